@@ -1,0 +1,253 @@
+"""Which call a chat fragment belongs to: labels lie, so they are read together.
+
+Theory of operation. Servers send index, id and name in any combination: constant, changing, missing, late.
+Neither is trusted alone. Each fragment is classified by what its id and its index say, and each of the
+resulting rows is one small function below, named in `ROWS`. What decides where labels contradict each other
+is the text: a JSON object has no proper prefix that is itself a complete object, so a fragment that begins
+an object while the open call's text is complete starts a new call, and one that arrives in the middle
+continues it.
+
+The terms of the table:
+
+* *complete*: the call's text is one whole value;
+* *continuable*: it is not, and the call has not ended. A call without text can go on only with text that
+  begins a value;
+* *starts*: the fragment is an object, or text that begins one;
+* *begins anew*: it starts, but no value may start where the call's text ends, and it is no snapshot of it;
+* *other name*: both names are known, and the new one is neither the old one nor an extension of it.
+
+A fragment that several calls could claim is *ambiguous*: it goes to a call of its own that has no name, and
+each of the candidates is marked as having a hole. None of them can be executed then.
+
+Undecidable on the wire, whatever a parser does: two calls of one tool without arguments under different ids
+on one index (the same bytes as a changing id), a second name on one index before any text (the same bytes as
+a name in two pieces), interleaved continuations without labels. Each ends in a flag or a drop.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wholecall.deltas import INVALID_INDEX
+from wholecall.lexical import starts_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wholecall.calls import Call
+    from wholecall.choices import Choice
+    from wholecall.deltas import Labelled
+
+__all__ = ["ROWS", "bind"]
+
+
+def bind(choice: Choice, delta: Labelled) -> Call | None:
+    """Return the call that the fragment belongs to, opened if need be; None if it says nothing.
+
+    The call has learnt the fragment's id and index, not its name.
+    """
+    if not (delta.id or delta.name or delta.text):
+        return None
+    index = delta.index
+    if index == INVALID_INDEX:
+        choice.anomalies.add("invalid_index")
+        if not (delta.id or delta.name):
+            return _ambiguous(choice, delta, _open_calls(choice))
+        index = None
+    by_id = choice.with_id(delta.id) if delta.id else None
+    by_index = choice.at_index(index) if index is not None else None
+    row = ROWS[_id_says(delta, by_id), _index_says(index, by_id, by_index)]
+    call = row(choice, delta, by_id or by_index)
+    if index is not None:
+        choice.claim_index(call, index)
+    if delta.id:
+        choice.claim_id(call, delta.id)
+    return call
+
+
+def _id_says(delta: Labelled, by_id: Call | None) -> str:
+    if delta.id is None:
+        return "absent"
+    return "unseen" if by_id is None else "known"
+
+
+def _index_says(index: object, by_id: Call | None, by_index: Call | None) -> str:
+    if index is None:
+        return "absent"
+    if by_id is not None:
+        return "here" if index in by_id.indices else "elsewhere"
+    return "free" if by_index is None else "taken"
+
+
+# What the text says.
+
+
+def _starts(delta: Labelled) -> bool:
+    return delta.rank > 0 or starts_value(delta.text)
+
+
+def _begins_anew(delta: Labelled, call: Call) -> bool:
+    if not _starts(delta) or call.empty:
+        return False
+    return not call.value_may_start and not (delta.rank == 0 and call.extends(delta.text))
+
+
+def _other_name(delta: Labelled, call: Call) -> bool:
+    if not delta.name or not call.name:
+        return False
+    return not delta.name.strip().startswith(call.name.strip())
+
+
+def _may_take(call: Call, delta: Labelled) -> bool:
+    """Whether the text can be a continuation of this call."""
+    if not call.continuable:
+        return False
+    text = delta.text.lstrip()
+    return not (call.empty and text) or text[0] in '{["' or text in {"null", "None"}
+
+
+def _candidates(choice: Choice, delta: Labelled) -> list[Call]:
+    return [call for call in choice.calls if _may_take(call, delta)]
+
+
+def _open_calls(choice: Choice) -> list[Call]:
+    return [call for call in choice.calls if call.phase != "ended"]
+
+
+# Opening calls.
+
+
+def _new(choice: Choice, delta: Labelled, _: Call | None = None) -> Call:
+    call = choice.open(delta.kind)
+    if delta.index is None or delta.index == INVALID_INDEX:
+        call.inside = _unfinished_namesake(choice.calls, call, delta)
+    else:
+        call.inside = _unfinished_namesake(choice.by_index.get(delta.index, []), call, delta)
+    return call
+
+
+def _unfinished_namesake(calls: list[Call], opened: Call, delta: Labelled) -> Call | None:
+    """Return the unfinished call of the same name within which this one opens."""
+    for call in reversed(calls):
+        if call is not opened and call.continuable and not call.empty and not _other_name(delta, call):
+            return call
+    return None
+
+
+def _new_on_taken(choice: Choice, delta: Labelled, open_call: Call) -> Call:
+    call = _new(choice, delta)
+    call.phantom = "id_churn" in open_call.flags and not _other_name(delta, open_call)
+    return call
+
+
+def _ambiguous(choice: Choice, delta: Labelled, candidates: list[Call]) -> Call:
+    for call in candidates:
+        call.hole = True
+    return choice.open(delta.kind)
+
+
+# The rows: what the id says, what the index says.
+
+
+def _known_here(choice: Choice, delta: Labelled, call: Call | None) -> Call:
+    assert call is not None
+    if not delta.name or call.phase == "ended" or not call.complete:
+        return call
+    repeats = call.is_restated_by(delta.text) or call.holds_placeholder
+    if _other_name(delta, call) or (_starts(delta) and not repeats):
+        return _new(choice, delta)
+    return call
+
+
+def _known_elsewhere(choice: Choice, delta: Labelled, call: Call | None) -> Call:
+    assert call is not None
+    if delta.name and (_other_name(delta, call) or call.complete):
+        return _new(choice, delta)
+    call.flags.add("index_churn")
+    return call
+
+
+def _unseen_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
+    assert call is not None
+    if _other_name(delta, call):
+        return _new_on_taken(choice, delta, call)
+    another = _another_of_same_name if delta.name else _another_without_name
+    return _new_on_taken(choice, delta, call) if another(delta, call) else call
+
+
+def _another_of_same_name(delta: Labelled, call: Call) -> bool:
+    if call.id is None and (not _starts(delta) or call.is_restated_by(delta.text)):
+        return False  # the id comes late (quirk 11)
+    if call.kind == "custom":  # free text is never complete: an id that comes with a name must do
+        return not call.empty
+    return call.complete or _begins_anew(delta, call)
+
+
+def _another_without_name(delta: Labelled, call: Call) -> bool:
+    return _starts(delta) and call.complete and not call.holds_placeholder
+
+
+def _unseen_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
+    if delta.name:
+        return _new(choice, delta)
+    candidates = _candidates(choice, delta)
+    if choice.overflow is None and len(candidates) == 1 and candidates[0].id is None:
+        return candidates[0]
+    return _new(choice, delta)
+
+
+def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
+    assert call is not None
+    if not delta.name:
+        return call
+    if _other_name(delta, call):
+        return call if call.empty and call.phase == "pending" else _new(choice, delta)
+    if call.phase != "ended" and call.complete and _starts(delta):
+        return call if call.is_restated_by(delta.text) or call.holds_placeholder else _new(choice, delta)
+    return call
+
+
+def _absent_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
+    if delta.name:
+        return _new(choice, delta)
+    if choice.overflow is not None:
+        return choice.overflow
+    candidates = _candidates(choice, delta)
+    if len(candidates) == 1 and not _begins_anew(delta, candidates[0]):
+        candidates[0].flags.add("index_churn")
+        return candidates[0]
+    return _ambiguous(choice, delta, candidates)
+
+
+def _absent_absent(choice: Choice, delta: Labelled, _: Call | None) -> Call:
+    candidates = _candidates(choice, delta)
+    if delta.name:
+        if len(candidates) == 1 and not _is_separate(delta, candidates[0]):
+            return candidates[0]
+        return _new(choice, delta)
+    if choice.overflow is not None:
+        return choice.overflow
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates or not choice.calls:
+        return _ambiguous(choice, delta, candidates)
+    return choice.calls[-1]
+
+
+def _is_separate(delta: Labelled, call: Call) -> bool:
+    if call.name is not None and delta.name is not None and delta.name.strip() != call.name.strip():
+        return True
+    return _begins_anew(delta, call)
+
+
+ROWS: dict[tuple[str, str], Callable[[Choice, Labelled, Call | None], Call]] = {
+    ("known", "absent"): _known_here,
+    ("known", "here"): _known_here,
+    ("known", "elsewhere"): _known_elsewhere,
+    ("unseen", "taken"): _unseen_taken,
+    ("unseen", "free"): _unseen_free,
+    ("unseen", "absent"): _unseen_free,
+    ("absent", "taken"): _absent_taken,
+    ("absent", "free"): _absent_free,
+    ("absent", "absent"): _absent_absent,
+}

@@ -1,0 +1,88 @@
+"""Sizes of argument text, counted per call and per turn without work per delta.
+
+Theory of operation. A call on the hot path holds a grant of characters, each worth at most four bytes, which
+it may append without asking. When the grant is used up the bytes are counted exactly and a new one is
+given. Near a limit the grants shrink to nothing and each fragment is counted, so a limit is met at the same
+byte for every way the stream is cut.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wholecall.calls import utf8_size
+
+if TYPE_CHECKING:
+    from wholecall.calls import Call
+    from wholecall.limits import Limits
+
+__all__ = ["Budget"]
+
+_GRANT = 4096  # characters; also how often the fragments of a call are joined
+_WIDEST = 4  # bytes of the widest character
+_UNBOUNDED = 1 << 62
+
+
+class Budget:
+    """What the calls of one turn may still hold."""
+
+    __slots__ = ("_holders", "_per_call", "_raw", "_total", "_used")
+
+    def __init__(self, limits: Limits) -> None:
+        self._per_call = _UNBOUNDED if limits.max_arguments_bytes is None else limits.max_arguments_bytes
+        total = limits.max_total_arguments_bytes
+        self._total = _UNBOUNDED if total is None else total
+        self._raw = _UNBOUNDED if limits.max_raw_bytes is None else limits.max_raw_bytes
+        self._used = 0  # bytes counted, of all calls
+        self._holders: dict[Call, None] = {}  # calls with an open grant
+
+    def admit(self, call: Call, text: str) -> bool:
+        """Return whether the call may take the text; if not, it is refused and cut to `max_raw_bytes`."""
+        if call.full:
+            return False
+        if call.room >= len(text):
+            return True
+        self._count(call)
+        need = utf8_size(text)
+        spare = self._spare(call, need)
+        if spare < 0:
+            self._overflow(call, text)
+            return False
+        self._grant(call, len(text) + min(_GRANT, spare // _WIDEST))
+        return True
+
+    def admit_whole(self, call: Call, text: str) -> bool:
+        """Return whether the call may hold a restated text of this size."""
+        if call.full:
+            return False
+        if utf8_size(text) <= self._per_call:
+            return True
+        self._overflow(call, text)
+        return False
+
+    def _spare(self, call: Call, need: int) -> int:
+        """Return the bytes that are free for a grant after `need`, negative if a limit is broken."""
+        own = self._per_call - call.bytes - need
+        reserved = sum(holder.granted for holder in self._holders) * _WIDEST
+        total = self._total - self._used - reserved - need
+        if total < 0 and self._holders:
+            for holder in list(self._holders):
+                self._count(holder)
+            total = self._total - self._used - need
+        return min(own, total)
+
+    def _grant(self, call: Call, characters: int) -> None:
+        call.granted = call.room = characters
+        self._holders[call] = None
+
+    def _count(self, call: Call) -> None:
+        call.count()
+        self._used += call.bytes - call.charged
+        call.charged = call.bytes
+        call.granted = call.room = 0
+        self._holders.pop(call, None)
+
+    def _overflow(self, call: Call, text: str) -> None:
+        call.refuse("arguments_too_large", "the argument text exceeds a limit")
+        call.cut_to(self._raw, text)
+        self._count(call)

@@ -1,0 +1,326 @@
+"""A call, the labels it went by, and its text in force.
+
+Theory of operation. A `Call` is the mutable record of the project. It gathers what the wire said of one call:
+its labels, its name, and at most two texts: the fragments in order, and a restated whole with its rank. What
+a fragment means is decided here and nowhere else:
+
+* it is appended, unless the text so far proves that it cannot be a continuation. Only white space may follow
+  a complete object, so an equal fragment repeats it (quirk 23), and an object after `{}` replaces that
+  placeholder (quirk 25);
+* a fragment that begins with all of the text so far is a snapshot (quirk 24), unless a value may start where
+  the text ends, as in `{"a":` + `{"a":1}`. There both readings are kept, and the snapshot is believed only
+  if the other one turns out not to parse;
+* a restatement fills and replaces, never erases.
+
+Free text of custom tools knows none of this: its fragments are always appended.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from wholecall.deltas import HYDRATION, OBJECT
+from wholecall.lexical import Scan
+
+if TYPE_CHECKING:
+    from wholecall.deltas import Index
+    from wholecall.events import DropReason, Flag, Kind
+
+__all__ = ["Call", "is_placeholder", "utf8_size"]
+
+_SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_PLACEHOLDER_SIZE = 8  # `{}` and some white space; longer texts are no placeholder
+
+
+def _join_pair(match: re.Match[str]) -> str:
+    high, low = match.group()
+    return chr(0x10000 + ((ord(high) - 0xD800) << 10) + (ord(low) - 0xDC00))
+
+
+def utf8_size(text: str) -> int:
+    """Return the size of the text in UTF-8 bytes, a lone surrogate counted as three."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def is_placeholder(text: str) -> bool:
+    """Return whether the text is an empty object and nothing else."""
+    return len(text) <= _PLACEHOLDER_SIZE and "".join(text.split()) == "{}"
+
+
+class Call:
+    """What is known of one call.
+
+    Attributes:
+        number: its index in events, dense per choice in order of first appearance.
+        phase: `pending`, `streaming`, `settled` or `ended`; only `phases` changes it.
+        id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
+        hole: text that could be this call's was lost; a restatement heals it.
+        inside: the unfinished call of the same name within which this one was opened.
+        phantom: opened on the index of a call whose id changes; vanishes if nothing comes.
+        slotted: bound by slot, not by labels.
+        closed, cut: the wire ended this call; and called it incomplete.
+        refusal: why it cannot be emitted, whatever its text says.
+        room: characters that the hot path may append before the sizes are counted (see `budget`).
+    """
+
+    __slots__ = (
+        "_counted",
+        "_other_reading",
+        "_other_size",
+        "_parts",
+        "_scan",
+        "_scanned",
+        "_surrogate",
+        "aliases",
+        "append",
+        "bytes",
+        "charged",
+        "closed",
+        "cut",
+        "detail",
+        "dropped",
+        "extra",
+        "flags",
+        "full",
+        "granted",
+        "healed",
+        "hole",
+        "id",
+        "indices",
+        "inside",
+        "kind",
+        "length",
+        "name",
+        "namespace",
+        "number",
+        "phantom",
+        "phase",
+        "rank",
+        "refusal",
+        "restated",
+        "room",
+        "slotted",
+        "snapshots",
+    )
+
+    def __init__(self, number: int, kind: Kind, *, slotted: bool = False) -> None:
+        self.number = number
+        self.kind = kind
+        self.slotted = slotted
+        self.phase = "pending"
+        self.id: str | None = None
+        self.name: str | None = None
+        self.namespace: str | None = None
+        self.aliases: list[str] = []
+        self.indices: set[Index] = set()
+        self.flags: set[Flag] = set()
+        self.extra: dict[str, Any] | None = None
+        self.refusal: DropReason | None = None
+        self.detail = ""
+        self.inside: Call | None = None
+        self.hole = self.healed = self.phantom = self.closed = self.cut = self.dropped = self.full = False
+        self.restated: str | None = None
+        self.rank = 0
+        self.snapshots = False
+        self.length = self.bytes = self.charged = self.granted = self.room = 0
+        self._parts: list[str] = []
+        self.append = self._parts.append  # the hot path's only call; `_parts` keeps its identity for it
+        self._counted = 0  # parts whose size is in `length` and `bytes`
+        self._scan: Scan | None = None
+        self._scanned = 0  # parts that the scan has seen
+        self._surrogate = ""
+        self._other_reading: list[str] = []
+        self._other_size = 0
+
+    def __repr__(self) -> str:
+        return f"<Call {self.number} {self.phase} id={self.id!r} name={self.name!r}>"
+
+    @property
+    def size(self) -> int:
+        """Characters of the fragments in force."""
+        return self.length + self.granted - self.room
+
+    @property
+    def empty(self) -> bool:
+        """Whether no text at all has come."""
+        return not self._parts and self.restated is None
+
+    @property
+    def text(self) -> str:
+        """The fragments in force, joined."""
+        self.count()
+        parts = self._parts
+        if len(parts) > 1:
+            self._resume_scan()
+            parts[:] = ["".join(parts)]
+            self._counted = 1
+            self._scanned = min(self._scanned, 1)
+        return parts[0] if parts else ""
+
+    @property
+    def other_reading(self) -> str:
+        """The text if an undecidable fragment was a snapshot, empty if there was none."""
+        return "".join(self._other_reading)
+
+    def count(self) -> None:
+        """Join the fragments that came since the last count into one block, and count its size."""
+        parts, counted = self._parts, self._counted
+        if len(parts) > counted:
+            self._resume_scan()
+            block = "".join(parts[counted:])
+            parts[counted:] = [block]
+            self._counted = counted + 1
+            self._scanned = min(self._scanned, self._counted)
+            self.length += len(block)
+            self.bytes += utf8_size(block)
+        self.granted = self.room
+
+    def cut_to(self, size: int, text: str) -> None:
+        """Take no more text: keep the first `size` characters as a sample."""
+        self._replace((self.text + text)[:size])
+        self.full = True
+
+    # What the binders ask.
+
+    @property
+    def complete(self) -> bool:
+        """Whether the text is one whole value; scans only what it has not seen."""
+        if self.restated is not None:
+            return True
+        return not self.empty and self._lexical().complete
+
+    @property
+    def plain(self) -> bool:
+        """Whether a fragment simply appends, unless it begins an object."""
+        return not (self.full or self._surrogate or self._other_reading)
+
+    @property
+    def continuable(self) -> bool:
+        """Whether argument text may still follow."""
+        return self.phase != "ended" and (self.kind == "custom" or not self.complete)
+
+    @property
+    def value_may_start(self) -> bool:
+        """Whether JSON allows a value to begin where the text ends."""
+        return self.restated is None and self._lexical().value_may_start
+
+    @property
+    def holds_placeholder(self) -> bool:
+        """Whether all that came is an empty object, which what comes next may fill (quirk 25)."""
+        text = self.restated if self.restated is not None else self.text
+        return is_placeholder(text)
+
+    def is_restated_by(self, text: str) -> bool:
+        """Return whether the text is what the call already holds."""
+        return text in (self.restated, self.text)
+
+    def extends(self, text: str) -> bool:
+        """Return whether the text begins with all that the call holds: a snapshot of it."""
+        return len(text) >= self.size and text.startswith(self.text)
+
+    def _lexical(self) -> Scan:
+        if self._scan is None:
+            self._scan = Scan()
+        self._resume_scan()
+        return self._scan
+
+    def _resume_scan(self) -> None:
+        if self._scan is not None:
+            for part in self._parts[self._scanned :]:
+                self._scan.feed(part)
+            self._scanned = len(self._parts)
+
+    # What the wire says.
+
+    def refuse(self, reason: DropReason, detail: str) -> None:
+        """Keep the first reason why this call cannot be emitted."""
+        if self.refusal is None:
+            self.refusal, self.detail = reason, detail
+
+    def take(self, text: str) -> str | None:
+        """Take a fragment; return the text to show, or None if what was shown has been replaced."""
+        text = self._whole_characters(text)
+        if not text:
+            return ""
+        if text[0] == "{" and self._parts and self.kind != "custom":
+            size = self.size
+            if len(text) >= size or size <= _PLACEHOLDER_SIZE:
+                return self._take_object(text)
+        return self._appended(text)
+
+    def _take_object(self, text: str) -> str | None:
+        if self._other_reading:
+            return self._appended(text)
+        before = self.text
+        if self._lexical().complete:
+            return self._after_complete(before, text)
+        if not (before[0] == "{" and text.startswith(before)):
+            return self._appended(text)
+        if self._lexical().value_may_start and not self.snapshots:
+            self._other_reading, self._other_size = [text], len(text)
+            return self._put(text)
+        self.snapshots = True
+        self.flags.add("snapshots")
+        self._replace(text)
+        return text[len(before) :]
+
+    def _after_complete(self, before: str, text: str) -> str | None:
+        if text == before:
+            self.flags.add("repeated")
+            return ""
+        if is_placeholder(before):
+            self.flags.add("placeholder")
+            self._replace(text)
+            return None
+        return self._put(text)
+
+    def _appended(self, text: str) -> str:
+        if self._other_reading:
+            if text[0] == "{" and len(text) >= self._other_size and text.startswith(self.other_reading):
+                self._other_reading, self._other_size = [], 0
+            self._other_reading.append(text)
+            self._other_size += len(text)
+        return self._put(text)
+
+    def _put(self, text: str) -> str:
+        self.append(text)
+        self.room -= len(text)
+        return text
+
+    def _replace(self, text: str) -> None:
+        self._parts[:] = [text]
+        self._counted = self.length = self.bytes = 0
+        self.room = self.granted - len(text)
+        self._scan, self._scanned = None, 0
+
+    def _whole_characters(self, text: str) -> str:
+        """Join the halves of a surrogate pair that the wire cut in two (quirk 35)."""
+        if text.isascii() and not self._surrogate:
+            return text
+        text = _SPLIT_PAIR.sub(_join_pair, self._surrogate + text)
+        self._surrogate = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+        return text[:-1] if self._surrogate else text
+
+    def flush(self) -> None:
+        """Keep a surrogate whose other half never came: the text has ended."""
+        if self._surrogate:
+            self.append(self._surrogate)
+            self._surrogate = ""
+
+    def restate(self, text: str, rank: int) -> bool:
+        """Take a whole text; return whether it agrees with what the call holds.
+
+        An empty object says nothing: it counts only if nothing else comes.
+        """
+        if rank == OBJECT and self._parts and not is_placeholder(self.text):
+            return text == self.text
+        if is_placeholder(text) and not self.empty:
+            return True
+        if rank >= HYDRATION and self.hole:
+            self.hole, self.healed = False, True
+        if self.restated is None or rank >= self.rank:
+            agrees = self.restated in (None, text) or rank > self.rank
+            self.restated, self.rank = text, rank
+            return agrees
+        return text == self.restated

@@ -1,0 +1,210 @@
+"""One choice of a turn: its calls, the labels they went by, and what is to be said at its end.
+
+Theory of operation. Choices are alternatives: each has calls, indices and ids of its own. `by_index`, `by_id`
+and `slots` remember which calls claimed a label; the binders read them. `hot` maps an index to the one call
+whose text there simply appends, so that the common fragment asks nobody; `hot_slots` does the same for slots. `heat` and `cool` keep them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wholecall.calls import Call
+from wholecall.verdicts import drop
+
+if TYPE_CHECKING:
+    from wholecall.budget import Budget
+    from wholecall.deltas import Index, ReasoningFragment
+    from wholecall.events import Anomaly, DropReason, Event, Kind, TurnReason
+    from wholecall.limits import Limits
+    from wholecall.policy import Policy
+
+__all__ = ["Choice"]
+
+
+class Choice:
+    """The state of one choice.
+
+    Attributes:
+        out: the event list of the parser, shared by all choices.
+        calls: in order of first appearance.
+        overflow: the one call that stands for all beyond `Limits.max_calls`, None so far.
+        held: the call that the wire closed, whose verdict waits for what comes next.
+        reason: why the choice ended, None while no reason is known.
+    """
+
+    __slots__ = (
+        "anomalies",
+        "budget",
+        "by_id",
+        "by_index",
+        "calls",
+        "emitted",
+        "ended",
+        "held",
+        "hot",
+        "hot_slots",
+        "limits",
+        "n_overflow",
+        "number",
+        "out",
+        "overflow",
+        "policy",
+        "provider_reason",
+        "reason",
+        "reasoning",
+        "slots",
+        "taken_ids",
+        "text",
+        "turn",
+        "waiting",
+    )
+
+    def __init__(
+        self, turn: int, number: int, out: list[Event], budget: Budget, policy: Policy, limits: Limits
+    ) -> None:
+        self.turn = turn
+        self.number = number
+        self.out = out
+        self.budget = budget
+        self.policy = policy
+        self.limits = limits
+        self.calls: list[Call] = []
+        self.by_index: dict[Index, list[Call]] = {}
+        self.by_id: dict[str, list[Call]] = {}
+        self.slots: dict[Index, Call] = {}
+        self.hot: dict[Index, Call] = {}
+        self.hot_slots: dict[Index, Call] = {}
+        self.overflow: Call | None = None
+        self.n_overflow = 0
+        self.held: Call | None = None
+        self.reason: TurnReason | None = None
+        self.provider_reason: str | None = None
+        self.ended = False
+        self.anomalies: set[Anomaly] = set()
+        self.text: list[str] = []
+        self.reasoning: list[list[ReasoningFragment]] = []  # a list of fragments per block
+        self.emitted: list[Event] = []
+        self.waiting: list[tuple[Call, list[Event]]] = []
+        self.taken_ids: set[str] = set()
+
+    # Calls and their labels.
+
+    def open(self, kind: Kind, *, slotted: bool = False) -> Call:
+        """Return a new call, or the one that stands for all beyond the limit."""
+        limit = self.limits.max_calls
+        if limit is None or len(self.calls) < limit:
+            call = Call(len(self.calls), kind, slotted=slotted)
+            self.calls.append(call)
+            return call
+        self.n_overflow += 1
+        if self.overflow is None:
+            self.overflow = Call(len(self.calls), kind, slotted=slotted)
+            self.overflow.refuse("too_many_calls", "")
+            self.calls.append(self.overflow)
+        self.overflow.detail = f"{self.n_overflow} calls beyond the limit of {limit}"
+        return self.overflow
+
+    def claim_index(self, call: Call, index: Index) -> None:
+        """Let the call learn an index; the overflow call learns only indices that are taken."""
+        claimants = self.by_index.get(index)
+        if claimants is None:
+            if call is not self.overflow:
+                self.by_index[index] = [call]
+                call.indices.add(index)
+        elif call not in claimants:
+            claimants.append(call)
+            call.indices.add(index)
+            self.hot.pop(index, None)
+
+    def claim_id(self, call: Call, id: str) -> None:
+        """Let the call learn an id: the first is public, later ones are aliases (quirks 10, 11)."""
+        if id in call.aliases:
+            return
+        limits = self.limits
+        if limits.max_id_chars is not None and len(id) > limits.max_id_chars:
+            call.refuse("id_too_long", f"an id of {len(id)} characters")
+            return
+        if call is self.overflow and call.id is not None:
+            return
+        if call.id is None:
+            call.id = id
+        else:
+            call.flags.add("id_churn")
+        if limits.max_aliases is None or len(call.aliases) < limits.max_aliases:
+            call.aliases.append(id)
+            self.by_id.setdefault(id, []).append(call)
+
+    def claim_alias(self, call: Call, alias: str) -> None:
+        """Let the call be found by another label than its id, if that is free."""
+        limit = self.limits.max_aliases
+        if alias not in self.by_id and (limit is None or len(call.aliases) < limit):
+            call.aliases.append(alias)
+            self.by_id[alias] = [call]
+
+    def at_index(self, index: Index) -> Call | None:
+        """Return the latest call that can go on among those that claimed the index, else the latest."""
+        claimants = self.by_index.get(index)
+        if not claimants:
+            return None
+        return next((call for call in reversed(claimants) if call.continuable), claimants[-1])
+
+    def with_id(self, id: str) -> Call | None:
+        """Return the call that claimed the id: the latest that can go on, else the latest."""
+        claimants = self.by_id.get(id)
+        if not claimants:
+            return None
+        return next((call for call in reversed(claimants) if call.continuable), claimants[-1])
+
+    def reason_with(self, delta: ReasoningFragment) -> None:
+        """Add a piece of reasoning to its block; a new block number opens a new block."""
+        blocks = self.reasoning
+        if not blocks or blocks[-1][0].block != delta.block:
+            blocks.append([])
+        blocks[-1].append(delta)
+
+    # What is said of a call in the end.
+
+    def conclude(self, call: Call, events: list[Event]) -> None:
+        """Emit the events that end a call, or keep them until the turn ends if the policy says so."""
+        if self.policy.holds:
+            self.waiting.append((call, events))
+        else:
+            self._emit(events)
+
+    def release(self) -> None:
+        """Emit what the policy held back, judged by how the choice ended."""
+        waiting, self.waiting = self.waiting, []
+        against = self._objection_to_all(waiting)
+        for call, events in sorted(waiting, key=lambda item: item[0].number):
+            if against is not None and not call.dropped and call.kind != "server":
+                events = [drop(self, call, *against)]
+            self._emit(events)
+
+    def _objection_to_all(self, waiting: list[tuple[Call, list[Event]]]) -> tuple[DropReason, str] | None:
+        if self.policy.truncated_turn == "drop" and self.reason in {"length", "content_filter"}:
+            return "truncated", "the turn was cut, and the policy drops all of its calls"
+        if self.policy.on_bad_sibling == "reject_all" and any(call.dropped for call, _ in waiting):
+            return "aborted", "a sibling was dropped, and the policy rejects all calls then"
+        return None
+
+    def _emit(self, events: list[Event]) -> None:
+        self.out.extend(events)
+        self.emitted.append(events[-1])
+
+    # The hot path.
+
+    def heat(self, call: Call, index: Index) -> None:
+        """Let fragments at the index append to the call, if nothing could make them mean anything else."""
+        if call.phase != "streaming" or not call.plain:
+            return
+        if call.slotted:
+            self.hot_slots[index] = call
+        elif all(other is call or not other.continuable for other in self.by_index.get(index, ())):
+            self.hot[index] = call
+
+    def cool(self, call: Call) -> None:
+        """Send fragments of the call through the binder again: a label or its phase changed."""
+        for hot in (self.hot, self.hot_slots):
+            for index in [index for index, other in hot.items() if other is call]:
+                del hot[index]

@@ -1,0 +1,234 @@
+"""Neutral facts: what a dialect's translator tells the assembler about one frame.
+
+A translator says what the wire said and judges nothing: which call a fact belongs to is decided by the
+binders, what becomes of the call by the phases. Two ways of pointing at a call exist. *Labels* (index, id
+and name of chat completions) lie, and are bound together by one table. *Slots* (an output or block index
+with aliases: Responses, Anthropic) can be trusted.
+
+`choice` is the wire's choice number. Labels are normalised by the dialect (`dialects.labels`): None means
+absent, and the index `INVALID_INDEX` means that the wire sent one that cannot be an index.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import msgspec
+
+from wholecall.events import Anomaly, FaultKind, Kind, TurnReason
+
+__all__ = [
+    "DONE",
+    "HYDRATION",
+    "INVALID_INDEX",
+    "ITEM_DONE",
+    "OBJECT",
+    "CallClosed",
+    "CallSeen",
+    "CallWhole",
+    "Delta",
+    "Finish",
+    "Fragment",
+    "Index",
+    "Labelled",
+    "Noted",
+    "ReasoningFragment",
+    "Slot",
+    "TextFragment",
+    "TurnEnded",
+    "TurnOpened",
+    "UsageSeen",
+    "WireFault",
+]
+
+Index = Union[int, str]
+INVALID_INDEX = -1
+
+# Ranks of whole texts, lowest first: a text of a higher rank replaces one of a lower rank.
+OBJECT = 1  # an object where fragments are usual, or the input at the start of a block
+HYDRATION = 2  # a restatement in a final message or in the finished response
+DONE = 3  # the arguments' own done event
+ITEM_DONE = 4  # the finished item
+
+
+class Fragment(msgspec.Struct, frozen=True, gc=False):
+    """The hot one: argument text at an index, with no other label."""
+
+    choice: int
+    index: Index
+    text: str
+
+
+class Labelled(msgspec.Struct, frozen=True, gc=False):
+    """A chat fragment with any label, or without an index; `text` may be empty.
+
+    `rank` is 0 for a fragment and `OBJECT` for the text of a whole JSON value.
+    """
+
+    choice: int
+    index: Index | None
+    id: str | None
+    name: str | None
+    text: str = ""
+    kind: Kind = "function"
+    rank: int = 0
+    extra: dict[str, Any] | None = None
+
+
+class Slot(msgspec.Struct, frozen=True, gc=False):
+    """Argument text at a slot: `index` is the slot's number, `alias` the item's id; either may be None."""
+
+    choice: int
+    index: Index | None
+    alias: str | None
+    text: str
+
+
+class CallSeen(msgspec.Struct, frozen=True, gc=False):
+    """Facts about the call in a slot, without text: it opens there, or its id or name is learnt.
+
+    `name` of a builtin call is its `BuiltinKind`. `flags` go to the call as they are.
+    """
+
+    choice: int
+    index: Index | None
+    alias: str | None
+    id: str | None
+    name: str | None
+    kind: Kind = "function"
+    namespace: str | None = None
+    flags: tuple[str, ...] = ()
+    extra: dict[str, Any] | None = None
+
+
+class CallWhole(msgspec.Struct, frozen=True, gc=False):
+    """The whole text of a call, and what else the restatement knows of it.
+
+    Ranks `DONE` and `ITEM_DONE` are bound by slot; `HYDRATION` by id, then alias, then position.
+    `id_wins` makes the id of this delta the public one (the finished item of a Responses stream).
+    """
+
+    choice: int
+    index: Index | None
+    alias: str | None
+    id: str | None
+    name: str | None
+    text: str
+    rank: int
+    kind: Kind = "function"
+    namespace: str | None = None
+    id_wins: bool = False
+    flags: tuple[str, ...] = ()
+    extra: dict[str, Any] | None = None
+
+
+class CallClosed(msgspec.Struct, frozen=True, gc=False):
+    """The wire ended the call in a slot.
+
+    `final=False` holds the verdict until the next call opens or the turn's reason is known: a length stop
+    can close a block whose text still parses. `truncated=True` says that the wire itself called it cut.
+    """
+
+    choice: int
+    index: Index | None
+    alias: str | None
+    final: bool = True
+    truncated: bool = False
+
+
+class TurnOpened(msgspec.Struct, frozen=True, gc=False):
+    """A message begins, or (a known key) the stream switches back to it.
+
+    `restart=True` says that this is a new message even if the key is known.
+    """
+
+    key: str | None
+    id: str | None = None
+    model: str | None = None
+    restart: bool = False
+
+
+class Finish(msgspec.Struct, frozen=True, gc=False):
+    """Why a choice ended: `reason` in our words, `provider_reason` verbatim; more may come.
+
+    `drops=True` drops every open call (a refusal takes back what was begun).
+    """
+
+    choice: int
+    reason: TurnReason
+    provider_reason: str | None
+    drops: bool = False
+
+
+class TurnEnded(msgspec.Struct, frozen=True, gc=False):
+    """The wire ended the message: `[DONE]`, `message_stop`, `response.completed`."""
+
+    key: str | None = None
+
+
+class TextFragment(msgspec.Struct, frozen=True, gc=False):
+    """Visible text."""
+
+    choice: int
+    text: str
+
+
+class ReasoningFragment(msgspec.Struct, frozen=True, gc=False):
+    """Reasoning text, or what belongs to it.
+
+    `block` tells blocks apart (None: the open one), `signature` and `data` (encrypted reasoning) are the
+    provider's, to be sent back untouched.
+    """
+
+    choice: int
+    text: str
+    block: Index | None = None
+    id: str | None = None
+    signature: str | None = None
+    data: str | None = None
+
+
+class UsageSeen(msgspec.Struct, frozen=True, gc=False):
+    """Token counts; the last non-empty ones stand."""
+
+    usage: dict[str, Any]
+
+
+class Noted(msgspec.Struct, frozen=True, gc=False):
+    """Something odd that changes nothing: it ends up in `TurnFinished.anomalies`."""
+
+    choice: int
+    anomaly: Anomaly
+
+
+class WireFault(msgspec.Struct, frozen=True, gc=False):
+    """Trouble on the wire.
+
+    `hole=True` says that argument text may have been lost: every open call ends `incomplete_input` unless
+    the wire restates it. A fatal fault drops every open call and ends the stream.
+    """
+
+    kind: FaultKind
+    detail: str
+    error: Any = None
+    fatal: bool = False
+    raw: str = ""
+    hole: bool = False
+
+
+Delta = Union[
+    Fragment,
+    Labelled,
+    Slot,
+    CallSeen,
+    CallWhole,
+    CallClosed,
+    TurnOpened,
+    Finish,
+    TurnEnded,
+    TextFragment,
+    ReasoningFragment,
+    UsageSeen,
+    Noted,
+    WireFault,
+]

@@ -1,0 +1,307 @@
+"""OpenAI Chat Completions (`POST /v1/chat/completions`, `stream: true`) and all who claim to speak it.
+
+    data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_a","type":"function",
+           "function":{"name":"now","arguments":""}}]},"finish_reason":null}]}
+    data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}}]}
+    data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
+    data: [DONE]
+
+A call has no end of its own: the choice's finish reason and `[DONE]` are all there is. Labels are passed on as
+they are and bound later, because every one of them lies somewhere. The common chunk is read by a narrow view;
+whatever that refuses is read again by the wide one. A message beside or instead of the deltas restates calls
+(quirks 40, 90); a frame of the Responses dialect inside the stream is translated as such (quirk 89).
+Source: OpenAI API reference, "Chat streaming", and the SDK types and recorded streams of compatible servers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from wholecall.deltas import (
+    HYDRATION,
+    INVALID_INDEX,
+    OBJECT,
+    CallWhole,
+    Delta,
+    Finish,
+    Fragment,
+    Labelled,
+    ReasoningFragment,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+    WireFault,
+)
+from wholecall.dialects.chat_views import (
+    NARROW,
+    WIDE,
+    ChoiceView,
+    Chunk,
+    DeltaView,
+    NarrowCall,
+    ToolCallView,
+    argument_text,
+    unknown_fields,
+)
+from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, provider_error, read
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.responses import ResponsesTranslator
+from wholecall.framing.frame import Frame
+
+__all__ = ["ChatTranslator"]
+
+_LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
+_narrow = NARROW.decode
+
+
+class ChatTranslator:
+    """Frames of one chat stream to deltas."""
+
+    def __init__(self) -> None:
+        self._opened = False
+        self._guest = ResponsesTranslator(guest=True)
+        self._spoken: set[int] = set()  # choices whose text came in deltas: a message only repeats it
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        if not self._opened:
+            return self._wide(frame)
+        try:
+            chunk = _narrow(frame.data)
+        except UNREADABLE:
+            return self._wide(frame)
+        if chunk.error or chunk.usage or chunk.x_groq:
+            return self._wide(frame)
+        deltas: list[Delta] = []
+        for choice in chunk.choices:
+            if choice.message is not None or choice.usage is not None or choice.index < 0:
+                return self._wide(frame)
+            delta = choice.delta
+            if delta is not None:
+                if delta.content or delta.reasoning_content or delta.reasoning:
+                    self._speak(deltas, choice.index, delta)
+                if delta.tool_calls:
+                    _narrow_calls(deltas, choice.index, delta.tool_calls)
+            if choice.finish_reason:
+                self._finish(deltas, choice.index, choice.finish_reason)
+        return deltas
+
+    def close(self) -> list[Delta]:
+        """Say what the end of the stream says: nothing in this dialect."""
+        return []
+
+    # Any chunk.
+
+    def _wide(self, frame: Frame) -> list[Delta]:
+        if is_done(frame.data):
+            return [TurnEnded()]
+        views, deltas = read(WIDE, frame) if frame.data else ([], [])
+        for chunk in views:
+            self._chunk(deltas, chunk, frame)
+        return deltas
+
+    def _chunk(self, deltas: list[Delta], chunk: Chunk, frame: Frame) -> None:
+        if chunk.choices is None and type(chunk.type) is str and chunk.type.startswith("response."):
+            deltas += self._guest.translate(frame)
+            return
+        fault = _error_of(chunk, frame)
+        if fault is not None:
+            deltas.append(fault)
+            return
+        choices = chunk.choices or _flat_choice(chunk)
+        if not self._opened and choices:
+            self._opened = True
+            model = text_label(chunk.model) or text_label(chunk.model_id)
+            deltas.append(TurnOpened(None, id_label(chunk.id), model))
+        payload = msgspec.UNSET
+        for position, choice in enumerate(choices):
+            if payload is msgspec.UNSET and _has_calls(choice):
+                payload = _builtins(frame.data)
+            self._choice(deltas, choice, _member(payload, "choices", position))
+        self._usages(deltas, chunk, choices)
+        if chunk.object == "chat.completion" and choices:
+            deltas.append(TurnEnded())
+
+    def _choice(self, deltas: list[Delta], choice: ChoiceView, payload: Any) -> None:
+        number = max(index_label(choice.index) or 0, 0)
+        if choice.delta is not None:
+            self._speak(deltas, number, choice.delta)
+            self._calls(deltas, number, choice.delta, _member(payload, "delta"))
+        if choice.message is not None:
+            self._message(deltas, number, choice.message, _member(payload, "message"))
+        self._finish(deltas, number, choice.finish_reason)
+
+    def _speak(self, deltas: list[Delta], choice: int, delta: Any) -> None:
+        """Reasoning, then content; some servers send the reasoning in two fields (quirk 85)."""
+        thought = text_label(delta.reasoning_content) or text_label(delta.reasoning)
+        if thought is not None:
+            deltas.append(ReasoningFragment(choice, thought))
+        if isinstance(delta, DeltaView):
+            deltas += _reasoning_details(choice, delta.reasoning_details)
+            if text := text_label(delta.refusal):
+                deltas.append(TextFragment(choice, text))
+        if type(delta.content) is list:
+            _speak_parts(deltas, choice, delta.content)
+        elif delta.content and type(delta.content) is str:
+            self._spoken.add(choice)
+            deltas.append(TextFragment(choice, delta.content))
+
+    def _calls(self, deltas: list[Delta], choice: int, delta: DeltaView, payload: Any) -> None:
+        for position, call in enumerate(_listed(delta)):
+            extra = unknown_fields(_member(payload, "tool_calls", position))
+            deltas.append(_labelled(choice, call, extra))
+        legacy = delta.function_call
+        if legacy is not None:
+            text, whole = argument_text(legacy)
+            rank = OBJECT if whole else 0
+            name = name_label(legacy.name)
+            deltas.append(Labelled(choice, _LEGACY_INDEX, None, name, text, rank=rank))
+        for position, tool in enumerate(delta.executed_tools or ()):
+            text, _ = argument_text(tool)
+            name = name_label(tool.type)
+            index = f"executed_tools/{index_label(tool.index) or position}"
+            deltas.append(Labelled(choice, index, None, name, text, "server", OBJECT))
+
+    def _message(self, deltas: list[Delta], choice: int, message: DeltaView, payload: Any) -> None:
+        """A message restates: it fills what the deltas left out, and adds what they never had (quirk 40)."""
+        if choice not in self._spoken:
+            self._speak(deltas, choice, message)
+        for position, call in enumerate(_listed(message)):
+            extra = unknown_fields(_member(payload, "tool_calls", position))
+            deltas.append(_restated(choice, position, call, extra))
+        legacy = message.function_call
+        if legacy is not None and name_label(legacy.name):
+            text, _ = argument_text(legacy)
+            deltas.append(
+                CallWhole(choice, _LEGACY_INDEX, None, None, name_label(legacy.name), text, HYDRATION)
+            )
+
+    def _finish(self, deltas: list[Delta], choice: int, raw: object) -> None:
+        known = turn_reason(raw)
+        if known is None:
+            return
+        if known[0] == "error":
+            detail = f"the choice finished with {known[1]!r}"
+            deltas.append(WireFault("provider_error", detail, fatal=True))
+        else:
+            deltas.append(Finish(choice, *known))
+
+    def _usages(self, deltas: list[Delta], chunk: Chunk, choices: list[ChoiceView]) -> None:
+        """Token counts stand in odd places (quirk 88)."""
+        for usage in (chunk.usage, _member(chunk.x_groq, "usage"), *(choice.usage for choice in choices)):
+            if isinstance(usage, dict) and usage:
+                deltas.append(UsageSeen(usage))
+
+
+def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> None:
+    """Tell fragments that have an index and text and nothing else from all others."""
+    for call in calls:
+        function, index = call.function, call.index
+        if index is not None and index < 0:
+            index = INVALID_INDEX
+        if function is None:
+            deltas.append(Labelled(choice, index, id_label(call.id), None))
+        elif call.id or function.name or index is None or index < 0 or not function.arguments:
+            name, text = name_label(function.name), function.arguments or ""
+            deltas.append(Labelled(choice, index, id_label(call.id), name, text))
+        else:
+            deltas.append(Fragment(choice, index, function.arguments))
+
+
+def _error_of(chunk: Chunk, frame: Frame) -> WireFault | None:
+    """Return the error that the chunk reports, unless its `error` is empty decoration (quirk 52)."""
+    error = chunk.error or _member(chunk.x_groq, "error")
+    if not error:
+        return provider_error(_builtins(frame.data)) if frame.event == "error" else None
+    choices = chunk.choices or []
+    finished = any(choice.finish_reason == "error" for choice in choices)
+    silent = all(choice.delta is None and choice.message is None for choice in choices)
+    return provider_error(error) if finished or silent or not choices else None
+
+
+def _labelled(choice: int, call: ToolCallView, extra: dict[str, Any] | None) -> Labelled:
+    index, id = index_label(call.index), id_label(call.id)
+    custom = call.custom
+    if call.type == "custom" or (custom is not None and (name_label(custom.name) or custom.input)):
+        text = argument_text(custom)[0] if custom is not None else ""
+        name = name_label(custom.name) if custom is not None else None
+        return Labelled(choice, index, id, name, text, "custom", extra=extra)
+    text, whole = argument_text(call.function, call)
+    return Labelled(choice, index, id, _name_of(call), text, rank=OBJECT if whole else 0, extra=extra)
+
+
+def _restated(choice: int, position: int, call: ToolCallView, extra: dict[str, Any] | None) -> CallWhole:
+    told = _labelled(choice, call, extra)
+    kind, text = told.kind, told.text
+    return CallWhole(choice, position, None, told.id, told.name, text, HYDRATION, kind, extra=extra)
+
+
+def _name_of(call: ToolCallView) -> str | None:
+    function = call.function
+    return (name_label(function.name) if function is not None else None) or name_label(call.name)
+
+
+def _listed(delta: DeltaView) -> list[ToolCallView]:
+    """Return the tool calls of a delta; old servers send one object instead of a list (quirk 39)."""
+    calls = delta.tool_calls or delta.toolCalls
+    if calls is None:
+        return []
+    return calls if isinstance(calls, list) else [calls]
+
+
+def _has_calls(choice: ChoiceView) -> bool:
+    return any(bool(view is not None and _listed(view)) for view in (choice.delta, choice.message))
+
+
+def _flat_choice(chunk: Chunk) -> list[ChoiceView]:
+    """Return Oracle's flat chunk as a choice; its last frame repeats everything with a chat history."""
+    if chunk.message is None and chunk.finishReason is None and not (chunk.toolCalls or chunk.text):
+        return []
+    view = chunk.message or DeltaView(content=chunk.text, toolCalls=chunk.toolCalls)
+    if chunk.chatHistory:
+        view = DeltaView()
+    return [ChoiceView(index=chunk.index, delta=view, finish_reason=chunk.finishReason)]
+
+
+def _speak_parts(deltas: list[Delta], choice: int, parts: list[Any]) -> None:
+    """Content as a list of parts: text, and thinking, which is a list of parts itself (quirk 95)."""
+    for part in parts:
+        if text := text_label(_member(part, "text")):
+            deltas.append(TextFragment(choice, text))
+        for thought in _member(part, "thinking") or ():
+            if text := text_label(_member(thought, "text")):
+                deltas.append(ReasoningFragment(choice, text))
+
+
+def _reasoning_details(choice: int, details: Any) -> list[Delta]:
+    """What has to be sent back: encrypted reasoning and signatures; the text came already."""
+    deltas: list[Delta] = []
+    for detail in details if isinstance(details, list) else ():
+        data, signature = text_label(_member(detail, "data")), text_label(_member(detail, "signature"))
+        if data or signature:
+            id = id_label(_member(detail, "id"))
+            deltas.append(ReasoningFragment(choice, "", f"detail/{id}", id, signature, data))
+    return deltas
+
+
+def _member(value: Any, *path: str | int) -> Any:
+    """Return what lies at the path of keys and positions, None where something is missing."""
+    for key in path:
+        if isinstance(value, dict) and isinstance(key, str):
+            value = value.get(key)
+        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
+            value = value[key]
+        elif not (isinstance(value, dict) and key == 0):  # one object instead of a list (quirk 39)
+            return None
+    return value
+
+
+def _builtins(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except UNREADABLE:
+        return None

@@ -1,0 +1,156 @@
+"""What a chunk of chat completions may look like: a narrow view for the common one, a wide one for all.
+
+The narrow view refuses what it does not know inside `delta` and `tool_calls`, so that nothing is overlooked;
+such a chunk is read with the wide view, whose labels may be anything and whose argument values keep their own
+text (quirks 2, 12, 22, 36, 39).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import msgspec
+
+from wholecall.dialects.decode import NO_TEXT, wire_text
+
+__all__ = ["NARROW", "WIDE", "ChoiceView", "Chunk", "DeltaView", "NarrowCall", "ToolCallView", "argument_text", "unknown_fields"]
+
+Raw = msgspec.Raw
+
+
+class _NarrowFunction(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    arguments: Union[str, None] = None
+    name: Union[str, None] = None
+
+
+class NarrowCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """A tool call with nothing but the usual labels."""
+
+    index: Union[int, None] = None
+    function: Union[_NarrowFunction, None] = None
+    id: Union[str, None] = None
+    type: Any = None
+
+
+class _NarrowDelta(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    content: Union[str, None] = None
+    tool_calls: Union[list[NarrowCall], None] = None
+    reasoning_content: Union[str, None] = None
+    reasoning: Union[str, None] = None
+    role: Any = None
+
+
+class _NarrowChoice(msgspec.Struct, gc=False):
+    delta: Union[_NarrowDelta, None] = None
+    index: int = 0
+    finish_reason: Union[str, None] = None
+    message: Any = None
+    usage: Any = None
+
+
+class _NarrowChunk(msgspec.Struct, gc=False):
+    choices: list[_NarrowChoice]
+    usage: Any = None
+    error: Any = None
+    x_groq: Any = None
+
+
+class ArgumentFields(msgspec.Struct, gc=False):
+    """The fields under which servers send arguments, in the order in which they count."""
+
+    arguments: Raw = NO_TEXT
+    parsed_arguments: Raw = NO_TEXT
+    args: Raw = NO_TEXT
+    input: Raw = NO_TEXT
+    parameters: Raw = NO_TEXT
+
+
+class FunctionView(ArgumentFields, gc=False):
+    """The `function` of a tool call, or a legacy `function_call`."""
+
+    name: Any = None
+
+
+class ToolCallView(ArgumentFields, gc=False):
+    """A tool call as anyone sends it, flat ones included."""
+
+    index: Any = None
+    id: Any = None
+    type: Any = None
+    name: Any = None
+    function: Union[FunctionView, None] = None
+    custom: Union[FunctionView, None] = None
+
+
+class DeltaView(msgspec.Struct, gc=False):
+    """A `delta`, or a `message`."""
+
+    content: Any = None
+    refusal: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    reasoning_details: Any = None
+    tool_calls: Union[list[ToolCallView], ToolCallView, None] = None
+    toolCalls: Union[list[ToolCallView], None] = None  # noqa: N815 - Oracle's spelling
+    function_call: Union[FunctionView, None] = None
+    executed_tools: Union[list[ToolCallView], None] = None
+
+
+class ChoiceView(msgspec.Struct, gc=False):
+    """A choice, streamed or whole."""
+
+    index: Any = None
+    delta: Union[DeltaView, None] = None
+    message: Union[DeltaView, None] = None
+    finish_reason: Any = None
+    usage: Any = None
+
+
+class Chunk(msgspec.Struct, gc=False):
+    """A chunk of any provider, a whole body, or Oracle's flat form, which has no `choices`."""
+
+    choices: Union[list[ChoiceView], None] = None
+    id: Any = None
+    object: Any = None
+    model: Any = None
+    model_id: Any = None
+    usage: Any = None
+    error: Any = None
+    x_groq: Any = None
+    type: Any = None
+    index: Any = None
+    message: Union[DeltaView, None] = None
+    text: Any = None
+    toolCalls: Union[list[ToolCallView], None] = None  # noqa: N815 - Oracle's spelling
+    finishReason: Any = None  # noqa: N815 - Oracle's spelling
+    chatHistory: Any = None  # noqa: N815 - Oracle's spelling
+
+
+NARROW = msgspec.json.Decoder(_NarrowChunk)
+WIDE = msgspec.json.Decoder(Chunk)
+
+_KNOWN = frozenset(ToolCallView.__struct_fields__)
+_NOTHING: tuple[object, ...] = (None, "", [], {})
+
+
+def argument_text(*views: ArgumentFields | None) -> tuple[str, bool]:
+    """Return the first argument text that is not empty, and whether it is a whole JSON value, not a string."""
+    for view in views:
+        for name in ArgumentFields.__struct_fields__ if view is not None else ():
+            raw: Raw = getattr(view, name)
+            text = wire_text(raw)
+            if text:
+                return text, not bytes(raw).startswith(b'"')
+    return "", False
+
+
+def unknown_fields(payload: Any) -> dict[str, Any] | None:
+    """Return the fields of a tool call that we do not read, such as thought signatures (quirk 96)."""
+    if not isinstance(payload, dict):
+        return None
+    extra = {key: value for key, value in payload.items() if key not in _KNOWN and value not in _NOTHING}
+    function = payload.get("function")
+    if isinstance(function, dict):
+        known = FunctionView.__struct_fields__
+        extra |= {key: value for key, value in function.items() if key not in known and value not in _NOTHING}
+    return extra or None

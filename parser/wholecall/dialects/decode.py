@@ -1,0 +1,226 @@
+"""From the text of a frame to a view of it: typed and fast, then tolerant, then a fault.
+
+A *view* is a flat msgspec Struct that holds only the fields its dialect needs, all optional. The typed
+decoder reads nearly every frame. It refuses a whole frame for one oddity: a lone surrogate that was split
+over two deltas (quirk 35), a raw control character, NaN, a byte order mark, a label of a wrong type. Such
+frames are walked member by member with the standard library's scanner, which takes all of these, and the
+view is built field by field: a field of a wrong type counts as absent instead of losing the frame. Fields
+typed `Raw` keep the wire's own text in both ways, so duplicate keys and number spellings survive.
+
+What neither way can read is a `WireFault` with a hole: it may have carried argument text.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import types
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple, TypeVar, Union, get_args, get_origin
+
+import msgspec
+
+from wholecall.deltas import Delta, WireFault
+from wholecall.framing.frame import Frame
+from wholecall.limits import Limits
+
+__all__ = [
+    "NO_TEXT",
+    "UNREADABLE",
+    "Reading",
+    "decode",
+    "dumped",
+    "is_blank",
+    "is_done",
+    "is_noise",
+    "payloads",
+    "provider_error",
+    "read",
+    "undecodable",
+    "wire_text",
+]
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+# What a typed decoder raises for text that it refuses (ValidationError is a DecodeError).
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError)
+NO_TEXT: Final = msgspec.Raw(b"")  # the default of a `Raw` field; an optional `Raw` would refuse strings
+
+_NOISE = frozenset({"", "{}", "null", "ping"})
+_LIMITS = Limits()
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) < 20 else float(digits)  # int() refuses very long ones
+
+
+_SCANNER = json.JSONDecoder(parse_int=_integer, strict=False)
+_STRING = msgspec.json.Decoder(str)
+
+
+def decode(decoder: msgspec.json.Decoder[T], text: str) -> T | None:
+    """Return the view of one payload, None where its text is no JSON object at all."""
+    try:
+        return decoder.decode(text)
+    except UNREADABLE:
+        return _tolerant(text, decoder.type)
+
+
+def payloads(text: str) -> list[str]:
+    """Split the joined data lines of one event that hold one JSON value each (quirk 55)."""
+    lines = [line for line in text.split("\n") if line and not line.isspace()]
+    return lines if len(lines) > 1 and all(_is_json(line) for line in lines) else [text]
+
+
+class Reading(NamedTuple):
+    """What a frame that the typed decoder refused holds: views, or else what to say about it."""
+
+    views: list[Any]
+    deltas: list[Delta]
+
+
+def read(decoder: msgspec.json.Decoder[T], frame: Frame) -> Reading:
+    """Read a frame that the typed decoder refused: the slow way, after the fast one."""
+    views = [view for text in payloads(frame.data) if (view := decode(decoder, text)) is not None]
+    if views:
+        return Reading(views, [])
+    if frame.event == "error":
+        return Reading([], [provider_error(frame.data)])
+    return Reading([], [] if is_noise(frame) else [undecodable(frame.data)])
+
+
+def undecodable(text: str, limits: Limits = _LIMITS) -> WireFault:
+    """Return the fault for a frame that nothing can read; argument text may be lost with it."""
+    raw = text[: limits.max_raw_bytes]
+    try:
+        _SCANNER.decode(text)
+    except RecursionError:
+        return WireFault("nesting_too_deep", "a frame is nested too deeply to be read", raw=raw, hole=True)
+    except ValueError:
+        pass
+    return WireFault("undecodable_frame", "a frame holds no JSON object", raw=raw, hole=True)
+
+
+def provider_error(error: Any) -> WireFault:
+    """Return the fatal fault for an error that the provider reports in the stream (quirk 52)."""
+    fields: dict[str, Any] = error if isinstance(error, dict) else {"message": error}
+    named = [fields.get("code") or fields.get("type"), fields.get("message")]
+    detail = ": ".join(str(part) for part in named if part)
+    return WireFault("provider_error", detail or "the provider reports an error", error=error, fatal=True)
+
+
+def is_noise(frame: Frame) -> bool:
+    """Whether a frame can hold nothing: pings, keep-alives, blank data (quirk 53)."""
+    return frame.event == "ping" or frame.data.strip() in _NOISE
+
+
+def is_done(text: str) -> bool:
+    """Whether the data is the `[DONE]` that OpenAI and many proxies put at the end of any stream."""
+    return text.lstrip().startswith("[DONE]")
+
+
+def wire_text(raw: msgspec.Raw) -> str:
+    """Return the text of a value that may be a string or any other JSON value; `""` for null and absent.
+
+    A string gives what it holds, anything else the wire's own text.
+    """
+    data = bytes(raw)
+    if data in (b"", b"null"):
+        return ""
+    if not data.startswith(b'"'):
+        return data.decode("utf-8", "surrogatepass")
+    try:
+        return _STRING.decode(data)
+    except UNREADABLE:
+        return str(_SCANNER.decode(data.decode("utf-8", "surrogatepass")))
+
+
+def dumped(value: Any) -> str:
+    """Return JSON text for a decoded value that stands where a string was due; a string stays as it is."""
+    if type(value) is str:
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def is_blank(text: str) -> bool:
+    """Whether text is only an empty value: a placeholder for arguments that are still to come (quirk 25)."""
+    return not text.strip("{}[] \t\r\n")
+
+
+def _tolerant(text: str, view: type[T]) -> T | None:
+    text = text.lstrip("\ufeff")
+    try:
+        value, end = _SCANNER.raw_decode(text, _skip(text, 0))
+        if type(value) is not dict or text[end:].strip(" \t\r\n\0"):
+            return None
+        return _struct(text, _skip(text, 0), view)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        _SCANNER.decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at : at + 1] in (" ", "\t", "\r", "\n"):
+        at += 1
+    return at
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str, int, int]]:
+    """Yield key, start and end of each member of the valid object that begins at `at`."""
+    at = _skip(text, at + 1)
+    while text[at] != "}":
+        key, at = _SCANNER.raw_decode(text, at)
+        start = _skip(text, _skip(text, at) + 1)
+        end = _SCANNER.raw_decode(text, start)[1]
+        yield key, start, end
+        at = _skip(text, end)
+        at = _skip(text, at + 1) if text[at] == "," else at
+
+
+def _elements(text: str, at: int) -> Iterator[int]:
+    """Yield the start of each element of the valid array that begins at `at`."""
+    at = _skip(text, at + 1)
+    while text[at] != "]":
+        yield at
+        at = _skip(text, _SCANNER.raw_decode(text, at)[1])
+        at = _skip(text, at + 1) if text[at] == "," else at
+
+
+def _struct(text: str, at: int, view: type[T]) -> T:
+    """Build a view; what is no object gives one with all fields absent, so that positions stay."""
+    values: dict[str, Any] = {}
+    if text[at] == "{":
+        fields = _fields(view)
+        for key, start, end in _members(text, at):
+            if key in fields:
+                name, wanted = fields[key]
+                values[name] = _value(text, start, end, wanted)
+    return view(**{name: value for name, value in values.items() if value is not msgspec.UNSET})
+
+
+@functools.cache
+def _fields(view: type[msgspec.Struct]) -> dict[str, tuple[str, Any]]:
+    return {field.encode_name: (field.name, field.type) for field in msgspec.structs.fields(view)}
+
+
+def _value(text: str, start: int, end: int, wanted: Any) -> Any:
+    """Build one field from its text; UNSET where the type is wrong."""
+    if wanted is msgspec.Raw:
+        return msgspec.Raw(text[start:end].encode("utf-8", "surrogatepass"))
+    options = get_args(wanted) if get_origin(wanted) in (Union, types.UnionType) else (wanted,)
+    for option in options:
+        if text[start] == "[" and get_origin(option) is list:
+            return [_struct(text, at, get_args(option)[0]) for at in _elements(text, start)]
+        if text[start] == "{" and isinstance(option, type) and issubclass(option, msgspec.Struct):
+            return _struct(text, start, option)
+    try:
+        return msgspec.convert(_SCANNER.raw_decode(text, start)[0], wanted)
+    except msgspec.ValidationError:
+        return msgspec.UNSET

@@ -1,0 +1,58 @@
+"""Why a message ended, in our words: one table for every dialect.
+
+Providers spell the same reason in many ways and cases, and some send a word of their own. Reasons never
+decide whether a call is emitted; the provider's word is kept beside ours.
+"""
+
+from __future__ import annotations
+
+from wholecall.events import TurnReason
+
+__all__ = ["FINISH_REASONS", "turn_reason"]
+
+_SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
+    "tool_calls": ("tool_calls", "function_call", "tool_use", "tool_call", "requires_action"),
+    "stop": ("stop", "end_turn", "complete", "completed", "eos", "stop_sequence"),
+    "length": ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"),
+    "content_filter": (
+        "content_filter",
+        "content_filtered",
+        "guardrail_intervened",
+        "refusal",
+        "safety",
+        "recitation",
+        "blocklist",
+        "prohibited_content",
+        "spii",
+        "error_toxic",
+        "language",
+    ),
+    "malformed": (
+        "malformed_function_call",
+        "unexpected_tool_call",
+        "too_many_tool_calls",
+        "malformed_response",
+        "missing_thought_signature",
+        "malformed_tool_use",
+        "malformed_model_output",
+    ),
+    "error": ("error", "error_limit", "timeout", "failed", "cancelled", "budget_exceeded"),
+    "pause": ("pause_turn", "requires_continuation", "continuation"),
+}
+
+# Keys are in lower case with underscores; look up through `turn_reason`.
+FINISH_REASONS: dict[str, TurnReason] = {
+    spelling: reason for reason, spellings in _SPELLINGS.items() for spelling in spellings
+}
+
+_NONE_YET = frozenset({"", "null", "none", "finish_reason_unspecified"})
+
+
+def turn_reason(raw: object) -> tuple[TurnReason, str] | None:
+    """Return our word for a wire reason beside the wire's own; None while there is none (quirk 45)."""
+    if type(raw) is not str:
+        return None
+    key = raw.strip().lower().replace("-", "_")
+    if key in _NONE_YET:
+        return None
+    return FINISH_REASONS.get(key, "unknown"), raw

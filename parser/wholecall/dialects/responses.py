@@ -1,0 +1,368 @@
+"""OpenAI Responses (`POST /v1/responses`, `stream: true`; also its WebSocket mode and relays).
+
+    response.created                        response{id, model}
+    response.output_item.added              output_index, item{type, id, call_id, name, arguments: ""}
+    response.function_call_arguments.delta  output_index, item_id, delta
+    response.function_call_arguments.done   output_index, item_id, arguments
+    response.output_item.done               output_index, item (whole)
+    response.completed                      response{status, output: [items], usage}
+
+The output index is the slot of a call, the item's id its alias (relays rotate it, quirk 69), `call_id` the
+public id. A text comes up to four times, and every restatement is told with its rank. Servers leave out any
+of these events (quirks 71, 72, 73 and 74). Custom tools and MCP calls have the same events under their own names;
+deltas of tools that OpenAI runs are skipped, for their finished item restates them.
+
+Events are numbered. A number seen before is a replay and is skipped (quirk 91), a gap is a lost frame and
+hence a hole; `response.created`, or a new 0, begins a new turn. Numbers that never count are no numbers.
+
+As a guest in a chat stream (quirk 89) the translator speaks of calls and text only, not of turns.
+Source: OpenAI API reference, "Responses: streaming events", and the types of openai-python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from wholecall.deltas import (
+    DONE,
+    ITEM_DONE,
+    OBJECT,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Noted,
+    ReasoningFragment,
+    Slot,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+    WireFault,
+)
+from wholecall.dialects.decode import (
+    NO_TEXT,
+    UNREADABLE,
+    decode,
+    dumped,
+    is_done,
+    is_noise,
+    provider_error,
+    read,
+    wire_text,
+)
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.responses_items import (
+    QUIET_ITEMS,
+    Item,
+    Response,
+    call_delta,
+    finish_of,
+    is_call,
+    message_text,
+    outcome_of,
+    reasoning_deltas,
+    restated_call,
+)
+from wholecall.events import Kind
+from wholecall.framing.frame import Frame
+
+__all__ = ["ResponsesTranslator"]
+
+# Text of a call, in pieces and whole: (field of the whole text, kind).
+_DONE_EVENTS: Final[dict[str, tuple[str, Kind]]] = {
+    "response.function_call_arguments": ("arguments", "function"),
+    "response.custom_tool_call_input": ("input", "custom"),
+    "response.mcp_call_arguments": ("arguments", "server"),
+}
+_FRAGMENTS = frozenset(f"{prefix}.delta" for prefix in _DONE_EVENTS)
+
+# Families of events that say nothing new: the finished item or the finished response restates them.
+_QUIET_FAMILIES = (
+    "output_text",
+    "content_part",
+    "refusal",
+    "reasoning_summary_part",
+    "reasoning_summary_text",
+    "reasoning_text",
+    "web_search_call",
+    "file_search_call",
+    "code_interpreter_call",
+    "code_interpreter_call_code",
+    "image_generation_call",
+    "mcp_call",
+    "mcp_list_tools",
+    "shell_call_command",
+    "shell_call_output_content",
+    "apply_patch_call_operation_diff",
+    "audio",
+)
+_QUIET_PREFIXES = ("ping", "keepalive", "rate_limits.", "codex.")
+_QUIET = (*_QUIET_PREFIXES, *(f"response.{family}." for family in _QUIET_FAMILIES))
+
+
+class _Event(msgspec.Struct, gc=False):
+    type: str | None = None
+    sequence_number: Any = None
+    output_index: Any = None
+    item_id: Any = None
+    delta: Any = None
+    name: Any = None
+    arguments: msgspec.Raw = NO_TEXT
+    input: msgspec.Raw = NO_TEXT
+    item: Item | None = None
+    response: Response | None = None
+    error: Any = None
+    object: Any = None
+    stream_id: Any = None
+
+
+class _FlatError(msgspec.Struct, gc=False):
+    """An `error` event of the older form, without an `error` object."""
+
+    code: Any = None
+    message: Any = None
+    param: Any = None
+
+
+class _Progress:
+    """How far one response has come; several run side by side on a WebSocket, told apart by `stream_id`."""
+
+    __slots__ = ("ended", "expected", "failed", "key", "opened", "spoken", "thought")
+
+    def __init__(self) -> None:
+        self.expected = -1  # the next sequence number; -1: none seen yet
+        self.restart(None)
+
+    def restart(self, key: str | None) -> None:
+        self.key = key
+        self.opened = self.ended = self.failed = self.spoken = False
+        self.thought: set[object] = set()  # indices of reasoning items that were told
+
+
+_DECODER = msgspec.json.Decoder(_Event)
+_BODY_DECODER = msgspec.json.Decoder(Response)  # a whole, non-streamed body is a response at the top level
+_ERROR_DECODER = msgspec.json.Decoder(_FlatError)
+_NO_RESPONSE = Response()
+
+
+class ResponsesTranslator:
+    """Frames of one Responses stream to deltas.
+
+    Args:
+        guest: whether the frames stand inside a stream of another dialect, which owns the turn.
+    """
+
+    def __init__(self, *, guest: bool = False) -> None:
+        self._guest = guest
+        self._stream_id: Any = None
+        self._alias: str | None = None  # the last one seen, read once
+        self._now = _Progress()
+        self._progresses: dict[str, _Progress] = {}
+        self._events: dict[str | None, Callable[[_Event], list[Delta]]] = {
+            **dict.fromkeys(_FRAGMENTS, self._fragment),
+            "response.output_text.delta": self._text,
+            "response.refusal.delta": self._text,
+            "response.reasoning_summary_text.delta": self._reasoning,
+            "response.reasoning_text.delta": self._reasoning,
+            **{f"{prefix}.done": self._whole for prefix in _DONE_EVENTS},
+            "response.output_item.added": self._added,
+            "response.output_item.done": self._item_done,
+            "response.created": self._created,
+            "response.queued": self._progressed,
+            "response.in_progress": self._progressed,
+            "response.completed": self._finished,
+            "response.incomplete": self._finished,
+            "response.failed": self._finished,
+            "response.cancelled": self._finished,
+            "response.done": self._finished,
+        }
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        try:
+            event = _DECODER.decode(frame.data)
+        except UNREADABLE:
+            return self._slowly(frame)
+        # The most common case: the next event of the same stream, a further piece of the same call.
+        number = event.sequence_number
+        if event.stream_id != self._stream_id or (number is not None and number != self._now.expected):
+            return self._take(event, frame)
+        if number is not None:
+            self._now.expected += 1
+        if event.item_id == self._alias and event.type in _FRAGMENTS:
+            index, text = event.output_index, event.delta
+            if type(index) is int and index >= 0 and type(text) is str and text:
+                return [Slot(0, index, self._alias, text)]
+        known = self._events.get(event.type)
+        return self._unknown(event, frame) if known is None else known(event)
+
+    def close(self) -> list[Delta]:
+        """Say what the end of the stream says: nothing in this dialect."""
+        return []
+
+    def _slowly(self, frame: Frame) -> list[Delta]:
+        if is_done(frame.data):  # proxies add it
+            return [] if self._now.ended or self._guest else self._end()
+        views, deltas = read(_DECODER, frame)
+        for event in views:
+            deltas += self._take(event, frame)
+        return deltas
+
+    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
+        """Translate an event after a look at its stream and its number."""
+        deltas = self._switch(event)
+        order = self._order(event)
+        if order is None:
+            return deltas
+        known = self._events.get(event.type)
+        return deltas + order + (self._unknown(event, frame) if known is None else known(event))
+
+    def _unknown(self, event: _Event, frame: Frame) -> list[Delta]:
+        if event.type is None and event.object == "response":
+            return self._body(decode(_BODY_DECODER, frame.data) or _NO_RESPONSE)
+        if event.error is not None:
+            return self._fail(event.error)
+        if (event.type or frame.event) == "error":
+            flat = decode(_ERROR_DECODER, frame.data)
+            return self._fail(flat and msgspec.structs.asdict(flat))
+        if is_noise(frame) or (event.type or "").startswith(_QUIET):
+            return []
+        if event.type is None and frame.event in self._events:
+            event.type = frame.event
+            return self._events[frame.event](event)
+        return [Noted(0, "unknown_events")]
+
+    # The order of events
+
+    def _switch(self, event: _Event) -> list[Delta]:
+        if event.stream_id == self._stream_id:
+            return []
+        self._progresses[str(self._stream_id)] = self._now
+        self._stream_id = event.stream_id
+        self._now = self._progresses.get(str(event.stream_id)) or _Progress()
+        return [TurnOpened(self._now.key)] if self._now.opened and not self._guest else []
+
+    def _order(self, event: _Event) -> list[Delta] | None:
+        """Place an event by its number: None if it was seen before, else what its place says."""
+        number, expected = index_label(event.sequence_number), self._now.expected
+        if number is None or number < 0:
+            return []
+        created = event.type == "response.created"
+        if number == 0 and expected == 1:  # the same start again is a replay; a constant 0 counts nothing
+            return None if created and self._is_current(event) else []
+        if 0 < number < expected and not created:
+            return None
+        self._now.expected = number + 1
+        if number > expected >= 0 and not created and not self._guest:
+            lost = f"{number - expected} events were lost before number {number}"
+            return [WireFault("undecodable_frame", lost, hole=True)]
+        return self._open(_NO_RESPONSE) if number == 0 and expected > 0 and not created else []
+
+    def _is_current(self, event: _Event) -> bool:
+        return self._now.opened and id_label((event.response or _NO_RESPONSE).id) == self._now.key
+
+    # The pieces of a message
+
+    def _fragment(self, event: _Event) -> list[Delta]:
+        text = event.delta
+        if text in ("", None):
+            return []
+        self._alias = id_label(event.item_id)
+        return [Slot(0, index_label(event.output_index), self._alias, dumped(text))]
+
+    def _text(self, event: _Event) -> list[Delta]:
+        self._now.spoken = True
+        text = text_label(event.delta)
+        return [] if text is None else [TextFragment(0, text)]
+
+    def _reasoning(self, event: _Event) -> list[Delta]:
+        text, index = text_label(event.delta), index_label(event.output_index)
+        self._now.thought.add(index)
+        return [] if text is None else [ReasoningFragment(0, text, index)]
+
+    def _whole(self, event: _Event) -> list[Delta]:
+        field, kind = _DONE_EVENTS[(event.type or "").removesuffix(".done")]
+        text, name = wire_text(getattr(event, field)), name_label(event.name)
+        index, alias = index_label(event.output_index), id_label(event.item_id)
+        if text:
+            return [CallWhole(0, index, alias, None, name, text, DONE, kind)]
+        return [CallSeen(0, index, alias, None, name, kind)] if name else []
+
+    def _added(self, event: _Event) -> list[Delta]:
+        item = event.item or Item()
+        if is_call(item):
+            return [call_delta(item, index_label(event.output_index), OBJECT, skeleton=True)]
+        return [] if item.type in QUIET_ITEMS else [Noted(0, "unknown_events")]
+
+    def _item_done(self, event: _Event) -> list[Delta]:
+        item, index = event.item or Item(), index_label(event.output_index)
+        if is_call(item):
+            cut = item.status == "incomplete"
+            closed = CallClosed(0, index, id_label(item.id), truncated=cut)
+            return [call_delta(item, index, ITEM_DONE), closed]
+        if item.type == "reasoning":
+            told = index in self._now.thought
+            self._now.thought.add(index)
+            return reasoning_deltas(item, index, told=told)
+        return []  # an item of an unknown type was counted when it was added
+
+    # The message
+
+    def _created(self, event: _Event) -> list[Delta]:
+        return self._open(event.response or _NO_RESPONSE)
+
+    def _progressed(self, event: _Event) -> list[Delta]:
+        return [] if self._now.opened else self._created(event)
+
+    def _open(self, response: Response) -> list[Delta]:
+        key = id_label(response.id)
+        self._now.restart(key)
+        self._now.opened = True
+        return [] if self._guest else [TurnOpened(key, key, name_label(response.model), restart=True)]
+
+    def _body(self, response: Response) -> list[Delta]:
+        deltas = self._open(response)
+        if response.status in {"queued", "in_progress"}:
+            return deltas + self._restated(response)
+        return deltas + self._conclude(response, outcome_of("", response.status))
+
+    def _finished(self, event: _Event) -> list[Delta]:
+        response = event.response or _NO_RESPONSE
+        return self._conclude(response, outcome_of(event.type or "", response.status))
+
+    def _conclude(self, response: Response, outcome: str) -> list[Delta]:
+        usage: list[Delta] = [UsageSeen(response.usage)] if isinstance(response.usage, dict) else []
+        if outcome == "failed":
+            return usage + self._fail(response.error)
+        if outcome == "cancelled":
+            return usage + ([] if self._guest else [Finish(0, "aborted", outcome, drops=True), *self._end()])
+        deltas = self._restated(response) + usage
+        return deltas if self._guest else [*deltas, finish_of(response, outcome), *self._end()]
+
+    def _restated(self, response: Response) -> list[Delta]:
+        """Restate what the finished response lists; often that is nothing (quirk 73)."""
+        now, deltas = self._now, list[Delta]()
+        for position, item in enumerate(response.output or ()):
+            if is_call(item):
+                deltas += restated_call(item, position)
+            elif item.type == "message" and not now.spoken:
+                deltas += message_text(item)
+            elif item.type == "reasoning" and not now.thought:
+                deltas += reasoning_deltas(item, position, told=False)
+        return deltas
+
+    def _end(self) -> list[Delta]:
+        self._now.ended = True
+        return [TurnEnded(self._now.key)]
+
+    def _fail(self, error: Any) -> list[Delta]:
+        """Report the first error of a response; `response.failed` repeats that of an `error` event."""
+        if self._now.failed:
+            return []
+        self._now.failed = self._now.ended = True
+        return [provider_error(error)]

@@ -1,0 +1,249 @@
+"""The items of a response, and its end: which of them are calls, who executes them, what their text is.
+
+An item comes up to three times: in `output_item.added` as a skeleton, in `output_item.done` whole, and in
+the output list of the finished response. Calls of functions, of custom tools and of MCP servers carry their
+text as a string. The tools that OpenAI defines carry it as members of the item (`action`, `queries`, `code`
+and so on): their arguments are an object of just those members, spliced from the wire's own text.
+
+Who executes is in the item: a shell call with an environment other than a local one runs in a container,
+a tool search runs at the client only when it says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from wholecall.deltas import (
+    HYDRATION,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Index,
+    ReasoningFragment,
+    TextFragment,
+)
+from wholecall.dialects.decode import NO_TEXT, is_blank, wire_text
+from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.events import Kind
+
+__all__ = [
+    "QUIET_ITEMS",
+    "Item",
+    "Response",
+    "call_delta",
+    "finish_of",
+    "is_call",
+    "message_text",
+    "outcome_of",
+    "reasoning_deltas",
+    "restated_call",
+]
+
+
+class Part(msgspec.Struct, gc=False):
+    """A part of a message's content or of a reasoning summary."""
+
+    type: str | None = None
+    text: Any = None
+    refusal: Any = None
+
+
+class Item(msgspec.Struct, gc=False):
+    """The view of an item of any type."""
+
+    type: str | None = None
+    id: Any = None
+    call_id: Any = None
+    name: Any = None
+    namespace: Any = None
+    status: Any = None
+    execution: Any = None
+    environment: Any = None
+    # Text, or members that make up the arguments.
+    action: msgspec.Raw = NO_TEXT
+    queries: msgspec.Raw = NO_TEXT
+    code: msgspec.Raw = NO_TEXT
+    arguments: msgspec.Raw = NO_TEXT
+    operation: msgspec.Raw = NO_TEXT
+    input: msgspec.Raw = NO_TEXT
+    actions: msgspec.Raw = NO_TEXT
+    # What is to be sent back untouched.
+    caller: Any = None
+    async_: Any = msgspec.field(name="async", default=None)
+    server_label: Any = None
+    fingerprint: Any = None
+    pending_safety_checks: Any = None
+    encrypted_content: Any = None
+    # Messages and reasoning.
+    content: list[Part] | None = None
+    summary: list[Part] | None = None
+
+
+class Details(msgspec.Struct, gc=False):
+    """Why a response is incomplete."""
+
+    reason: Any = None
+
+
+class Response(msgspec.Struct, gc=False):
+    """The view of a response, in its first and last event or as a whole body."""
+
+    id: Any = None
+    model: Any = None
+    status: Any = None
+    output: list[Item] | None = None
+    usage: Any = None
+    error: Any = None
+    incomplete_details: Details | None = None
+
+
+class _Call(msgspec.Struct, frozen=True):
+    """What an item type means: who executes it, its name if the type implies one, where its text is."""
+
+    kind: Kind
+    name: str | None = None
+    text: str | None = None  # the field that holds the text; None: the members are the arguments
+    flags: tuple[str, ...] = ()
+
+
+_CALLS: Final[dict[str | None, _Call]] = {
+    "function_call": _Call("function", text="arguments"),
+    "custom_tool_call": _Call("custom", text="input"),
+    "mcp_call": _Call("server", text="arguments"),
+    "mcp_approval_request": _Call("server", text="arguments", flags=("needs_approval",)),
+    "shell_call": _Call("builtin", "shell"),
+    "local_shell_call": _Call("builtin", "local_shell"),
+    "apply_patch_call": _Call("builtin", "apply_patch"),
+    "computer_call": _Call("builtin", "computer"),
+    "tool_search_call": _Call("builtin", "tool_search"),
+    "web_search_call": _Call("server", "web_search"),
+    "file_search_call": _Call("server", "file_search"),
+    "code_interpreter_call": _Call("server", "code_interpreter"),
+    "image_generation_call": _Call("server", "image_generation"),
+    "program": _Call("server", "program"),
+}
+_MEMBERS = ("action", "queries", "code", "arguments", "operation", "input", "actions")
+_EXTRA = ("caller", "async_", "server_label", "fingerprint", "pending_safety_checks")
+
+QUIET_ITEMS = frozenset(
+    {
+        "message",
+        "reasoning",
+        "compaction",
+        "mcp_list_tools",
+        "mcp_approval_response",
+        "function_call_output",
+        "custom_tool_call_output",
+        "shell_call_output",
+        "local_shell_call_output",
+        "apply_patch_call_output",
+        "computer_call_output",
+        "tool_search_output",
+        "program_output",
+    }
+)
+
+_TROUBLE = frozenset({"incomplete", "failed", "cancelled"})
+_CUT = frozenset({"length", "content_filter"})
+
+
+def is_call(item: Item) -> bool:
+    """Whether an item is a call, whoever executes it."""
+    return item.type in _CALLS
+
+
+def call_delta(item: Item, index: Index | None, rank: int, *, skeleton: bool = False) -> CallSeen | CallWhole:
+    """Return what an item says of its call: its whole text if it has one, else only its labels.
+
+    A skeleton (the item as it was added) is no restatement: its empty values stand for text to come, and
+    so do the members of a tool that OpenAI defines, unless the item is completed already.
+    """
+    call = _CALLS[item.type]
+    kind: Kind = "server" if _is_hosted(item) else call.kind
+    text = wire_text(getattr(item, call.text)) if call.text else _members_text(item)
+    if skeleton and (is_blank(text) or (call.text is None and item.status != "completed")):
+        text = ""
+    alias, call_id = id_label(item.id), id_label(item.call_id)
+    id_ = call_id or alias  # gateways leave either of them out (quirk 75)
+    name, namespace = call.name or name_label(item.name), name_label(item.namespace)
+    extra = _extra(item, alias if call_id else None)
+    if not text:
+        return CallSeen(0, index, alias, id_, name, kind, namespace, call.flags, extra)
+    wins = call_id is not None and not skeleton
+    return CallWhole(0, index, alias, id_, name, text, rank, kind, namespace, wins, call.flags, extra)
+
+
+def restated_call(item: Item, position: int) -> list[Delta]:
+    """Return what the finished response says of a call.
+
+    The position is no slot: bridges number their items otherwise (quirk 99). A restated text may be matched
+    by it as a last resort; labels alone, and the word that a call was cut, go by an id if there is one.
+    """
+    delta = call_delta(item, position, HYDRATION)
+    if isinstance(delta, CallSeen) and delta.id is not None:
+        delta = msgspec.structs.replace(delta, index=None)
+    if item.status != "incomplete":
+        return [delta]
+    index = position if delta.alias is None else None
+    return [delta, CallClosed(0, index, delta.alias, truncated=True)]
+
+
+def message_text(item: Item) -> list[Delta]:
+    """Return the text of a whole message, refusals included."""
+    parts = [text_label(part.text) or text_label(part.refusal) for part in item.content or ()]
+    return [TextFragment(0, text) for text in parts if text]
+
+
+def reasoning_deltas(item: Item, index: Index | None, *, told: bool) -> list[Delta]:
+    """Return what a whole reasoning item adds: its id and its encrypted text, and the text if untold."""
+    parts = [text_label(part.text) for part in [*(item.summary or ()), *(item.content or ())]]
+    text = "" if told else "".join(part for part in parts if part)
+    id_, data = id_label(item.id), text_label(item.encrypted_content)
+    return [ReasoningFragment(0, text, index, id_, data=data)] if text or id_ or data else []
+
+
+def _is_hosted(item: Item) -> bool:
+    if item.type == "tool_search_call":
+        return bool(item.execution != "client")
+    environment = item.environment
+    return item.type == "shell_call" and isinstance(environment, dict) and environment.get("type") != "local"
+
+
+def _members_text(item: Item) -> str:
+    """Splice the argument object from the members that the item has; leaves stay as the wire wrote them."""
+    texts = [(name, bytes(getattr(item, name)).decode("utf-8", "surrogatepass")) for name in _MEMBERS]
+    present = [f'"{name}":{text}' for name, text in texts if text and text != "null"]
+    return "{" + ",".join(present) + "}" if present else ""
+
+
+def _extra(item: Item, item_id: str | None) -> dict[str, Any] | None:
+    extra: dict[str, Any] = {} if item_id is None else {"item_id": item_id}
+    for field in _EXTRA:
+        if (value := getattr(item, field)) not in (None, []):
+            extra[field.rstrip("_")] = value
+    return extra or None
+
+
+def outcome_of(event_type: str, status: object) -> str:
+    """Read how a response ended: trouble in the event's name or in the status outranks success."""
+    named = event_type.rpartition(".")[2]
+    if named in _TROUBLE:
+        return named
+    return status if type(status) is str and status in _TROUBLE else "completed"
+
+
+def finish_of(response: Response, outcome: str) -> Finish:
+    """Say why a completed or incomplete response ended."""
+    if outcome == "completed":
+        return Finish(0, "stop", outcome)
+    known = turn_reason((response.incomplete_details or Details()).reason)
+    if known is None:
+        return Finish(0, "length", outcome)
+    reason, provider_reason = known
+    # A response that calls itself incomplete was cut, whatever the word (quirk 76).
+    return Finish(0, reason if reason in _CUT else "length", provider_reason)

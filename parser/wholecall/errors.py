@@ -1,0 +1,46 @@
+"""What a caller's mistake raises; wire trouble never raises, it is a `StreamFault` event.
+
+::
+
+    WholecallError
+    ├── StreamClosed     feeding a parser after `close` or `abort`
+    ├── UnknownDialect   a dialect name that no record in the table has
+    ├── StreamFailed     only from `Turn.raise_for_fault`
+    └── BadRecording     a recording that cannot be read
+
+No message and no repr holds argument text.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BadRecording", "StreamClosed", "StreamFailed", "UnknownDialect", "WholecallError"]
+
+
+class WholecallError(Exception):
+    """The root of everything that wholecall raises on purpose."""
+
+
+class StreamClosed(WholecallError):
+    """`feed` or `feed_event` was called after `close` or `abort`."""
+
+
+class UnknownDialect(WholecallError, ValueError):
+    """The dialect (or framing) name is not in the table; the message lists the known ones."""
+
+
+class StreamFailed(WholecallError):
+    """Raised by `Turn.raise_for_fault` when the turn holds a fatal fault.
+
+    Attributes:
+        kind: the fault's kind, one of `wholecall.events.FaultKind`.
+        error: the provider's error object, or None.
+    """
+
+    def __init__(self, kind: str, detail: str, error: object = None) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind = kind
+        self.error = error
+
+
+class BadRecording(WholecallError):
+    """A recording file that cannot be read; the message names the file and the position."""

@@ -1,0 +1,426 @@
+"""What users see: one frozen Struct per kind of event, none inheriting from another.
+
+Every event carries `turn` (0 for the first message of a stream) and `choice`; events of a call carry
+`index`, our own dense number of that call within its choice, never the wire's. `to_json` gives the log
+line of an event. A repr shows the length of argument text, never the text.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, Union
+
+import msgspec
+
+__all__ = [
+    "Anomaly",
+    "ArgumentsDelta",
+    "ArgumentsReset",
+    "BuiltinKind",
+    "BuiltinToolCall",
+    "CustomToolCall",
+    "DropReason",
+    "Edit",
+    "EditKind",
+    "Event",
+    "FaultKind",
+    "Flag",
+    "Kind",
+    "ReasoningDelta",
+    "ServerToolCall",
+    "Status",
+    "StreamFault",
+    "TextDelta",
+    "ToolCall",
+    "ToolCallCancelled",
+    "ToolCallDropped",
+    "ToolCallStarted",
+    "TurnFinished",
+    "TurnReason",
+    "TurnStarted",
+]
+
+Kind = Literal["function", "custom", "builtin", "server"]
+BuiltinKind = Literal["shell", "local_shell", "apply_patch", "computer", "tool_search"]
+Status = Literal["exact", "normalised", "recovered", "empty"]
+EditKind = Literal[
+    "bom",
+    "whitespace",
+    "code_fence",
+    "double_encoded",
+    "special_token",
+    "placeholder",
+    "duplicate_object",
+    "leading_text",
+    "trailing_text",
+    "trailing_comma",
+    "comment",
+    "python_literal",
+    "single_quotes",
+    "smart_quotes",
+    "unquoted_key",
+    "control_char",
+    "invalid_escape",
+]
+Flag = Literal[
+    "id_churn",
+    "index_churn",
+    "duplicate_id",
+    "id_generated",
+    "repeated",
+    "placeholder",
+    "snapshots",
+    "done_completed_buffer",
+    "done_mismatch",
+    "bound_by_order",
+    "turn_truncated",
+    "unterminated",
+    "duplicate_key",
+    "nul_in_string",
+    "needs_approval",
+]
+DropReason = Literal[
+    "nameless",
+    "truncated",
+    "unterminated",
+    "aborted",
+    "incomplete_input",
+    "unparseable",
+    "invalid_json",
+    "ambiguous",
+    "multiple_objects",
+    "not_an_object",
+    "empty_arguments",
+    "duplicate_key",
+    "lone_surrogate",
+    "invalid_utf8",
+    "nesting_too_deep",
+    "number_too_long",
+    "number_out_of_range",
+    "arguments_too_large",
+    "too_many_calls",
+    "id_too_long",
+    "name_too_long",
+    "unknown_tool",
+    "schema",
+]
+Anomaly = Literal[
+    "late_fragment",
+    "conflicting_arguments",
+    "finish_reason_mismatch",
+    "reason_without_call",
+    "missing_finish",
+    "data_after_end",
+    "invalid_index",
+    "unknown_events",
+]
+FaultKind = Literal[
+    "provider_error",
+    "undecodable_frame",
+    "unknown_dialect",
+    "not_sse",
+    "line_too_long",
+    "event_too_large",
+    "stream_too_large",
+    "invalid_utf8",
+    "bad_crc",
+    "nesting_too_deep",
+]
+TurnReason = Literal[
+    "tool_calls", "stop", "length", "content_filter", "malformed", "error", "aborted", "pause", "unknown"
+]
+
+# Fields whose text is argument text (or may hold it): a repr shows their length only.
+_SECRET = frozenset({"delta", "raw_arguments", "arguments", "input", "raw", "error", "detail", "extra", "text"})
+
+
+def _to_json(event: msgspec.Struct) -> bytes:
+    """Return the event as one compact JSON line: non-ASCII kept, lone surrogates as `\\udXXX`."""
+    try:
+        return msgspec.json.encode(event)
+    except UnicodeEncodeError:
+        builtins = msgspec.to_builtins(event)
+        text = json.dumps(builtins, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode("utf-8", "backslashreplace")
+
+
+def _shown(name: str, value: object) -> str:
+    if name in _SECRET and value is not None:
+        size = len(value) if isinstance(value, (str, bytes, dict, list)) else 1
+        return f"{name}=<{size}>"
+    return f"{name}={value!r}"
+
+
+def _repr(event: msgspec.Struct) -> str:
+    fields = (_shown(name, getattr(event, name)) for name in event.__struct_fields__)
+    return f"{type(event).__name__}({', '.join(fields)})"
+
+
+class Edit(msgspec.Struct, frozen=True, gc=False):
+    """One change that made argument text readable.
+
+    Attributes:
+        kind: what was changed.
+        offset: where, in characters from the start of the raw argument text.
+    """
+
+    kind: EditKind
+    offset: int
+
+
+class TurnStarted(msgspec.Struct, frozen=True, tag_field="type", tag="turn_started"):
+    """A message begins. `id` and `model` are the provider's, None where it names none."""
+
+    turn: int
+    choice: int
+    dialect: str
+    id: str | None = None
+    model: str | None = None
+
+    to_json = _to_json
+
+
+class ToolCallStarted(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_started"):
+    """A call has a final name and begins to receive arguments; exactly one terminal event follows.
+
+    `id` may still be None: some servers send it last.
+    """
+
+    turn: int
+    choice: int
+    index: int
+    id: str | None
+    name: str
+    kind: Kind = "function"
+
+    to_json = _to_json
+
+
+class ArgumentsDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="arguments_delta"):
+    """A piece of JSON text as it arrived, to show, never to parse or to execute."""
+
+    turn: int
+    choice: int
+    index: int
+    delta: str
+
+    to_json = _to_json
+    __repr__ = _repr
+
+
+class ArgumentsReset(msgspec.Struct, frozen=True, tag_field="type", tag="arguments_reset"):
+    """A restatement replaced what the deltas showed; `raw_arguments` is the text now in force."""
+
+    turn: int
+    choice: int
+    index: int
+    raw_arguments: str
+
+    to_json = _to_json
+    __repr__ = _repr
+
+
+class ToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call"):
+    """A whole call, safe to execute.
+
+    Attributes:
+        id: the id to answer with; minted (flag `id_generated`) where the wire sent none.
+        name: the tool's name.
+        arguments: the decoded object, decoded once.
+        raw_arguments: the argument text in force, byte for byte.
+        status: `exact`, `normalised`, `recovered` or `empty`.
+        namespace: the tool's namespace where the wire has one.
+        edits: what was changed to read the text (status `normalised` or `recovered`).
+        flags: what was odd about the call, sorted.
+        extra: provider fields to send back untouched, such as thought signatures.
+    """
+
+    turn: int
+    choice: int
+    index: int
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    raw_arguments: str
+    status: Status
+    namespace: str | None = None
+    edits: tuple[Edit, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    extra: dict[str, Any] | None = None
+
+    to_json = _to_json
+    __repr__ = _repr
+
+
+class CustomToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="custom_tool_call"):
+    """A whole call of a free-text tool; `input` is never parsed."""
+
+    turn: int
+    choice: int
+    index: int
+    id: str
+    name: str
+    input: str
+    namespace: str | None = None
+    flags: tuple[Flag, ...] = ()
+    extra: dict[str, Any] | None = None
+
+    to_json = _to_json
+    __repr__ = _repr
+
+
+class BuiltinToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="builtin_tool_call"):
+    """A whole call of a tool that the provider defines and the client executes."""
+
+    turn: int
+    choice: int
+    index: int
+    id: str
+    kind: BuiltinKind
+    arguments: dict[str, Any]
+    flags: tuple[Flag, ...] = ()
+    extra: dict[str, Any] | None = None
+
+    to_json = _to_json
+    __repr__ = _repr
+
+
+class ServerToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="server_tool_call"):
+    """A whole call that the provider executes itself: nothing to run, nothing to answer.
+
+    The exception is the flag `needs_approval`: the provider waits for a yes.
+    """
+
+    turn: int
+    choice: int
+    index: int
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    raw_arguments: str
+    flags: tuple[Flag, ...] = ()
+    extra: dict[str, Any] | None = None
+
+    to_json = _to_json
+    __repr__ = _repr
+
+
+class ToolCallDropped(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_dropped"):
+    """A call that must not be executed, with the reason and all of its text.
+
+    Attributes:
+        id: the wire's id, None where it sent none.
+        name: the wire's name, None where it sent none.
+        raw_arguments: the argument text as it arrived (cut at `Limits.max_raw_bytes` for oversized calls).
+        detail: a sentence for people; it never holds argument text.
+    """
+
+    turn: int
+    choice: int
+    index: int
+    id: str | None
+    name: str | None
+    kind: Kind
+    raw_arguments: str
+    reason: DropReason
+    detail: str = ""
+
+    to_json = _to_json
+    __repr__ = _repr
+
+
+class ToolCallCancelled(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_cancelled"):
+    """The provider takes back a call that it sent before; not a terminal event."""
+
+    turn: int
+    choice: int
+    id: str
+
+    to_json = _to_json
+
+
+class TextDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="text_delta"):
+    """A piece of the visible answer."""
+
+    turn: int
+    choice: int
+    text: str
+
+    to_json = _to_json
+    __repr__ = _repr
+
+
+class ReasoningDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="reasoning_delta"):
+    """A piece of the model's reasoning."""
+
+    turn: int
+    choice: int
+    text: str
+
+    to_json = _to_json
+    __repr__ = _repr
+
+
+class TurnFinished(msgspec.Struct, frozen=True, tag_field="type", tag="turn_finished"):
+    """The last event of each choice of a turn, also after a fault, an abort or an empty stream.
+
+    Attributes:
+        reason: why the turn ended, in our words; calls outrank what the provider claims.
+        provider_reason: what the provider said, verbatim.
+        n_calls: calls of this choice that were emitted, whoever executes them.
+        n_dropped: calls of this choice that were dropped.
+        usage: the provider's token counts, untouched.
+        anomalies: what was odd about the turn, sorted.
+    """
+
+    turn: int
+    choice: int
+    reason: TurnReason
+    provider_reason: str | None = None
+    n_calls: int = 0
+    n_dropped: int = 0
+    usage: dict[str, Any] | None = None
+    anomalies: tuple[Anomaly, ...] = ()
+
+    to_json = _to_json
+
+
+class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fault"):
+    """Trouble on the wire.
+
+    Attributes:
+        kind: what kind of trouble.
+        detail: a sentence for people.
+        error: the provider's error object, untouched.
+        fatal: whether the stream is over; every open call was dropped.
+        raw: the beginning of the bytes that caused it, as text.
+    """
+
+    turn: int
+    choice: int
+    kind: FaultKind
+    detail: str
+    error: Any = None
+    fatal: bool = False
+    raw: str = ""
+
+    to_json = _to_json
+    __repr__ = _repr
+
+
+Event = Union[
+    TurnStarted,
+    ToolCallStarted,
+    ArgumentsDelta,
+    ArgumentsReset,
+    ToolCall,
+    CustomToolCall,
+    BuiltinToolCall,
+    ServerToolCall,
+    ToolCallDropped,
+    ToolCallCancelled,
+    TextDelta,
+    ReasoningDelta,
+    TurnFinished,
+    StreamFault,
+]

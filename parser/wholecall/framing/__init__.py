@@ -1,0 +1,11 @@
+"""Framings: bytes to frames, without a word about what the frames mean."""
+
+from __future__ import annotations
+
+from wholecall.framing.frame import Frame
+from wholecall.framing.jsonarray import JSONArrayFraming
+from wholecall.framing.jsonl import JSONLinesFraming
+from wholecall.framing.sse import SSEFraming
+from wholecall.framing.table import FRAMINGS, Framing, sniff
+
+__all__ = ["FRAMINGS", "Frame", "Framing", "JSONArrayFraming", "JSONLinesFraming", "SSEFraming", "sniff"]

@@ -1,0 +1,232 @@
+"""What all framings share: the way in for bytes, the limits of a stream, and lines that span reads.
+
+Theory of operation
+-------------------
+`ByteFraming.feed` is the only way in. It takes any bytes-like object, strips one byte order mark, counts
+the stream against `max_stream_bytes` and hands the rest to `_read`. Trouble never raises: it is a
+`WireFault`, recorded together with its *position*, the number of frames that were returned before it, so
+that a parser can put frames and faults in one order which does not depend on how the stream was cut.
+A fatal fault makes the framing dead: whatever is fed later yields nothing.
+
+`LineFraming` adds lines that end in LF. Whole lines go to `_read_line` at once. The unfinished last line is
+kept in a bytearray, which grows in amortised constant time, so a line that arrives byte by byte costs
+linear work. `_measure` decides from its first bytes whether it will be wanted; if not, it is not kept
+at all, and a comment of any length takes no memory. A kept line that outgrows its room is read before
+its end has come, because all that can follow from it is the fault.
+
+Everything here works on bytes and decodes late. UTF-8 never hides an ASCII byte inside another character,
+so cutting at terminators and brackets first and decoding afterwards gives the same text, with the same
+number of U+FFFD, as decoding the stream first (WHATWG Encoding, "UTF-8 decode").
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Union
+
+from wholecall.deltas import WireFault
+from wholecall.events import FaultKind
+from wholecall.framing.frame import Frame
+from wholecall.limits import Limits
+
+__all__ = ["BOM", "DEFAULT_LIMITS", "ByteFraming", "BytesLike", "LineFraming", "decode"]
+
+BytesLike = Union[bytes, bytearray, memoryview]
+BOM = b"\xef\xbb\xbf"
+DEFAULT_LIMITS = Limits()
+
+
+def decode(data: bytes | bytearray) -> tuple[str, bool]:
+    """Decode UTF-8; the flag says whether something invalid was replaced by U+FFFD."""
+    try:
+        return data.decode(), False
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace"), True
+
+
+def _bound(limit: int | None) -> int:
+    return sys.maxsize if limit is None else limit
+
+
+class ByteFraming:
+    """The base of every framing.
+
+    Attributes:
+        faults: what went wrong and was not taken yet; empty on a healthy stream.
+    """
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.faults: list[WireFault] = []
+        self._positions: list[int] = []  # of faults: how many frames were returned before each
+        self._n_frames = 0
+        self._dead = False
+        self._head: bytes | None = b""  # what may be the beginning of a BOM; None once that is settled
+        self._guarded = True  # the BOM is not settled yet, the stream has a limit, or it is over
+        self._stream_room = limits.max_stream_bytes
+        self._max_line = _bound(limits.max_line_bytes)
+        self._max_event = _bound(limits.max_event_bytes)
+        self._max_raw = _bound(limits.max_raw_bytes)
+
+    def feed(self, data: BytesLike) -> list[Frame]:
+        """Read the next bytes of the stream and return the frames that they complete."""
+        frames: list[Frame] = []
+        if not isinstance(data, bytes):
+            data = bytes(data)
+        if self._guarded:
+            self._read_guarded(data, frames)
+        elif data:
+            self._read(data, frames)
+        if frames:
+            self._n_frames += len(frames)
+        return frames
+
+    def close(self) -> list[Frame]:
+        """Tell that the stream is over and return what its end completes; idempotent."""
+        frames: list[Frame] = []
+        if not self._dead and self._head:
+            self._read(self._head, frames)
+        if not self._dead:
+            self._end(frames)
+        self._dead = self._guarded = True
+        self._n_frames += len(frames)
+        return frames
+
+    def take_faults(self) -> list[tuple[int, WireFault]]:
+        """Return the faults and forget them, each with the number of frames that came before it.
+
+        The number counts all frames of the stream so far, not those of one `feed`.
+        """
+        taken = list(zip(self._positions, self.faults, strict=True))
+        self.faults = []
+        self._positions = []
+        return taken
+
+    def _read_guarded(self, data: bytes, frames: list[Frame]) -> None:
+        if self._dead:
+            return
+        room = self._stream_room
+        if room is not None:
+            self._stream_room = max(room - len(data), 0)
+        allowed = data if room is None else data[:room]
+        if self._head is not None:
+            allowed = self._strip_bom(self._head + allowed)
+        if allowed:
+            self._read(allowed, frames)
+        if room is not None and len(data) > room and not self._dead:
+            self._settle(frames)
+            self._fail("stream_too_large", "the stream is larger than max_stream_bytes", b"", frames)
+
+    def _strip_bom(self, data: bytes) -> bytes:
+        if len(data) < len(BOM) and BOM.startswith(data):
+            self._head = data
+            return b""
+        self._head = None
+        self._guarded = self._stream_room is not None
+        return data.removeprefix(BOM)
+
+    def _note(self, fault: WireFault, frames: list[Frame]) -> None:
+        self.faults.append(fault)
+        self._positions.append(self._n_frames + len(frames))
+
+    def _fail(self, kind: FaultKind, detail: str, raw: bytes, frames: list[Frame]) -> None:
+        if not self._dead:
+            self._note(WireFault(kind, detail, fatal=True, raw=self._raw_text(raw)), frames)
+        self._dead = self._guarded = True
+
+    def _raw_text(self, raw: bytes) -> str:
+        return raw[: self._max_raw].decode("utf-8", "replace")
+
+    def _note_too_large(self, raw: bytes, frames: list[Frame]) -> None:
+        detail = f"one event is larger than {self._max_event} bytes and was skipped"
+        self._note(WireFault("event_too_large", detail, raw=self._raw_text(raw), hole=True), frames)
+
+    def _read(self, data: bytes, frames: list[Frame]) -> None:
+        """Read bytes that are within the stream's limit; never empty."""
+        raise NotImplementedError
+
+    def _settle(self, frames: list[Frame]) -> None:
+        """Read what was put off, so that a fatal fault comes at the same point for every chunking."""
+
+    def _end(self, frames: list[Frame]) -> None:
+        """Read what the end of the stream completes."""
+        raise NotImplementedError
+
+
+class LineFraming(ByteFraming):
+    """A framing of lines that end in LF; a subclass reads them one by one."""
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        super().__init__(limits)
+        self._partial = bytearray()  # the line whose end has not come
+        self._room: int | None = None  # bytes that this line may have; None: its kind is not known yet
+        self._skipping = False  # nobody wants the rest of this line
+        self._within_line = False
+
+    def _read_lines(self, data: bytes, frames: list[Frame]) -> None:
+        lines = data.split(b"\n")
+        rest = lines.pop()
+        if lines and self._within_line:
+            if self._skipping:
+                del lines[0]
+            else:
+                lines[0] = self._take_partial(lines[0])
+            self._skipping = self._within_line = False
+        for line in lines:
+            self._read_line(line, frames)
+            if self._dead:
+                return
+        if rest:
+            self._keep(rest, frames)
+
+    def _take_partial(self, end: bytes = b"") -> bytes:
+        line = bytes(self._partial + end) if self._partial else end
+        self._partial = bytearray()
+        self._room = None
+        return line
+
+    def _keep(self, piece: bytes, frames: list[Frame]) -> None:
+        """Keep the beginning of a line, unless nobody will read it."""
+        self._within_line = True
+        if self._skipping:
+            return
+        self._partial += piece
+        if self._room is None:
+            self._room = self._measure(self._partial, frames)
+        if self._room is not None and len(self._partial) > self._room:
+            # The subclass finds the breach, or does not want the line: in both cases its rest is lost.
+            self._skipping = True
+            self._read_line(self._take_partial(), frames)
+
+    def _fits(self, line: bytes, overhead: int, buffer: bytearray, frames: list[Frame]) -> bool:
+        """Whether `line`, less `overhead`, may be added to what `buffer` holds of an event.
+
+        Both limits can be passed by one line. The one whose byte comes first counts: that is what a reader
+        of single bytes would see.
+        """
+        room = self._event_room(overhead, buffer)
+        if len(line) <= self._max_line and len(line) <= room:
+            return True
+        if self._max_line <= room:
+            detail = f"a line is longer than {self._max_line} bytes"
+            self._fail("line_too_long", detail, line[: self._max_line], frames)
+            return False
+        kept = min(self._max_event, self._max_raw)
+        raw = bytes(buffer[:kept]) + line[overhead : overhead + kept]
+        self._note_too_large(raw[:kept], frames)
+        self._drop_event()
+        return False
+
+    def _event_room(self, overhead: int, buffer: bytearray) -> int:
+        return overhead + self._max_event - len(buffer)
+
+    def _read_line(self, line: bytes, frames: list[Frame]) -> None:
+        """Read one line without its terminator."""
+        raise NotImplementedError
+
+    def _measure(self, line: bytearray, frames: list[Frame]) -> int | None:
+        """Return how many bytes the line that begins so may have; -1 if it is not wanted, None if unknown."""
+        raise NotImplementedError
+
+    def _drop_event(self) -> None:
+        """Forget the event that grew too large, and skip what still comes of it."""
+        raise NotImplementedError

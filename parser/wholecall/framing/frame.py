@@ -1,0 +1,25 @@
+"""The unit that every framing yields and every dialect reads."""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Frame"]
+
+
+class Frame(msgspec.Struct, frozen=True, gc=False):
+    """One event of a stream.
+
+    Attributes:
+        event: the event name: `"message"` where an SSE stream gives none, `""` where the framing has none.
+        data: the text of the event, UTF-8 decoded.
+        id: the last event id of the stream (SSE), else `""`.
+        retry: the reconnection time in milliseconds that this event set (SSE), else None.
+        replaced: whether invalid UTF-8 in `data` was replaced by U+FFFD.
+    """
+
+    event: str
+    data: str
+    id: str = ""
+    retry: int | None = None
+    replaced: bool = False

@@ -1,0 +1,102 @@
+"""One JSON array, element by element: what Gemini streams when it is not asked for SSE.
+
+Theory of operation
+-------------------
+Between elements white space, commas and the brackets of the array itself are skipped. An object or array
+is a frame as soon as its brackets balance, not when the comma behind it comes: that comma often travels
+with the next element. Any other text is a frame at the next comma or bracket; no API sends such
+elements, and the dialect will call them undecodable. `Nesting` reads each byte once, whatever the reads.
+
+The frame holds the element's own text. That is why this is no work for ijson: its events carry values, and a
+number written again is no longer the number that was sent (`1.0`, `1e2`), its C backend gives no offsets
+into the text, and it is quadratic for one long string in small reads.
+
+Text outside the array is read as if it were inside: an error object may follow or replace the array.
+"""
+
+from __future__ import annotations
+
+import re
+
+from wholecall.framing.base import DEFAULT_LIMITS, ByteFraming, decode
+from wholecall.framing.frame import Frame
+from wholecall.framing.nesting import Nesting
+from wholecall.limits import Limits
+
+__all__ = ["JSONArrayFraming"]
+
+_BETWEEN = re.compile(rb"[\s,\]}]*")
+_WORD_END = re.compile(rb"[,\[\]{}]")
+_OPENERS = frozenset(b"{[")
+_ARRAY = ord("[")
+
+
+class JSONArrayFraming(ByteFraming):
+    """Frames of the elements of a JSON array; their event name is `""`."""
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        super().__init__(limits)
+        self._in_array = False
+        self._element = bytearray()
+        self._nesting: Nesting | None = None  # of the element, if that is an object or an array
+        self._within = False
+        self._dropping = False  # this element grew too large
+
+    def _read(self, data: bytes, frames: list[Frame]) -> None:
+        position = 0
+        while position < len(data):
+            if not self._within:
+                position = self._find_element(data, position)
+                continue
+            end = self._find_end(data, position)
+            self._take(data[position:] if end < 0 else data[position:end], frames)
+            if end < 0:
+                return
+            self._end_element(frames)
+            position = end
+
+    def _find_element(self, data: bytes, position: int) -> int:
+        """Return where an element begins, or the end of the data."""
+        between = _BETWEEN.match(data, position)
+        assert between is not None  # the expression matches at every position
+        if b"]" in between[0]:
+            self._in_array = False
+        position = between.end()
+        if position == len(data):
+            return position
+        if data[position] == _ARRAY and not self._in_array:
+            self._in_array = True
+            return position + 1
+        self._within = True
+        self._nesting = Nesting() if data[position] in _OPENERS else None
+        return position
+
+    def _find_end(self, data: bytes, position: int) -> int:
+        """Return where the element ends, or -1."""
+        if self._nesting is not None:
+            return self._nesting.scan(data, position)
+        word_end = _WORD_END.search(data, position)
+        return word_end.start() if word_end else -1
+
+    def _take(self, piece: bytes, frames: list[Frame]) -> None:
+        if self._dropping:
+            return
+        if len(self._element) + len(piece) <= self._max_event:
+            self._element += piece
+            return
+        kept = min(self._max_event, self._max_raw)
+        raw = bytes(self._element[:kept]) + piece[:kept]
+        self._note_too_large(raw[:kept], frames)
+        self._element = bytearray()
+        self._dropping = True
+
+    def _end_element(self, frames: list[Frame]) -> None:
+        if not self._dropping:
+            text, replaced = decode(self._element.rstrip())
+            frames.append(Frame("", text, "", None, replaced))
+        self._element = bytearray()
+        self._within = self._dropping = False
+
+    def _end(self, frames: list[Frame]) -> None:
+        if self._within:
+            self._end_element(frames)

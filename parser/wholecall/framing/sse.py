@@ -1,0 +1,264 @@
+"""Server-sent events, strictly as the WHATWG standard reads them, and fast on what LLM servers send.
+
+Theory of operation
+-------------------
+Line terminators are made LF first (WHATWG HTML 9.2.5: CRLF, LF or CR), so nothing below knows of CR. A CR at
+the end of a read counts as a terminator at once; an LF that begins the next read then belongs to it.
+
+Two readers share the work:
+
+* The *block reader* takes all whole events of a read at once, when every one of them is `data: …` alone, or
+  `event: …` and `data: …`. That is nearly everything LLM servers send. The text is decoded once and split at
+  the exact separator; one look for other newlines proves that each event has the shape the split assumed.
+* The *line reader* follows WHATWG HTML 9.2.6 line by line. It takes what the block reader refuses, and an
+  event that does not fit in few reads (`_HELD`): then its lines are kept, and only new bytes are searched.
+
+The framing is *resting* when it is between two events. Only then may the block reader begin; the line
+reader hands back to it behind the blank line of the event. While resting, the beginning of an event that
+looks ordinary is held as it is (`_held`) and put before the next read.
+
+Two departures from the standard can be asked for, because LLM servers depart from it. `dispatch_at_eof`
+returns the last event even if the blank line behind it is missing. `raw_json` makes a frame of a bare JSON
+object among the lines, which would be an unknown field: Gemini reports errors so. It ends at the line
+where its brackets balance, or gives way to the next line that is a field; and at the first line end inside
+a string, which no JSON text has.
+"""
+
+from __future__ import annotations
+
+from itertools import repeat
+
+from wholecall.framing.base import DEFAULT_LIMITS, LineFraming, decode
+from wholecall.framing.frame import Frame
+from wholecall.framing.nesting import Nesting
+from wholecall.limits import Limits
+
+__all__ = ["SSEFraming"]
+
+_HELD = 4096  # bytes of an event that are held for the block reader; small, for they are copied at each read
+_ORDINARY = (b"data: ", b"event: ")
+_FIELDS = frozenset((b"data", b"event", b"id", b"retry"))
+_MAX_RETRY_DIGITS = 18
+_MESSAGES = repeat("message")
+_COLON, _BRACE = b":{"
+
+
+class SSEFraming(LineFraming):
+    """Frames of an event stream.
+
+    Args:
+        limits: the bounds; a line beyond `max_line_bytes` is fatal, an event beyond `max_event_bytes` skipped.
+        dispatch_at_eof: return at `close` an event whose blank line never came.
+        raw_json: return bare JSON objects among the lines as frames with the event name `""`.
+    """
+
+    def __init__(
+        self, limits: Limits = DEFAULT_LIMITS, *, dispatch_at_eof: bool = False, raw_json: bool = False
+    ) -> None:
+        super().__init__(limits)
+        self._dispatch_at_eof = dispatch_at_eof
+        self._raw_json = raw_json
+        self._unlimited = min(self._max_line, self._max_event)  # no limit can be passed by fewer bytes
+        self._max_held = min(_HELD, self._unlimited)
+        self._after_cr = False
+        self._resting = True
+        self._held = b""
+        self._event = ""
+        self._data = bytearray()  # every value followed by LF, as in WHATWG HTML 9.2.6
+        self._id = ""
+        self._retry: int | None = None
+        self._dropping = False  # this event grew too large
+        self._raw = bytearray()  # the lines of a bare JSON object, each followed by LF
+        self._nesting = Nesting()
+
+    def _read(self, data: bytes, frames: list[Frame]) -> None:
+        if self._after_cr or b"\r" in data:
+            data = self._end_lines_in_lf(data)
+        if self._room is not None and b"\n" not in data:  # small reads inside one long line
+            self._partial += data
+            if len(self._partial) > self._room:
+                self._keep(b"", frames)
+            return
+        if not self._resting:
+            data = self._finish_event(data, frames)
+        if data:
+            self._read_events(data, frames)
+
+    def _end_lines_in_lf(self, data: bytes) -> bytes:
+        if self._after_cr:
+            data = data.removeprefix(b"\n")
+        self._after_cr = data.endswith(b"\r")
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    # The block reader.
+
+    def _read_events(self, data: bytes, frames: list[Frame]) -> None:
+        """Read from an event's beginning: whole events, then the beginning of the next one."""
+        if self._held:
+            data = self._held + data
+            self._held = b""
+        block, blank, rest = data.rpartition(b"\n\n")
+        if blank and (len(block) > self._unlimited or not self._read_block(block, frames)):
+            self._read_by_line(block + blank, frames)
+        if self._resting and len(rest) <= self._max_held and rest.startswith(_ORDINARY):
+            self._held = rest
+        elif rest:
+            self._read_by_line(rest, frames)
+
+    def _read_block(self, block: bytes, frames: list[Frame]) -> bool:
+        """Read whole events, the last without its blank line; False, and nothing read, if one is unusual."""
+        try:
+            text = block.decode()
+        except UnicodeDecodeError:
+            return False
+        if text.startswith("data: "):
+            events = text[6:].split("\n\ndata: ")
+            if "\n" in "".join(events):  # cheaper than counting newlines in the text
+                return False
+            if self._id:
+                frames += map(Frame, _MESSAGES, events, repeat(self._id))
+            else:
+                frames += map(Frame, _MESSAGES, events)
+            return True
+        return text.startswith("event: ") and self._read_named(text, frames)
+
+    def _read_named(self, text: str, frames: list[Frame]) -> bool:
+        events = text[7:].split("\n\nevent: ")
+        if text.count("\n") != 3 * len(events) - 2:
+            return False
+        named = [event.partition("\ndata: ") for event in events]
+        last_id = self._id
+        found = [Frame(name or "message", data, last_id) for name, lf, data in named if lf]
+        # Each event holds one newline at least where the separator was found; the count leaves no more.
+        if len(found) != len(events):
+            return False
+        frames += found
+        return True
+
+    # The line reader.
+
+    def _read_by_line(self, data: bytes, frames: list[Frame]) -> None:
+        if not self._dead:
+            self._read_lines(data, frames)
+        self._resting = self._between_events()
+
+    def _between_events(self) -> bool:
+        within = self._within_line or self._data or self._event or self._raw
+        return not (within or self._retry is not None or self._dropping or self._dead)
+
+    def _finish_event(self, data: bytes, frames: list[Frame]) -> bytes:
+        """Read the event that has begun to its blank line; return what follows, for the block reader."""
+        if not self._within_line and data.startswith(b"\n"):
+            end = 1
+        else:
+            end = data.find(b"\n\n") + 2
+            if end < 2:
+                end = len(data)
+        self._read_by_line(data[:end], frames)
+        if self._resting or end == len(data):
+            return data[end:]
+        self._read_by_line(data[end:], frames)
+        return b""
+
+    def _read_line(self, line: bytes, frames: list[Frame]) -> None:
+        if not line:
+            self._read_blank(frames)
+            return
+        name, _, value = line.partition(b":")
+        if name not in _FIELDS:
+            if self._is_raw(line) and self._fits(line, 0, self._raw, frames):
+                self._read_raw(line, frames)
+            return
+        self._end_raw(frames)
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            if not self._dropping and self._fits(line, len(line) - len(value), self._data, frames):
+                self._data += value
+                self._data += b"\n"
+        elif self._fits(line, len(line), bytearray(), frames):
+            self._read_field(name, value)
+
+    def _read_field(self, name: bytes, value: bytes) -> None:
+        if name == b"event":
+            self._event = decode(value)[0]
+        elif name == b"id":
+            # WHATWG HTML 9.2.6: "If the field value does not contain U+0000 NULL".
+            if b"\0" not in value:
+                self._id = decode(value)[0]
+        elif value.isdigit() and len(value) <= _MAX_RETRY_DIGITS:
+            # "If the field value consists of only ASCII digits": bytes.isdigit knows no others.
+            self._retry = int(value)
+
+    def _read_blank(self, frames: list[Frame]) -> None:
+        if self._raw and self._fits(b"", 0, self._raw, frames):
+            self._raw += b"\n"
+        self._dispatch(frames)
+
+    def _dispatch(self, frames: list[Frame]) -> None:
+        """WHATWG HTML 9.2.6, "dispatch the event": without data only the name is forgotten."""
+        if self._data:
+            self._data.pop()  # "If the data buffer's last character is U+000A LF, remove it"
+            text, replaced = decode(self._data)
+            frames.append(Frame(self._event or "message", text, self._id, self._retry, replaced))
+            self._data = bytearray()
+        self._event = ""
+        self._retry = None
+        self._dropping = False
+
+    def _measure(self, line: bytearray, frames: list[Frame]) -> int | None:
+        name, colon, value = bytes(line[:7]).partition(b":")  # the longest name, the colon and a byte more
+        if name in _FIELDS and colon:
+            self._end_raw(frames)
+            if not value:
+                return None  # a space that is no part of the value may follow
+            if name != b"data":
+                return self._max_line
+            overhead = len(b"data:") + value.startswith(b" ")
+            return -1 if self._dropping else min(self._max_line, self._event_room(overhead, self._data))
+        if not colon and any(field.startswith(name) for field in _FIELDS):
+            return None
+        return min(self._max_line, self._event_room(0, self._raw)) if self._is_raw(line) else -1
+
+    def _drop_event(self) -> None:
+        self._dropping = True
+        self._data = bytearray()
+        self._raw = bytearray()
+
+    # Bare JSON among the lines.
+
+    def _is_raw(self, line: bytes | bytearray) -> bool:
+        if not self._raw_json or self._dropping:
+            return False
+        return line[0] == _BRACE or (bool(self._raw) and line[0] != _COLON)
+
+    def _read_raw(self, line: bytes, frames: list[Frame]) -> None:
+        if not self._raw:
+            self._nesting = Nesting()
+        self._raw += line
+        self._raw += b"\n"
+        if self._nesting.scan(line) >= 0 or self._nesting.in_string:
+            self._end_raw(frames)
+
+    def _end_raw(self, frames: list[Frame]) -> None:
+        if self._raw:
+            self._raw.pop()
+            text, replaced = decode(self._raw)
+            frames.append(Frame("", text, self._id, None, replaced))
+            self._raw = bytearray()
+
+    # The end.
+
+    def _settle(self, frames: list[Frame]) -> None:
+        if self._held:
+            self._read_by_line(self._held, frames)
+            self._held = b""
+
+    def _end(self, frames: list[Frame]) -> None:
+        self._settle(frames)
+        if not self._dispatch_at_eof:
+            return  # "If the file ends in the middle of an event, the incomplete event is not dispatched"
+        if self._partial:
+            self._read_line(self._take_partial(), frames)
+        if not self._dead:
+            self._end_raw(frames)
+            self._dispatch(frames)

@@ -1,0 +1,63 @@
+"""The framings by name, and which one a stream's first bytes ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from wholecall.deltas import WireFault
+from wholecall.framing.base import BOM, BytesLike
+from wholecall.framing.frame import Frame
+from wholecall.framing.jsonarray import JSONArrayFraming
+from wholecall.framing.jsonl import JSONLinesFraming
+from wholecall.framing.sse import SSEFraming
+from wholecall.limits import Limits
+
+__all__ = ["FRAMINGS", "Framing", "sniff"]
+
+
+class Framing(Protocol):
+    """What a parser needs of a framing; nothing here raises on remote bytes.
+
+    Attributes:
+        faults: what went wrong and was not taken yet.
+    """
+
+    faults: list[WireFault]
+
+    def feed(self, data: BytesLike, /) -> list[Frame]:
+        """Read the next bytes of the stream and return the frames that they complete."""
+        ...
+
+    def close(self) -> list[Frame]:
+        """Tell that the stream is over and return what its end completes; idempotent."""
+        ...
+
+    def take_faults(self) -> list[tuple[int, WireFault]]:
+        """Return the faults and forget them, each with the number of frames of the stream before it."""
+        ...
+
+
+def _lenient_sse(limits: Limits) -> Framing:
+    return SSEFraming(limits, dispatch_at_eof=True, raw_json=True)
+
+
+FRAMINGS: dict[str, Callable[[Limits], Framing]] = {
+    "sse": _lenient_sse,
+    "jsonl": JSONLinesFraming,
+    "jsonarray": JSONArrayFraming,
+}
+
+
+def sniff(first_bytes: bytes) -> str | None:
+    """Return the name of the framing of a stream that begins so, or None while that is open.
+
+    One byte decides, the first that is neither of a byte order mark nor white space. Everything that is
+    not JSON is SSE, also what is no stream at all: that framing finds no frame in it.
+    """
+    if len(first_bytes) < len(BOM) and BOM.startswith(first_bytes):
+        return None
+    text = first_bytes.removeprefix(BOM).lstrip(b" \t\r\n")
+    if not text:
+        return None
+    return {b"{": "jsonl", b"[": "jsonarray"}.get(text[:1], "sse")

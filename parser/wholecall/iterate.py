@@ -1,0 +1,154 @@
+"""Thin shells round the parser: iterate over a source of bytes, or collect its turn.
+
+Theory of operation. A source is anything that yields bytes (or decoded payloads), synchronously or not. The
+shells feed it to a parser and close it. Leaving early, by `break`, by an exception or by cancellation, aborts
+the parser and closes the source. No event loop is imported: the asynchronous shells work under any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import Any, Union
+
+from wholecall.events import Event, TurnStarted
+from wholecall.limits import Limits
+from wholecall.policy import Policy
+from wholecall.stream import ToolCallParser
+from wholecall.turns import Turn
+
+__all__ = ["acollect", "aevents", "aturns", "collect", "events", "turns"]
+
+Chunk = Union[bytes, bytearray, memoryview, Any]
+_BYTES = (bytes, bytearray, memoryview)
+
+
+def events(
+    source: Iterable[Chunk],
+    dialect: str = "auto",
+    *,
+    framing: str | None = None,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Iterator[Event]:
+    """Yield the events of a stream.
+
+    Args:
+        source: yields bytes in any pieces, or decoded payloads. It is closed at the end, also an early one.
+        dialect, framing, policy, limits: as for `ToolCallParser`.
+
+    Raises:
+        UnknownDialect: the dialect or the framing is not known.
+    """
+    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
+    return _events(parser, source)
+
+
+def aevents(
+    source: AsyncIterable[Chunk],
+    dialect: str = "auto",
+    *,
+    framing: str | None = None,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> AsyncIterator[Event]:
+    """Yield the events of an asynchronous stream; see `events`."""
+    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
+    return _aevents(parser, source)
+
+
+def turns(
+    source: Iterable[Chunk],
+    dialect: str = "auto",
+    *,
+    framing: str | None = None,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Iterator[Turn]:
+    """Yield each turn of a stream once the next one begins or the stream is over; see `events`."""
+    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
+    done = 0
+    for event in _events(parser, source):
+        if isinstance(event, TurnStarted):
+            yield from parser.turns[done : event.turn]
+            done = event.turn
+    yield from parser.turns[done:]
+
+
+async def aturns(
+    source: AsyncIterable[Chunk],
+    dialect: str = "auto",
+    *,
+    framing: str | None = None,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> AsyncIterator[Turn]:
+    """Yield each turn of an asynchronous stream once the next one begins or the stream is over."""
+    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
+    done = 0
+    async for event in _aevents(parser, source):
+        if isinstance(event, TurnStarted):
+            for turn in parser.turns[done : event.turn]:
+                yield turn
+            done = event.turn
+    for turn in parser.turns[done:]:
+        yield turn
+
+
+def collect(
+    source: Iterable[Chunk],
+    dialect: str = "auto",
+    *,
+    framing: str | None = None,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Turn:
+    """Read a stream to its end and return its last turn; see `events`."""
+    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
+    for _ in _events(parser, source):
+        pass
+    return parser.turn
+
+
+async def acollect(
+    source: AsyncIterable[Chunk],
+    dialect: str = "auto",
+    *,
+    framing: str | None = None,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Turn:
+    """Read an asynchronous stream to its end and return its last turn; see `events`."""
+    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
+    async for _ in _aevents(parser, source):
+        pass
+    return parser.turn
+
+
+def _feed(parser: ToolCallParser, chunk: Chunk) -> list[Event]:
+    return parser.feed(chunk) if isinstance(chunk, (*_BYTES, str)) else parser.feed_event(chunk)
+
+
+def _events(parser: ToolCallParser, source: Iterable[Chunk]) -> Iterator[Event]:
+    try:
+        for chunk in source:
+            yield from _feed(parser, chunk)
+        yield from parser.close()
+    finally:
+        parser.abort()
+        close = getattr(source, "close", None)
+        if callable(close):
+            close()
+
+
+async def _aevents(parser: ToolCallParser, source: AsyncIterable[Chunk]) -> AsyncIterator[Event]:
+    try:
+        async for chunk in source:
+            for event in _feed(parser, chunk):
+                yield event
+        for event in parser.close():
+            yield event
+    finally:
+        parser.abort()
+        close = getattr(source, "aclose", None)
+        if callable(close):
+            await close()

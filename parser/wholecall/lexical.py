@@ -1,0 +1,89 @@
+"""A resumable lexical scan of JSON text: is the text one complete value, and may a value start here?
+
+Theory of operation. A JSON object has no proper prefix that is itself a complete object, so "is this text
+complete?" never flips back and tells an id that changed from a new call. The scan answers it without
+parsing: it keeps a stack of open brackets, whether it is inside a string, and the last significant
+character. Text is fed in pieces, each character is looked at once, whatever the pieces are.
+
+The scan trusts brackets and quotes alone. It does not notice a missing comma or a bad number: that is for
+the verdict on the whole text.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["Scan", "starts_value"]
+
+# Inside a string: everything up to the closing quote, or up to a backslash that ends the piece.
+_STRING = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_TOKEN = re.compile(r'["{}\[\],:]|[^\s"{}\[\],:]+')
+_CLOSERS = {"}": "{", "]": "["}
+
+
+def starts_value(text: str) -> bool:
+    """Return whether the text begins a JSON object or array."""
+    return text.lstrip()[:1] in {"{", "["}
+
+
+class Scan:
+    """The lexical state after all text fed so far.
+
+    Attributes:
+        complete: whether one whole value (object, array or string) has been closed; never flips back.
+    """
+
+    __slots__ = ("_escaped", "_inside", "_last", "_stack", "complete")
+
+    def __init__(self) -> None:
+        self.complete = False
+        self._stack: list[str] = []
+        self._last = ""  # the last significant token outside strings
+        self._inside = False
+        self._escaped = False
+
+    @property
+    def value_may_start(self) -> bool:
+        """Whether JSON allows a value to begin at the current position."""
+        if self.complete or self._inside:
+            return False
+        if self._last == ",":
+            return bool(self._stack) and self._stack[-1] == "["
+        return self._last in {"", ":", "["}
+
+    def feed(self, text: str) -> None:
+        """Scan one more piece of the text."""
+        position, end = 0, len(text)
+        while position < end and not self.complete:
+            position = self._in_string(text, position) if self._inside else self._outside(text, position)
+
+    def _in_string(self, text: str, position: int) -> int:
+        if self._escaped:
+            self._escaped = False
+            return position + 1
+        match = _STRING.match(text, position)
+        position = match.end() if match else position
+        if position == len(text):
+            return position
+        if text[position] == "\\":
+            self._escaped = True
+        else:
+            self._inside = False
+            self._last = '"'
+            self.complete = not self._stack
+        return position + 1
+
+    def _outside(self, text: str, position: int) -> int:
+        match = _TOKEN.search(text, position)
+        if match is None:
+            return len(text)
+        token = match.group()
+        if token == '"':
+            self._inside = True
+        elif token in {"{", "["}:
+            self._stack.append(token)
+        elif token in _CLOSERS and self._stack:
+            self._stack.pop()
+            self.complete = not self._stack
+        self._last = token
+        return match.end()

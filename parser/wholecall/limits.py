@@ -1,0 +1,61 @@
+"""Every bound that hostile input can meet, by name; `docs/limits.md` gives the reasons.
+
+A breach never raises: it ends one call (a drop), one event (a fault) or the stream (a fatal fault),
+at the same byte for every way the stream is cut into chunks.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Limits"]
+
+KIB = 1024
+MIB = 1024 * KIB
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Bounds on what a stream may hold; None switches a bound off.
+
+    Attributes:
+        max_line_bytes: one line of the framing; a longer one ends the stream, `line_too_long`.
+        max_event_bytes: the data of one event; a larger one is skipped, `event_too_large`.
+        max_stream_bytes: the whole stream; what goes beyond ends it, `stream_too_large`. Off by default.
+        max_calls: tool calls per choice; later ones share one drop `too_many_calls`.
+        max_choices: choices per turn; fragments of later ones are ignored and counted.
+        max_id_chars: a longer call id drops its call, `id_too_long`.
+        max_name_chars: a longer tool name drops its call, `name_too_long`.
+        max_aliases: ids that one call remembers when a server changes them.
+        max_arguments_bytes: UTF-8 bytes of one call's argument text; `arguments_too_large`.
+        max_total_arguments_bytes: the same, summed over one turn.
+        max_depth: nesting of objects and arrays in arguments; `nesting_too_deep`.
+        max_number_chars: characters of one number in arguments; `number_too_long`.
+        max_recovery_bytes: longer texts are parsed strictly but never recovered.
+        max_edits: recovery gives up beyond this many edits.
+        max_pending_frames_bytes: what is kept of a stream whose dialect is not known yet.
+        max_raw_bytes: how much of a faulty frame or an oversized call is kept as raw text.
+        max_faults: faults that a turn keeps; the rest are events only.
+    """
+
+    max_line_bytes: int | None = 16 * MIB
+    max_event_bytes: int | None = 32 * MIB
+    max_stream_bytes: int | None = None
+    max_calls: int | None = 128
+    max_choices: int | None = 128
+    max_id_chars: int | None = 512
+    max_name_chars: int | None = 256
+    max_aliases: int | None = 16
+    max_arguments_bytes: int | None = 8 * MIB
+    max_total_arguments_bytes: int | None = 32 * MIB
+    max_depth: int | None = 128
+    max_number_chars: int | None = 4300
+    max_recovery_bytes: int | None = 256 * KIB
+    max_edits: int | None = 64
+    max_pending_frames_bytes: int | None = 1 * MIB
+    max_raw_bytes: int | None = 64 * KIB
+    max_faults: int | None = 100
+
+    @classmethod
+    def none(cls) -> Limits:
+        """No bounds at all, for input that is trusted."""
+        return cls(**dict.fromkeys(cls.__struct_fields__))

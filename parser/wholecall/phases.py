@@ -1,0 +1,214 @@
+"""The life of a call, as a table: what each kind of news does in each phase.
+
+Theory of operation. A call is *pending* until it has a name and something to show, *streaming* while fragments
+arrive, *settled* once its whole text is known, and *ended* after its one terminal event. News comes in seven
+kinds: a `name`, a `fragment`, a `whole` text, `close` (the wire ended this call), `finish` (the reason of the
+turn is known, more may come), `end` (the turn is over) and `abort`. `PHASES` names the action for each pair;
+`advance` is the only way in.
+
+Rule 1: a phase changes in `_start`, `_settle` and `_finish` below, and nowhere else.
+Rule 2: completion is decided by the wire. That a text happens to parse ends nothing; at `finish` it only
+decides which calls need not wait for the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wholecall.calls import is_placeholder
+from wholecall.deltas import OBJECT
+from wholecall.events import ArgumentsDelta, ArgumentsReset, ToolCallStarted
+from wholecall.verdicts import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wholecall.calls import Call
+    from wholecall.choices import Choice
+    from wholecall.verdicts import Ended
+
+__all__ = ["PHASES", "advance"]
+
+
+def advance(choice: Choice, call: Call, news: str, what: Any = None) -> None:
+    """Tell the call the news; `what` is a name, a text, a (text, rank) or how it ended."""
+    PHASES[call.phase][news](choice, call, what)
+
+
+# The functions that change phases.
+
+
+def _start(choice: Choice, call: Call) -> None:
+    """The name is final now; show what has come of the text."""
+    assert call.name is not None
+    call.name = call.name.strip().partition("<|")[0].rstrip()  # markers of a chat template leak in (quirk 58)
+    call.phase = "streaming"
+    choice.out.append(
+        ToolCallStarted(choice.turn, choice.number, call.number, call.id, call.name, call.kind)
+    )
+    if call.text:
+        choice.out.append(ArgumentsDelta(choice.turn, choice.number, call.number, call.text))
+
+
+def _settle(choice: Choice, call: Call) -> None:
+    if call.phase == "pending":
+        _start(choice, call)
+    choice.cool(call)
+    call.phase = "settled"
+
+
+def _finish(choice: Choice, call: Call, ended: Ended) -> None:
+    choice.cool(call)
+    if call.phantom and call.empty:
+        call.phase = "ended"
+        return
+    if call.phase == "pending" and call.name is not None and ended == "clean":
+        _start(choice, call)
+    events = judge(choice, call, ended)
+    call.phase = "ended"
+    choice.conclude(call, events)
+
+
+# Actions: names.
+
+
+def _learn_name(choice: Choice, call: Call, name: str) -> None:
+    call.name = _merged(call.name, name)
+    limit = choice.limits.max_name_chars
+    if limit is not None and len(call.name) > limit:
+        call.refuse("name_too_long", f"a name of more than {limit} characters")
+        call.name = call.name[:limit]
+    if call.restated is not None and not is_placeholder(call.restated):
+        _settle(choice, call)
+    elif call.text:
+        _start(choice, call)
+    if call.closed:
+        _finish(choice, call, "clean")
+
+
+def _merged(old: str | None, new: str) -> str:
+    """Return the name so far: repeats change nothing, an extension replaces, a piece is appended."""
+    if old is None or new.startswith(old):
+        return new
+    return old if new.strip() == old.strip() else old + new
+
+
+def _confirm_name(choice: Choice, call: Call, name: str) -> None:
+    assert call.name is not None
+    if name.strip().partition("<|")[0].rstrip() != call.name:
+        call.refuse("ambiguous", "another name came after the arguments had begun")
+
+
+# Actions: text.
+
+
+def _buffer(choice: Choice, call: Call, text: str) -> None:
+    if choice.budget.admit(call, text):
+        call.take(text)
+    if call.name is not None:
+        _start(choice, call)
+
+
+def _append(choice: Choice, call: Call, text: str) -> None:
+    if not choice.budget.admit(call, text):
+        choice.cool(call)
+        return
+    shown = call.take(text)
+    if shown:
+        choice.out.append(ArgumentsDelta(choice.turn, choice.number, call.number, shown))
+    elif shown is None:
+        choice.out.append(ArgumentsReset(choice.turn, choice.number, call.number, call.text))
+
+
+def _restate(choice: Choice, call: Call, whole: tuple[str, int]) -> None:
+    text, rank = whole
+    if not choice.budget.admit_whole(call, text):
+        return
+    if not call.restate(text, rank):
+        choice.anomalies.add("conflicting_arguments")
+    preset = call.slotted and rank == OBJECT  # the input at the start of a block: deltas may follow
+    if call.name is not None and call.restated is not None and not (preset or is_placeholder(text)):
+        _settle(choice, call)
+
+
+def _note_fragment(choice: Choice, call: Call, text: str) -> None:
+    if not call.is_restated_by(text) and text.strip():
+        choice.anomalies.add("conflicting_arguments")
+
+
+# Actions: ends.
+
+
+def _close(choice: Choice, call: Call, truncated: bool) -> None:
+    call.closed = True
+    call.cut = call.cut or truncated
+    if call.name is not None:
+        _finish(choice, call, "clean")
+
+
+def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
+    if call.inside is not None and call.inside.phase != "ended":
+        return
+    if call.kind != "custom" and call.complete and not call.holds_placeholder and _object(call):
+        _finish(choice, call, ended)
+
+
+def _object(call: Call) -> bool:
+    return (call.restated or call.text).lstrip().startswith("{")
+
+
+def _stay(choice: Choice, call: Call, what: object) -> None:
+    """Nothing changes."""
+
+
+# Actions: after the end.
+
+
+def _late_fragment(choice: Choice, call: Call, text: str) -> None:
+    if text.strip() and not call.is_restated_by(text):
+        choice.anomalies.add("late_fragment")
+
+
+def _late_whole(choice: Choice, call: Call, whole: tuple[str, int]) -> None:
+    if not call.is_restated_by(whole[0]) and not is_placeholder(whole[0]):
+        choice.anomalies.add("conflicting_arguments")
+
+
+PHASES: dict[str, dict[str, Callable[[Choice, Call, Any], None]]] = {
+    "pending": {
+        "name": _learn_name,
+        "fragment": _buffer,
+        "whole": _restate,
+        "close": _close,
+        "finish": _stay,
+        "end": _finish,
+        "abort": _finish,
+    },
+    "streaming": {
+        "name": _confirm_name,
+        "fragment": _append,
+        "whole": _restate,
+        "close": _close,
+        "finish": _finish_if_whole,
+        "end": _finish,
+        "abort": _finish,
+    },
+    "settled": {
+        "name": _confirm_name,
+        "fragment": _note_fragment,
+        "whole": _restate,
+        "close": _close,
+        "finish": _finish_if_whole,
+        "end": _finish,
+        "abort": _finish,
+    },
+    "ended": {
+        "name": _stay,
+        "fragment": _late_fragment,
+        "whole": _late_whole,
+        "close": _stay,
+        "finish": _stay,
+        "end": _stay,
+        "abort": _stay,
+    },
+}

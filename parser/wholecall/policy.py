@@ -1,0 +1,39 @@
+"""What the caller may decide about calls that are not plainly right; the defaults are the safe side."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["Policy"]
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """How calls are judged.
+
+    Attributes:
+        recovery: `"lossless"` lets token-level edits with one reading through (each is listed in
+            `ToolCall.edits`), `"none"` drops what is not strictly valid after normalisation.
+        require_terminal: True drops the calls of a stream that ends without any terminal evidence
+            (`unterminated`); False emits those whose text is a complete, non-empty object, flagged.
+        truncated_turn: what to do with complete calls of a turn that ended for length or by a content
+            filter: `"emit"` flags them `turn_truncated`, `"drop"` drops them. `"drop"` holds all calls
+            until the turn ends.
+        on_bad_sibling: `"isolate"` judges each call alone, `"reject_all"` drops every call of a choice
+            in which one was dropped. `"reject_all"` holds all calls until the turn ends.
+        lone_surrogates: `"drop"` or `"keep"` calls whose arguments hold a lone surrogate.
+        json_safe_ints: True turns integers beyond 2**53 into strings, for JavaScript consumers.
+    """
+
+    recovery: Literal["lossless", "none"] = "lossless"
+    require_terminal: bool = True
+    truncated_turn: Literal["emit", "drop"] = "emit"
+    on_bad_sibling: Literal["isolate", "reject_all"] = "isolate"
+    lone_surrogates: Literal["drop", "keep"] = "drop"
+    json_safe_ints: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether calls wait for the end of their turn, because it can still change their verdict."""
+        return self.truncated_turn == "drop" or self.on_bad_sibling == "reject_all"

@@ -1,0 +1,99 @@
+"""Which call a slotted fact belongs to: slots can be trusted, their aliases rotate.
+
+Theory of operation. Responses and Anthropic number their blocks. The number is the key of a call; item ids are
+aliases that some relays change with every event (quirk 69), and the call id is what a restatement in the
+finished message is matched by (quirks 98, 99). A fact without any identifier goes to the sole open call, or
+to the first one that still lacks its text (flag `bound_by_order`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Union
+
+from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Slot
+
+if TYPE_CHECKING:
+    from wholecall.calls import Call
+    from wholecall.choices import Choice
+    from wholecall.deltas import CallClosed
+
+__all__ = ["find", "find_restated", "is_another", "learn_slot", "open_slot"]
+
+Located = Union[Slot, CallSeen, CallWhole]
+
+
+def find(choice: Choice, delta: Located | CallClosed) -> Call | None:
+    """Return the call in the delta's slot: by index, else by alias, else by id, else by order."""
+    call = None
+    if delta.index is not None:  # also where it cannot be an index: such a slot is one of its own
+        call = choice.slots.get(delta.index)
+    if call is None and delta.alias is not None:
+        call = choice.with_id(delta.alias)
+    if call is None and isinstance(delta, (CallSeen, CallWhole)) and delta.id is not None:
+        call = choice.with_id(delta.id)
+    if call is None and delta.index is None and delta.alias is None:
+        call = _by_order(choice, delta)
+    return call
+
+
+def _by_order(choice: Choice, delta: Located | CallClosed) -> Call | None:
+    if isinstance(delta, CallSeen) or (isinstance(delta, CallWhole) and delta.id is not None):
+        return None
+    calls = [call for call in choice.calls if call.phase != "ended"]
+    if isinstance(delta, CallWhole):
+        lacking = next((call for call in calls if call.restated is None), None)
+        if lacking is not None and len(calls) > 1:
+            lacking.flags.add("bound_by_order")
+        return lacking
+    return calls[0] if len(calls) == 1 else None
+
+
+def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
+    """Return the call that a final message restates: by id, else by alias, else by what fits.
+
+    A call fits if it is of the same kind and name, was not restated yet, and holds no other text. The one in
+    the same position comes first.
+    """
+    for label in (delta.id, delta.alias):
+        call = choice.with_id(label) if label is not None else None
+        if call is not None:
+            return call
+    fitting = [call for call in choice.calls if _fits(call, delta)]
+    here = choice.slots.get(delta.index) if delta.index is not None else None
+    return here if here in fitting else (fitting[0] if fitting else None)
+
+
+def _fits(call: Call, delta: CallWhole) -> bool:
+    if call.rank == HYDRATION or call.kind != delta.kind:
+        return False
+    if call.name is not None and delta.name is not None and call.name.strip() != delta.name.strip():
+        return False
+    held = call.restated if call.restated is not None else call.text
+    if call.id is None or delta.id is None:
+        return not call.complete or held == delta.text or call.holds_placeholder
+    return bool(held) and delta.text.startswith(held)
+
+
+def is_another(call: Call, delta: CallSeen) -> bool:
+    """Return whether an announcement in the slot of a call announces another one."""
+    if delta.id is None or call.id is None or delta.id == call.id:
+        return False
+    return call.closed or call.phase == "ended"
+
+
+def open_slot(choice: Choice, delta: Located) -> Call:
+    """Open a call in the delta's slot."""
+    kind = "function" if isinstance(delta, Slot) else delta.kind
+    whole = isinstance(delta, CallWhole) and delta.rank == HYDRATION
+    call = choice.open(kind, slotted=not whole)
+    learn_slot(choice, call, delta)
+    return call
+
+
+def learn_slot(choice: Choice, call: Call, delta: Located | CallClosed) -> None:
+    """Let the call learn the slot's index and alias."""
+    if delta.index is not None and choice.slots.get(delta.index) is not call:
+        choice.slots[delta.index] = call
+        choice.hot_slots.pop(delta.index, None)
+    if delta.alias is not None:
+        choice.claim_alias(call, delta.alias)

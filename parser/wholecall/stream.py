@@ -1,0 +1,284 @@
+"""The parser: bytes of one stream in, events out.
+
+Theory of operation. Framing cuts the bytes into frames, the dialect's translator says in deltas what a frame
+says, the assembler makes events of them. The framing is chosen from the first bytes, the dialect from the
+first frame that is decisive; frames before that are kept, up to a limit, and translated then. Nothing here
+does I/O, and nothing that comes from the wire raises.
+"""
+
+from __future__ import annotations
+
+import json
+from types import TracebackType
+from typing import Any, Union
+
+import msgspec
+
+from wholecall.assembler import Assembler
+from wholecall.deltas import WireFault
+from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, provider_error, undecodable
+from wholecall.dialects.table import Translator, detect_dialect, named
+from wholecall.errors import StreamClosed, UnknownDialect
+from wholecall.events import Event
+from wholecall.framing import FRAMINGS, Frame, Framing, sniff
+from wholecall.limits import Limits
+from wholecall.policy import Policy
+from wholecall.turns import Turn
+
+__all__ = ["ToolCallParser"]
+
+BytesLike = Union[bytes, bytearray, memoryview]
+
+
+class ToolCallParser:
+    """Turns one stream, in whatever pieces it comes, into whole tool calls.
+
+    ::
+
+        with ToolCallParser() as parser:
+            for chunk in response.iter_bytes():
+                for event in parser.feed(chunk):
+                    ...
+            for event in parser.close():
+                ...
+
+    Leaving the `with` block with an exception aborts the turn: its open calls are dropped.
+
+    Args:
+        dialect: a dialect's name, or `"auto"` to find it from the first decisive frame.
+        framing: `"sse"`, `"jsonl"` or `"jsonarray"`; None chooses from the first bytes.
+        policy: how calls are judged.
+        limits: what a stream may hold.
+
+    Raises:
+        UnknownDialect: the dialect or the framing is not known.
+    """
+
+    def __init__(
+        self,
+        dialect: str = "auto",
+        *,
+        framing: str | None = None,
+        policy: Policy = Policy(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+    ) -> None:
+        self._limits = limits
+        self._assembler = Assembler(policy, limits)
+        self._translator: Translator | None = None
+        if dialect != "auto":
+            self._assembler.dialect = dialect
+            self._translator = named(dialect).start()
+        if framing is not None and framing not in FRAMINGS:
+            raise UnknownDialect(f"there is no framing {framing!r}; use one of: {', '.join(FRAMINGS)}")
+        self._framing: Framing | None = FRAMINGS[framing](limits) if framing is not None else None
+        self._head = b""  # the first bytes, while they do not tell the framing
+        self._pending: list[Frame] = []  # frames before the dialect is known
+        self._pending_size = 0
+        self._n_frames = 0
+        self._fed = False
+        self._framed = False
+        self._closed = False
+
+    def __enter__(self) -> ToolCallParser:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None and not self._closed:
+            self.abort("an exception left the block")
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "open"
+        return f"<ToolCallParser {self._assembler.dialect} {state} turns={len(self._assembler.turns)}>"
+
+    @property
+    def turn(self) -> Turn:
+        """The current turn as it stands, the last one after `close`."""
+        return self._assembler.snapshot()
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """All turns of the stream so far."""
+        return self._assembler.snapshots()
+
+    def feed(self, data: BytesLike) -> list[Event]:
+        """Take the next bytes of the stream, cut anywhere, and return the events they cause.
+
+        Raises:
+            StreamClosed: the parser was closed or aborted.
+            TypeError: `data` is no bytes; encode text with `.encode()`.
+        """
+        if self._closed:
+            raise StreamClosed("the stream is closed; use a new parser for another stream")
+        framing = self._framing
+        if framing is None:
+            framing = self._choose_framing(data)
+            if framing is None:
+                return []
+            data, self._head = self._head, b""
+        elif type(data) is not bytes:
+            data = _checked(data)
+        self._fed = self._fed or bool(data)
+        self._take(framing, framing.feed(data))
+        return self._assembler.take()
+
+    def feed_event(self, payload: Any, event: str | None = None) -> list[Event]:
+        """Take one decoded payload, or one whole, non-streamed response body.
+
+        Args:
+            payload: a dict or a list, or an SDK's object that can dump itself.
+            event: the event's name, where the transport has one.
+
+        Raises:
+            StreamClosed: the parser was closed or aborted.
+        """
+        if self._closed:
+            raise StreamClosed("the stream is closed; use a new parser for another stream")
+        text = json.dumps(payload, default=_dumped, separators=(",", ":"))
+        self._fed = self._framed = True
+        self._frame(Frame(event or "", text))
+        return self._assembler.take()
+
+    def close(self) -> list[Event]:
+        """End the stream and return the last events; calling it again returns none."""
+        if self._closed:
+            return []
+        self._closed = True
+        self._close_framing()
+        if self._translator is not None:
+            self._assembler.advance(self._translator.close())
+        else:
+            self._give_up()
+        self._assembler.close()
+        return self._assembler.take()
+
+    def abort(self, reason: str = "aborted by the caller") -> list[Event]:
+        """Drop every open call, end the stream and return the last events.
+
+        Args:
+            reason: for people; kept out of the events.
+        """
+        if self._closed:
+            return []
+        self._closed = True
+        self._assembler.close("aborted")
+        return self._assembler.take()
+
+    # Framing.
+
+    def _choose_framing(self, data: BytesLike) -> Framing | None:
+        self._head += _checked(data)
+        name = sniff(self._head)
+        if name is None:
+            return None
+        self._framing = FRAMINGS[name](self._limits)
+        return self._framing
+
+    def _close_framing(self) -> None:
+        framing = self._framing
+        if framing is None:
+            self._fed = self._fed or bool(self._head)
+        else:
+            self._take(framing, framing.close())
+        if self._fed and not self._framed and not self._assembler.failed:
+            detail = "bytes came but no event; were line ends lost, as with iter_lines()?"
+            self._assembler.advance([WireFault("not_sse", detail)])
+
+    def _take(self, framing: Framing, frames: list[Frame]) -> None:
+        """Translate the frames; faults stand between them where they happened, whatever the chunks were."""
+        done = 0
+        if framing.faults:
+            for position, fault in framing.take_faults():
+                for frame in frames[done : position - self._n_frames]:
+                    self._frame(frame)
+                done = max(done, position - self._n_frames)
+                self._framed = True
+                self._assembler.advance([fault])
+        for frame in frames[done:] if done else frames:
+            self._frame(frame)
+        self._n_frames += len(frames)
+
+    # Frames.
+
+    def _frame(self, frame: Frame) -> None:
+        self._framed = True
+        translator = self._translator
+        if translator is None:
+            self._detect(frame)
+        elif frame.replaced:
+            self._replaced(translator, frame)
+        else:
+            self._assembler.advance(translator.translate(frame))
+
+    def _replaced(self, translator: Translator, frame: Frame) -> None:
+        """Bytes of the frame were no UTF-8: its argument text is not to be executed."""
+        assembler = self._assembler
+        assembler.advance([WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")])
+        assembler.replaced = True
+        assembler.advance(translator.translate(frame))
+        assembler.replaced = False
+
+    def _detect(self, frame: Frame) -> None:
+        self._pending.append(frame)
+        self._pending_size += len(frame.data)
+        for text in payloads(frame.data):
+            dialect = detect_dialect(_object(text), frame.event)
+            if dialect is not None:
+                self._assembler.dialect = dialect.name
+                self._translator = dialect.start()
+                self._translate_pending()
+                return
+        limit = self._limits.max_pending_frames_bytes
+        while limit is not None and self._pending_size > limit:
+            self._pending_size -= len(self._pending.pop(0).data)
+
+    def _translate_pending(self) -> None:
+        pending, self._pending = self._pending, []
+        for frame in pending:
+            self._frame(frame)
+
+    def _give_up(self) -> None:
+        """The stream ended before any frame told its dialect: say what its frames were."""
+        pending, self._pending = self._pending, []
+        for frame in pending:
+            if frame.replaced:
+                fault = WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")
+                self._assembler.advance([fault])
+            error = _object(frame.data).get("error") or (frame.event == "error" and frame.data)
+            if error:
+                self._assembler.advance([provider_error(error)])
+            elif not is_noise(frame) and not is_done(frame.data):
+                self._assembler.advance([self._unknown(frame)])
+
+    def _unknown(self, frame: Frame) -> WireFault:
+        fault = undecodable(frame.data, self._limits)
+        if fault.kind == "undecodable_frame" and _object(frame.data):
+            return WireFault("unknown_dialect", "no frame of a known dialect came", raw=fault.raw)
+        return fault
+
+
+def _checked(data: BytesLike) -> bytes:
+    if isinstance(data, str):
+        raise TypeError("feed takes bytes; encode text with .encode()")
+    return bytes(data)
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Return the JSON object in the text, an empty one if there is none."""
+    try:
+        value = msgspec.json.decode(text)
+    except UNREADABLE:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _dumped(value: object) -> object:
+    """Return builtins for an SDK's object (`json.dumps` asks for what it does not know)."""
+    for method in ("model_dump", "to_dict"):
+        if hasattr(value, method):
+            return getattr(value, method)()
+    return msgspec.to_builtins(value)

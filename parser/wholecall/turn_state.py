@@ -1,0 +1,103 @@
+"""A turn in the making, and the view of it that users get."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wholecall.budget import Budget
+from wholecall.endings import turn_finished
+from wholecall.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+)
+from wholecall.turns import Reasoning, ReasoningBlock, Turn
+
+if TYPE_CHECKING:
+    from wholecall.choices import Choice
+    from wholecall.deltas import ReasoningFragment, TurnOpened
+    from wholecall.events import StreamFault, TurnFinished
+    from wholecall.limits import Limits
+
+__all__ = ["TurnState"]
+
+_FIELDS = {
+    ToolCall: "calls",
+    CustomToolCall: "custom_calls",
+    BuiltinToolCall: "builtin_calls",
+    ServerToolCall: "server_calls",
+    ToolCallDropped: "dropped",
+}
+
+
+class TurnState:
+    """What is known of one turn.
+
+    Attributes:
+        number: 0 for the first turn of a stream.
+        choices: by the wire's number.
+        finished: the last event of each choice; empty until the turn is over.
+    """
+
+    def __init__(self, number: int, opened: TurnOpened, dialect: str, limits: Limits) -> None:
+        self.number = number
+        self.id = opened.id
+        self.model = opened.model
+        self.dialect = dialect
+        self.budget = Budget(limits)
+        self.choices: dict[int, Choice] = {}
+        self.usage: dict[str, Any] | None = None
+        self.faults: list[StreamFault] = []
+        self.finished: dict[int, TurnFinished] = {}
+
+    def finish(self) -> None:
+        """Say the last word on each choice."""
+        for number in sorted(self.choices):
+            self.finished[number] = turn_finished(self.choices[number], self.usage)
+
+    def view(self) -> Turn:
+        """Return the turn as it stands; the fields of choice 0, the other choices beside it."""
+        others = {number: self._view(number, {}) for number in sorted(self.choices) if number != 0}
+        return self._view(0, others)
+
+    def _view(self, number: int, others: dict[int, Turn]) -> Turn:
+        choice = self.choices.get(number)
+        last = self.finished.get(number)
+        shared: dict[str, Any] = {
+            "dialect": self.dialect,
+            "response_id": self.id,
+            "model": self.model,
+            "usage": self.usage,
+            "faults": tuple(self.faults),
+            "others": others,
+        }
+        if choice is None:
+            return Turn(**shared)
+        return Turn(
+            text="".join(choice.text),
+            reasoning=Reasoning(tuple(_block(fragments) for fragments in choice.reasoning)),
+            reason=last.reason if last is not None else None,
+            provider_reason=choice.provider_reason,
+            anomalies=last.anomalies if last is not None else tuple(sorted(choice.anomalies)),
+            **_by_kind(choice),
+            **shared,
+        )
+
+
+def _by_kind(choice: Choice) -> dict[str, Any]:
+    """Return the terminal events of a choice by the field of `Turn` they stand in, in order of their calls."""
+    fields: dict[str, Any] = dict.fromkeys(_FIELDS.values(), ())
+    for event in choice.emitted:
+        name = _FIELDS[type(event)]  # type: ignore[index]
+        fields[name] = (*fields[name], event)
+    return {name: tuple(sorted(events, key=lambda event: event.index)) for name, events in fields.items()}
+
+
+def _block(fragments: list[ReasoningFragment]) -> ReasoningBlock:
+    def last(name: str) -> str | None:
+        return next((value for piece in reversed(fragments) if (value := getattr(piece, name))), None)
+
+    text = "".join(piece.text for piece in fragments)
+    return ReasoningBlock(text, last("id"), last("signature"), last("data"))

@@ -1,0 +1,209 @@
+"""What becomes of a call at its end: one terminal event, decided in one place.
+
+Theory of operation. `judge` is asked once per call. It looks at what speaks against the call in a fixed order
+(no name, a limit, lost text, a cut, the text itself), has the text parsed once, and answers with the events
+to emit: what is still to be shown of a restated text, then the terminal event. It changes no phase.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from wholecall.arguments import parse_arguments
+from wholecall.calls import is_placeholder
+from wholecall.deltas import OBJECT
+from wholecall.events import (
+    ArgumentsDelta,
+    ArgumentsReset,
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wholecall.arguments import Verdict
+    from wholecall.calls import Call
+    from wholecall.choices import Choice
+    from wholecall.events import DropReason, Event, Flag
+
+__all__ = ["Ended", "drop", "judge"]
+
+Ended = Literal["clean", "length", "open", "aborted"]
+
+_CUT: dict[Ended, tuple[DropReason, str]] = {
+    "length": ("truncated", "the turn was cut inside this call"),
+    "open": ("unterminated", "the stream ended without ending this call"),
+    "aborted": ("aborted", "the turn was aborted"),
+}
+
+
+def judge(choice: Choice, call: Call, ended: Ended) -> list[Event]:
+    """Return the events that end the call, the terminal one last.
+
+    `ended` says how: `clean` if the wire ended the call or the turn, `length` if the turn was cut, `open` if
+    the stream just stopped, `aborted` after a fault or a cancel.
+    """
+    call.flush()
+    against = _objection(choice, call, ended)
+    if against is not None:
+        return [drop(choice, call, *against)]
+    if call.kind == "custom":
+        return _custom(choice, call)
+    text, verdict = _read(choice, call, "length" if call.cut else ended)
+    if verdict.reason is not None:
+        return [drop(choice, call, verdict.reason, verdict.detail, text)]
+    shown = _show(choice, call, text)
+    call.flags.update(verdict.flags)
+    return [*shown, _terminal(choice, call, text, verdict)]
+
+
+def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str | None = None) -> Event:
+    """Return the event that drops the call, with its text in force."""
+    call.dropped = True
+    if text is None:
+        text = call.text if call.restated is None else call.restated
+    name = call.name.strip() if call.name else None
+    return ToolCallDropped(choice.turn, choice.number, call.number, call.id, name, call.kind, text, reason, detail)
+
+
+def _objection(choice: Choice, call: Call, ended: Ended) -> tuple[DropReason, str] | None:
+    """Return what speaks against the call before its text is read, by precedence."""
+    if ended == "aborted":
+        return _CUT["aborted"]
+    if call.refusal == "too_many_calls":
+        return call.refusal, call.detail
+    if call.name is None:
+        return "nameless", "no name came before the call ended"
+    if call.refusal is not None:
+        return call.refusal, call.detail
+    if call.hole:
+        return "incomplete_input", "argument text that could belong to this call was lost"
+    if ended == "length" and (call.slotted or call.kind == "custom"):
+        return _CUT["length"]
+    if ended == "open" and call.kind == "custom":
+        return _CUT["open"]
+    if call.inside is not None and call.inside.dropped:
+        return "ambiguous", "it opened inside an unfinished call of the same name, which was dropped"
+    if call.empty and not call.slotted and _may_have_lost_its_text(choice, call):
+        return "ambiguous", "its text may have gone to a call that was dropped"
+    return None
+
+
+def _may_have_lost_its_text(choice: Choice, call: Call) -> bool:
+    """Whether a dropped call went by one of this empty call's labels."""
+    return any(
+        other.dropped and not other.empty and (other.indices & call.indices or not call.indices)
+        for other in choice.calls
+        if other is not call
+    )
+
+
+def _read(choice: Choice, call: Call, ended: Ended) -> tuple[str, Verdict]:
+    """Return the text in force and its verdict: the restated one, unless only the fragments are valid."""
+    parse: Callable[[str], Verdict] = partial(
+        parse_arguments, ended=ended, policy=choice.policy, limits=choice.limits
+    )
+    fragments = call.text
+    preset = call.rank == OBJECT and bool(fragments) and not is_placeholder(fragments)
+    if call.restated is None or preset:
+        return _read_fragments(call, fragments, ended, parse)
+    verdict = parse(call.restated)
+    if not fragments or call.healed or call.rank == OBJECT:
+        return call.restated, verdict
+    if verdict.status != "exact" and fragments != call.restated:
+        other = parse(fragments)
+        if other.status == "exact":
+            call.flags.add("done_mismatch")
+            return fragments, other
+    if fragments != call.restated:
+        extends = call.restated.startswith(fragments)
+        call.flags.add("done_completed_buffer" if extends else "done_mismatch")
+    return call.restated, verdict
+
+
+def _read_fragments(
+    call: Call, text: str, ended: Ended, parse: Callable[[str], Verdict]
+) -> tuple[str, Verdict]:
+    verdict = parse(text)
+    if verdict.reason is None or not call.other_reading or ended != "clean":
+        return text, verdict
+    other = parse(call.other_reading)
+    if other.reason is not None:
+        return text, verdict
+    call.flags.add("snapshots")
+    return call.other_reading, other
+
+
+def _show(choice: Choice, call: Call, text: str) -> list[Event]:
+    """Return what makes the shown text the one in force."""
+    shown = call.text
+    if text == shown:
+        return []
+    if text.startswith(shown):
+        return [ArgumentsDelta(choice.turn, choice.number, call.number, text[len(shown) :])]
+    return [ArgumentsReset(choice.turn, choice.number, call.number, text)]
+
+
+def _custom(choice: Choice, call: Call) -> list[Event]:
+    text = call.text if call.restated is None else call.restated
+    if call.restated is not None and call.text not in ("", call.restated):
+        call.flags.add("done_completed_buffer" if text.startswith(call.text) else "done_mismatch")
+    shown = _show(choice, call, text)
+    return [
+        *shown,
+        CustomToolCall(
+            choice.turn,
+            choice.number,
+            call.number,
+            _public_id(choice, call),
+            _name(call),
+            text,
+            call.namespace,
+            _flags(call),
+            call.extra,
+        ),
+    ]
+
+
+def _terminal(choice: Choice, call: Call, text: str, verdict: Verdict) -> Event:
+    id, name, arguments = _public_id(choice, call), _name(call), verdict.arguments
+    where = (choice.turn, choice.number, call.number, id)
+    flags = _flags(call)
+    assert arguments is not None
+    if call.kind == "builtin":
+        return BuiltinToolCall(*where, name, arguments, flags, call.extra)  # type: ignore[arg-type]
+    if call.kind == "server":
+        return ServerToolCall(*where, name, arguments, text, flags, call.extra)
+    status = verdict.status
+    assert status != "dropped"
+    edits, namespace, extra = verdict.edits, call.namespace, call.extra
+    return ToolCall(*where, name, arguments, text, status, namespace, edits, flags, extra)
+
+
+def _flags(call: Call) -> tuple[Flag, ...]:
+    return tuple(sorted(call.flags))
+
+
+def _name(call: Call) -> str:
+    assert call.name is not None
+    return call.name
+
+
+def _public_id(choice: Choice, call: Call) -> str:
+    """Return the call's id, or a minted one if it has none or another call of the turn has it."""
+    if call.id is not None and call.id not in choice.taken_ids:
+        choice.taken_ids.add(call.id)
+        return call.id
+    call.flags.add("id_generated" if call.id is None else "duplicate_id")
+    stem = f"call_{choice.turn}_{choice.number}_{call.number}" if call.id is None else call.id
+    taken = choice.taken_ids | choice.by_id.keys()
+    id, n = stem, 2
+    while id in taken:
+        id, n = f"{stem}#{n}", n + 1
+    choice.taken_ids.add(id)
+    return id

@@ -1,0 +1,91 @@
+"""Options, fixtures and hypothesis profiles that every test folder shares.
+
+A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, `--recordings=DIR`) and skip
+where the folder they ask for is not given; `slow` tests are deselected unless asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+_PROJECT = Path(__file__).resolve().parents[1]
+_CASE_FOLDERS = {"vectors_dir": "--vectors", "recordings_dir": "--recordings"}
+_SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
+
+hypothesis.settings.register_profile(
+    "default", deadline=None, max_examples=60, suppress_health_check=_SLOW_MACHINE
+)
+# Derandomised: a run over the same code gives the same verdict; new seeds are for people and for "long".
+hypothesis.settings.register_profile(
+    "ci",
+    deadline=None,
+    max_examples=100,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=_SLOW_MACHINE,
+)
+hypothesis.settings.register_profile(
+    "long", deadline=None, max_examples=2000, print_blob=True, suppress_health_check=_SLOW_MACHINE
+)
+hypothesis.settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that name folders of further cases."""
+    group = parser.getgroup("wholecall")
+    group.addoption("--vectors", type=Path, metavar="DIR", help="folder of further test vectors")
+    group.addoption("--recordings", type=Path, metavar="DIR", help="folder of further recorded streams")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip the `cases` tests whose folder is not given."""
+    for item in items:
+        if item.get_closest_marker("cases") is None:
+            continue
+        asked = [
+            option for name, option in _CASE_FOLDERS.items() if name in getattr(item, "fixturenames", ())
+        ]
+        missing = [option for option in asked or _CASE_FOLDERS.values() if config.getoption(option) is None]
+        if missing and (asked or len(missing) == len(_CASE_FOLDERS)):
+            item.add_marker(pytest.mark.skip(reason=f"needs {' and '.join(missing)}=DIR"))
+
+
+def _case_folder(config: pytest.Config, option: str) -> Path:
+    folder: Path | None = config.getoption(option)
+    if folder is None:
+        message = f"a test that reads {option} must be marked `cases`"
+        raise pytest.UsageError(message)
+    if not folder.is_dir():
+        message = f"{option} {folder} is no folder"
+        raise pytest.UsageError(message)
+    return folder.resolve()
+
+
+@pytest.fixture(scope="session")
+def vectors_dir(pytestconfig: pytest.Config) -> Path:
+    """The folder of further test vectors, from `--vectors`."""
+    return _case_folder(pytestconfig, "--vectors")
+
+
+@pytest.fixture(scope="session")
+def recordings_dir(pytestconfig: pytest.Config) -> Path:
+    """The folder of further recorded streams, from `--recordings`."""
+    return _case_folder(pytestconfig, "--recordings")
+
+
+@pytest.fixture(scope="session")
+def project_dir() -> Path:
+    """The folder that holds tests, corpora and docs: the checkout or a copy of it."""
+    return _PROJECT
+
+
+@pytest.fixture(scope="session")
+def corpora_dir() -> Path:
+    """The project's own recordings."""
+    return _PROJECT / "corpora"

@@ -1,0 +1,209 @@
+"""The tolerant decode that every dialect shares."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from wholecall.deltas import WireFault
+from wholecall.dialects.decode import (
+    NO_TEXT,
+    decode,
+    dumped,
+    is_blank,
+    is_done,
+    is_noise,
+    payloads,
+    provider_error,
+    read,
+    undecodable,
+    wire_text,
+)
+from wholecall.framing.frame import Frame
+from wholecall.limits import Limits
+
+
+class Leaf(msgspec.Struct):
+    """A nested view."""
+
+    type: str | None = None
+    raw: msgspec.Raw = NO_TEXT
+
+
+class View(msgspec.Struct):
+    """A view with a field of every kind that dialects use."""
+
+    type: str | None = None
+    any: Any = None
+    leaf: Leaf | None = None
+    leaves: list[Leaf] | None = None
+    renamed: Any = msgspec.field(name="async", default=None)
+    raw: msgspec.Raw = NO_TEXT
+
+
+DECODER = msgspec.json.Decoder(View)
+NAN = '"any":NaN'  # the typed decoder refuses it, wherever it stands
+
+
+def view(text: str) -> View:
+    """Decode a text that must be readable."""
+    found = decode(DECODER, text)
+    assert found is not None
+    return found
+
+
+def test_typed_text_takes_the_fast_way() -> None:
+    """A frame without oddities is what the typed decoder makes of it."""
+    assert View(type="x", any=1) == view('{"type":"x","any":1,"more":[]}')
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"any":"\\ud83d"}', "\ud83d"),
+        ('{"any":"\ud83d"}', "\ud83d"),
+        ('{"any":"a\nb\x01"}', "a\nb\x01"),
+        ('\ufeff{"any":1}', 1),
+        (' \t\n{ "any" : 1 , "other" : [ 1 , {} ] } \x00', 1),
+        ('{"any":-Infinity}', float("-inf")),
+        ('{"any":1' + "0" * 5000 + "}", float("inf")),
+        ('{"type":5,"any":7}', 7),
+    ],
+)
+def test_one_oddity_loses_nothing(text: str, value: object) -> None:
+    """Lone surrogates, control characters, BOM, NaN and wrong types cost no frame (quirks 33 and 35)."""
+    assert value == view(text).any
+
+
+def test_a_field_of_a_wrong_type_is_absent() -> None:
+    """A wrong type loses that field only, and lists keep their positions."""
+    found = view('{"type":{"a":1},"leaf":"no","leaves":[1,{"type":"x"},{"type":2}],"async":true}')
+
+    assert View(leaves=[Leaf(), Leaf(type="x"), Leaf()], renamed=True) == found
+
+
+def test_a_null_struct_and_an_empty_list_survive_the_slow_way() -> None:
+    """Null and empty containers mean the same in both ways."""
+    assert View(any=msgspec.UNSET, leaves=[]) == msgspec.structs.replace(
+        view('{"leaf":null,"leaves":[],"any":NaN}'), any=msgspec.UNSET
+    )
+
+
+@pytest.mark.parametrize("value", ['{"a": 1,"a":2.50}', '[1, {"b":NaN}]', '"te\\u0078t"', "1e999"])
+def test_raw_fields_keep_the_wires_own_text(value: str) -> None:
+    """The slow way slices a value out of the frame: duplicate keys and spellings survive."""
+    found = view(f'{{{NAN},"leaf":{{"raw":{value}}},"raw": {value} }}')
+
+    assert found.leaf is not None
+    assert (value.encode(), value.encode()) == (bytes(found.raw), bytes(found.leaf.raw))
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", "[1]", '"text"', '{"any":1', '{"any":1}{"any":2}', "{]"])
+def test_what_is_no_object_has_no_view(text: str) -> None:
+    """Only one whole JSON object has a view."""
+    assert decode(DECODER, text) is None
+
+
+def test_deep_nesting_is_named() -> None:
+    """A frame too deep to read is a hole of its own kind."""
+    text = '{"any":' + "[" * 100_000
+
+    assert decode(DECODER, text) is None
+    fault = undecodable(text, Limits(max_raw_bytes=10))
+    assert ("nesting_too_deep", True, False, text[:10]) == (fault.kind, fault.hole, fault.fatal, fault.raw)
+
+
+@pytest.mark.parametrize("text", ['{"cut', "[1]"])
+def test_an_undecodable_frame_is_a_hole(text: str) -> None:
+    """It may have carried argument text, so it is not fatal but a hole."""
+    fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw=text, hole=True)
+
+    assert fault == undecodable(text)
+
+
+def test_lines_that_decode_alone_are_payloads() -> None:
+    """A missing blank line glues events together: each line is one (quirk 55)."""
+    assert ['{"any":1}', '{"any":2}'] == payloads('{"any":1}\n\n{"any":2}')
+    assert ['{\n"any":1}'] == payloads('{\n"any":1}')
+    assert ['{"any":1}\ncut'] == payloads('{"any":1}\ncut')
+
+
+def test_a_frame_reads_as_views_or_as_a_fault() -> None:
+    """A refused frame gives the views it holds, nothing for noise, and a fault for the rest."""
+    assert ([View(any=1), View(any=2)], []) == read(DECODER, Frame("message", '{"any":1}\n{"any":2}'))
+    assert ([], []) == read(DECODER, Frame("ping", "soon"))
+    assert ([], [undecodable("cut")]) == read(DECODER, Frame("message", "cut"))
+    assert ([], [provider_error("Bad gateway")]) == read(DECODER, Frame("error", "Bad gateway"))
+
+
+@pytest.mark.parametrize(
+    ("frame", "noise"),
+    [
+        (Frame("ping", '{"any":1}'), True),
+        (Frame("message", " "), True),
+        (Frame("message", "{}"), True),
+        (Frame("message", "null"), True),
+        (Frame("message", "ping"), True),
+        (Frame("message", "[]"), False),
+    ],
+)
+def test_pings_are_noise(frame: Frame, *, noise: bool) -> None:
+    """Pings and blank data can hold nothing (quirk 53)."""
+    assert noise == is_noise(frame)
+
+
+@pytest.mark.parametrize(("text", "done"), [("[DONE]", True), (" [DONE] ", True), ('["DONE"]', False)])
+def test_done_is_recognised(text: str, *, done: bool) -> None:
+    """`[DONE]` ends any stream that a proxy touched."""
+    assert done == is_done(text)
+
+
+@pytest.mark.parametrize(
+    ("error", "detail"),
+    [
+        ({"type": "overloaded_error", "message": "Overloaded"}, "overloaded_error: Overloaded"),
+        ({"code": 429, "type": "x", "message": None}, "429"),
+        ("Bad gateway", "Bad gateway"),
+        (None, "the provider reports an error"),
+        ({}, "the provider reports an error"),
+    ],
+)
+def test_a_providers_error_is_fatal(error: object, detail: str) -> None:
+    """The provider's object stays untouched beside a sentence for people (quirk 52)."""
+    assert WireFault("provider_error", detail, error=error, fatal=True) == provider_error(error)
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (b"", ""),
+        (b"null", ""),
+        (b'""', ""),
+        (b'"{\\"a\\":1}"', '{"a":1}'),
+        (b'{"a": 1}', '{"a": 1}'),
+        (b"12", "12"),
+        (b'"\\ud83d"', "\ud83d"),
+        ('{"a":"\ud83d"}'.encode("utf-8", "surrogatepass"), '{"a":"\ud83d"}'),
+    ],
+)
+def test_text_is_a_strings_value_or_the_wires_own_text(raw: bytes, text: str) -> None:
+    """A string gives what it holds, an object its text, null nothing (quirks 21 and 22)."""
+    assert text == wire_text(msgspec.Raw(raw))
+
+
+def test_a_value_in_place_of_a_string_becomes_text() -> None:
+    """Strings stay as they are; anything else is dumped compactly, non-ASCII kept."""
+    value = {"a": ["é", None]}
+
+    assert '{"a":["é",null]}' == dumped(value)
+    assert "{ x" == dumped("{ x")
+    assert value == json.loads(dumped(value))
+
+
+@pytest.mark.parametrize(("text", "blank"), [("", True), (" { \n} ", True), ("[]", True), ('{"a":1}', False)])
+def test_empty_values_are_blank(text: str, *, blank: bool) -> None:
+    """An empty object, an empty array and nothing are placeholders (quirk 25)."""
+    assert blank == is_blank(text)

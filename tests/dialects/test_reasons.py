@@ -1,0 +1,44 @@
+"""The table of finish reasons."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from wholecall.dialects.reasons import FINISH_REASONS, turn_reason
+from wholecall.events import TurnReason
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        ("tool_calls", "tool_calls"),
+        ("tool-calls", "tool_calls"),
+        ("TOOL_CALL", "tool_calls"),
+        ("STOP", "stop"),
+        ("end_turn", "stop"),
+        ("MAX_TOKENS", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("refusal", "content_filter"),
+        ("MALFORMED_FUNCTION_CALL", "malformed"),
+        ("cancelled", "error"),
+        ("pause_turn", "pause"),
+        ("a_word_of_its_own", "unknown"),
+    ],
+)
+def test_every_spelling_has_one_meaning(raw: str, reason: TurnReason) -> None:
+    """Case and hyphens do not matter, and the provider's word stays verbatim beside ours."""
+    assert (reason, raw) == turn_reason(raw)
+
+
+@pytest.mark.parametrize("raw", [None, "", " ", "null", "None", "FINISH_REASON_UNSPECIFIED", 0, True, {}])
+def test_some_words_are_no_reason(raw: object) -> None:
+    """Null, blanks and their spellings mean that there is no reason yet (quirk 45)."""
+    assert turn_reason(raw) is None
+
+
+def test_the_table_speaks_our_words() -> None:
+    """Every entry maps a word in lower case to a turn reason, and none to `unknown`."""
+    assert set(FINISH_REASONS.values()) <= set(get_args(TurnReason)) - {"unknown"}
+    assert [key.lower() for key in FINISH_REASONS] == list(FINISH_REASONS)

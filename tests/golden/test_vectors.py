@@ -1,0 +1,216 @@
+"""Vectors from public issues: quirky streams, bindings, hostile streams, and argument texts."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.support import bless, encode
+from wholecall import ToolCallParser
+from wholecall.arguments import parse_arguments
+from wholecall.events import Event, StreamFault, ToolCall, ToolCallDropped, TurnFinished
+
+pytestmark = pytest.mark.cases
+
+
+def _load(folder: Path, name: str) -> Any:
+    return json.loads((folder / name).read_bytes())
+
+
+def _of_payloads(payloads: Iterable[Any]) -> list[Event]:
+    parser = ToolCallParser()
+    events: list[Event] = []
+    for payload in payloads:
+        events += parser.feed_event(payload)
+    return events + parser.close()
+
+
+def _ended(events: list[Event]) -> list[Any]:
+    found: list[Any] = [event for event in events if isinstance(event, (ToolCall, ToolCallDropped))]
+    return sorted(found, key=lambda event: (event.turn, event.choice, event.index))
+
+
+def _id_agrees(event: Any, wanted: dict[str, Any], taken: set[str]) -> bool:
+    if "id" not in wanted or (wanted["id"] is None and isinstance(event, ToolCallDropped)):
+        return True
+    if wanted["id"] is None or "#" in wanted["id"]:  # minted, of any form, but not taken
+        return bool(event.id) and event.id not in taken
+    return event.id == wanted["id"]
+
+
+def _agrees(event: Any, wanted: dict[str, Any]) -> bool:
+    """Whether an ended call is the expected one, but for its id."""
+    if event.name != wanted["name"]:
+        return False
+    if "dropped" in wanted:
+        raw = wanted.get("raw", getattr(event, "raw_arguments", None))
+        return isinstance(event, ToolCallDropped) and (event.reason, event.raw_arguments) == (
+            wanted["dropped"],
+            raw,
+        )
+    if not isinstance(event, ToolCall) or event.arguments != wanted["arguments"]:
+        return False
+    edits = wanted.get("edits")
+    return (
+        event.status == wanted.get("status", event.status)
+        and set(wanted.get("flags") or ()) <= set(event.flags)
+        and (edits is None or set(edits) == {edit.kind for edit in event.edits})
+        and event.raw_arguments == wanted.get("raw", event.raw_arguments)
+    )
+
+
+def _complaints(events: list[Event], expected: list[dict[str, Any]]) -> list[str]:
+    found = _ended(events)
+    if len(found) != len(expected):
+        return [f"{len(found)} calls ended, not {len(expected)}: {found}"]
+    complaints, taken = [], set()
+    for event, wanted in zip(found, expected, strict=True):
+        if not _agrees(event, wanted) or not _id_agrees(event, wanted, taken):
+            complaints.append(f"{event!r} is not {wanted}")
+        taken.add(event.id)
+    return complaints
+
+
+def _failed(cases: Iterable[tuple[str, list[str]]]) -> dict[str, list[str]]:
+    return {name: complaints for name, complaints in cases if complaints}
+
+
+def _battery_complaints(case: dict[str, Any]) -> list[str]:
+    events = bless.parse([case["sse"].encode()])
+    if case["expect"] == "drop":
+        return [f"executable: {event!r}" for event in events if isinstance(event, ToolCall)]
+    return _complaints(events, case["expect"])
+
+
+def test_the_quirk_battery_is_survived(vectors_dir: Path) -> None:
+    """Each of the streams that broke other accumulators gives its calls, or nothing to execute."""
+    cases = _load(vectors_dir, "quirk_battery.json")
+    assert _failed((case["id"], _battery_complaints(case)) for case in cases) == {}
+
+
+def test_no_cut_changes_an_event_of_the_battery(vectors_dir: Path) -> None:
+    """At usual chunk sizes and 50 seeded random cuts, a battery stream gives the same full event list."""
+    wrong = []
+    for case in _load(vectors_dir, "quirk_battery.json"):
+        data = case["sse"].encode()
+        whole = bless.parse([data])
+        cuts = [*(bless.in_chunks(data, size) for size in bless.CHUNK_SIZES)]
+        cuts += [iter(bless.at_random(data, seed)) for seed in range(50)]
+        wrong += [(case["id"], number) for number, cut in enumerate(cuts) if bless.parse(cut) != whole]
+    assert wrong == []
+
+
+def test_decoded_chat_streams_give_their_calls(vectors_dir: Path) -> None:
+    """Fed as decoded payloads, each stream gives the expected calls, statuses, edits, flags and drops."""
+    cases = _load(vectors_dir, "chat_stream.json")
+    results = ((case["id"], _complaints(_of_payloads(case["events"]), case["expect"])) for case in cases)
+    assert _failed(results) == {}
+
+
+def test_fragments_bind_to_their_calls(vectors_dir: Path) -> None:
+    """Whatever labels a server gives its fragments, each lands in the call that it belongs to."""
+    results = []
+    for case in _load(vectors_dir, "chat_binding.json"):
+        chunks = [encode.chat_chunk({"tool_calls": [entry]}) for entry in case["tool_call_deltas"]]
+        stream = map(encode.sse, [*chunks, encode.chat_chunk({}, finish="tool_calls")])
+        results.append((case["title"], _complaints(bless.parse([*stream, encode.done()]), case["expect"])))
+    assert _failed(results) == {}
+
+
+def _limits_cases(folder: Path) -> list[dict[str, Any]]:
+    spec = importlib.util.spec_from_file_location("limits_cases", folder / "limits_cases.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module: ModuleType = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.cases()
+
+
+def _codes(event: Event) -> set[str]:
+    if isinstance(event, ToolCallDropped):
+        return {event.reason}
+    if isinstance(event, StreamFault):
+        return {event.kind}
+    if isinstance(event, TurnFinished):
+        return set(event.anomalies)
+    if isinstance(event, ToolCall):
+        return {*event.flags, *(edit.kind for edit in event.edits)}
+    return set()
+
+
+def _batches(chunks: Iterable[bytes]) -> Iterator[list[Event]]:
+    parser = ToolCallParser()
+    for chunk in chunks:
+        yield parser.feed(chunk)
+    yield parser.close()
+
+
+def _limits_complaints(case: dict[str, Any]) -> list[str]:
+    """Run one hostile stream without keeping its events: some give a million."""
+    codes: set[str] = set()
+    calls = 0
+    for events in _batches(case["chunks"]()):
+        calls += sum(isinstance(event, ToolCall) for event in events)
+        codes = codes.union(*map(_codes, events))
+    complaints = []
+    if case["codes"] and not codes & set(case["codes"]):
+        complaints.append(f"codes {sorted(codes)}, none of {case['codes']}")
+    if case["calls"] not in (None, calls):
+        complaints.append(f"{calls} calls, not {case['calls']}")
+    return complaints
+
+
+def test_hostile_streams_meet_their_limits(vectors_dir: Path) -> None:
+    """Each hostile stream ends in one of its codes and in exactly the calls that are safe."""
+    assert _failed((case["name"], _limits_complaints(case)) for case in _limits_cases(vectors_dir)) == {}
+
+
+def test_argument_text_is_parsed_once(vectors_dir: Path) -> None:
+    """Valid argument text gives its values exactly: nothing inside a string is decoded again."""
+    cases = _load(vectors_dir, "policies.json")["R1_parse_once"]
+    verdicts = {case["id"]: parse_arguments(case["wire_arguments_text"]) for case in cases}
+    assert {name: verdict.arguments for name, verdict in verdicts.items()} == {
+        case["id"]: case["expect"] for case in cases
+    }
+    assert {verdict.status for verdict in verdicts.values()} == {"exact"}
+
+
+def test_characters_cut_in_half_come_out_whole(vectors_dir: Path) -> None:
+    """UTF-8 sequences cut between reads, and escapes cut between deltas, come out whole."""
+    for case in _load(vectors_dir, "policies.json")["R1_split_decode"]:
+        if "byte_chunks" in case:
+            text = b"".join(map(bytes.fromhex, case["byte_chunks"])).decode()
+            data = encode.render_chat(encode.Turn([encode.Call("call_1", "f", text)]))
+            events = bless.parse(bless.in_chunks(data, 1))
+        else:
+            deltas = [encode.chat_entry(0, id="call_1", name="f", arguments="")]
+            deltas += [encode.chat_entry(0, arguments=text) for text in case["text_chunks"]]
+            chunks = [encode.chat_chunk({"tool_calls": [delta]}) for delta in deltas]
+            events = _of_payloads([*chunks, encode.chat_chunk({}, finish="tool_calls")])
+        assert [event.arguments for event in _ended(events)] == [case["expect"]], case["id"]
+
+
+def _recovery_complaints(case: dict[str, Any]) -> list[str]:
+    verdict, wanted = parse_arguments(case["raw"]), case["expect"]
+    found = {"status": verdict.status, "reason": verdict.reason, "arguments": verdict.arguments}
+    complaints = [
+        f"{name}: {found[name]!r}" for name in found if name in wanted and found[name] != wanted[name]
+    ]
+    edits = {edit.kind for edit in verdict.edits}
+    if "edits" in wanted and edits != set(wanted["edits"]):
+        complaints.append(f"edits: {sorted(edits)}")
+    if not set(wanted.get("flags", ())) <= set(verdict.flags):
+        complaints.append(f"flags: {verdict.flags}")
+    return complaints
+
+
+def test_recovery_is_lossless_or_a_drop(vectors_dir: Path) -> None:
+    """Each argument text is normalised, recovered or dropped as the policy says."""
+    cases = _load(vectors_dir, "policies.json")["R4_recovery"]
+    assert _failed((case["id"], _recovery_complaints(case)) for case in cases) == {}

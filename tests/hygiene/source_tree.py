@@ -1,0 +1,100 @@
+"""The installed package and the project around it, as the hygiene tests read them."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import wholecall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROJECT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(wholecall.__file__).resolve().parent
+CORPORA = PROJECT / "corpora"
+DOCS = PROJECT / "docs"
+
+_NOT_OURS = frozenset({"__pycache__", "build", "dist", "htmlcov"})
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Return the syntax tree of every module of the package by its dotted name below `wholecall`.
+
+    A package's `__init__` goes by the package's name, the top-level one by `""`.
+    """
+    trees = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = list(path.relative_to(PACKAGE).with_suffix("").parts)
+        if parts[-1] == "__init__":
+            parts.pop()
+        trees[".".join(parts)] = ast.parse(path.read_text("utf-8"), filename=str(path))
+    return trees
+
+
+def module_path(name: str) -> Path:
+    """Return the file of a module that `modules` names."""
+    path = PACKAGE.joinpath(*name.split(".")) if name else PACKAGE
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def is_package(name: str) -> bool:
+    """Tell whether a module that `modules` names is a package's `__init__`."""
+    return module_path(name).name == "__init__.py"
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield the dotted names, below `wholecall`, of what a module imports from the package, with the line."""
+    known = modules()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            root, _, below = name.partition(".")
+            if root != "wholecall":
+                continue
+            yield (below if below in known else below.rpartition(".")[0]), node.lineno
+
+
+def project_files(*suffixes: str) -> list[Path]:
+    """Return the project's own text files with one of the suffixes (all text files if none is given)."""
+    found: list[Path] = []
+    folders = [PROJECT]
+    while folders:
+        for path in sorted(folders.pop().iterdir()):
+            if path.is_dir():
+                hidden = path.name.startswith(".") and path.name != ".ci"
+                if not hidden and path.name not in _NOT_OURS and not path.name.endswith(".egg-info"):
+                    folders.append(path)
+            elif not suffixes or path.suffix in suffixes:
+                found.append(path)
+    return found
+
+
+def numbered_rows(document: str) -> dict[int, list[str]]:
+    """Return the cells of each table row of a catalogue in docs/ that begins with a number."""
+    rows: dict[int, list[str]] = {}
+    for line in (DOCS / document).read_text("utf-8").splitlines():
+        cells = table_cells(line)
+        if cells and cells[0].isdecimal():
+            number = int(cells[0])
+            if number in rows:
+                message = f"{document} has two rows {number}"
+                raise AssertionError(message)
+            rows[number] = cells[1:]
+    return rows
+
+
+def table_cells(line: str) -> list[str]:
+    r"""Return the cells of a Markdown table row (a `\|` stays in its cell), none for any other line."""
+    if not line.startswith("| "):
+        return []
+    hidden = line.strip().removeprefix("|").removesuffix("|").replace("\\|", "\0")
+    return [cell.replace("\0", "|").strip() for cell in hidden.split("|")]

@@ -1,0 +1,102 @@
+"""What the package exports: literal, sorted, importable, documented."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.resources
+
+import pytest
+
+import wholecall
+from tests.hygiene.source_tree import is_package, modules
+
+# The one `__init__` that holds a table: the dialects and how to add one.
+TABLES = frozenset({"dialects"})
+PACKAGES = [name for name in modules() if is_package(name)]
+
+
+def dotted(name: str) -> str:
+    """Return the import path of a module below `wholecall`."""
+    return f"wholecall.{name}" if name else "wholecall"
+
+
+def exported(name: str) -> list[str] | None:
+    """Return the literal `__all__` of a module, None where it has none."""
+    for node in modules()[name].body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            names: list[str] = ast.literal_eval(node.value)
+            return names
+    return None
+
+
+def reading_order(name: str) -> tuple[int, str]:
+    """Sort constants before classes before functions, each by name."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+@pytest.mark.parametrize("package", [name for name in PACKAGES if name not in TABLES])
+def test_init_modules_only_import(package: str) -> None:
+    """An `__init__` holds a docstring, imports and `__all__`, and nothing else."""
+    others = [
+        ast.unparse(node)
+        for node in modules()[package].body
+        if not isinstance(node, (ast.Import, ast.ImportFrom))
+        and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        and not (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in {"__all__", "__version__"})
+    ]
+
+    assert [] == others
+
+
+def test_top_level_all_is_sorted() -> None:
+    """The top-level `__all__` is a literal without repeats: constants, classes, functions, each by name."""
+    names = exported("")
+
+    assert names is not None
+    assert sorted(set(names), key=reading_order) == names
+
+
+def test_top_level_exports_what_the_readme_needs() -> None:
+    """The parser, the shells, the whole-call events and the options are one import away."""
+    needed = {
+        *("ToolCallParser", "ToolCall", "ToolCallDropped", "CustomToolCall", "TurnFinished", "StreamFault"),
+        *("Limits", "Policy", "Turn", "parse_arguments", "WholecallError"),
+        *("events", "aevents", "collect", "acollect"),
+    }
+
+    assert set() == needed - set(exported("") or ())
+
+
+@pytest.mark.parametrize("name", list(modules()))
+def test_exports_exist(name: str) -> None:
+    """Every name of an `__all__` can be imported from its module."""
+    if name.endswith("__main__"):
+        return  # importing it runs the program
+    module = importlib.import_module(dotted(name))
+
+    assert [] == [export for export in exported(name) or () if not hasattr(module, export)]
+
+
+def test_what_is_public_is_documented() -> None:
+    """Public functions and classes of every exporting module have a docstring."""
+    silent = [
+        f"{dotted(name)}.{node.name}"
+        for name, tree in modules().items()
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        and node.name in (exported(name) or ())
+        and ast.get_docstring(node) is None
+    ]
+
+    assert [] == silent
+
+
+def test_every_module_has_a_docstring() -> None:
+    """Each module begins by saying what it is."""
+    assert [] == [dotted(name) for name, tree in modules().items() if ast.get_docstring(tree) is None]
+
+
+def test_the_package_is_typed() -> None:
+    """The installed package carries its marker for type checkers."""
+    assert (importlib.resources.files(wholecall) / "py.typed").is_file()

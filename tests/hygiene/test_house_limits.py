@@ -1,0 +1,116 @@
+"""The house limits: short functions, short files, shallow nesting, no exception swallowed unnamed."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.hygiene.source_tree import module_path, modules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_FUNCTION_LINES = 50
+MAX_TYPICAL_LINES = 25  # nine functions of ten
+MAX_FILE_LINES = 400
+MAX_NESTING = 3
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_NESTING = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
+
+
+def functions() -> Iterator[tuple[str, Function]]:
+    """Yield every function of the package with its place."""
+    for name, tree in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, Function):
+                yield f"{name}:{node.lineno} {node.name}", node
+
+
+def length(function: Function) -> int:
+    """Return the lines of a function without its decorators and docstring."""
+    lines = (function.end_lineno or function.lineno) - function.lineno + 1
+    first = function.body[0]
+    if ast.get_docstring(function, clean=False) is not None:
+        lines -= (first.end_lineno or first.lineno) - first.lineno + 1
+    return lines
+
+
+def nesting(node: ast.AST) -> int:
+    """Return how deep the blocks below a node nest; an `elif` is no deeper than its `if`."""
+    deepest = 0
+    for field, value in ast.iter_fields(node):
+        children = value if isinstance(value, list) else [value]
+        for child in children:
+            if not isinstance(child, ast.AST) or isinstance(
+                child, (*Function.__args__, ast.ClassDef, ast.Lambda)
+            ):
+                continue
+            is_elif = isinstance(node, ast.If) and field == "orelse" and isinstance(child, ast.If)
+            is_elif = is_elif and len(children) == 1
+            deepest = max(deepest, nesting(child) + (isinstance(child, _NESTING) and not is_elif))
+    return deepest
+
+
+def test_no_function_is_long() -> None:
+    """No function has more than 50 lines."""
+    long = {place: length(node) for place, node in functions() if length(node) > MAX_FUNCTION_LINES}
+
+    assert {} == long
+
+
+def test_functions_are_mostly_short() -> None:
+    """Nine functions of ten have at most 25 lines."""
+    lengths = sorted(length(node) for _, node in functions())
+
+    assert lengths[len(lengths) * 9 // 10] <= MAX_TYPICAL_LINES
+
+
+def test_no_file_is_long() -> None:
+    """No module has more than 400 lines."""
+    lines = {name: module_path(name).read_text("utf-8").count("\n") for name in modules()}
+
+    assert {} == {name: count for name, count in lines.items() if count > MAX_FILE_LINES}
+
+
+def test_nothing_nests_deeply() -> None:
+    """No function nests more than three blocks."""
+    deep = {place: nesting(node) for place, node in functions() if nesting(node) > MAX_NESTING}
+
+    assert {} == deep
+
+
+@pytest.mark.parametrize(
+    ("source", "depth"),
+    [
+        ("def f():\n  return 1", 0),
+        ("def f():\n  if a:\n    pass\n  elif b:\n    pass\n  elif c:\n    pass", 1),
+        ("def f():\n  if a:\n    pass\n  else:\n    if b:\n      pass\n    x = 1", 2),
+        ("def f():\n  for a in b:\n    try:\n      pass\n    except E:\n      if c:\n        pass", 3),
+        ("def f():\n  def g():\n    if a:\n      pass", 0),
+    ],
+)
+def test_nesting_is_measured(source: str, depth: int) -> None:
+    """A chain of `elif` is one level, a handler is as deep as its body, an inner function counts alone."""
+    assert depth == nesting(ast.parse(source).body[0])
+
+
+def test_no_exception_is_caught_unnamed() -> None:
+    """No handler is bare, and none that catches everything throws it away."""
+    broad = []
+    for name, tree in modules().items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ExceptHandler):
+                continue
+            caught = (
+                {part.id for part in ast.walk(node.type) if isinstance(part, ast.Name)}
+                if node.type
+                else set()
+            )
+            reraises = any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
+            if node.type is None or (caught & {"Exception", "BaseException"} and not reraises):
+                broad.append(f"{name}:{node.lineno}")
+
+    assert [] == broad

@@ -1,0 +1,122 @@
+"""The layers: a module imports only from below, or from an earlier row of its own layer."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.hygiene.source_tree import imports, modules
+
+# Lowest first. Inside a layer the order of the rows is the order of imports; a row names a module, or a
+# package and all that is in it (inside a package imports are free of order, but not of cycles).
+LAYERS = (
+    ("errors", "limits", "policy"),
+    ("events", "deltas"),
+    ("lexical", "tokens", "recovery", "arguments", "framing", "dialects"),
+    ("calls", "budget", "turns", "choices", "binding", "slots", "verdicts", "phases", "assembler"),
+    ("stream",),
+    ("iterate", "replay"),
+    ("cli", "__main__"),
+    ("",),
+)
+PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}
+# What the order alone would allow, and is forbidden all the same: a dialect decodes no argument text, and what
+# reads argument text knows nothing of the wire.
+READERS = ("lexical", "tokens", "recovery", "arguments")
+FORBIDDEN = {
+    "dialects": {*READERS, *LAYERS[3]},
+    "framing": {*READERS, "dialects"},
+    **{reader: {"deltas", "framing", "dialects"} for reader in READERS},
+}
+# Modules whose only use is to reach the world outside.
+WORLD = frozenset(
+    {"asyncio", "io", "logging", "os", "pathlib", "random", "socket", "subprocess", "threading", "time"}
+)
+
+
+def row_of(module: str) -> str:
+    """Return the row of the table that a module belongs to: itself or its package."""
+    return module if module in PLACES else module.partition(".")[0]
+
+
+UNPLACED = [name for name in modules() if row_of(name) not in PLACES]
+EDGES = [
+    (name, imported, line)
+    for name, tree in modules().items()
+    for imported, line in imports(tree)
+    if name not in UNPLACED and imported not in UNPLACED
+]
+
+
+def test_every_module_has_a_layer() -> None:
+    """No module exists that the table of layers does not place."""
+    assert [] == UNPLACED
+
+
+def test_imports_go_down() -> None:
+    """A module imports only from lower layers and from earlier rows of its own."""
+    upward = [
+        f"{name or 'wholecall'}:{line} imports {imported or 'wholecall'}"
+        for name, imported, line in EDGES
+        if row_of(name) != row_of(imported) and PLACES[row_of(name)] < PLACES[row_of(imported)]
+    ]
+
+    assert [] == upward
+
+
+@pytest.mark.parametrize("package", sorted(FORBIDDEN))
+def test_neighbours_that_must_not_meet(package: str) -> None:
+    """A dialect knows neither the state machine nor argument text, and neither of them knows the wire."""
+    met = [
+        f"{name}:{line} imports {imported}"
+        for name, imported, line in EDGES
+        if row_of(name) == package and row_of(imported) in FORBIDDEN[package]
+    ]
+
+    assert [] == met
+
+
+def test_no_import_cycles() -> None:
+    """The import graph of the package has no cycle, inside a package neither."""
+    waiting = {name: {to for source, to, _ in EDGES if source == name} - {name} for name in modules()}
+    while ready := [name for name, needs in waiting.items() if not needs & waiting.keys()]:
+        for name in ready:
+            del waiting[name]
+
+    assert [] == sorted(waiting)
+
+
+def test_the_tree_is_called_by_its_import_name() -> None:
+    """No module of the package imports relatively, or by the folder's name."""
+    relative = [
+        f"{name}:{node.lineno}"
+        for name, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and (node.level > 0 or (node.module or "").split(".")[0] == "parser")
+    ]
+
+    assert [] == relative
+
+
+def test_core_does_no_io() -> None:
+    """Nothing up to the stream layer imports a module that reads files, clocks, sockets or logs."""
+    top = PLACES["stream"][0]
+    found = [
+        f"{name}:{node.lineno} imports {', '.join(sorted(met))}"
+        for name, tree in modules().items()
+        if name not in UNPLACED and PLACES[row_of(name)][0] <= top
+        for node in ast.walk(tree)
+        if (met := WORLD & set(_outside_imports(node)))
+    ]
+
+    assert [] == found
+
+
+def _outside_imports(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name.split(".")[0] for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [node.module.split(".")[0]]
+    return []

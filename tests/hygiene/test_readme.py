@@ -1,0 +1,46 @@
+"""The README keeps its word: its commands are there, its code runs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.hygiene.source_tree import PROJECT
+
+# .ci/run takes the second one from the README and runs it as it stands.
+COMMANDS = (
+    "python3 -m venv .venv && .venv/bin/python -m pip install . && .venv/bin/wholecall replay corpora/recordings",
+    "python3 -m venv .venv && .venv/bin/python -m pip install -e '.[test]' && .venv/bin/python -m pytest",
+)
+_BLOCK = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(*languages: str) -> list[tuple[int, str]]:
+    """Return the README's code blocks in one of the languages, each with the line it begins on."""
+    text = (PROJECT / "README.md").read_text("utf-8")
+    return [
+        (text.count("\n", 0, match.start("code")), match["code"])
+        for match in _BLOCK.finditer(text)
+        if match["language"] in languages
+    ]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_two_commands_are_there(command: str) -> None:
+    """The README shows how to see tool calls and how to run the tests, each in one line."""
+    lines = [line for _, code in blocks("", "sh", "bash", "shell", "console") for line in code.splitlines()]
+
+    assert command in [line.removeprefix("$ ").strip() for line in lines]
+
+
+def test_python_blocks_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every Python block of the README runs by itself, from the project's root."""
+    monkeypatch.chdir(PROJECT)
+    found = blocks("python", "py")
+
+    assert found
+    for line, code in found:
+        # The newlines in front give a traceback the README's own line numbers.
+        program = compile("\n" * line + code, str(PROJECT / "README.md"), "exec")
+        exec(program, {"__name__": "readme"})  # noqa: S102 - the README is ours

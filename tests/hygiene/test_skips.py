@@ -1,0 +1,24 @@
+"""A test skips only by marker, so that a run's number of skips can be explained."""
+
+from __future__ import annotations
+
+import ast
+
+from tests.hygiene.source_tree import PROJECT
+
+_SKIPPING = {"skip", "skipif", "skipTest", "SkipTest", "importorskip", "exit"}
+
+
+def test_nothing_skips_by_itself() -> None:
+    """No test calls a skipping function, and no test carries a skip mark of its own."""
+    found = [
+        f"{path.relative_to(PROJECT)}:{node.lineno} {ast.unparse(node)}"
+        for path in sorted((PROJECT / "tests").rglob("*.py"))
+        if path != PROJECT / "tests" / "conftest.py"
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute)
+        and node.attr in _SKIPPING
+        and ast.unparse(node).startswith(("pytest.", "unittest.", "self."))
+    ]
+
+    assert [] == found

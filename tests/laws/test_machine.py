@@ -1,0 +1,177 @@
+"""A state machine that drives the parser with random fragments, against the naive model of the whole input."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import assume, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+
+from tests.support import quirky
+from tests.support.model import Ended, Fragment, Outcome, expected
+from tests.support.turns import (
+    DONE,
+    TERMINAL,
+    canonical,
+    chunk,
+    cut_at,
+    frame,
+    objects,
+    violations,
+)
+from wholecall import ToolCallParser
+from wholecall.events import ToolCall
+
+_TEXTS = st.one_of(
+    objects.map(lambda value: json.dumps(value, ensure_ascii=False)),
+    st.sampled_from(("", "{}", "[1]", "12", '"x"')),
+)
+_PLACES = st.lists(st.integers(0, 100), max_size=3)
+_NOISE = st.sampled_from((b": ping\n\n", b"data:\n\n", frame({"choices": []}), frame(chunk())))
+
+
+class Streaming(RuleBasedStateMachine):
+    """One chat stream; `calls` holds what each call has still to send."""
+
+    calls: Bundle[tuple[int, tuple[str, ...]]] = Bundle("calls")
+
+    @initialize()
+    def begin(self) -> None:
+        """Open a stream."""
+        self.parser = ToolCallParser("chat-completions")
+        self.fragments: list[Fragment] = []
+        self.events: list[Any] = []
+        self.finish: str | None = None
+        self.ended: Ended | None = None
+        self.opened = 0
+
+    def _feed(self, data: bytes, cut: int = 0) -> None:
+        cut %= len(data)
+        self.events += self.parser.feed(data[:cut])
+        self.events += self.parser.feed(data[cut:])
+
+    def _send(self, fragment: Fragment, cut: int) -> None:
+        self.fragments.append(fragment)
+        self._feed(frame(chunk(fragment)), cut)
+
+    def _going_on(self) -> bool:
+        return self.ended is None and self.finish is None
+
+    @precondition(_going_on)
+    @rule(
+        target=calls,
+        name=st.sampled_from(quirky.NAMES),
+        identified=st.booleans(),
+        text=_TEXTS,
+        places=_PLACES,
+        early=st.booleans(),
+        cut=st.integers(0, 300),
+    )
+    def open(
+        self, name: str, identified: bool, text: str, places: list[int], early: bool, cut: int
+    ) -> tuple[int, tuple[str, ...]]:
+        """A call opens, with its first piece of text or without."""
+        pieces = cut_at(text, places)
+        # A nested object that begins as the whole did looks like a snapshot; the model does not know them.
+        assume(not any(piece.startswith(text[: text.find(piece)] or "\0") for piece in pieces[1:]))
+        index, self.opened = self.opened, self.opened + 1
+        first, rest = (pieces[0], pieces[1:]) if early and pieces else ("", pieces)
+        self._send(Fragment(index, f"call_{index}" if identified else None, name, first), cut)
+        return index, rest
+
+    @precondition(_going_on)
+    @rule(target=calls, text=_TEXTS, places=_PLACES, cut=st.integers(0, 300))
+    def open_without_a_name(self, text: str, places: list[int], cut: int) -> tuple[int, tuple[str, ...]]:
+        """A call opens with its id alone; the name may come later, or never."""
+        index, self.opened = self.opened, self.opened + 1
+        pieces = cut_at(text, places)
+        assume(not any(piece.startswith(text[: text.find(piece)] or "\0") for piece in pieces[1:]))
+        self._send(Fragment(index, f"call_{index}", None, ""), cut)
+        return index, pieces
+
+    @precondition(_going_on)
+    @rule(target=calls, call=consumes(calls), cut=st.integers(0, 300))
+    def go_on(self, call: tuple[int, tuple[str, ...]], cut: int) -> tuple[int, tuple[str, ...]]:
+        """A call's next piece of text comes."""
+        index, rest = call
+        self._send(Fragment(index, text=rest[0] if rest else ""), cut)
+        return index, rest[1:]
+
+    @precondition(_going_on)
+    @rule(call=calls, name=st.sampled_from(quirky.NAMES), blank=st.sampled_from((None, "", " ", "null")))
+    def repeat_labels(self, call: tuple[int, tuple[str, ...]], name: str, blank: str | None) -> None:
+        """The name comes again, or at last; the id is blank."""
+        index, _ = call
+        known = [f.name for f in self.fragments if f.index == index and f.name is not None]
+        self._send(Fragment(index, blank, known[0] if known else name), 0)
+
+    @precondition(_going_on)
+    @rule(call=calls)
+    def identify(self, call: tuple[int, tuple[str, ...]]) -> None:
+        """The id comes again, or late."""
+        index, _ = call
+        self._send(Fragment(index, f"call_{index}"), 0)
+
+    @precondition(lambda self: self.ended is None)
+    @rule(noise=_NOISE, cut=st.integers(0, 40))
+    def disturb(self, noise: bytes, cut: int) -> None:
+        """Something comes that means nothing."""
+        self._feed(noise, cut)
+
+    @precondition(_going_on)
+    @rule(reason=st.sampled_from(("tool_calls", "stop", "length", "content_filter")))
+    def finish_turn(self, reason: str) -> None:
+        """The wire says why it ends."""
+        self.finish = reason
+        self._feed(frame(chunk(finish=reason)))
+
+    @precondition(lambda self: self.ended is None)
+    @rule(how=st.sampled_from(("done", "silent", "aborted")))
+    def end(self, how: Ended) -> None:
+        """The stream ends, one way or another; now the model is asked."""
+        self.ended = how
+        if how == "done":
+            self._feed(DONE)
+        self.events += self.parser.abort("enough") if how == "aborted" else self.parser.close()
+        self._compare(expected(self.fragments, self.finish, how))
+
+    def _compare(self, outcomes: list[Outcome]) -> None:
+        ends = {event.index: event for event in self.events if isinstance(event, TERMINAL)}
+        assert sorted(ends) == list(range(len(outcomes)))
+        for index, outcome in enumerate(outcomes):
+            event = ends[index]
+            assert outcome.name == event.name
+            assert outcome.raw == event.raw_arguments
+            if outcome.reason is None:
+                assert isinstance(event, ToolCall)
+                assert canonical(outcome.arguments) == canonical(event.arguments)
+                assert outcome.id in {None, event.id}
+            else:
+                assert outcome.reason == event.reason
+                assert outcome.id == event.id
+        assert [] == violations(self.events)
+
+    @invariant()
+    def nothing_comes_early(self) -> None:
+        """Law 7: before the wire has said that the turn ends, no call comes out."""
+        going_on = getattr(self, "ended", "done") is None and self.finish is None
+        assert not (going_on and any(isinstance(event, TERMINAL) for event in self.events))
+
+    def teardown(self) -> None:
+        """A stream that was left open ends silently."""
+        if getattr(self, "ended", "done") is None:
+            self.end("silent")
+
+
+Streaming.TestCase.settings = settings(max_examples=100, stateful_step_count=20, deadline=None)
+TestStreaming = Streaming.TestCase

@@ -1,0 +1,103 @@
+"""Golden event logs: how a recording is parsed and cut, and the script that writes the logs.
+
+`python tests/support/bless.py --reason TEXT [NAME ...]` rewrites `<case>.events.jsonl` beside each recording
+(or beside the named ones) and says which changed. A bless says why: the reason belongs into the commit
+message, because a golden that changes without one hides a regression.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from wholecall import ToolCallParser
+from wholecall.events import Event
+
+CORPORA = Path(__file__).resolve().parents[2] / "corpora"
+CHUNK_SIZES = (1, 2, 3, 7, 64, 1460)
+
+
+def manifest() -> list[dict[str, Any]]:
+    """Return the entries of the corpora's manifest."""
+    return json.loads((CORPORA / "manifest.json").read_bytes())
+
+
+def recorded(entry: dict[str, Any]) -> bytes:
+    """Return the bytes of a recording."""
+    return (CORPORA / entry["file"]).read_bytes()
+
+
+def golden(entry: dict[str, Any]) -> Path:
+    """Return where the event log of a recording is kept."""
+    return CORPORA / "recordings" / f"{entry['name']}.events.jsonl"
+
+
+def parse(chunks: Iterable[bytes]) -> list[Event]:
+    """Return all events of a stream that arrives in these chunks."""
+    parser = ToolCallParser()
+    events: list[Event] = []
+    for chunk in chunks:
+        events += parser.feed(chunk)
+    return events + parser.close()
+
+
+def lines(events: Iterable[Event]) -> bytes:
+    """Return events as the lines of a log."""
+    return b"".join(event.to_json() + b"\n" for event in events)
+
+
+def in_chunks(data: bytes, size: int) -> Iterator[bytes]:
+    """Cut bytes after each `size` of them."""
+    return (data[start : start + size] for start in range(0, len(data), size))
+
+
+def at_random(data: bytes, seed: int) -> list[bytes]:
+    """Cut bytes at seeded random places: few, many, or in bursts."""
+    rng = random.Random(seed)
+    longest = rng.choice((2, 9, 80, 700, 5000))
+    chunks, start = [], 0
+    while start < len(data):
+        end = start + rng.randint(1, longest)
+        chunks.append(data[start:end])
+        start = end
+    return chunks
+
+
+def bless(names: Sequence[str]) -> list[str]:
+    """Write the logs of the named recordings, or of all; return the names of those that changed."""
+    changed = []
+    for entry in manifest():
+        if names and entry["name"] not in names:
+            continue
+        log = lines(parse([recorded(entry)]))
+        path = golden(entry)
+        if not path.exists() or path.read_bytes() != log:
+            path.write_bytes(log)
+            changed.append(entry["name"])
+    return changed
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the script."""
+    options = argparse.ArgumentParser(description="Write the golden event logs of the corpora.")
+    options.add_argument("--reason", required=True, help="why the logs change; say it in the commit message")
+    options.add_argument("names", nargs="*", metavar="NAME", help="recordings, as the manifest names them")
+    chosen = options.parse_args(arguments)
+    if not chosen.reason.strip():
+        options.error("the reason is empty")
+    unknown = set(chosen.names) - {entry["name"] for entry in manifest()}
+    if unknown:
+        options.error(f"no such recording: {', '.join(sorted(unknown))}")
+    changed = bless(chosen.names)
+    sys.stdout.write("".join(f"{name}\n" for name in changed))
+    sys.stderr.write(f"{len(changed)} logs changed. Say so in the commit message: {chosen.reason}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
