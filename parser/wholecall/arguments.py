@@ -34,7 +34,7 @@ from wholecall.events import DropReason, Edit, EditKind, Flag, Status
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.recovery import Fault, Recovered, peel, recover
-from wholecall.tokens import QUOTES, holds_number, outline, plain, scan, split
+from wholecall.tokens import QUOTES, holds_number, members, nesting, plain, scan, split
 
 __all__ = ["Verdict", "parse_arguments"]
 
@@ -112,6 +112,8 @@ def parse_arguments(
         verdict = _judge(raw, policy, limits)
     except RecursionError:
         verdict = _dropped("nesting_too_deep")
+    if policy.json_safe_ints:
+        _make_ints_safe(verdict.arguments)
     return verdict if ended == "clean" else _at_end(verdict, ended, policy)
 
 
@@ -169,15 +171,17 @@ def _settle(read: _Read, start: int, edits: list[Edit], policy: Policy, limits: 
 
 def _join(core: str, start: int, edits: list[Edit], policy: Policy, limits: Limits) -> Verdict | None:
     """Judge several strict objects in a row: equal ones are one, and `{}` may stand before the real one."""
-    spans = split(core)
+    spans = split(core, limits.max_edits)
     if len(spans) < 2:
         return None
-    reads = [_strict(core[first:last], policy, limits) for first, last in spans]
-    reason: DropReason | None = next((read.reason for read in reads if read.reason), None)
-    if reason is not None:
-        return None if reason == "invalid_json" else _dropped(reason)
+    reads: list[_Read] = []
+    for first, last in spans:
+        read = _strict(core[first:last], policy, limits)
+        if read.reason is not None:
+            return None if read.reason == "invalid_json" else _dropped(read.reason)
+        reads.append(read)
     chosen = next((at for at, read in enumerate(reads) if read.value), 0)
-    if any(not _same(reads[chosen].value, read.value) for read in reads[chosen:]):
+    if len({_canonical(read.value) for read in reads[chosen:]}) > 1:
         return _dropped("multiple_objects")
     edits += [Edit("placeholder", start + first) for first, _ in spans[:chosen]]
     edits += [Edit("duplicate_object", start + first) for first, _ in spans[chosen + 1 :]]
@@ -192,7 +196,7 @@ def _read_with(status: Status, read: _Read, edits: list[Edit]) -> Verdict:
 def _recover(core: str, start: int, edits: list[Edit], policy: Policy, limits: Limits) -> Verdict:
     """Judge a text with defects; the recovered text is decoded as strictly as any other, then compared."""
     if _exceeds(core, limits.max_recovery_bytes):
-        return _dropped("truncated" if outline(core).open else "invalid_json")
+        return _dropped("truncated" if nesting(core).open else "invalid_json")
     found = recover(core)
     if isinstance(found, Fault):
         return _dropped(found.reason, f"{_DETAILS[found.reason]}; see character {start + found.start}")
@@ -229,7 +233,7 @@ _INT_DIGITS = 4300  # what CPython and msgspec turn into an int
 def _strict(text: str, policy: Policy, limits: Limits) -> _Read:
     """Read `text` as RFC 8259 within the limits: one decode, its blind spots checked beside it."""
     deep = limits.max_depth
-    if deep is not None and text.count("{") + text.count("[") > deep and outline(text).depth > deep:
+    if deep is not None and text.count("{") + text.count("[") > deep and nesting(text).depth > deep:
         return _Read(reason="nesting_too_deep")
     try:
         value = _decode(text)
@@ -250,8 +254,6 @@ def _strict(text: str, policy: Policy, limits: Limits) -> _Read:
             flags = ("duplicate_key",)
         if "\\u0000" in text and any("\0" in leaf for leaf in _leaves(value) if isinstance(leaf, str)):
             flags = (*flags, "nul_in_string")
-    if policy.json_safe_ints:
-        _make_ints_safe(value)
     return _Read(value, flags)
 
 
@@ -290,16 +292,11 @@ def _exceeds(text: str, limit: int | None) -> bool:
 
 # --- rung 1: keys and leaves ---------------------------------------------------------------------------
 
-# What stands before a colon outside strings: counting these bounds the members from above.
-_COLONS = ('":', " :", "\n:", "\t:", "\r:")
-
 
 def _repeats_key(text: str, value: dict[str, Any]) -> bool:
     """Whether valid JSON `text` has more members than its decoded `value` has keys; cheapest bound first."""
     keys = len(value) if text.count("{") == 1 else _count_keys(value)
-    if text.count(":") == keys or sum(map(text.count, _COLONS)) == keys:
-        return False
-    return outline(text).colons > keys
+    return text.count(":") > keys and members(text) > keys
 
 
 def _count_keys(value: dict[str, Any]) -> int:
@@ -321,7 +318,7 @@ class _DifferingKeys(ValueError):
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for key, value in pairs:
-        if key in members and not _same(members[key], value):
+        if key in members and _canonical(members[key]) != _canonical(value):
             raise _DifferingKeys
         members[key] = value
     return members
@@ -335,9 +332,9 @@ def _differing_keys(text: str) -> bool:
     return False
 
 
-def _same(one: object, other: object) -> bool:
-    """Whether two decoded values are the same JSON: order of members aside, but 1, 1.0 and true differ."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+def _canonical(value: object) -> str:
+    """Return one spelling for equal JSON: order of members aside, but 1, 1.0 and true differ."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _leaves(value: object) -> Iterator[object]:

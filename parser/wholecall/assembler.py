@@ -180,11 +180,11 @@ class Assembler:
         self._judge_all(choice, ended)
 
     def _judge_all(self, choice: Choice, ended: Ended) -> None:
-        """Judge the open calls: empty ones last, as their text may have gone to one that is dropped."""
+        """Judge the open calls: hollow ones last, as their text may have gone to one that is dropped."""
         news = "abort" if ended == "aborted" else "end"
         before = len(self._out)
         held_back: dict[int, list[Event]] = {}
-        for call in sorted(choice.calls, key=lambda call: (call.empty, call.number)):
+        for call in sorted(choice.calls, key=lambda call: (call.hollow, call.number)):
             advance(choice, call, news, ended)
             held_back[call.number] = self._out[before:]
             del self._out[before:]

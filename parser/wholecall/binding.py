@@ -13,7 +13,8 @@ The terms of the table:
 * *continuable*: it is not, and the call has not ended. A call without text can go on only with text that
   begins a value;
 * *starts*: the fragment is an object, or text that begins one;
-* *begins anew*: it starts, but no value may start where the call's text ends, and it is no snapshot of it;
+* *begins anew*: it starts, but neither a value nor the inside of a string may go on so where the call's text
+  ends, and it is no snapshot of that text;
 * *other name*: both names are known, and the new one is neither the old one nor an extension of it.
 
 A fragment that several calls could claim is *ambiguous*: it goes to a call of its own that has no name, and
@@ -89,7 +90,7 @@ def _starts(delta: Labelled) -> bool:
 def _begins_anew(delta: Labelled, call: Call) -> bool:
     if not _starts(delta) or call.empty:
         return False
-    return not call.value_may_start and not (delta.rank == 0 and call.extends(delta.text))
+    return not call.may_go_on_with_object and not (delta.rank == 0 and call.extends(delta.text))
 
 
 def _other_name(delta: Labelled, call: Call) -> bool:
@@ -107,7 +108,12 @@ def _may_take(call: Call, delta: Labelled) -> bool:
 
 
 def _candidates(choice: Choice, delta: Labelled) -> list[Call]:
-    return [call for call in choice.calls if _may_take(call, delta)]
+    """Return the calls whose text this can continue, else the latest if this can fill its placeholder."""
+    continuable = [call for call in choice.calls if _may_take(call, delta)]
+    if continuable or not _starts(delta):
+        return continuable
+    latest = choice.calls[-1:]
+    return latest if latest and latest[0].phase != "ended" and latest[0].holds_placeholder else []
 
 
 def _open_calls(choice: Choice) -> list[Call]:
@@ -141,9 +147,10 @@ def _new_on_taken(choice: Choice, delta: Labelled, open_call: Call) -> Call:
 
 
 def _ambiguous(choice: Choice, delta: Labelled, candidates: list[Call]) -> Call:
+    nameless = choice.open(delta.kind)
     for call in candidates:
-        call.hole = True
-    return choice.open(delta.kind)
+        call.hole = nameless.hole = True
+    return nameless
 
 
 # The rows: what the id says, what the index says.
@@ -188,10 +195,10 @@ def _another_without_name(delta: Labelled, call: Call) -> bool:
 
 
 def _unseen_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
-    if delta.name:
+    if delta.name or choice.overflow is not None:
         return _new(choice, delta)
     candidates = _candidates(choice, delta)
-    if choice.overflow is None and len(candidates) == 1 and candidates[0].id is None:
+    if len(candidates) == 1 and candidates[0].id is None:
         return candidates[0]
     return _new(choice, delta)
 
@@ -199,12 +206,32 @@ def _unseen_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
 def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
     assert call is not None
     if not delta.name:
-        return call
+        return _unlabelled_at(choice, delta, call)
     if _other_name(delta, call):
         return call if call.empty and call.phase == "pending" else _new(choice, delta)
     if call.phase != "ended" and call.complete and _starts(delta):
         return call if call.is_restated_by(delta.text) or call.holds_placeholder else _new(choice, delta)
     return call
+
+
+def _unlabelled_at(choice: Choice, delta: Labelled, call: Call) -> Call:
+    """Text at a known index goes to its call, unless it begins an object that only another call can take.
+
+    Some servers send the tail of every call on one index that is not its head's (quirk 5).
+    """
+    latest = choice.calls[-1]
+    if call.continuable or call.holds_placeholder or not _starts(delta) or not _waits(choice, latest):
+        return call
+    if call.is_restated_by(delta.text):  # a repeat, or the same arguments for the call that waits
+        latest.hole = True
+        return call
+    return latest
+
+
+def _waits(choice: Choice, call: Call) -> bool:
+    """Whether a call lacks its text and has no index to itself under which it could come."""
+    own = any(choice.by_index[index] == [call] for index in call.indices)
+    return call.phase != "ended" and call.hollow and not own
 
 
 def _absent_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
@@ -227,11 +254,9 @@ def _absent_absent(choice: Choice, delta: Labelled, _: Call | None) -> Call:
         return _new(choice, delta)
     if choice.overflow is not None:
         return choice.overflow
-    if len(candidates) == 1:
-        return candidates[0]
-    if candidates or not choice.calls:
-        return _ambiguous(choice, delta, candidates)
-    return choice.calls[-1]
+    if not candidates and choice.calls:
+        return choice.calls[-1]
+    return candidates[0] if len(candidates) == 1 else _ambiguous(choice, delta, candidates)
 
 
 def _is_separate(delta: Labelled, call: Call) -> bool:

@@ -7,9 +7,9 @@ a fragment means is decided here and nowhere else:
 * it is appended, unless the text so far proves that it cannot be a continuation. Only white space may follow
   a complete object, so an equal fragment repeats it (quirk 23), and an object after `{}` replaces that
   placeholder (quirk 25);
-* a fragment that begins with all of the text so far is a snapshot (quirk 24), unless a value may start where
-  the text ends, as in `{"a":` + `{"a":1}`. There both readings are kept, and the snapshot is believed only
-  if the other one turns out not to parse;
+* a fragment that begins with all of the text so far is a snapshot (quirk 24), unless JSON allows that text to
+  come again, as in `{"a":` + `{"a":1}` or `{"` + `{":1}`. There both readings are kept, and the snapshot is
+  believed only if the other one turns out not to parse;
 * a restatement fills and replaces, never erases.
 
 Free text of custom tools knows none of this: its fragments are always appended.
@@ -59,6 +59,7 @@ class Call:
         inside: the unfinished call of the same name within which this one was opened.
         phantom: opened on the index of a call whose id changes; vanishes if nothing comes.
         slotted: bound by slot, not by labels.
+        dropped: why it was dropped, None if it was not.
         closed, cut: the wire ended this call; and called it incomplete.
         refusal: why it cannot be emitted, whatever its text says.
         room: characters that the hot path may append before the sizes are counted (see `budget`).
@@ -119,7 +120,8 @@ class Call:
         self.refusal: DropReason | None = None
         self.detail = ""
         self.inside: Call | None = None
-        self.hole = self.healed = self.phantom = self.closed = self.cut = self.dropped = self.full = False
+        self.hole = self.healed = self.phantom = self.closed = self.cut = self.full = False
+        self.dropped: DropReason | None = None
         self.restated: str | None = None
         self.rank = 0
         self.snapshots = False
@@ -201,9 +203,15 @@ class Call:
         return self.phase != "ended" and (self.kind == "custom" or not self.complete)
 
     @property
-    def value_may_start(self) -> bool:
-        """Whether JSON allows a value to begin where the text ends."""
-        return self.restated is None and self._lexical().value_may_start
+    def may_go_on_with_object(self) -> bool:
+        """Whether an object, or text that looks like one, can follow the text so far."""
+        scan = self._lexical()
+        return self.restated is None and (scan.inside_string or scan.value_may_start)
+
+    @property
+    def hollow(self) -> bool:
+        """Whether what comes next may be all of the text: there is none yet, or only a placeholder."""
+        return self.empty or self.holds_placeholder
 
     @property
     def holds_placeholder(self) -> bool:
@@ -257,13 +265,19 @@ class Call:
             return self._after_complete(before, text)
         if not (before[0] == "{" and text.startswith(before)):
             return self._appended(text)
-        if self._lexical().value_may_start and not self.snapshots:
+        if not self.snapshots and self._may_hold_itself(before):
             self._other_reading, self._other_size = [text], len(text)
             return self._put(text)
         self.snapshots = True
         self.flags.add("snapshots")
         self._replace(text)
         return text[len(before) :]
+
+    def _may_hold_itself(self, before: str) -> bool:
+        """Whether JSON allows all of the text to come again: as a value, or inside the first key."""
+        if self._lexical().value_may_start:
+            return True
+        return len(before) <= _PLACEHOLDER_SIZE and "".join(before.split()) == '{"'
 
     def _after_complete(self, before: str, text: str) -> str | None:
         if text == before:
@@ -313,8 +327,8 @@ class Call:
 
         An empty object says nothing: it counts only if nothing else comes.
         """
-        if rank == OBJECT and self._parts and not is_placeholder(self.text):
-            return text == self.text
+        if rank == OBJECT and not self.hollow:
+            return self.is_restated_by(text)
         if is_placeholder(text) and not self.empty:
             return True
         if rank >= HYDRATION and self.hole:

@@ -119,28 +119,26 @@ class Choice:
 
     def claim_id(self, call: Call, id: str) -> None:
         """Let the call learn an id: the first is public, later ones are aliases (quirks 10, 11)."""
-        if id in call.aliases:
-            return
-        limits = self.limits
-        if limits.max_id_chars is not None and len(id) > limits.max_id_chars:
+        limit = self.limits.max_id_chars
+        if limit is not None and len(id) > limit:
             call.refuse("id_too_long", f"an id of {len(id)} characters")
-            return
-        if call is self.overflow and call.id is not None:
-            return
-        if call.id is None:
+        elif call.id is None:
             call.id = id
-        else:
+            self._learn(call, id)
+        elif id not in call.aliases and call is not self.overflow:
             call.flags.add("id_churn")
-        if limits.max_aliases is None or len(call.aliases) < limits.max_aliases:
-            call.aliases.append(id)
-            self.by_id.setdefault(id, []).append(call)
+            self._learn(call, id)
+
+    def _learn(self, call: Call, label: str) -> None:
+        limit = self.limits.max_aliases
+        if label not in call.aliases and (limit is None or len(call.aliases) < limit):
+            call.aliases.append(label)
+            self.by_id.setdefault(label, []).append(call)
 
     def claim_alias(self, call: Call, alias: str) -> None:
         """Let the call be found by another label than its id, if that is free."""
-        limit = self.limits.max_aliases
-        if alias not in self.by_id and (limit is None or len(call.aliases) < limit):
-            call.aliases.append(alias)
-            self.by_id[alias] = [call]
+        if alias not in self.by_id:
+            self._learn(call, alias)
 
     def at_index(self, index: Index) -> Call | None:
         """Return the latest call that can go on among those that claimed the index, else the latest."""
@@ -177,14 +175,14 @@ class Choice:
         waiting, self.waiting = self.waiting, []
         against = self._objection_to_all(waiting)
         for call, events in sorted(waiting, key=lambda item: item[0].number):
-            if against is not None and not call.dropped and call.kind != "server":
+            if against is not None and call.dropped is None and call.kind != "server":
                 events = [drop(self, call, *against)]
             self._emit(events)
 
     def _objection_to_all(self, waiting: list[tuple[Call, list[Event]]]) -> tuple[DropReason, str] | None:
         if self.policy.truncated_turn == "drop" and self.reason in {"length", "content_filter"}:
             return "truncated", "the turn was cut, and the policy drops all of its calls"
-        if self.policy.on_bad_sibling == "reject_all" and any(call.dropped for call, _ in waiting):
+        if self.policy.on_bad_sibling == "reject_all" and any(call.dropped is not None for call, _ in waiting):
             return "aborted", "a sibling was dropped, and the policy rejects all calls then"
         return None
 

@@ -43,6 +43,11 @@ class Scan:
         self._escaped = False
 
     @property
+    def inside_string(self) -> bool:
+        """Whether a string is open, in which any text may follow."""
+        return self._inside
+
+    @property
     def value_may_start(self) -> bool:
         """Whether JSON allows a value to begin at the current position."""
         if self.complete or self._inside:

@@ -66,8 +66,11 @@ def recover(text: str) -> Recovered | Fault:
     """
     if text[:1] != "{" and (text[:1] in _NOT_OBJECTS or "{" not in text):
         return _refuse(text)
-    done, first_fault = 0, Fault("unparseable", 0, 0)
-    while (start := text.find("{", done)) >= 0:
+    done, fault = 0, Fault("unparseable", 0, 0)
+    for _ in range(_MAX_GROUPS):
+        start = text.find("{", done)
+        if start < 0:
+            break
         if _NOT_BEFORE.search(text, done, start):
             return Fault("ambiguous", done, start)
         read = _read(text, start)
@@ -77,8 +80,8 @@ def recover(text: str) -> Recovered | Fault:
         if read.end > done:
             return read
         if start == 0:
-            first_fault = read
-    return first_fault
+            fault = read
+    return fault
 
 
 # --- the envelope --------------------------------------------------------------------------------------
@@ -279,6 +282,7 @@ def _read(text: str, start: int) -> Recovered | Fault:
 
 # --- what stands around it -----------------------------------------------------------------------------
 
+_MAX_GROUPS = 64  # brace groups among the words before the object
 _NOT_BEFORE = re.compile(r'["\[}]')
 _GROUP_STOPS = re.compile(r'[{}":\[]')
 _STRUCTURE = re.compile(r'["{}\[\]]')
@@ -299,6 +303,10 @@ def _end_of_group(text: str, start: int) -> int:
 
 
 def _with_surroundings(text: str, read: Recovered) -> Recovered | Fault:
+    """Add the edits for what stands around the object, or say why it may be more than decoration."""
+    lead = text[: read.start].rstrip()
+    if lead.endswith(("'", "`")) and not lead.endswith("```") and "\\" in text[read.start : read.end]:
+        return Fault("ambiguous", read.start, read.end)  # quoted text: its escapes may count twice
     before, after = _before(text, read.start), _after(text, read.end)
     if isinstance(before, Fault):
         return before

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Union
 
+from wholecall.arguments import parse_arguments
 from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Slot
 
 if TYPE_CHECKING:
@@ -49,29 +50,52 @@ def _by_order(choice: Choice, delta: Located | CallClosed) -> Call | None:
 
 
 def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
-    """Return the call that a final message restates: by id, else by alias, else by what fits.
-
-    A call fits if it is of the same kind and name, was not restated yet, and holds no other text. The one in
-    the same position comes first.
-    """
+    """Return the call that a final message restates: by id, else by alias, else the one that fits best."""
     for label in (delta.id, delta.alias):
-        call = choice.with_id(label) if label is not None else None
-        if call is not None:
-            return call
-    fitting = [call for call in choice.calls if _fits(call, delta)]
+        claimants = choice.by_id.get(label, []) if label is not None else []
+        if len(claimants) == 1:
+            return claimants[0]
+        if claimants:
+            return _best_fit(choice, delta, claimants) or claimants[-1]
+    nameable = [call for call in choice.calls if _may_be_restated(call, delta)]
+    return _best_fit(choice, delta, nameable)
+
+
+def _may_be_restated(call: Call, delta: CallWhole) -> bool:
+    if call.kind != delta.kind:
+        return False
+    return call.name is None or delta.name is None or call.name.strip() == delta.name.strip()
+
+
+def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | None:
+    """Return the call that fits best; among equals the one in the same position, else the first."""
+    fits = [(fit, call) for call in calls if call.rank != HYDRATION and (fit := _fit(call, delta))]
+    if not fits:
+        return None
+    best = max(fit for fit, _ in fits)
+    equals = [call for fit, call in fits if fit == best]
     here = choice.slots.get(delta.index) if delta.index is not None else None
-    return here if here in fitting else (fitting[0] if fitting else None)
+    return here if here in equals else equals[0]
 
 
-def _fits(call: Call, delta: CallWhole) -> bool:
-    if call.rank == HYDRATION or call.kind != delta.kind:
-        return False
-    if call.name is not None and delta.name is not None and call.name.strip() != delta.name.strip():
-        return False
+def _fit(call: Call, delta: CallWhole) -> int:
+    """Return how well a restated text fits the call; 0 if it does not. Two known ids ask for equal text."""
     held = call.restated if call.restated is not None else call.text
-    if call.id is None or delta.id is None:
-        return not call.complete or held == delta.text or call.holds_placeholder
-    return bool(held) and delta.text.startswith(held)
+    if not call.hollow and _same(held, delta.text):
+        return 4
+    if not call.hollow and delta.text.startswith(held):
+        return 3
+    if call.id is not None and delta.id is not None:
+        return 0
+    return 2 if call.hollow else int(not call.complete)
+
+
+def _same(held: str, text: str) -> bool:
+    """Whether two texts say the same; they may be spelled differently."""
+    if held == text:
+        return True
+    one, other = parse_arguments(held), parse_arguments(text)
+    return one.reason is None and other.reason is None and one.arguments == other.arguments
 
 
 def is_another(call: Call, delta: CallSeen) -> bool:

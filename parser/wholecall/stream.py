@@ -15,7 +15,7 @@ from typing import Any, Union
 import msgspec
 
 from wholecall.assembler import Assembler
-from wholecall.deltas import WireFault
+from wholecall.deltas import Delta, WireFault
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, provider_error, undecodable
 from wholecall.dialects.table import Translator, detect_dialect, named
 from wholecall.errors import StreamClosed, UnknownDialect
@@ -77,6 +77,7 @@ class ToolCallParser:
         self._n_frames = 0
         self._fed = False
         self._framed = False
+        self._ending = False
         self._closed = False
 
     def __enter__(self) -> ToolCallParser:
@@ -177,6 +178,7 @@ class ToolCallParser:
 
     def _close_framing(self) -> None:
         framing = self._framing
+        self._ending = True
         if framing is None:
             self._fed = self._fed or bool(self._head)
         else:
@@ -209,7 +211,8 @@ class ToolCallParser:
         elif frame.replaced:
             self._replaced(translator, frame)
         else:
-            self._assembler.advance(translator.translate(frame))
+            deltas = translator.translate(frame)
+            self._assembler.advance(deltas if not self._ending else map(_without_hole, deltas))
 
     def _replaced(self, translator: Translator, frame: Frame) -> None:
         """Bytes of the frame were no UTF-8: its argument text is not to be executed."""
@@ -256,6 +259,13 @@ class ToolCallParser:
         if fault.kind == "undecodable_frame" and _object(frame.data):
             return WireFault("unknown_dialect", "no frame of a known dialect came", raw=fault.raw)
         return fault
+
+
+def _without_hole(delta: Delta) -> Delta:
+    """A frame that the end of the stream cut is no hole: what is open then ends as unterminated anyway."""
+    if isinstance(delta, WireFault) and delta.hole:
+        return msgspec.structs.replace(delta, hole=False)
+    return delta
 
 
 def _checked(data: BytesLike) -> bytes:

@@ -37,10 +37,11 @@ __all__ = [
     "QUOTES",
     "SPACES",
     "STRING",
-    "Outline",
+    "Nesting",
     "Token",
     "holds_number",
-    "outline",
+    "members",
+    "nesting",
     "plain",
     "scan",
     "spell",
@@ -180,31 +181,42 @@ def plain(source: str) -> str:
 _STRUCTURE = b'{}[]:"'
 _NO_STRUCTURE = bytes(byte for byte in range(256) if byte not in _STRUCTURE)
 _STEPS = [(byte in b"{[") - (byte in b"}]") for byte in range(128)]
-_BRACKETS = re.compile(STRING + r'|"[\s\S]*|[{}\[\]]')
+_SEAM = re.compile(r"\}[ \t\r\n]*\{")
+_BRACKETS = re.compile(STRING + r"|[{}\[\]]")
 _NUMERIC = "-+.0123456789eE"
 _NUMBERS = re.compile(STRING + r'|"[\s\S]*|([-+.0-9eE]+)')
 
 
-class Outline(NamedTuple):
-    """What stands outside the strings of a text: its brackets and colons, and what is open at its end."""
+class Nesting(NamedTuple):
+    """The brackets outside strings: how deep they go, and whether one (or a string) is open at the end."""
 
     depth: int
-    colons: int
     open: bool
 
 
-def outline(text: str) -> Outline:
-    """Count the brackets and colons of `text` that stand outside strings, by passes that all run in C.
+def nesting(text: str) -> Nesting:
+    """Count the levels of objects and arrays in `text`, without recursion."""
+    brackets, open_string = _outside(text)
+    depths = list(accumulate(map(_STEPS.__getitem__, brackets), initial=0))
+    return Nesting(max(depths), open_string or depths[-1] > 0)
 
-    A pair of adjacent quotes may go: it is a string without structure, or the seam of two strings.
+
+def members(text: str) -> int:
+    """Count the members of all objects in valid JSON `text`: its colons outside strings."""
+    return _outside(text)[0].count(b":")
+
+
+def _outside(text: str) -> tuple[bytes, bool]:
+    """Return the brackets and colons of `text` that stand outside strings, and whether a string stays open.
+
+    Every pass runs in C. A pair of adjacent quotes may go: it is a string without structure in it, or the
+    seam of two strings.
     """
     data = text.encode("utf-8", "surrogatepass")
-    if b"\\" in data:
+    if b'\\"' in data:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     parts = data.translate(None, _NO_STRUCTURE).replace(b'""', b"").split(b'"')
-    outside = b"".join(parts[::2])
-    depths = list(accumulate(map(_STEPS.__getitem__, outside), initial=0))
-    return Outline(max(depths), outside.count(b":"), depths[-1] > 0 or len(parts) % 2 == 0)
+    return b"".join(parts[::2]), len(parts) % 2 == 0
 
 
 def holds_number(text: str, longest: int) -> bool:
@@ -220,15 +232,17 @@ def holds_number(text: str, longest: int) -> bool:
     return False
 
 
-def split(text: str) -> list[tuple[int, int]]:
-    """Return the ranges of the brace groups that `text` consists of; [] where anything stands between."""
+def split(text: str, most: int | None) -> list[tuple[int, int]]:
+    """Return the ranges of the brace groups that `text` consists of; [] if not, or if more than `most`."""
     spans: list[tuple[int, int]] = []
+    if not _SEAM.search(text) or nesting(text).open:
+        return spans
     depth = start = done = 0
     for match in _BRACKETS.finditer(text):
         bracket = match.group()
         if depth == 0:
             start = match.start()
-            if bracket != "{" or text[done:start].strip(JSON_SPACE):
+            if bracket != "{" or text[done:start].strip(JSON_SPACE) or len(spans) == most:
                 return []
         depth += 1 if bracket in "{[" else -1 if bracket in "}]" else 0
         if depth == 0:

@@ -42,6 +42,11 @@ _CUT: dict[Ended, tuple[DropReason, str]] = {
 }
 
 
+_LEFT_OVER: frozenset[DropReason | None] = frozenset(
+    {"nameless", "multiple_objects", "ambiguous", "incomplete_input"}
+)
+
+
 def judge(choice: Choice, call: Call, ended: Ended) -> list[Event]:
     """Return the events that end the call, the terminal one last.
 
@@ -64,7 +69,7 @@ def judge(choice: Choice, call: Call, ended: Ended) -> list[Event]:
 
 def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str | None = None) -> Event:
     """Return the event that drops the call, with its text in force."""
-    call.dropped = True
+    call.dropped = reason
     if text is None:
         text = call.text if call.restated is None else call.restated
     name = call.name.strip() if call.name else None
@@ -87,20 +92,16 @@ def _objection(choice: Choice, call: Call, ended: Ended) -> tuple[DropReason, st
         return _CUT["length"]
     if ended == "open" and call.kind == "custom":
         return _CUT["open"]
-    if call.inside is not None and call.inside.dropped:
+    if call.inside is not None and call.inside.dropped is not None:
         return "ambiguous", "it opened inside an unfinished call of the same name, which was dropped"
-    if call.empty and not call.slotted and _may_have_lost_its_text(choice, call):
+    if call.hollow and not call.slotted and _text_was_left_over(choice):
         return "ambiguous", "its text may have gone to a call that was dropped"
     return None
 
 
-def _may_have_lost_its_text(choice: Choice, call: Call) -> bool:
-    """Whether a dropped call went by one of this empty call's labels."""
-    return any(
-        other.dropped and not other.empty and (other.indices & call.indices or not call.indices)
-        for other in choice.calls
-        if other is not call
-    )
+def _text_was_left_over(choice: Choice) -> bool:
+    """Whether a call was dropped because its text is no call's, so that it may be that of a hollow one."""
+    return any(call.dropped in _LEFT_OVER for call in choice.calls)
 
 
 def _read(choice: Choice, call: Call, ended: Ended) -> tuple[str, Verdict]:

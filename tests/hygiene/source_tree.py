@@ -46,21 +46,31 @@ def is_package(name: str) -> bool:
     return module_path(name).name == "__init__.py"
 
 
-def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Yield the dotted names, below `wholecall`, of what a module imports from the package, with the line."""
-    known = modules()
+def imports(tree: ast.Module) -> Iterator[tuple[str, int, bool]]:
+    """Yield what a module imports from the package: name below `wholecall`, line, whether at run time.
+
+    An import under `if TYPE_CHECKING:` is not at run time.
+    """
+    for_types = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in names:
+        for name in _imported_names(node):
             root, _, below = name.partition(".")
-            if root != "wholecall":
-                continue
-            yield (below if below in known else below.rpartition(".")[0]), node.lineno
+            if root == "wholecall":
+                module = below if below in modules() else below.rpartition(".")[0]
+                yield module, getattr(node, "lineno", 0), node not in for_types
+
+
+def _imported_names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
 
 
 def project_files(*suffixes: str) -> list[Path]:

@@ -26,7 +26,7 @@ FORBIDDEN = {
     ),
     "who wrote it": r"(?i)\bfiled by a sessio[n]|\bissues sho[w]\b|\bissue #?\d+\b|\bthe CE[O]\b|\bthe brie[f]\b",
 }
-# Numbers of catalogues that are not ours ("rule R" and a digit): only quirks, laws and limits have numbers here.
+# Numbers of catalogues that are not ours ("rule R" and a digit): only quirks and laws have numbers here.
 FOREIGN_NUMBER = re.compile(r"(?<![\w%.\"'])(?:[RF][1-9]|D[1-9]\d?[ab]?|P[1-9]\d?|Q\d{1,3}|V\d\d)(?![\w\"'])")
 # The script that runs the checks may pass a folder of further cases from outside.
 EXCEPTIONS = {("run", "a folder outside the project")}

@@ -144,13 +144,13 @@ def test_choices() -> None:
 
 
 STREAM_LIMITS = {
-    "line": (Limits(max_line_bytes=200), "line_too_long"),
-    "event": (Limits(max_event_bytes=200), "event_too_large"),
-    "stream": (Limits(max_stream_bytes=500), "stream_too_large"),
+    "line": (Limits(max_line_bytes=400), "line_too_long"),
+    "event": (Limits(max_event_bytes=400), "event_too_large"),
+    "stream": (Limits(max_stream_bytes=700), "stream_too_large"),
 }
 _LONG = [
     Fragment(0, "call_0", "f", '{"a":"'),
-    Fragment(0, text="x" * 300),
+    Fragment(0, text="x" * 900),
     Fragment(0, text='"}'),
     *_many(3)[1:],
 ]
@@ -168,7 +168,7 @@ def test_breaches_of_the_stream(name: str) -> None:
     assert [] == _faults(parse(stream(_LONG), limits=Limits.none()))
 
 
-@given(st.sampled_from(sorted(STREAM_LIMITS)), st.integers(1, 900), st.data())
+@given(st.sampled_from(sorted(STREAM_LIMITS)), st.integers(1, 1800), st.data())
 def test_breaches_of_the_stream_do_not_depend_on_splits(name: str, limit: int, data: Any) -> None:
     """Law 23: whatever the limit, the same fault at the same byte for every partition."""
     (field,) = [f"max_{name}_bytes"]

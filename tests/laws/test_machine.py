@@ -92,7 +92,12 @@ class Streaming(RuleBasedStateMachine):
     @precondition(_going_on)
     @rule(target=calls, text=_TEXTS, places=_PLACES, cut=st.integers(0, 300))
     def open_without_a_name(self, text: str, places: list[int], cut: int) -> tuple[int, tuple[str, ...]]:
-        """A call opens with its id alone; the name may come later, or never."""
+        """A call opens with its id alone; the name may come later, or never.
+
+        A call that has no id yet would take that id for its own, so all others have theirs.
+        """
+        identified = {f.index for f in self.fragments if (f.id or "").startswith("call_")}
+        assume(len(identified) == self.opened)
         index, self.opened = self.opened, self.opened + 1
         pieces = cut_at(text, places)
         assume(not any(piece.startswith(text[: text.find(piece)] or "\0") for piece in pieces[1:]))
@@ -145,6 +150,12 @@ class Streaming(RuleBasedStateMachine):
         self.events += self.parser.abort("enough") if how == "aborted" else self.parser.close()
         self._compare(expected(self.fragments, self.finish, how))
 
+    @precondition(lambda self: self.ended is not None)
+    @rule()
+    def rest(self) -> None:
+        """After the end nothing comes any more."""
+        assert [] == self.parser.close()
+
     def _compare(self, outcomes: list[Outcome]) -> None:
         ends = {event.index: event for event in self.events if isinstance(event, TERMINAL)}
         assert sorted(ends) == list(range(len(outcomes)))
@@ -173,5 +184,5 @@ class Streaming(RuleBasedStateMachine):
             self.end("silent")
 
 
-Streaming.TestCase.settings = settings(max_examples=100, stateful_step_count=20, deadline=None)
+Streaming.TestCase.settings = settings(max_examples=60, stateful_step_count=16, deadline=None)
 TestStreaming = Streaming.TestCase

@@ -386,9 +386,10 @@ def _id_churn_once(draft: Draft) -> None:
 
 @_mode("id")
 def _id_churn_named(draft: Draft) -> None:
-    for track in draft.tracks:
-        for piece in track[1:]:
-            piece.id, piece.name = _fresh(draft), track[0].name
+    for piece in _later(draft):
+        piece.id = _fresh(draft)
+        if not _name(piece.name):
+            piece.name = draft.intents[piece.call].name
 
 
 @_mode("id")
@@ -947,15 +948,13 @@ DOUBTS = {
     ),
     "empty_open_churn": Doubt(False, "same index, same name, new id, and the open call has no text yet"),
     "split_or_second": Doubt(
-        True, "no id, same index, another name before any text: a split name looks the same"
+        True, "no id or a known one, and another name before any text: a split name looks the same"
     ),
     "split_unlabelled": Doubt(True, "a split name without index and id, or with new ids, reads as two calls"),
     "mislabelled": Doubt(True, "the labels are those of another call that could take the text"),
     "unlabelled": Doubt(False, "no label tells which of several unfinished calls is meant"),
     "named_churn": Doubt(True, "new ids with the name repeated, interleaved with calls of that name"),
-    "churned_repeat": Doubt(
-        True, "a full repeat, or the text behind `{}`, under a new id and the name: two calls"
-    ),
+    "churned_repeat": Doubt(True, "anything behind complete text, under a new id and the name: two calls"),
     "unlabelled_repeat": Doubt(True, "a full repeat, or the text behind `{}`, with only the name: two calls"),
     "reads_as_new": Doubt(True, "every label is new and the name is given: a call of its own looks the same"),
     "one_id": Doubt(True, "unfinished calls of one name under one id: a changing index looks the same"),
@@ -971,7 +970,9 @@ DOUBTS = {
     "hollow": Doubt(False, "a call that holds `{}` may still be waiting for its text"),
     "opened_inside": Doubt(False, "opened inside an unfinished call of the same name, which is then dropped"),
     "same_id": Doubt(False, "calls that have one id, and nothing else that tells them apart"),
-    "snapshot_or_nested": Doubt(False, "a snapshot of text that ends where a value may start"),
+    "snapshot_or_nested": Doubt(
+        False, "a snapshot of text that ends where a value, or a brace in a key, may follow"
+    ),
     "snapshot_or_cut": Doubt(
         True, "a cut object whose nested object begins as it does: a snapshot looks the same"
     ),
@@ -1128,7 +1129,7 @@ class _Reader:
             return
         if not me.text.startswith("{"):
             self.doubts.add("not_an_object")
-        elif me.text.rstrip()[-1] in ":[,":
+        elif me.text.rstrip()[-1] in ":[," or me.text.split() == ['{"']:
             self.doubts.add("snapshot_or_nested")
 
     def _others(self, me: _Seen | None = None) -> list[_Seen]:
@@ -1151,7 +1152,11 @@ class _Reader:
     def _opening_known_id(self, at: _Labels, same_id: list[_Seen], same_index: list[_Seen]) -> str | None:
         if any(not c.done and c.left for c in same_id):
             return "one_id"
-        if at.name is None or not all(c.done for c in [*same_id, *same_index]):
+        if at.name is None:
+            return "mislabelled"
+        if (at.index is None or same_index) and any(not c.text for c in same_id):
+            return "split_or_second"
+        if not all(c.done for c in [*same_id, *same_index]):
             return "same_id"
         if at.index is not None and not same_index:
             return None
@@ -1254,9 +1259,7 @@ class _Reader:
 
     def _churn_on_index(self, me: _Seen, at: _Labels, others: list[_Seen]) -> str | None:
         if me.full:
-            if at.name is not None and _starts(at.text):
-                return "churned_repeat"
-            return "churned_hollow"
+            return "churned_repeat" if at.name is not None else "churned_hollow"
         if at.name is not None and me.name is None:
             return "late_labels" if not others else "mislabelled"
         if at.name is not None and at.name != me.name:
@@ -1278,8 +1281,14 @@ class _Reader:
             return "mislabelled" if any(not c.done for c in same_index) else "unlabelled"
         others = self._others(me)
         if not me.full and all(c.done for c in others):
-            return None
+            return self._on_free_index(me, at)
         return "mislabelled" if me.full and any(c.live for c in others) else "unlabelled"
+
+    @staticmethod
+    def _on_free_index(me: _Seen, at: _Labels) -> str | None:
+        if _starts(at.text) and me.text:
+            return "begins_anew"
+        return None if me.text or _starts(at.text) or at.text[:1] == '"' else "unlabelled"
 
     def _is_latest(self, me: _Seen, others: list[_Seen]) -> bool:
         order = list(self.seen)
@@ -1312,6 +1321,8 @@ class _Reader:
             return "unlabelled_repeat" if piece.sense != "junk" else "junk"
         if any(c.live for c in others):
             return "reads_as_new" if me.text == "" or me.name is None else "begins_anew"
+        if me.text == "" and at.text and at.text[0] not in '{["':
+            return "reads_as_new"
         if _starts(at.text) and me.text and not at.text.startswith(me.text):
             return "begins_anew"
         return None

@@ -11,7 +11,26 @@ from hypothesis import strategies as st
 
 from tests.support import quirky
 from tests.support.model import Fragment
-from wholecall import ToolCallParser, events
+from wholecall import ToolCallParser
+from wholecall.events import (
+    Anomaly,
+    BuiltinToolCall,
+    CustomToolCall,
+    DropReason,
+    EditKind,
+    FaultKind,
+    Flag,
+    Kind,
+    ServerToolCall,
+    Status,
+    StreamFault,
+    ToolCall,
+    ToolCallCancelled,
+    ToolCallDropped,
+    ToolCallStarted,
+    TurnFinished,
+    TurnReason,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,11 +59,11 @@ __all__ = [
 
 DONE = b"data: [DONE]\n\n"
 TERMINAL = (
-    events.ToolCall,
-    events.CustomToolCall,
-    events.BuiltinToolCall,
-    events.ServerToolCall,
-    events.ToolCallDropped,
+    ToolCall,
+    CustomToolCall,
+    BuiltinToolCall,
+    ServerToolCall,
+    ToolCallDropped,
 )
 
 # --- JSON ---------------------------------------------------------------------------------------------------
@@ -188,7 +207,7 @@ def log(found: Iterable[Any]) -> list[bytes]:
 
 def pairs(found: Iterable[Any]) -> list[tuple[str, str, str]]:
     """Return id, name and arguments of the calls that came out, in order of choice and index."""
-    calls = sorted((e for e in found if type(e) is events.ToolCall), key=lambda e: (e.choice, e.index))
+    calls = sorted((e for e in found if type(e) is ToolCall), key=lambda e: (e.choice, e.index))
     return [(call.id, call.name, canonical(call.arguments)) for call in calls]
 
 
@@ -196,7 +215,7 @@ def without_counters(found: Iterable[Any]) -> list[Any]:
     """Return the events with what noise may change left out: usage and anomalies."""
     return [
         type(e)(**{**{k: getattr(e, k) for k in e.__struct_fields__}, "usage": None, "anomalies": ()})
-        if type(e) is events.TurnFinished
+        if type(e) is TurnFinished
         else e
         for e in found
     ]
@@ -205,12 +224,12 @@ def without_counters(found: Iterable[Any]) -> list[Any]:
 # --- what every event list obeys -----------------------------------------------------------------------------------
 
 _VOCABULARY = {
-    (events.ToolCall, "status"): get_args(events.Status),
-    (events.ToolCallDropped, "reason"): get_args(events.DropReason),
-    (events.ToolCallDropped, "kind"): get_args(events.Kind),
-    (events.ToolCallStarted, "kind"): get_args(events.Kind),
-    (events.StreamFault, "kind"): get_args(events.FaultKind),
-    (events.TurnFinished, "reason"): get_args(events.TurnReason),
+    (ToolCall, "status"): get_args(Status),
+    (ToolCallDropped, "reason"): get_args(DropReason),
+    (ToolCallDropped, "kind"): get_args(Kind),
+    (ToolCallStarted, "kind"): get_args(Kind),
+    (StreamFault, "kind"): get_args(FaultKind),
+    (TurnFinished, "reason"): get_args(TurnReason),
 }
 
 
@@ -224,9 +243,9 @@ def _wrong_words(found: Sequence[Any]) -> Iterable[str]:
         for (kind, field), words in _VOCABULARY.items():
             if type(event) is kind and getattr(event, field) not in words:
                 yield f"{field} {getattr(event, field)!r} is no word of {kind.__name__}"
-        strange = set(getattr(event, "flags", ())) - set(get_args(events.Flag))
-        strange |= {edit.kind for edit in getattr(event, "edits", ())} - set(get_args(events.EditKind))
-        strange |= set(getattr(event, "anomalies", ())) - set(get_args(events.Anomaly))
+        strange = set(getattr(event, "flags", ())) - set(get_args(Flag))
+        strange |= {edit.kind for edit in getattr(event, "edits", ())} - set(get_args(EditKind))
+        strange |= set(getattr(event, "anomalies", ())) - set(get_args(Anomaly))
         if strange:
             yield f"{sorted(strange)} are no words"
 
@@ -240,7 +259,7 @@ def _wrong_ends(found: Sequence[Any]) -> Iterable[str]:
         key = (event.turn, event.choice, event.index)
         if key in ended:
             yield f"{type(event).__name__} after the end of call {key}"
-        if type(event) is events.ToolCallStarted:
+        if type(event) is ToolCallStarted:
             if key in started:
                 yield f"call {key} started twice"
             started[key] = event
@@ -249,7 +268,7 @@ def _wrong_ends(found: Sequence[Any]) -> Iterable[str]:
             name = getattr(event, "name", None)
             if key in started and name != started[key].name and hasattr(event, "name"):
                 yield f"call {key} started as another tool"
-            if type(event) is events.ToolCall and key not in started:
+            if type(event) is ToolCall and key not in started:
                 yield f"call {key} never started"
         elif key not in started:
             yield f"{type(event).__name__} before the start of call {key}"
@@ -262,13 +281,13 @@ def _wrong_turns(found: Sequence[Any]) -> Iterable[str]:
     drops: Counter[tuple[int, int]] = Counter()
     for event in found:
         place = (event.turn, event.choice)
-        if place in finished and type(event) not in {events.ToolCallCancelled, events.StreamFault}:
+        if place in finished and type(event) not in {ToolCallCancelled, StreamFault}:
             yield f"{type(event).__name__} after the end of turn and choice {place}"
-        if type(event) is events.ToolCallDropped:
+        if type(event) is ToolCallDropped:
             drops[place] += 1
         elif type(event) in TERMINAL:
             calls[place] += 1
-        elif type(event) is events.TurnFinished:
+        elif type(event) is TurnFinished:
             finished.add(place)
             if event.n_calls != calls[place]:
                 yield f"{place}: n_calls {event.n_calls}, but {calls[place]} came out"

@@ -131,7 +131,7 @@ class ChatTranslator:
         if choice.delta is not None:
             self._speak(deltas, number, choice.delta)
             self._calls(deltas, number, choice.delta, _member(payload, "delta"))
-        if choice.message is not None:
+        if choice.message is not None and not _mirrors(choice.message, choice.delta):
             self._message(deltas, number, choice.message, _member(payload, "message"))
         self._finish(deltas, number, choice.finish_reason)
 
@@ -251,6 +251,11 @@ def _listed(delta: DeltaView) -> list[ToolCallView]:
     if calls is None:
         return []
     return calls if isinstance(calls, list) else [calls]
+
+
+def _mirrors(message: DeltaView, delta: DeltaView | None) -> bool:
+    """Whether the message only shows the delta of the same chunk once more, as some SDKs type it (quirk 40)."""
+    return delta is not None and bool(_listed(message)) and bool(_listed(delta))
 
 
 def _has_calls(choice: ChoiceView) -> bool:

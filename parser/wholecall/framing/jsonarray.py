@@ -25,7 +25,7 @@ from wholecall.limits import Limits
 
 __all__ = ["JSONArrayFraming"]
 
-_BETWEEN = re.compile(rb"[\s,\]}]*")
+_BEGINNING = re.compile(rb"[^\s,\]}]")
 _WORD_END = re.compile(rb"[,\[\]{}]")
 _OPENERS = frozenset(b"{[")
 _ARRAY = ord("[")
@@ -57,19 +57,18 @@ class JSONArrayFraming(ByteFraming):
 
     def _find_element(self, data: bytes, position: int) -> int:
         """Return where an element begins, or the end of the data."""
-        between = _BETWEEN.match(data, position)
-        assert between is not None  # the expression matches at every position
-        if b"]" in between[0]:
+        beginning = _BEGINNING.search(data, position)
+        end = beginning.start() if beginning else len(data)
+        if data.find(b"]", position, end) >= 0:
             self._in_array = False
-        position = between.end()
-        if position == len(data):
-            return position
-        if data[position] == _ARRAY and not self._in_array:
+        if end == len(data):
+            return end
+        if data[end] == _ARRAY and not self._in_array:
             self._in_array = True
-            return position + 1
+            return end + 1
         self._within = True
-        self._nesting = Nesting() if data[position] in _OPENERS else None
-        return position
+        self._nesting = Nesting() if data[end] in _OPENERS else None
+        return end
 
     def _find_end(self, data: bytes, position: int) -> int:
         """Return where the element ends, or -1."""

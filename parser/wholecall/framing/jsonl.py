@@ -44,6 +44,7 @@ class JSONLinesFraming(LineFraming):
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         super().__init__(limits)
         self._value = bytearray()  # the lines of a value that is not whole yet, each followed by LF
+        self._last = b""  # its last byte that is no white space
         self._nesting = Nesting()
         self._lost = False  # a value grew too large: wait for a line that begins with `{`
 
@@ -74,14 +75,13 @@ class JSONLinesFraming(LineFraming):
 
     def _end_if_cut(self, line: bytes | bytearray, frames: list[Frame]) -> None:
         """End a value that the line cannot belong to: in JSON an object follows only `:`, `,` or `[`."""
-        if self._value and line.startswith(_BRACE):
-            # A value that goes on was never left at its own end, so this strips few bytes.
-            if not self._value.rstrip().endswith(_BEFORE_A_VALUE):
-                self._end_value(frames)
+        if self._value and line.startswith(_BRACE) and self._last not in _BEFORE_A_VALUE:
+            self._end_value(frames)
 
     def _join(self, text: bytes, frames: list[Frame]) -> None:
         self._value += text
         self._value += b"\n"
+        self._last = text.rstrip()[-1:]
         if self._nesting.scan(text) >= 0 or self._nesting.in_string:
             self._end_value(frames)
 

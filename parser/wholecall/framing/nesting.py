@@ -1,8 +1,9 @@
 """How deep a JSON text is nested, read in pieces: the only thing a framing knows about JSON.
 
-Strings are skipped by one regular expression that cannot fail once it has begun (it ends at the quote or at
-the end of the piece), so there is nothing to backtrack into: work is linear for every input and chunking.
-Kinds of brackets are not told apart; whoever decodes the text finds out.
+One regular expression finds quotes, brackets and escapes, and a loop over them keeps count. It matches two
+bytes at most, so there is nothing to backtrack into and nothing to remember: work is linear and memory
+constant for every input and every chunking. Kinds of brackets are not told apart, nor is it noticed what
+stands between them; whoever decodes the text finds out.
 """
 
 from __future__ import annotations
@@ -11,11 +12,8 @@ import re
 
 __all__ = ["Nesting"]
 
-_STRING_BODY = rb'[^"\\]*(?:\\.[^"\\]*)*(?:(")|(\\)?\Z)'
-_STRING_REST = re.compile(_STRING_BODY, re.DOTALL)
-_TOKEN = re.compile(rb'[{}\[\]]|"' + _STRING_BODY, re.DOTALL)
-_OPENERS = frozenset(b"{[")
-_QUOTE = ord('"')
+_TOKEN = re.compile(rb'["{}\[\]]|\\(?:.|\Z)', re.DOTALL)
+_OPENERS = (b"{", b"[")
 
 
 class Nesting:
@@ -33,31 +31,22 @@ class Nesting:
 
     def scan(self, data: bytes, start: int = 0) -> int:
         """Read on from `start`; return the position behind the closer of the outermost bracket, or -1."""
-        if self.in_string:
-            start = self._leave_string(data, start)
-            if start < 0:
-                return -1
-        for token in _TOKEN.finditer(data, start):
-            first = data[token.start()]
-            if first == _QUOTE:
-                self._enter(token)
-            elif first in _OPENERS:
+        if self._escaped and start < len(data):
+            self._escaped = False
+            start += 1
+        for match in _TOKEN.finditer(data, start):
+            token = match[0]
+            if token == b'"':
+                self.in_string = not self.in_string
+            elif token[:1] == b"\\":
+                self._escaped = len(token) == 1
+            elif self.in_string:
+                continue
+            elif token in _OPENERS:
                 self.depth += 1
-            elif self.depth <= 1:
-                self.depth = 0
-                return token.end()
             else:
                 self.depth -= 1
+                if self.depth <= 0:
+                    self.depth = 0
+                    return match.end()
         return -1
-
-    def _leave_string(self, data: bytes, start: int) -> int:
-        if start >= len(data):
-            return -1
-        rest = _STRING_REST.match(data, start + self._escaped)
-        assert rest is not None  # the expression matches at every position
-        self._enter(rest)
-        return -1 if self.in_string else rest.end()
-
-    def _enter(self, string: re.Match[bytes]) -> None:
-        self.in_string = string[1] is None
-        self._escaped = string[2] is not None

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from itertools import repeat
 
-from wholecall.framing.base import DEFAULT_LIMITS, LineFraming, decode
+from wholecall.framing.base import CR, DEFAULT_LIMITS, LineFraming, decode
 from wholecall.framing.frame import Frame
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
@@ -72,13 +72,8 @@ class SSEFraming(LineFraming):
         self._nesting = Nesting()
 
     def _read(self, data: bytes, frames: list[Frame]) -> None:
-        if self._after_cr or b"\r" in data:
+        if self._after_cr or CR in data:
             data = self._end_lines_in_lf(data)
-        if self._room is not None and b"\n" not in data:  # small reads inside one long line
-            self._partial += data
-            if len(self._partial) > self._room:
-                self._keep(b"", frames)
-            return
         if not self._resting:
             data = self._finish_event(data, frames)
         if data:

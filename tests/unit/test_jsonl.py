@@ -1,0 +1,153 @@
+"""JSON lines: one value a line or over many, and no cut line that swallows the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wholecall.framing import Frame, JSONLinesFraming
+from wholecall.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def read(chunks: Iterable[bytes], limits: Limits | None = None) -> list[str]:
+    """Return the frames' data and the faults' kinds of a stream in their order."""
+    framing = JSONLinesFraming(limits or Limits())
+    items: list[str] = []
+    for chunk in chunks:
+        items += [frame.data for frame in framing.feed(chunk)]
+    items += [frame.data for frame in framing.close()]
+    for position, fault in reversed(framing.take_faults()):
+        items.insert(position, fault.kind)
+    return items
+
+
+def pieces(stream: bytes, size: int) -> list[bytes]:
+    """Cut a stream into reads of one size."""
+    return [stream[start : start + size] for start in range(0, len(stream), size)]
+
+
+def read_all_ways(stream: bytes, limits: Limits | None = None) -> list[str]:
+    """Read a stream whole, at every 2-split and byte by byte; all must agree."""
+    whole = read([stream], limits)
+    assert whole == read(pieces(stream, 1), limits)
+    for cut in range(len(stream)):
+        assert whole == read([stream[:cut], b"", stream[cut:]], limits), cut
+    return whole
+
+
+PRETTY = '{\n  "a": [\n\t"}{\\"",\n{\n}\n,\n{ "b": 1 }\n  ],\n  "c":\n{}\n}'
+
+
+@pytest.mark.parametrize(
+    ("stream", "expected"),
+    [
+        pytest.param('{"a":1}\n{"b":2}\n', ['{"a":1}', '{"b":2}'], id="lines"),
+        pytest.param('{"a":1}\r\n\r\n{"b":2}', ['{"a":1}', '{"b":2}'], id="CRLF, blank, no last LF"),
+        pytest.param('\ufeff{"a":"\ufeff\u2028é"}\n', ['{"a":"\ufeff\u2028é"}'], id="one BOM; LF only"),
+        pytest.param(PRETTY, [PRETTY], id="pretty-printed"),
+        pytest.param(PRETTY.replace("\n", "\r\n"), [PRETTY], id="pretty-printed with CRLF"),
+        pytest.param('{"a":0}\n' + PRETTY + '\n\n{"b":2}\n', ['{"a":0}', PRETTY, '{"b":2}'], id="mixed"),
+        pytest.param("[1,\n2]\n[]\n", ["[1,\n2]", "[]"], id="arrays"),
+        pytest.param("oops\n\n}\n1\n", ["oops", "}", "1"], id="other lines as they are"),
+        pytest.param('{"a":1}{"b":2}\n', ['{"a":1}{"b":2}'], id="two values in a line"),
+        pytest.param('{"a": {}\n', ['{"a": {}'], id="unfinished"),
+        pytest.param('{"a":"x\n{"b":2}\n', ['{"a":"x', '{"b":2}'], id="cut in a string"),
+        pytest.param('{"a":1\n{"b":2}\n', ['{"a":1', '{"b":2}'], id="cut behind a value"),
+        pytest.param("  \n\t\r\n", [], id="white space"),
+        pytest.param('{"a":NaN}\n', ['{"a":NaN}'], id="not quite JSON"),
+        pytest.param("[" * 5000 + "]" * 5000 + "\n", ["[" * 5000 + "]" * 5000], id="deep"),
+        pytest.param("", [], id="nothing"),
+    ],
+)
+def test_values(stream: str, expected: list[str]) -> None:
+    """A frame holds the text of one value, wherever its lines and the reads end."""
+    data = stream.encode()
+
+    assert expected == (read_all_ways(data) if len(data) < 1000 else read([data]))
+
+
+def test_frames_have_no_event_name() -> None:
+    """Neither name nor id exist here, and invalid UTF-8 is replaced and said so."""
+    assert [Frame("", "1"), Frame("", '{"a":"\ufffd"}', replaced=True)] == JSONLinesFraming().feed(
+        b'1\n{"a":"\xff"}\n'
+    )
+
+
+def test_line_limit() -> None:
+    """A line may have `max_line_bytes`; one byte more ends the stream."""
+    stream = b'{"a":1}\n{"b":23}\n{"c":3}\n'
+
+    assert ['{"a":1}', '{"b":23}', '{"c":3}'] == read_all_ways(stream, Limits(max_line_bytes=8))
+    assert ['{"a":1}', "line_too_long"] == read_all_ways(stream, Limits(max_line_bytes=7))
+
+
+def test_event_limit() -> None:
+    """A joined value beyond `max_event_bytes` is skipped to the next line that begins with a brace."""
+    stream = b'{"a":\n[1,\n2]}\noops\n  {}\n\n{"c":3}\n'
+
+    assert ['{"a":\n[1,\n2]}', "oops", "  {}", '{"c":3}'] == read_all_ways(stream, Limits(max_event_bytes=13))
+    assert ["event_too_large", '{"c":3}'] == read_all_ways(stream, Limits(max_event_bytes=12))
+    assert ["event_too_large", '{"c":3}'] == read_all_ways(stream, Limits(max_event_bytes=7))
+
+
+def test_fault_is_a_hole() -> None:
+    """What was skipped may have held argument text; the beginning of it is kept."""
+    framing = JSONLinesFraming(Limits(max_event_bytes=10, max_raw_bytes=8))
+    framing.feed(b'{"a":\n"0123456789"}\n')
+    (fault,) = framing.faults
+
+    assert fault.hole
+    assert not fault.fatal
+    assert fault.raw == '{"a":\n"0'
+
+
+def test_stream_limit() -> None:
+    """Values that are whole within `max_stream_bytes` are returned, the cut one is not."""
+    assert ["1", "stream_too_large"] == read_all_ways(b"1\n23", Limits(max_stream_bytes=3))
+    assert ["1", "2"] == read_all_ways(b"1\n2", Limits(max_stream_bytes=3))
+
+
+LINES = [b'{"a":1}', b'{"a":', b"1}", b"[", b"]", b",", b"{", b"}", b'"x', b"", b" ", b'{"s":"}{', b"\xff"]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(LINES), st.sampled_from([b"\n", b"\r\n", b""])), max_size=20),
+    st.builds(
+        Limits,
+        max_line_bytes=st.sampled_from([None, 4, 7]),
+        max_event_bytes=st.sampled_from([None, 0, 5, 9]),
+        max_stream_bytes=st.sampled_from([None, 20]),
+    ),
+)
+def test_split_invariance(lines: list[tuple[bytes, bytes]], limits: Limits) -> None:
+    """Values, faults and their order do not depend on how the bytes were cut into reads."""
+    read_all_ways(b"".join(line + end for line, end in lines), limits)
+
+
+def test_a_value_is_returned_with_its_line_end() -> None:
+    """Nothing waits for the next line."""
+    framing = JSONLinesFraming()
+
+    assert [] == framing.feed(b'{"a":1}')
+    assert [Frame("", '{"a":1}')] == framing.feed(b"\n")
+
+
+def test_each_line_is_scanned_once() -> None:
+    """A value over many lines is joined in linear work: its brackets are counted line by line."""
+    framing = JSONLinesFraming()
+    scanned: list[int] = []
+    framing.feed(b"[\n")
+    nesting = framing._nesting
+    scan = nesting.scan
+    nesting.scan = lambda data, start=0: scanned.append(len(data)) or scan(data, start)  # type: ignore[method-assign,func-returns-value]
+    for _ in range(1000):
+        framing.feed(b"{},\n")
+
+    assert [3] * 1000 == scanned
+    assert ["[\n" + "{},\n" * 1000 + "{}]"] == [frame.data for frame in framing.feed(b"{}]\n")]

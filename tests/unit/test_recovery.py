@@ -1,0 +1,265 @@
+"""Recovery: token-level edits with one reading, each listed; everything else is refused."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wholecall.arguments import Verdict, parse_arguments
+from wholecall.events import Edit
+from wholecall.limits import Limits
+from wholecall.policy import Policy
+from wholecall.recovery import Fault, Recovered, peel, recover
+from wholecall.tokens import Token, holds_number, members, nesting, plain, scan, spell, split
+
+RECOVERED: list[tuple[str, dict[str, Any], list[tuple[Any, int]]]] = [
+    ('{"a":1,}', {"a": 1}, [("trailing_comma", 6)]),
+    ('{"a":[1,2 , ]}', {"a": [1, 2]}, [("trailing_comma", 10)]),
+    ('{"a":[1,,2],,}', {"a": [1, 2]}, [("trailing_comma", 8), ("trailing_comma", 11), ("trailing_comma", 12)]),
+    ('{"a":1 // it\'s\n,"b":2}', {"a": 1, "b": 2}, [("comment", 7)]),
+    ('{"a":1 # "b": 3\n}', {"a": 1}, [("comment", 7)]),
+    ('{/* } */"u":"http://x/#y"}', {"u": "http://x/#y"}, [("comment", 1)]),
+    ('/* c */ {"a":1} // d', {"a": 1}, [("comment", 0), ("comment", 16)]),
+    ('{"a":True,"b":[False,None]}', {"a": True, "b": [False, None]}, [("python_literal", at) for at in (5, 15, 21)]),
+    ("{'a':'say \"hi\"'}", {"a": 'say "hi"'}, [("single_quotes", 1), ("single_quotes", 5)]),
+    ("{'a':'it\\'s'}", {"a": "it's"}, [("single_quotes", 1), ("single_quotes", 5)]),
+    ("{\"a\":''}", {"a": ""}, [("single_quotes", 5)]),
+    ("{a:1,$b_2:2}", {"a": 1, "$b_2": 2}, [("unquoted_key", 1), ("unquoted_key", 5)]),
+    ('{"a":"x\ny\tz"}', {"a": "x\ny\tz"}, [("control_char", 7)]),
+    ('{"a":"\x01\\n"}', {"a": "\x01\n"}, [("control_char", 6)]),
+    ('{"re":"\\d+\\."}', {"re": "\\d+\\."}, [("invalid_escape", 7)]),
+    ('{"u":"\\u12"}', {"u": "\\u12"}, [("invalid_escape", 6)]),
+    ('{"p":"C:\\\\Users\\docs \\"x\\""}', {"p": 'C:\\Users\\docs "x"'}, [("invalid_escape", 15)]),
+    ('{"a":1}}]', {"a": 1}, [("trailing_text", 7)]),
+    ('{"a":1};', {"a": 1}, [("trailing_text", 7)]),
+    ('{"a":1} that is all', {"a": 1}, [("trailing_text", 8)]),
+    ('functions.read:0{"a":1}', {"a": 1}, [("leading_text", 0)]),
+    ('use {x}: {"a":1}', {"a": 1}, [("leading_text", 0)]),
+    ('call({"a":1})', {"a": 1}, [("leading_text", 0), ("trailing_text", 12)]),
+    ("{\u201ca\u201d:\u2018it\u2019}", {"a": "it"}, [("smart_quotes", 1), ("smart_quotes", 5)]),
+    ('{"a":\u00a01}', {"a": 1}, [("whitespace", 5)]),
+    ('```json\n{"a":1,}\n```', {"a": 1}, [("code_fence", 0), ("trailing_comma", 14)]),
+    ('\ufeff{a:1}}</s>', {"a": 1}, [("bom", 0), ("unquoted_key", 2), ("trailing_text", 6), ("special_token", 7)]),
+    ('{"s":"True, \u201cx\u201d // # \'y\' ,}",}', {"s": "True, \u201cx\u201d // # 'y' ,}"}, [("trailing_comma", 29)]),
+]
+
+
+@pytest.mark.parametrize(("raw", "value", "edits"), RECOVERED)
+def test_one_reading_is_recovered(raw: str, value: dict[str, Any], edits: list[tuple[Any, int]]) -> None:
+    """Each listed defect has its one reading, and each edit its place in the raw text."""
+    assert Verdict("recovered", value, tuple(Edit(*edit) for edit in edits)) == parse_arguments(raw)
+
+
+@pytest.mark.parametrize("raw", [case[0] for case in RECOVERED])
+def test_the_policy_can_rule_recovery_out(raw: str) -> None:
+    """Without recovery a text with defects is dropped."""
+    assert parse_arguments(raw, policy=Policy(recovery="none")).reason == "invalid_json"
+
+
+REFUSED = {
+    "invalid_json": [
+        *('{"a":"x" "b":1}', '{"a" 1}', '{"a"}', '{"a":}', '{"a":,"b":1}', '{,"a":1}', '{"a":[,1]}', "{,}"),
+        *('{"a":1]', '{"a":[1}}', '{"a":NaN}', '{"a":undefined}', '{"a":TRUE}', '{"a":foo}', '{"a":-}'),
+        *('{"a":+1}', '{"a":.5}', '{"a":0x10}', '{"a":01}', '{"a":1.}', '{"a":1_0}', '{"a":\u0661}'),
+        *('{"a":1,...}', "{...}", '{"a":[1,...]}', '{"a":(1,2)}', '{"a":`x`}', '{"a":"""x"""}', '{"a":"b" "c"}'),
+        *("{'a':'it's'}", "{'a':'rock 'n' roll'}", "{'a':b'x'}", "{\u2018a\u2019:\u2018it\u2019s\u2019}"),
+        *("{u:http://x/y}", "{1:2}", "{a-b:1}", '{"cmd":"echo "hi" && ls"}', '{"a":"x, "b":true}', '{\\"a\\":1}'),
+        *('{{"a":1}}', '{a: foo} {"b":1}', '{"a"=1}', '{"a":1;"b":2}', "{\u201da\u201d:1}"),
+    ],
+    "ambiguous": [
+        *('{"p":"C:\\Users\\new"}', '{"s":"\\d\\u0041"}', '{"s":"\\u12\\t"}', '{"s":"it\\\'s"}', '{"s":"\\x41"}'),
+        *('{"s":"\\u{41}"}', '{"s":"\\0"}', '{"s":"a\\\nb"}', "{'s':'\\x41'}", "{'s':'\\a'}", "{true:1}", "{None:1}"),
+        *('say "hi": {"a":1}', '[x] {"a":1}'[1:], '} {"a":1}', '{"a":1} "x"', '{"a":1}""', '{"a":1} x}', '{"a":1} []'),
+        *('// {"a":1}', '/* {"a":1} */', '{"a":1} // "b"', "{\u201ca\u201d:\u201csay \"hi\"\u201d}"),
+        *("{\u201ca\u201cb\u201d:1}", "'{\"a\":\"\\\\n\"}'", '{"s":"\\d\\\u201d"}'),
+    ],
+    "truncated": [
+        *('{"a":"x', '{"a":1', '{"a":', '{"a"', '{"a', "{", '{"a":1,', '{"a":fal', '{"a":-', '{"a":[1', '{"a":"\\'),
+        *("{'a':'x", "{a:True", '{"a": "x" // "b": 1}', '{"a":1 /*', '{"a":{"b":1}', "{\u201ca", '{"a":1,}{"b":'),
+    ],
+    "multiple_objects": ['{"a":1,}{"b":2}', '{"a":1} and {"b":2}', 'use {x:1} and {"y":2}', '{"a":1},\n{"a":1}'],
+    "duplicate_key": ['{"a":1,"a":2,}', "{a:1,'a':2}"],
+    "lone_surrogate": ['{"s":"\\ud800",}', '{"s":"\ud800",}'],
+    "number_out_of_range": ['{"n":1e400,}'],
+    "number_too_long": ['{"n":' + "9" * 4301 + ",}"],
+    "nesting_too_deep": ["{'\"':" + "[" * 128 + "]" * 128 + "}"],
+    "unparseable": ["use {x}, please", "{x} " * 3 + "none"][:1] + ["x " + "{x} " * 70 + '{"a":1}'],
+}
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"), [(raw, reason) for reason, texts in REFUSED.items() for raw in texts]
+)
+def test_everything_else_is_refused(raw: str, reason: str) -> None:
+    """A text without a reading, or with more than one, is dropped with the reason that fits it."""
+    assert reason == parse_arguments(raw).reason
+
+
+def test_a_recovered_text_takes_the_strict_checks() -> None:
+    """Flags of strict decoding are raised for recovered texts as well."""
+    assert parse_arguments('{"a":1,"a":1,}').flags == ("duplicate_key",)
+    assert parse_arguments('{"s":"a\x00b"}').flags == ("nul_in_string",)
+
+
+@pytest.mark.parametrize("text", ['{"a":1,"b":2}', '{"b":"x"}', '{"a":"2"}', '{"a":true}', '{"a":1,"c":[]}'])
+def test_the_post_condition_stops_a_wrong_recovery(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If recovery ever invented, lost or changed a leaf, the call would be dropped."""
+    raw = "{a:2}"
+    monkeypatch.setattr("wholecall.arguments.recover", lambda _: Recovered(text, [], 0, len(raw)))
+    assert parse_arguments(raw).reason == "ambiguous"
+
+
+OBJECTS = st.dictionaries(st.text(max_size=4), st.text("ab\"'\\\n\t,:{}[]#/\u201c\u201d", max_size=6) | st.integers(), min_size=1)
+DEFECTS = {
+    "trailing comma": lambda text: text[:-1] + ",}",
+    "surplus closer": lambda text: text + "}",
+    "prose": lambda text: "Here it is: " + text,
+    "comment": lambda text: "{/* c */" + text[1:] + " // d",
+    "special token": lambda text: text + "<|call|>",
+    "fence": lambda text: f"```json\n{text}\n```",
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+@given(OBJECTS)
+def test_a_defect_never_changes_the_value(defect: str, value: dict[str, Any]) -> None:
+    """One defect around or between hostile strings is undone, and the strings stay."""
+    verdict = parse_arguments(DEFECTS[defect](json.dumps(value, ensure_ascii=False)))
+    assert value == verdict.arguments
+
+
+@given(st.dictionaries(st.text(max_size=4), st.text(max_size=6) | st.booleans() | st.none() | st.integers(), max_size=4))
+def test_a_python_dict_is_right_or_dropped(value: dict[str, Any]) -> None:
+    """The repr of a dict is read as Python would, or not at all."""
+    assert parse_arguments(repr(value)).arguments in (value, None)
+
+
+@given(st.text("ab\"'\\\n\t{}[]:,", max_size=8))
+def test_raw_control_characters_are_right_or_dropped(text: str) -> None:
+    """Control characters that were never escaped are read as they are, or not at all."""
+    raw = json.dumps({"a": text}).replace("\\n", "\n").replace("\\t", "\t")
+    if "\\" not in text:
+        assert parse_arguments(raw).arguments == {"a": text}
+
+
+# --- tokens --------------------------------------------------------------------------------------------
+
+
+@given(st.text("ab1\"'\\\n ,:{}[]#/*\u201c\u201d\u2018\u00a0.", max_size=20))
+def test_tokens_cover_the_text(text: str) -> None:
+    """Each character belongs to exactly one token, or is JSON's own white space."""
+    done = 0
+    for token in scan(text):
+        assert text[done : token.start].strip(" \t\r\n") == ""
+        done = token.end
+    assert text[done:].strip(" \t\r\n") == ""
+
+
+def test_an_open_string_is_one_token() -> None:
+    """A string that is never closed runs to the end of the text."""
+    assert [Token("{", 0, 1), Token("open", 1, 6)] == list(scan('{"a\\"b'))
+
+
+@given(st.text("ab\"'\\\n\tu0041dn\u00e9", max_size=10).map(lambda body: f'"{body}"'))
+def test_spelling_and_plain_reading_agree(source: str) -> None:
+    """What `spell` writes is strict JSON for what `plain` reads."""
+    spelled = spell(source) if [token.kind for token in scan(source)] == ["string"] else None
+    if spelled is not None:
+        assert plain(source) == json.loads(spelled[0])
+
+
+def test_spell_lists_an_edit_once_per_string() -> None:
+    """A string of many lines is one edit, at its first control character."""
+    assert spell('"a\nb\nc"') == ('"a\\nb\\nc"', [("control_char", 2)])
+
+
+@given(st.recursive(st.text("[]{}:\"\\", max_size=4), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("[:\"\\", max_size=3), inner, max_size=3)))
+def test_nesting_and_members_see_through_strings(value: object) -> None:
+    """Brackets and colons are counted outside strings only."""
+
+    def measure(item: object) -> tuple[int, int]:
+        inner = list(item.values()) if isinstance(item, dict) else item if isinstance(item, list) else []
+        below = [measure(one) for one in inner]
+        own = len(item) if isinstance(item, dict) else 0
+        deeper = 1 if isinstance(item, (dict, list)) else 0
+        return max((depth for depth, _ in below), default=0) + deeper, own + sum(count for _, count in below)
+
+    text = json.dumps(value)
+    assert measure(value) == (nesting(text).depth, members(text))
+    assert nesting(text).open is False
+    assert nesting(text[:-1]).open is (text[-1] in '"]}')
+
+
+@pytest.mark.parametrize(("text", "expected"), [("[12345]", True), ("[1234]", False), ('["12345"]', False), ('"12345', False)])
+def test_holds_number(text: str, expected: bool) -> None:  # noqa: FBT001
+    """Only numbers outside strings count."""
+    assert expected is holds_number(text, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{}{}", [(0, 2), (2, 4)]),
+        ('{"}{":1} {}', [(0, 8), (9, 11)]),
+        ("{} x {}", []),
+        ("{}{}x", []),
+        ("[]{}{}", []),
+        ("{}{}{}{}", []),
+        ("{}{", []),
+        ("{}", []),
+    ],
+)
+def test_split(text: str, expected: list[tuple[int, int]]) -> None:
+    """Several groups in a row have ranges, up to a limit; anything else has none."""
+    assert expected == split(text, 3)
+
+
+def test_peel_stops_after_some_tokens() -> None:
+    """A flood of special tokens is not an envelope."""
+    start, end, edits = peel("{}" + "</s>" * 1000)
+    assert (start, end < 4002, len(edits) < 20) == (0, True, True)
+
+
+def test_recover_reports_where_the_fault_is() -> None:
+    """A fault names its reason and the token that has no place."""
+    assert Fault("invalid_json", 4, 7) == recover('{"a"foo}')
+
+
+PATTERNS = {
+    "brackets": lambda n: '{"a":' * n,
+    "escapes": lambda n: '{"a":"' + "\\n" * n,
+    "backslashes": lambda n: '{"a":"' + "\\" * n,
+    "quotes": lambda n: "{" + "'" * n,
+    "comments": lambda n: "{x /* " * n,
+    "slashes": lambda n: "{" + "/" * n,
+    "groups": lambda n: "{x} " * n,
+    "open groups": lambda n: "{' " * n,
+    "objects": lambda n: "{}" * n,
+    "spaces": lambda n: " " * n + "{",
+    "tokens": lambda n: '{"a":1,}' + "</s>" * n,
+    "digits": lambda n: '{"a":[' + ("9" * 4300 + " ") * (n // 4300 + 1),
+    "commas": lambda n: '{"a":[1' + "," * n + "]}",
+    "closers": lambda n: '{"a":1}' + "} " * n + "x",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_hostile_texts_take_linear_time(pattern: str) -> None:
+    """Four times the text takes far less than sixteen times as long."""
+
+    def seconds(size: int) -> float:
+        text, limits = PATTERNS[pattern](size), Limits(max_recovery_bytes=None)
+        times = []
+        for _ in range(3):
+            began = time.perf_counter()
+            parse_arguments(text, limits=limits)
+            times.append(time.perf_counter() - began)
+        return min(times)
+
+    assert seconds(80_000) < 9 * seconds(20_000) + 0.01

@@ -1,0 +1,342 @@
+"""Event streams: the WHATWG rules, the two departures from them, the limits, and the same events per chunking."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wholecall.framing import Frame, SSEFraming
+from wholecall.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wholecall.deltas import WireFault
+
+    Item = Frame | WireFault
+
+# The parser's way to read, and the standard's.
+LENIENT = {"dispatch_at_eof": True, "raw_json": True}
+STRICT = {"dispatch_at_eof": False, "raw_json": False}
+CHUNKINGS = (1, 2, 3, 5, 7, 16, 64, 1460)
+
+
+def read(chunks: Iterable[bytes], limits: Limits | None = None, **options: bool) -> list[Item]:
+    """Return the frames and faults of a stream in their order."""
+    framing = SSEFraming(limits or Limits(), **(options or LENIENT))
+    items: list[Item] = []
+    for chunk in chunks:
+        items += framing.feed(chunk)
+    items += framing.close()
+    # Faults stand before the frames that came after them; the last goes in first, to keep positions true.
+    for position, fault in reversed(framing.take_faults()):
+        items.insert(position, fault)
+    return items
+
+
+def pieces(stream: bytes, size: int) -> list[bytes]:
+    """Cut a stream into reads of one size."""
+    return [stream[start : start + size] for start in range(0, len(stream), size)]
+
+
+def read_all_ways(stream: bytes, limits: Limits | None = None, **options: bool) -> list[Item]:
+    """Read a stream whole, at every 2-split and at many read sizes; all must agree."""
+    whole = read([stream], limits, **options)
+    for size in CHUNKINGS:
+        assert whole == read(pieces(stream, size), limits, **options), size
+    for cut in range(len(stream)):
+        assert whole == read([stream[:cut], b"", stream[cut:]], limits, **options), cut
+    return whole
+
+
+def message(data: str, **fields: object) -> Frame:
+    """Return a frame without an event name."""
+    return Frame("message", data, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("stream", "expected"),
+    [
+        pytest.param(b"data: a\n\ndata: b\n\n", [message("a"), message("b")], id="chat"),
+        pytest.param(b"data: \n\ndata:\n\ndata\n\n", [message("")] * 3, id="empty data is data"),
+        pytest.param(
+            b"event: x\ndata: a\n\nevent: \ndata: b\n\n", [Frame("x", "a"), message("b")], id="named"
+        ),
+        pytest.param(b"event: x\n\nevent: y\ndata: a\n\n", [Frame("y", "a")], id="name without data"),
+        pytest.param(b"event: x\nid\n\nevent: y\ndata: a\n\n", [Frame("y", "a")], id="no data line"),
+        pytest.param(b"event: x\ndata: a\ndata: b\n\n", [Frame("x", "a\nb")], id="lines are joined"),
+        pytest.param(b"data:a\ndata:  b\n\n", [message("a\n b")], id="one space is no value"),
+        pytest.param(b"data: a\r\rdata: b\r\n\r\ndata: c\n\n", [message(x) for x in "abc"], id="terminators"),
+        pytest.param(b"data: a\r\n\r\n\r\ndata: b\n\r", [message("a"), message("b")], id="blank lines"),
+        pytest.param(b"\xef\xbb\xbfdata: a\n\n", [message("a")], id="one BOM"),
+        pytest.param(b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\ndata: b\n\n", [message("b")], id="two BOMs"),
+        pytest.param(b": ping\n\ndata: a\n:x\n\n", [message("a")], id="comments"),
+        pytest.param(b"datax: a\nDATA: b\n data: c\n\n", [], id="unknown fields"),
+        pytest.param(b"id: 7\ndata: a\n\ndata: b\n\n", [message(x, id="7") for x in "ab"], id="ids stay"),
+        pytest.param(b"id: 7\nid: 8\0\ndata: a\n\n", [message("a", id="7")], id="an id with NUL is ignored"),
+        pytest.param(
+            b"id: 7\n\nevent: x\ndata: a\n\nid\n\ndata: b\n\n",
+            [Frame("x", "a", "7"), message("b")],
+            id="an empty id resets",
+        ),
+        pytest.param(
+            b"retry: 10\ndata: a\n\ndata: b\n\nretry: -1\nretry: 1_0\nretry: \xd9\xa1\ndata: c\n\n",
+            [message("a", retry=10), message("b"), message("c")],
+            id="retry is ASCII digits",
+        ),
+        pytest.param(b"retry: " + b"9" * 5000 + b"\ndata: a\n\n", [message("a")], id="no huge retry"),
+        pytest.param(
+            "data: a\u2028\x85\x0bb\n\n".encode(), [message("a\u2028\x85\x0bb")], id="no other ends"
+        ),
+        pytest.param(b"", [], id="nothing"),
+    ],
+)
+def test_fields(stream: bytes, expected: list[Frame]) -> None:
+    """Fields, terminators and blank lines mean what WHATWG HTML 9.2.6 says, however the stream is cut."""
+    assert expected == read_all_ways(stream, **STRICT)
+    assert expected == read_all_ways(stream, **LENIENT)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [b"\xff", b"\x80", b"\xc0\x80", b"\xe2\x80", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80"],
+)
+def test_invalid_utf8_is_replaced(bad: bytes) -> None:
+    """Each frame with invalid UTF-8 says so and holds as many U+FFFD as the WHATWG decoder writes."""
+    text = (b'{"a":"' + bad + b'"}').decode("utf-8", "replace")
+    stream = b'data: x\n\nevent: e\ndata: {"a":"' + bad + b'"}\n\ndata: y\n\n'
+
+    assert [message("x"), Frame("e", text, replaced=True), message("y")] == read_all_ways(stream)
+
+
+def test_invalid_utf8_at_the_end_is_replaced() -> None:
+    """A character that the end of the stream cut is replaced too."""
+    assert [message("a\ufffd", replaced=True)] == read_all_ways(b"data: a\xe2\x82")
+
+
+def test_multibyte_characters_survive_every_cut() -> None:
+    """A character that reads cut in two is one character."""
+    assert [message("é€😀"), Frame("ö", "ü")] == read_all_ways("data: é€😀\n\nevent: ö\ndata: ü\n\n".encode())
+
+
+@pytest.mark.parametrize("stream", [b"data: a\n\ndata: b\n", b"data: a\n\ndata: b", b"data: a\n\ndata: b\r"])
+def test_last_event_without_blank_line(stream: bytes) -> None:
+    """The standard discards an event whose blank line is missing; `dispatch_at_eof` returns it."""
+    assert [message("a")] == read_all_ways(stream, **STRICT)
+    assert [message("a"), message("b")] == read_all_ways(stream, **LENIENT)
+
+
+ERROR = b'{\n  "error": {\n\n    "message": "}{ \\" "\n  }\n}'
+
+
+@pytest.mark.parametrize(
+    ("stream", "expected"),
+    [
+        pytest.param(ERROR, [Frame("", ERROR.decode())], id="alone"),
+        pytest.param(ERROR.replace(b"\n", b"\r\n"), [Frame("", ERROR.decode())], id="CRLF"),
+        pytest.param(b'{"a":1}\n\n', [Frame("", '{"a":1}')], id="one line"),
+        pytest.param(
+            b"data: a\n\n" + ERROR + b"\ndata: b\n\n",
+            [message("a"), Frame("", ERROR.decode()), message("b")],
+            id="between events",
+        ),
+        pytest.param(b'data: a\n{"b":1}\n\n', [Frame("", '{"b":1}'), message("a")], id="inside an event"),
+        pytest.param(b'data: a\n\n{"b":\n:c\n1}\n', [message("a"), Frame("", '{"b":\n1}')], id="comments"),
+        pytest.param(b"{oops\n\ndata: a\n\n", [Frame("", "{oops\n"), message("a")], id="a field ends it"),
+        pytest.param(b'{"a\ndatax\n\n', [Frame("", '{"a')], id="a line end in a string ends it"),
+        pytest.param(b'{"a":[\n1', [Frame("", '{"a":[\n1')], id="unfinished"),
+        pytest.param(b'{"a":"\xff"}\n', [Frame("", '{"a":"\ufffd"}', replaced=True)], id="invalid UTF-8"),
+    ],
+)
+def test_bare_json(stream: bytes, expected: list[Frame]) -> None:
+    """A JSON object among the lines is a frame without a name; the standard alone sees unknown fields."""
+    assert expected == read_all_ways(stream)
+    assert [frame for frame in expected if frame.event] == read_all_ways(stream + b"\n\n", **STRICT)
+
+
+# Limits.
+
+
+def kinds(items: Iterable[Item]) -> list[str]:
+    """Return what each item is: the data of a frame or the kind of a fault."""
+    return [item.data if isinstance(item, Frame) else item.kind for item in items]
+
+
+@pytest.mark.parametrize("line", [b"data: 78901234", b"data:678901234", b"event: 8901234", b"id: 5678901234"])
+def test_line_limit(line: bytes) -> None:
+    """A line may have `max_line_bytes`, its terminator not counted; one byte more ends the stream."""
+    fits = Limits(max_line_bytes=len(line))
+    stream = b"data: a\n\n" + line + b"\n\ndata: b\n\n"
+
+    assert ["a", "b"] == [data for data in kinds(read_all_ways(stream, fits)) if len(data) == 1]
+    faulty = read_all_ways(stream, Limits(max_line_bytes=len(line) - 1))
+    assert ["a", "line_too_long"] == kinds(faulty)
+    assert faulty[1].fatal
+    assert line[:-1].decode() == faulty[1].raw
+
+
+def test_line_limit_without_a_terminator() -> None:
+    """The breach does not wait for the end of the line, and nothing comes after it."""
+    framing = SSEFraming(Limits(max_line_bytes=16, max_raw_bytes=8))
+
+    assert [] == framing.feed(b"data: 7890123456")
+    assert [] == framing.faults
+    assert [] == framing.feed(b"7")
+    assert [("line_too_long", "data: 78")] == [(fault.kind, fault.raw) for fault in framing.faults]
+    assert [] == framing.feed(b"\n\ndata: a\n\n") + framing.close()
+
+
+def test_line_limit_at_the_end() -> None:
+    """A field's bare name, unfinished, breaks a limit only as the last line of a stream."""
+    assert ["line_too_long"] == kinds(read_all_ways(b"data", Limits(max_line_bytes=3)))
+    assert [] == read_all_ways(b"data", Limits(max_line_bytes=3), **STRICT)
+
+
+def test_unread_lines_have_no_limit_and_no_memory() -> None:
+    """Comments and unknown fields are not kept: neither limit nor memory knows of them."""
+    limits = Limits(max_line_bytes=20, max_event_bytes=20)
+    stream = b": " + b"x" * 50 + b"\nfoo: " + b"x" * 50 + b"\n{" + b"x" * 50 + b"\ndata: a\n\n"
+    framing = SSEFraming()
+    for chunk in [b": ", *[b"x" * 1000] * 100, b"\nfoo", *[b"x" * 1000] * 100]:
+        assert [] == framing.feed(chunk)
+        assert len(framing._partial) < 10
+
+    assert [message("a")] == read_all_ways(stream, limits, **STRICT)
+
+
+@pytest.mark.parametrize(
+    "event", [b"data: 0123456789", b"data: 0123\ndata: 56789", b"data:0123\nevent: x\ndata\ndata:6789"]
+)
+def test_event_limit(event: bytes) -> None:
+    """An event may hold `max_event_bytes` with its joints; a larger one is a hole, and the next is read."""
+    size = len(read([event + b"\n\n"])[0].data)
+    stream = b"data: a\n\n" + event + b"\ndata\n:\n\ndata: b\n\n"
+
+    assert 3 == len(read_all_ways(stream, Limits(max_event_bytes=size + 1)))
+    faulty = read_all_ways(stream, Limits(max_event_bytes=size))
+    assert ["a", "event_too_large", "b"] == kinds(faulty)
+    assert faulty[1].hole
+    assert not faulty[1].fatal
+    assert size == len(faulty[1].raw)
+
+
+def test_event_limit_inside_a_line() -> None:
+    """The rest of a line that broke the limit is not kept, nor are the lines behind it."""
+    limits = Limits(max_event_bytes=10, max_raw_bytes=4)
+    items = read_all_ways(b"data: 0123456789x" + b"y" * 50 + b"\ndata: z\n\ndata: b\n\n", limits)
+
+    assert ["event_too_large", "b"] == kinds(items)
+    assert items[0].raw == "0123"
+
+
+def test_event_limit_of_bare_json() -> None:
+    """Bare JSON has the limit of an event, blank lines counted."""
+    limits = Limits(max_event_bytes=10)
+
+    assert ["event_too_large", "b"] == kinds(read_all_ways(b'{"a":\n"0123456"}\n\ndata: b\n\n', limits))
+    assert ["event_too_large"] == kinds(read_all_ways(b"{" + b"\n" * 20, limits))
+
+
+def test_the_nearer_limit_counts() -> None:
+    """A line that breaks both limits breaks the one whose byte comes first."""
+    stream = b"data: 0123456789\n\ndata: b\n\n"
+
+    assert ["line_too_long"] == kinds(read_all_ways(stream, Limits(max_line_bytes=13, max_event_bytes=8)))
+    both = Limits(max_line_bytes=15, max_event_bytes=8)
+    assert ["event_too_large", "b"] == kinds(read_all_ways(stream, both))
+
+
+def test_stream_limit() -> None:
+    """A stream may have `max_stream_bytes`; what the bytes until there complete is returned."""
+    stream = b'data: a\n\ndata: b\n{"c":1}\n'
+
+    assert ["a", '{"c":1}', "b"] == kinds(read_all_ways(stream, Limits(max_stream_bytes=len(stream))))
+    more = stream + b"\n"
+    assert ["a", '{"c":1}', "stream_too_large"] == kinds(read_all_ways(more, Limits(max_stream_bytes=25)))
+    assert ["a", '{"c":1}', "stream_too_large"] == kinds(
+        read_all_ways(more + b"x", Limits(max_stream_bytes=len(stream)))
+    )
+
+
+def test_no_limits() -> None:
+    """Without limits nothing is too long."""
+    stream = b"data: " + b"x" * 100_000 + b"\n\n"
+
+    assert [message("x" * 100_000)] == read(pieces(stream, 999), Limits.none())
+
+
+# Laws.
+
+LINES = [
+    b"data: a", b"data:", b"data", b"event: x", b"event", b"id: 1", b"id", b"retry: 5", b": c", b"foo: x",
+    b"", b"", b"", b'{"a":1}', b"{", b"}", b'{"', b"\xff", "data: é".encode(), b"data: \xe2\x82", b"dat",
+]  # fmt: skip
+STREAMS = st.lists(
+    st.tuples(st.sampled_from(LINES), st.sampled_from([b"\n", b"\n", b"\r", b"\r\n", b""])), max_size=25
+).map(lambda lines: b"".join(line + end for line, end in lines))
+LIMITS = st.builds(
+    Limits,
+    max_line_bytes=st.sampled_from([None, 5, 6, 7, 9]),
+    max_event_bytes=st.sampled_from([None, 0, 1, 2, 6]),
+    max_stream_bytes=st.sampled_from([None, 10, 30]),
+)
+
+
+@given(STREAMS, LIMITS, st.booleans(), st.booleans(), st.lists(st.integers(0, 100)))
+def test_split_invariance(
+    stream: bytes, limits: Limits, dispatch_at_eof: bool, raw_json: bool, cuts: list[int]
+) -> None:
+    """Frames, faults and their order do not depend on how the bytes were cut into reads."""
+    options = {"dispatch_at_eof": dispatch_at_eof, "raw_json": raw_json}
+    bounds = [0, *sorted(cut for cut in cuts if cut < len(stream)), len(stream)]
+    cut = [stream[start:end] for start, end in pairwise(bounds)]
+
+    whole = read([stream], limits, **options)
+    assert whole == read(cut, limits, **options)
+    assert whole == read(pieces(stream, 1), limits, **options)
+
+
+@given(st.binary(max_size=60))
+def test_totality(stream: bytes) -> None:
+    """No bytes make a framing raise."""
+    assert read([stream]) == read(pieces(stream, 1))
+
+
+def test_both_readers_agree() -> None:
+    """Events that are taken in blocks are those that the line reader sees, also in a mixed stream."""
+    block = b'data: {"a":1}\n\nevent: x\ndata: {}\n\ndata: b\n\nevent: y\ndata: c\n\n' * 5
+    framing = SSEFraming()
+    expected = [frame for line in block.splitlines(keepends=True) for frame in framing.feed(line)]
+
+    assert expected == read_all_ways(block)
+    assert 20 == len(expected)
+
+
+def test_an_event_is_returned_with_its_last_byte() -> None:
+    """Nothing waits for the next read: not the LF behind a CR, not the next event."""
+    for stream in (b"data: a\n\n", b"data: a\r\r", b"data: a\r\n\r", b'{"a":1}\n', b"event: x\ndata: a\n\n"):
+        framing = SSEFraming(raw_json=True)
+        assert [] == framing.feed(stream[:-1])
+        assert 1 == len(framing.feed(stream[-1:]))
+
+
+def test_only_new_bytes_are_searched() -> None:
+    """The line of a large event is kept as it comes: no read looks at what came before it."""
+
+    class Watched(SSEFraming):
+        searched = 0
+
+        def _read_lines(self, data: bytes, frames: list[Frame]) -> None:
+            self.searched += len(data)
+            super()._read_lines(data, frames)
+
+    framing = Watched()
+    stream = b"data: " + b"x" * 100_000 + b"\n\n"
+    frames = [frame for chunk in pieces(stream, 100) for frame in framing.feed(chunk)]
+
+    assert [message("x" * 100_000)] == frames
+    assert framing.searched < 10_000  # what was held at first, and the last read
