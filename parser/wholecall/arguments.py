@@ -34,7 +34,7 @@ from wholecall.events import DropReason, Edit, EditKind, Flag, Status
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.recovery import Fault, Recovered, peel, recover
-from wholecall.tokens import QUOTES, holds_number, members, nesting, plain, scan, split
+from wholecall.tokens import QUOTES, exceeds, holds_number, members, nesting, plain, scan, split
 
 __all__ = ["Verdict", "parse_arguments"]
 
@@ -141,7 +141,7 @@ _BLANK = frozenset[EditKind](["bom", "whitespace"])
 
 
 def _judge(raw: str, policy: Policy, limits: Limits) -> Verdict:
-    if _exceeds(raw, limits.max_arguments_bytes):
+    if exceeds(raw, limits.max_arguments_bytes):
         return _dropped("arguments_too_large")
     read = _strict(raw, policy, limits)
     if type(read.value) is dict:  # most calls, by far
@@ -195,7 +195,7 @@ def _read_with(status: Status, read: _Read, edits: list[Edit]) -> Verdict:
 
 def _recover(core: str, start: int, edits: list[Edit], policy: Policy, limits: Limits) -> Verdict:
     """Judge a text with defects; the recovered text is decoded as strictly as any other, then compared."""
-    if _exceeds(core, limits.max_recovery_bytes):
+    if exceeds(core, limits.max_recovery_bytes):
         return _dropped("truncated" if nesting(core).open else "invalid_json")
     found = recover(core)
     if isinstance(found, Fault):
@@ -281,13 +281,6 @@ def _finite(number: str) -> float:
     if math.isinf(value):
         raise OverflowError
     return value
-
-
-def _exceeds(text: str, limit: int | None) -> bool:
-    """Whether `text` has more than `limit` UTF-8 bytes; encoded only where its length leaves that open."""
-    if limit is None or len(text) * 4 <= limit:
-        return False
-    return len(text) > limit or (not text.isascii() and len(text.encode("utf-8", "surrogatepass")) > limit)
 
 
 # --- rung 1: keys and leaves ---------------------------------------------------------------------------
@@ -376,12 +369,22 @@ class _Number(str):
     __slots__ = ()
 
 
+class _Key(str):
+    """A key, which may stand without quotes in the source."""
+
+    __slots__ = ()
+
+
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> tuple[tuple[_Key, Any], ...]:
+    return tuple((_Key(key), value) for key, value in pairs)
 
 
 def _faithful(found: Recovered, source: str) -> bool:
     """Whether the leaves and keys of the recovered object are the tokens of its source, in their order."""
-    objects = json.loads(found.text, object_pairs_hook=tuple, parse_int=_Number, parse_float=_Number)
+    objects = json.loads(found.text, object_pairs_hook=_pairs, parse_int=_Number, parse_float=_Number)
     leaves = list(_leaves(objects))
     tokens = scan(source[: found.end], found.start)
     pieces = [source[token.start : token.end] for token in tokens if token.kind in ("string", "word")]
@@ -389,7 +392,9 @@ def _faithful(found: Recovered, source: str) -> bool:
 
 
 def _reads(piece: str, leaf: object) -> bool:
-    if isinstance(leaf, str):
-        word = isinstance(leaf, _Number) or piece[0] not in QUOTES
-        return (piece if word else plain(piece)) == leaf
+    """Whether the token `piece` reads as `leaf`."""
+    if piece[0] in QUOTES:
+        return type(leaf) in (str, _Key) and plain(piece) == leaf
+    if isinstance(leaf, (_Number, _Key)):
+        return piece == leaf
     return piece in _WORDS and _WORDS[piece] is leaf

@@ -168,7 +168,7 @@ def _known_here(choice: Choice, delta: Labelled, call: Call | None) -> Call:
 
 def _known_elsewhere(choice: Choice, delta: Labelled, call: Call | None) -> Call:
     assert call is not None
-    if delta.name and (_other_name(delta, call) or call.complete):
+    if delta.name and (call.complete or delta.name.strip() != (call.name or delta.name).strip()):
         return _new(choice, delta)
     call.flags.add("index_churn")
     return call
@@ -215,23 +215,24 @@ def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
 
 
 def _unlabelled_at(choice: Choice, delta: Labelled, call: Call) -> Call:
-    """Text at a known index goes to its call, unless it begins an object that only another call can take.
+    """Text at a known index goes to its call, unless that is complete and the latest call lacks text.
 
-    Some servers send the tail of every call on one index that is not its head's (quirk 5).
+    Some servers send the tail of every call on an index that is not its head's (quirk 5). An object is the
+    latest call's then; anything else may be, so that call has a hole.
     """
     latest = choice.calls[-1]
-    if call.continuable or call.holds_placeholder or not _starts(delta) or not _waits(choice, latest):
+    if call.continuable or call.holds_placeholder or not _waits(choice, latest):
         return call
-    if call.is_restated_by(delta.text):  # a repeat, or the same arguments for the call that waits
-        latest.hole = True
-        return call
-    return latest
+    if latest.hollow and _starts(delta) and not call.is_restated_by(delta.text):
+        return latest
+    latest.hole = latest.hole or bool(delta.text.strip())
+    return call
 
 
 def _waits(choice: Choice, call: Call) -> bool:
-    """Whether a call lacks its text and has no index to itself under which it could come."""
+    """Whether a call lacks text and has no index to itself under which it could come."""
     own = any(choice.by_index[index] == [call] for index in call.indices)
-    return call.phase != "ended" and call.hollow and not own
+    return call.phase != "ended" and (call.hollow or call.continuable) and not own
 
 
 def _absent_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
@@ -243,6 +244,8 @@ def _absent_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
     if len(candidates) == 1 and not _begins_anew(delta, candidates[0]):
         candidates[0].flags.add("index_churn")
         return candidates[0]
+    if not candidates and choice.calls and choice.calls[-1].is_restated_by(delta.text):
+        return choice.calls[-1]
     return _ambiguous(choice, delta, candidates)
 
 

@@ -55,15 +55,20 @@ class Budget:
         """Return whether the call may hold a restated text of this size."""
         if call.full:
             return False
-        if utf8_size(text) <= self._per_call:
-            return True
-        self._overflow(call, text)
-        return False
+        size = utf8_size(text)
+        for holder in list(self._holders):
+            self._count(holder)
+        if size > self._per_call or self._used - call.charged_whole + size > self._total:
+            self._overflow(call, text)
+            return False
+        self._used += size - call.charged_whole
+        call.charged_whole = size
+        return True
 
     def _spare(self, call: Call, need: int) -> int:
         """Return the bytes that are free for a grant after `need`, negative if a limit is broken."""
         own = self._per_call - call.bytes - need
-        reserved = sum(holder.granted for holder in self._holders) * _WIDEST
+        reserved = sum(holder.granted * _WIDEST + holder.bytes - holder.charged for holder in self._holders)
         total = self._total - self._used - reserved - need
         if total < 0 and self._holders:
             for holder in list(self._holders):

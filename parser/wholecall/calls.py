@@ -77,6 +77,7 @@ class Call:
         "append",
         "bytes",
         "charged",
+        "charged_whole",
         "closed",
         "cut",
         "detail",
@@ -125,7 +126,7 @@ class Call:
         self.restated: str | None = None
         self.rank = 0
         self.snapshots = False
-        self.length = self.bytes = self.charged = self.granted = self.room = 0
+        self.length = self.bytes = self.charged = self.charged_whole = self.granted = self.room = 0
         self._parts: list[str] = []
         self.append = self._parts.append  # the hot path's only call; `_parts` keeps its identity for it
         self._counted = 0  # parts whose size is in `length` and `bytes`

@@ -29,6 +29,7 @@ class Choice:
         out: the event list of the parser, shared by all choices.
         calls: in order of first appearance.
         overflow: the one call that stands for all beyond `Limits.max_calls`, None so far.
+        muddled: an index went by more than one call, so that indices alone tell nothing.
         held: the call that the wire closed, whose verdict waits for what comes next.
         reason: why the choice ended, None while no reason is known.
     """
@@ -45,6 +46,7 @@ class Choice:
         "hot",
         "hot_slots",
         "limits",
+        "muddled",
         "n_overflow",
         "number",
         "out",
@@ -73,6 +75,7 @@ class Choice:
         self.by_index: dict[Index, list[Call]] = {}
         self.by_id: dict[str, list[Call]] = {}
         self.slots: dict[Index, Call] = {}
+        self.muddled = False
         self.hot: dict[Index, Call] = {}
         self.hot_slots: dict[Index, Call] = {}
         self.overflow: Call | None = None
@@ -115,7 +118,8 @@ class Choice:
         elif call not in claimants:
             claimants.append(call)
             call.indices.add(index)
-            self.hot.pop(index, None)
+            self.muddled = True
+            self.hot.clear()
 
     def claim_id(self, call: Call, id: str) -> None:
         """Let the call learn an id: the first is public, later ones are aliases (quirks 10, 11)."""
@@ -198,7 +202,7 @@ class Choice:
             return
         if call.slotted:
             self.hot_slots[index] = call
-        elif all(other is call or not other.continuable for other in self.by_index.get(index, ())):
+        elif not self.muddled or not any(other.continuable for other in self.calls if other is not call):
             self.hot[index] = call
 
     def cool(self, call: Call) -> None:

@@ -9,7 +9,8 @@ a value, and never looks back: the first token without a place in the table is a
 
 A text may surround its object. Before it may stand words and brace groups that are no objects (``use {x}:``),
 but no ``"`` and no ``[``; after it, closing brackets only, or words without quotes and brackets. Anything
-else might be a second document, and recovery never chooses between two.
+else might be a second document, or the object might be a member of one that lost its beginning (words
+before and closing brackets after), and recovery never chooses.
 
 Deliberately not handled: missing commas, colons, quotes and brackets, ellipses, unquoted values, string
 concatenation, numbers in other notations. Nothing is decoded here; `wholecall.arguments` decodes the
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import takewhile
 from typing import NamedTuple
 
 from wholecall.events import DropReason, Edit, EditKind
@@ -66,7 +68,7 @@ def recover(text: str) -> Recovered | Fault:
     """
     if text[:1] != "{" and (text[:1] in _NOT_OBJECTS or "{" not in text):
         return _refuse(text)
-    done, fault = 0, Fault("unparseable", 0, 0)
+    done = 0
     for _ in range(_MAX_GROUPS):
         start = text.find("{", done)
         if start < 0:
@@ -77,11 +79,9 @@ def recover(text: str) -> Recovered | Fault:
         if isinstance(read, Recovered):
             return _with_surroundings(text, read)
         done = _end_of_group(text, start)
-        if read.end > done:
+        if start == 0 or read.end > done:
             return read
-        if start == 0:
-            fault = read
-    return fault
+    return Fault("unparseable", 0, len(text))
 
 
 # --- the envelope --------------------------------------------------------------------------------------
@@ -283,9 +283,10 @@ def _read(text: str, start: int) -> Recovered | Fault:
 # --- what stands around it -----------------------------------------------------------------------------
 
 _MAX_GROUPS = 64  # brace groups among the words before the object
-_NOT_BEFORE = re.compile(r'["\[}]')
-_GROUP_STOPS = re.compile(r'[{}":\[]')
+_NOT_BEFORE = re.compile(r'["\[\]}]')
+_GROUP_STOPS = re.compile(r"[{}:\[\"'\u2018\u201c]")
 _STRUCTURE = re.compile(r'["{}\[\]]')
+_CLOSER = re.compile(r"[\]}]")
 _ONLY_CLOSERS = re.compile(r"[\]}\s]*")
 
 
@@ -312,15 +313,16 @@ def _with_surroundings(text: str, read: Recovered) -> Recovered | Fault:
         return before
     if isinstance(after, Fault):
         return after
+    words_before = any(edit.kind == "leading_text" for edit in before)
+    if words_before and _CLOSER.search(text, read.end):
+        return Fault("ambiguous", read.end, len(text))  # an outer object may have lost its beginning
     return read._replace(edits=[*before, *read.edits, *after])
 
 
 def _before(text: str, start: int) -> list[Edit] | Fault:
     """Return the edits that leave out what stands before the object: comments, or any words."""
     edits: list[Edit] = []
-    for token in scan(text):
-        if token.start >= start:
-            break
+    for token in takewhile(lambda token: token.start < start, scan(text)):
         if token.kind not in _BESIDE:
             return [*edits, Edit("leading_text", token.start)]
         if token.end > start:  # the object stands inside a comment

@@ -39,6 +39,7 @@ __all__ = [
     "STRING",
     "Nesting",
     "Token",
+    "exceeds",
     "holds_number",
     "members",
     "nesting",
@@ -217,6 +218,13 @@ def _outside(text: str) -> tuple[bytes, bool]:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     parts = data.translate(None, _NO_STRUCTURE).replace(b'""', b"").split(b'"')
     return b"".join(parts[::2]), len(parts) % 2 == 0
+
+
+def exceeds(text: str, limit: int | None) -> bool:
+    """Whether `text` has more than `limit` UTF-8 bytes; encoded only where its length leaves that open."""
+    if limit is None or len(text) * 4 <= limit:
+        return False
+    return len(text) > limit or (not text.isascii() and len(text.encode("utf-8", "surrogatepass")) > limit)
 
 
 def holds_number(text: str, longest: int) -> bool:

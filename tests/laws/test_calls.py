@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support import quirky
+from tests.support import encode, quirky
 from tests.support.model import Fragment
 from tests.support.turns import (
     DONE,
@@ -54,8 +54,18 @@ def test_honest_calls_come_out(plan: Plan) -> None:
 
 @given(st.integers(0, 10**6))
 def test_one_end_for_each_call(number: int) -> None:
-    """Every started call has exactly one end, and every turn, however odd the stream."""
+    """Law 10: every started call has exactly one end, and every turn, however odd the stream."""
     assert [] == violations(parse([quirky.make_numbered(9, number).bytes()]))
+
+
+@given(plans(), st.integers(1, 30))
+def test_dialects_agree(plan: Plan, size: int) -> None:
+    """Law 27: one turn, rendered in every dialect, gives equal calls."""
+    calls = [encode.Call(f"call_{n}", plan.names[n], plan.raw(n)) for n in range(len(plan))]
+    turn, pieces = encode.Turn(calls), encode.every(size)
+
+    for render in (encode.render_chat, encode.render_responses, encode.render_anthropic):
+        assert plan.sent() == pairs(parse([render(turn, pieces)], "auto")), render.__name__
 
 
 @given(plans(), st.sampled_from(("tool_calls", "stop", None)))
@@ -99,7 +109,7 @@ def test_prefix_monotonicity(plan: Plan, data: Any) -> None:
 
 @given(plans(of=full_objects), st.data())
 def test_no_holes(plan: Plan, data: Any) -> None:
-    """No holes: a frame with argument text that cannot be read is never read over.
+    """Law 31: a frame with argument text that cannot be read is never read over.
 
     Neither its call nor any call that was open at that moment comes out, even if the rest still parses.
     """
@@ -118,7 +128,7 @@ def test_no_holes(plan: Plan, data: Any) -> None:
 
 
 def test_a_hole_that_still_parses() -> None:
-    """No holes: `{"command":"rm -rf /` and `"}` parse without what was lost between them, and are dropped."""
+    """Law 31: `{"command":"rm -rf /` and `"}` parse without what was lost between them, and are dropped."""
     frames = stream(
         [Fragment(0, "c", "run", ""), *(Fragment(0, text=t) for t in ('{"command":"rm -rf /', "tmp/x", '"}'))]
     )
@@ -130,7 +140,7 @@ def test_a_hole_that_still_parses() -> None:
 
 @given(plans(of=full_objects), st.data())
 def test_a_restatement_heals(plan: Plan, data: Any) -> None:
-    """No holes: a message at the end that restates the calls brings them back, once each."""
+    """Law 31: a message at the end that restates the calls brings them back, once each."""
     frames = stream(plan.fragments())[:-2]
     place = data.draw(st.integers(0, len(frames) - 1))
     frames[place] = frames[place][:-12] + b"\n\n"

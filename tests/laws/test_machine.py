@@ -1,4 +1,4 @@
-"""A state machine that drives the parser with random fragments, against the naive model of the whole input."""
+"""Law 33: a state machine that drives the parser with random fragments, against the naive model of the whole input."""
 
 from __future__ import annotations
 

@@ -19,14 +19,14 @@ def _judge(case: quirky.Case) -> list[str]:
 
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_each_mode(mode: str) -> None:
-    """Laws 1 and 8: each quirk alone, over random calls; no call is invented, decidable ones all come out."""
+    """Laws 1, 8 and 32: each quirk alone, over random calls; no call is invented, decidable ones all come out."""
     found = [text for number in range(12) for text in _judge(quirky.make(f"alone:{number}", (mode,)))]
 
     assert [] == found
 
 
 def test_each_pair_of_modes() -> None:
-    """Laws 1 and 8: each pair of quirks."""
+    """Laws 1, 8 and 32: each pair of quirks."""
     found = [text for pair in quirky.PAIRS for text in _judge(quirky.make("pair", pair))]
 
     assert [] == found[:10]
@@ -35,7 +35,7 @@ def test_each_pair_of_modes() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(20))
 def test_many_cases(part: int) -> None:
-    """Laws 1 and 8: twenty thousand cases (`python tests/support/quirky.py` runs more)."""
+    """Laws 1, 8 and 32: twenty thousand cases (`python tests/support/quirky.py` runs more)."""
     cases = (quirky.make_numbered(1, number) for number in range(part * 1000, part * 1000 + 1000))
     found = [text for case in cases for text in _judge(case)]
 

@@ -18,13 +18,17 @@ from wholecall.tokens import plain, scan
 
 # Text that recovery could mistake for syntax, and everything that ends, opens or escapes a string.
 PIECES = """" \\ ' \n \t , : { } [ ] // /* */ # \u201c \u201d \u2019 True None null NaN ``` <|im_end|> \u2028
-\ud83d\ude00 \u00e9 \\d \\u12 \\n ... \x00 \x7f = ( ) ; 0 -1 1e5 .""".replace("\ud83d\ude00", "\U0001f600").split(" ")
+\ud83d\ude00 \u00e9 \\d \\u12 \\n ... \x00 \x7f = ( ) ; 0 -1 1e5 .""".replace(
+    "\ud83d\ude00", "\U0001f600"
+).split(" ")
 HOSTILE = st.lists(st.sampled_from([*PIECES, "a", " "]), max_size=5).map("".join)
 SCALARS = st.one_of(
     HOSTILE, st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False)
 )
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(HOSTILE, inner, max_size=3), max_leaves=8
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(HOSTILE, inner, max_size=3),
+    max_leaves=8,
 )
 OBJECTS = st.dictionaries(HOSTILE, VALUES, min_size=1, max_size=4)
 TEXTS = st.builds(
@@ -62,7 +66,7 @@ def test_a_strict_object_is_exact_and_decoded_as_json_does(text: str) -> None:
 def test_an_exact_text_is_decoded_once(raw: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The strict decoder sees an exact text once, whole, and sees nothing else."""
     seen: list[str] = []
-    decode = arguments._decode  # noqa: SLF001
+    decode = arguments._decode
 
     def counting(text: str) -> object:
         seen.append(text)
@@ -186,7 +190,9 @@ def test_depth(raw: str, expected: str) -> None:
     assert expected == outcome(raw)
 
 
-@pytest.mark.parametrize("raw", ["[" * 100_000, '{"a":' * 50_000 + "1" + "}" * 50_000, "{a:" * 50_000, "{" * 50_000])
+@pytest.mark.parametrize(
+    "raw", ["[" * 100_000, '{"a":' * 50_000 + "1" + "}" * 50_000, "{a:" * 50_000, "{" * 50_000]
+)
 def test_without_a_depth_limit_nothing_raises(raw: str) -> None:
     """The interpreter's own recursion limit ends a call like any other limit."""
     assert parse_arguments(raw, limits=Limits.none()).status == "dropped"
@@ -216,7 +222,11 @@ def test_numbers(raw: str, longest: int | None, expected: str) -> None:
 
 @pytest.mark.parametrize(
     ("raw", "expected"),
-    [('{"a":"1"}', "exact"), ('{"a":"12"}', "arguments_too_large"), ('{"a":"\u00e9"}', "arguments_too_large")],
+    [
+        ('{"a":"1"}', "exact"),
+        ('{"a":"12"}', "arguments_too_large"),
+        ('{"a":"\u00e9"}', "arguments_too_large"),
+    ],
 )
 def test_size_is_counted_in_utf8_bytes(raw: str, expected: str) -> None:
     """A text of exactly the limit passes, one byte more does not."""
@@ -290,7 +300,8 @@ def test_envelopes_that_hold_no_single_object(raw: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", ['{"s":"```json\\n{}\\n```"}', '{"s":"{}</tool_call>"}', '{"s":"\ufeff<|im_end|>"}', '{"s":"\\"{}\\""}']
+    "raw",
+    ['{"s":"```json\\n{}\\n```"}', '{"s":"{}</tool_call>"}', '{"s":"\ufeff<|im_end|>"}', '{"s":"\\"{}\\""}'],
 )
 def test_envelopes_inside_strings_stay(raw: str) -> None:
     """What looks like an envelope inside a string is part of the string."""
@@ -346,7 +357,7 @@ def test_whatever_comes_out_of_a_mutation_was_in_it(text: str, data: st.DataObje
         start = mutated.index("{")
         tokens = [mutated[token.start : token.end] for token in scan(mutated, start)]
         known = {*tokens, *(plain(token) for token in tokens if len(token) > 1)}
-        leaves = [leaf for leaf in arguments._leaves(verdict.arguments) if isinstance(leaf, str)]  # noqa: SLF001
+        leaves = [leaf for leaf in arguments._leaves(verdict.arguments) if isinstance(leaf, str)]
         assert [leaf for leaf in leaves if leaf not in known] == []
 
 
@@ -357,7 +368,9 @@ def test_nothing_raises(raw: str) -> None:
     for limits in (Limits(), Limits.none(), Limits(max_depth=1, max_number_chars=0, max_edits=0)):
         for policy in (Policy(), keep, Policy(recovery="none")):
             verdict = parse_arguments(raw, policy=policy, limits=limits)
-            assert (verdict.arguments is None) == (verdict.status == "dropped") == (verdict.reason is not None)
+            assert (
+                (verdict.arguments is None) == (verdict.status == "dropped") == (verdict.reason is not None)
+            )
 
 
 # --- how the call ended --------------------------------------------------------------------------------
@@ -388,7 +401,11 @@ def test_a_cut_turn_drops_all_else(raw: str) -> None:
 @pytest.mark.parametrize("ended", ["clean", "length", "open"])
 @pytest.mark.parametrize(
     ("raw", "reason"),
-    [("[" * 200, "nesting_too_deep"), ('{"n":1e999}', "number_out_of_range"), (" " * 101, "arguments_too_large")],
+    [
+        ("[" * 200, "nesting_too_deep"),
+        ('{"n":1e999}', "number_out_of_range"),
+        (" " * 101, "arguments_too_large"),
+    ],
 )
 def test_a_limit_outranks_the_end(raw: str, reason: str, ended: Literal["clean", "length", "open"]) -> None:
     """A breached limit stays the reason, however the call ended."""

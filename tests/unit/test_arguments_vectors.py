@@ -18,10 +18,12 @@ EXECUTABLE = {"exact", "normalised", "recovered"}
 
 
 def load(path: Path) -> Any:
+    """Return the JSON document in a file."""
     return json.loads(path.read_text(encoding="utf-8"))
 
 
 def canonical(value: object) -> str:
+    """Return a spelling that tells 1, 1.0 and true apart."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -50,7 +52,9 @@ def test_policies_for_parsing_once(vectors_dir: Path) -> None:
 def test_dangerous_texts_are_not_executable(vectors_dir: Path) -> None:
     """No text that its suite calls dangerous comes out."""
     lines = (vectors_dir / "repair_cases.jsonl").read_text(encoding="utf-8").splitlines()
-    cases = [case for case in map(json.loads, lines) if case["expect"] == "flag" and not case["schema_guided"]]
+    cases = [
+        case for case in map(json.loads, lines) if case["expect"] == "flag" and not case["schema_guided"]
+    ]
     assert [case["name"] for case in cases if parse_arguments(case["input"]).status != "dropped"] == []
     assert len(cases) >= 30
 

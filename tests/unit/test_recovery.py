@@ -20,12 +20,20 @@ from wholecall.tokens import Token, holds_number, members, nesting, plain, scan,
 RECOVERED: list[tuple[str, dict[str, Any], list[tuple[Any, int]]]] = [
     ('{"a":1,}', {"a": 1}, [("trailing_comma", 6)]),
     ('{"a":[1,2 , ]}', {"a": [1, 2]}, [("trailing_comma", 10)]),
-    ('{"a":[1,,2],,}', {"a": [1, 2]}, [("trailing_comma", 8), ("trailing_comma", 11), ("trailing_comma", 12)]),
+    (
+        '{"a":[1,,2],,}',
+        {"a": [1, 2]},
+        [("trailing_comma", 8), ("trailing_comma", 11), ("trailing_comma", 12)],
+    ),
     ('{"a":1 // it\'s\n,"b":2}', {"a": 1, "b": 2}, [("comment", 7)]),
     ('{"a":1 # "b": 3\n}', {"a": 1}, [("comment", 7)]),
     ('{/* } */"u":"http://x/#y"}', {"u": "http://x/#y"}, [("comment", 1)]),
     ('/* c */ {"a":1} // d', {"a": 1}, [("comment", 0), ("comment", 16)]),
-    ('{"a":True,"b":[False,None]}', {"a": True, "b": [False, None]}, [("python_literal", at) for at in (5, 15, 21)]),
+    (
+        '{"a":True,"b":[False,None]}',
+        {"a": True, "b": [False, None]},
+        [("python_literal", at) for at in (5, 15, 21)],
+    ),
     ("{'a':'say \"hi\"'}", {"a": 'say "hi"'}, [("single_quotes", 1), ("single_quotes", 5)]),
     ("{'a':'it\\'s'}", {"a": "it's"}, [("single_quotes", 1), ("single_quotes", 5)]),
     ("{\"a\":''}", {"a": ""}, [("single_quotes", 5)]),
@@ -44,8 +52,16 @@ RECOVERED: list[tuple[str, dict[str, Any], list[tuple[Any, int]]]] = [
     ("{\u201ca\u201d:\u2018it\u2019}", {"a": "it"}, [("smart_quotes", 1), ("smart_quotes", 5)]),
     ('{"a":\u00a01}', {"a": 1}, [("whitespace", 5)]),
     ('```json\n{"a":1,}\n```', {"a": 1}, [("code_fence", 0), ("trailing_comma", 14)]),
-    ('\ufeff{a:1}}</s>', {"a": 1}, [("bom", 0), ("unquoted_key", 2), ("trailing_text", 6), ("special_token", 7)]),
-    ('{"s":"True, \u201cx\u201d // # \'y\' ,}",}', {"s": "True, \u201cx\u201d // # 'y' ,}"}, [("trailing_comma", 29)]),
+    (
+        "\ufeff{a:1}}</s>",
+        {"a": 1},
+        [("bom", 0), ("unquoted_key", 2), ("trailing_text", 6), ("special_token", 7)],
+    ),
+    (
+        '{"s":"True, \u201cx\u201d // # \'y\' ,}",}',
+        {"s": "True, \u201cx\u201d // # 'y' ,}"},
+        [("trailing_comma", 28)],
+    ),
 ]
 
 
@@ -66,29 +82,93 @@ REFUSED = {
         *('{"a":"x" "b":1}', '{"a" 1}', '{"a"}', '{"a":}', '{"a":,"b":1}', '{,"a":1}', '{"a":[,1]}', "{,}"),
         *('{"a":1]', '{"a":[1}}', '{"a":NaN}', '{"a":undefined}', '{"a":TRUE}', '{"a":foo}', '{"a":-}'),
         *('{"a":+1}', '{"a":.5}', '{"a":0x10}', '{"a":01}', '{"a":1.}', '{"a":1_0}', '{"a":\u0661}'),
-        *('{"a":1,...}', "{...}", '{"a":[1,...]}', '{"a":(1,2)}', '{"a":`x`}', '{"a":"""x"""}', '{"a":"b" "c"}'),
+        *(
+            '{"a":1,...}',
+            "{...}",
+            '{"a":[1,...]}',
+            '{"a":(1,2)}',
+            '{"a":`x`}',
+            '{"a":"""x"""}',
+            '{"a":"b" "c"}',
+        ),
         *("{'a':'it's'}", "{'a':'rock 'n' roll'}", "{'a':b'x'}", "{\u2018a\u2019:\u2018it\u2019s\u2019}"),
-        *("{u:http://x/y}", "{1:2}", "{a-b:1}", '{"cmd":"echo "hi" && ls"}', '{"a":"x, "b":true}', '{\\"a\\":1}'),
+        *(
+            "{u:http://x/y}",
+            "{1:2}",
+            "{a-b:1}",
+            '{"cmd":"echo "hi" && ls"}',
+            '{"a":"x, "b":true}',
+            '{\\"a\\":1}',
+        ),
         *('{{"a":1}}', '{a: foo} {"b":1}', '{"a"=1}', '{"a":1;"b":2}', "{\u201da\u201d:1}"),
+        *("{x}: {'a':1}", "{ 'k'y,}': {\"a\":1} }", "x { 'k'y,}: {\"a\":1}"),
     ],
     "ambiguous": [
-        *('{"p":"C:\\Users\\new"}', '{"s":"\\d\\u0041"}', '{"s":"\\u12\\t"}', '{"s":"it\\\'s"}', '{"s":"\\x41"}'),
-        *('{"s":"\\u{41}"}', '{"s":"\\0"}', '{"s":"a\\\nb"}', "{'s':'\\x41'}", "{'s':'\\a'}", "{true:1}", "{None:1}"),
-        *('say "hi": {"a":1}', '[x] {"a":1}'[1:], '} {"a":1}', '{"a":1} "x"', '{"a":1}""', '{"a":1} x}', '{"a":1} []'),
-        *('// {"a":1}', '/* {"a":1} */', '{"a":1} // "b"', "{\u201ca\u201d:\u201csay \"hi\"\u201d}"),
-        *("{\u201ca\u201cb\u201d:1}", "'{\"a\":\"\\\\n\"}'", '{"s":"\\d\\\u201d"}'),
+        *(
+            '{"p":"C:\\Users\\new"}',
+            '{"s":"\\d\\u0041"}',
+            '{"s":"\\u12\\t"}',
+            '{"s":"it\\\'s"}',
+            '{"s":"\\x41"}',
+        ),
+        *(
+            '{"s":"\\u{41}"}',
+            '{"s":"\\0"}',
+            '{"s":"a\\\nb"}',
+            "{'s':'\\x41'}",
+            "{'s':'\\a'}",
+            "{true:1}",
+            "{None:1}",
+        ),
+        *(
+            'say "hi": {"a":1}',
+            'x] {"a":1}',
+            '} {"a":1}',
+            '{"a":1} "x"',
+            '{"a":1}""',
+            '{"a":1} x}',
+            '{"a":1} []',
+        ),
+        *('// {"a":1}', '/* {"a":1} */', '{"a":1} // "b"', '{\u201ca\u201d:\u201csay "hi"\u201d}'),
+        *("{\u201ca\u201cb\u201d:1}", '\'{"a":"\\\\n"}\'', '{"s":"\\d\\\u201d"}'),
+        *("'k': {'a':1}}", 'k: {"a":1}]', 'x {"a":1}}', "x] {'a':1}"),
     ],
     "truncated": [
-        *('{"a":"x', '{"a":1', '{"a":', '{"a"', '{"a', "{", '{"a":1,', '{"a":fal', '{"a":-', '{"a":[1', '{"a":"\\'),
-        *("{'a':'x", "{a:True", '{"a": "x" // "b": 1}', '{"a":1 /*', '{"a":{"b":1}', "{\u201ca", '{"a":1,}{"b":'),
+        *(
+            '{"a":"x',
+            '{"a":1',
+            '{"a":',
+            '{"a"',
+            '{"a',
+            "{",
+            '{"a":1,',
+            '{"a":fal',
+            '{"a":-',
+            '{"a":[1',
+            '{"a":"\\',
+        ),
+        *(
+            "{'a':'x",
+            "{a:True",
+            '{"a": "x" // "b": 1}',
+            '{"a":1 /*',
+            '{"a":{"b":1}',
+            "{\u201ca",
+            '{"a":1,}{"b":',
+        ),
     ],
-    "multiple_objects": ['{"a":1,}{"b":2}', '{"a":1} and {"b":2}', 'use {x:1} and {"y":2}', '{"a":1},\n{"a":1}'],
+    "multiple_objects": [
+        '{"a":1,}{"b":2}',
+        '{"a":1} and {"b":2}',
+        'use {x:1} and {"y":2}',
+        '{"a":1},\n{"a":1}',
+    ],
     "duplicate_key": ['{"a":1,"a":2,}', "{a:1,'a':2}"],
     "lone_surrogate": ['{"s":"\\ud800",}', '{"s":"\ud800",}'],
     "number_out_of_range": ['{"n":1e400,}'],
     "number_too_long": ['{"n":' + "9" * 4301 + ",}"],
     "nesting_too_deep": ["{'\"':" + "[" * 128 + "]" * 128 + "}"],
-    "unparseable": ["use {x}, please", "{x} " * 3 + "none"][:1] + ["x " + "{x} " * 70 + '{"a":1}'],
+    "unparseable": ["use {x}, please", "x " + "{x} " * 70 + '{"a":1}'],
 }
 
 
@@ -114,7 +194,9 @@ def test_the_post_condition_stops_a_wrong_recovery(text: str, monkeypatch: pytes
     assert parse_arguments(raw).reason == "ambiguous"
 
 
-OBJECTS = st.dictionaries(st.text(max_size=4), st.text("ab\"'\\\n\t,:{}[]#/\u201c\u201d", max_size=6) | st.integers(), min_size=1)
+OBJECTS = st.dictionaries(
+    st.text(max_size=4), st.text("ab\"'\\\n\t,:{}[]#/\u201c\u201d", max_size=6) | st.integers(), min_size=1
+)
 DEFECTS = {
     "trailing comma": lambda text: text[:-1] + ",}",
     "surplus closer": lambda text: text + "}",
@@ -133,7 +215,11 @@ def test_a_defect_never_changes_the_value(defect: str, value: dict[str, Any]) ->
     assert value == verdict.arguments
 
 
-@given(st.dictionaries(st.text(max_size=4), st.text(max_size=6) | st.booleans() | st.none() | st.integers(), max_size=4))
+@given(
+    st.dictionaries(
+        st.text(max_size=4), st.text(max_size=6) | st.booleans() | st.none() | st.integers(), max_size=4
+    )
+)
 def test_a_python_dict_is_right_or_dropped(value: dict[str, Any]) -> None:
     """The repr of a dict is read as Python would, or not at all."""
     assert parse_arguments(repr(value)).arguments in (value, None)
@@ -178,7 +264,14 @@ def test_spell_lists_an_edit_once_per_string() -> None:
     assert spell('"a\nb\nc"') == ('"a\\nb\\nc"', [("control_char", 2)])
 
 
-@given(st.recursive(st.text("[]{}:\"\\", max_size=4), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("[:\"\\", max_size=3), inner, max_size=3)))
+@given(
+    st.recursive(
+        st.text('[]{}:"\\', max_size=4),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.text('[:"\\', max_size=3), inner, max_size=3)
+        ),
+    )
+)
 def test_nesting_and_members_see_through_strings(value: object) -> None:
     """Brackets and colons are counted outside strings only."""
 
@@ -195,8 +288,10 @@ def test_nesting_and_members_see_through_strings(value: object) -> None:
     assert nesting(text[:-1]).open is (text[-1] in '"]}')
 
 
-@pytest.mark.parametrize(("text", "expected"), [("[12345]", True), ("[1234]", False), ('["12345"]', False), ('"12345', False)])
-def test_holds_number(text: str, expected: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(
+    ("text", "expected"), [("[12345]", True), ("[1234]", False), ('["12345"]', False), ('"12345', False)]
+)
+def test_holds_number(text: str, expected: bool) -> None:
     """Only numbers outside strings count."""
     assert expected is holds_number(text, 4)
 
