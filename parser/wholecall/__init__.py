@@ -3,22 +3,14 @@
 from wholecall.arguments import Verdict, parse_arguments
 from wholecall.errors import BadRecording, StreamClosed, StreamFailed, UnknownDialect, WholecallError
 from wholecall.events import (
-    Anomaly,
     ArgumentsDelta,
     ArgumentsReset,
-    BuiltinKind,
     BuiltinToolCall,
     CustomToolCall,
-    DropReason,
     Edit,
-    EditKind,
     Event,
-    FaultKind,
-    Flag,
-    Kind,
     ReasoningDelta,
     ServerToolCall,
-    Status,
     StreamFault,
     TextDelta,
     ToolCall,
@@ -26,7 +18,6 @@ from wholecall.events import (
     ToolCallDropped,
     ToolCallStarted,
     TurnFinished,
-    TurnReason,
     TurnStarted,
 )
 from wholecall.iterate import acollect, aevents, aturns, collect, events, turns
@@ -34,6 +25,17 @@ from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.stream import ToolCallParser
 from wholecall.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.vocabulary import (
+    Anomaly,
+    BuiltinKind,
+    DropReason,
+    EditKind,
+    FaultKind,
+    Flag,
+    Kind,
+    Status,
+    TurnReason,
+)
 
 __all__ = [
     "Anomaly",

@@ -30,11 +30,12 @@ from typing import Any, Literal, cast
 
 import msgspec
 
-from wholecall.events import DropReason, Edit, EditKind, Flag, Status
+from wholecall.events import Edit
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.recovery import Fault, Recovered, peel, recover
 from wholecall.tokens import QUOTES, exceeds, holds_number, members, nesting, plain, scan, split
+from wholecall.vocabulary import DropReason, EditKind, Flag, Status
 
 __all__ = ["Verdict", "parse_arguments"]
 

@@ -1,8 +1,9 @@
-"""From deltas to events: routes each fact to its turn, its choice and its call.
+"""From deltas to events: keeps the turns of a stream, and routes each fact to its choice.
 
-Theory of operation. A stream holds turns, a turn holds choices, a choice holds calls. Deltas come in order and
-are dispatched by type: labelled facts are bound by `binding`, slotted ones by `slots`; `phases` decides what
-the news does to the call; `verdicts` judges it at its end. Nothing here parses or looks at argument text.
+Theory of operation. A stream holds turns, a turn holds choices, a choice holds calls. A delta that belongs to
+a choice is passed on to `facts`; those that concern a turn or the whole stream are handled here: turns that
+begin, switch and end, faults that leave holes, and the last word on each choice, which waits until nothing
+can follow. Nothing here parses or looks at argument text.
 
 The hot path is the loop in `advance`: a fragment whose call is on the choice's hot list, which begins no
 object longer than the text and fits the granted room, is appended and shown. All else goes the cold way,
@@ -16,36 +17,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wholecall import slots
-from wholecall.binding import bind
 from wholecall.choices import Choice
 from wholecall.deltas import (
-    HYDRATION,
     CallClosed,
-    CallSeen,
-    CallWhole,
     Finish,
     Fragment,
-    Labelled,
     Noted,
-    ReasoningFragment,
     Slot,
-    TextFragment,
     TurnEnded,
     TurnOpened,
     UsageSeen,
     WireFault,
 )
-from wholecall.endings import outranks
-from wholecall.events import ArgumentsDelta, ReasoningDelta, StreamFault, TextDelta, TurnStarted
-from wholecall.phases import advance
+from wholecall.endings import CUT_REASONS
+from wholecall.events import ArgumentsDelta, StreamFault, TurnStarted
+from wholecall.facts import FACTS, judge_all
 from wholecall.turn_state import TurnState
 from wholecall.turns import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from wholecall.calls import Call
     from wholecall.deltas import Delta
     from wholecall.events import Event
     from wholecall.limits import Limits
@@ -55,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["Assembler"]
 
 _PLACEHOLDER_SIZE = 8  # a text this short may be `{}`, which an object replaces
-_CUT_REASONS = frozenset({"length", "content_filter"})
+_AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # facts that say nothing once a turn is over
 
 
 class Assembler:
@@ -69,7 +61,6 @@ class Assembler:
     def __init__(self, policy: Policy, limits: Limits) -> None:
         self.dialect = "unknown"
         self.turns: list[TurnState] = []
-        self.replaced = False  # the current frame held invalid UTF-8
         self.failed = False
         self._policy = policy
         self._limits = limits
@@ -78,6 +69,13 @@ class Assembler:
         self._keys: dict[str, TurnState] = {}
         self._turn: TurnState | None = None
         self._choices: dict[int, Choice] = {}  # those of the current turn
+
+        self._turn_facts: dict[type, Callable[[Any], None]] = {
+            TurnOpened: self._turn_opened,
+            TurnEnded: self._turn_ended,
+            UsageSeen: self._usage,
+            WireFault: self._fault,
+        }
 
     def take(self) -> list[Event]:
         """Return the events since the last call."""
@@ -89,23 +87,43 @@ class Assembler:
         """Take the deltas of one frame, in order."""
         choices, out = self._choices, self._out
         for delta in deltas:
-            kind = type(delta)
-            choice = choices.get(delta.choice) if kind is Fragment or kind is Slot else None
-            if choice is not None:  # the hot path: most common case first
-                call = (choice.hot if kind is Fragment else choice.hot_slots).get(delta.index)
-                if (
-                    call is not None
-                    and call.room >= len(text := delta.text)
-                    and (text[0] != "{" or _PLACEHOLDER_SIZE < call.size > len(text))
-                    and not "\ud800" <= text[-1] <= "\udbff"
-                ):
-                    call.append(text)
-                    call.room -= len(text)
-                    out.append(ArgumentsDelta(choice.turn, choice.number, call.number, text))
-                    continue
-            if not self.failed:
-                _HANDLERS[kind](self, delta)
-                choices = self._choices
+            call = None
+            if type(delta) is Fragment:  # the most common case first
+                choice = choices.get(delta.choice)
+                call = choice.hot.get(delta.index) if choice is not None else None
+            elif type(delta) is Slot:
+                choice = choices.get(delta.choice)
+                call = choice.hot_slots.get(delta.index) if choice is not None else None
+            if (
+                call is not None
+                and call.room >= len(text := delta.text)
+                and (text[0] != "{" or _PLACEHOLDER_SIZE < call.size > len(text))
+                and not "\ud800" <= text[-1] <= "\udbff"
+            ):
+                call.append(text)
+                call.room -= len(text)
+                out.append(ArgumentsDelta(call.turn, call.choice, call.number, text))
+                continue
+            self._route(delta)
+            choices = self._choices
+
+    def advance_replaced(self, deltas: Iterable[Delta]) -> None:
+        """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""
+        for delta in deltas:
+            self._route(delta, replaced=True)
+
+    def _route(self, delta: Delta, *, replaced: bool = False) -> None:
+        if self.failed:
+            return
+        if isinstance(delta, (TurnOpened, TurnEnded, UsageSeen, WireFault)):
+            self._turn_facts[type(delta)](delta)
+            return
+        choice = self._choice(delta.choice)
+        if not choice.ended:
+            choice.replaced = replaced
+            FACTS[type(delta)](choice, delta)
+        elif not isinstance(delta, _AFTERTHOUGHTS):
+            choice.anomalies.add("data_after_end")
 
     def snapshot(self) -> Turn:
         """Return the current turn as it stands, an empty one if none began."""
@@ -173,25 +191,11 @@ class Assembler:
         choice.ended = True
         if ended == "aborted":
             choice.reason = "error" if self.failed else "aborted"
-        elif choice.reason in _CUT_REASONS:
+        elif choice.reason in CUT_REASONS:
             ended = "length"
         elif choice.reason is not None:
             ended = "clean"
-        self._judge_all(choice, ended)
-
-    def _judge_all(self, choice: Choice, ended: Ended) -> None:
-        """Judge the open calls: hollow ones last, as their text may have gone to one that is dropped."""
-        news = "abort" if ended == "aborted" else "end"
-        before = len(self._out)
-        held_back: dict[int, list[Event]] = {}
-        for call in sorted(choice.calls, key=lambda call: (call.hollow, call.number)):
-            advance(choice, call, news, ended)
-            held_back[call.number] = self._out[before:]
-            del self._out[before:]
-        for number in sorted(held_back):
-            self._out.extend(held_back[number])
-        choice.held = None
-        choice.release()
+        judge_all(choice, ended)
 
     def _finish_turn(self, turn: TurnState, ended: Ended) -> None:
         """End what is open and say the last word on each choice."""
@@ -204,161 +208,23 @@ class Assembler:
         turn.finish()
         self._out.extend(turn.finished.values())
 
-    def close(self, ended: Ended = "open") -> None:
-        """The stream is over: finish every turn; an empty stream has one empty turn."""
+    def close(self, ended: Ended = "open", detail: str = "") -> None:
+        """The stream is over: finish every turn; an empty stream has one empty turn.
+
+        `detail` says why, for calls that an abort drops.
+        """
         if not self.turns:
             self._begin(TurnOpened(None))
         for turn in self.turns:
+            for choice in turn.choices.values():
+                choice.abort_detail = detail or choice.abort_detail
             self._finish_turn(turn, "aborted" if self.failed else ended)
 
-    # Labelled facts.
-
-    def _labelled(self, delta: Labelled) -> None:
-        choice = self._choice(delta.choice)
-        if choice.ended:
-            choice.anomalies.add("data_after_end")
-            return
-        call = bind(choice, delta)
-        if call is None:
-            return
-        if delta.kind == "custom" and call.empty:
-            call.kind = "custom"
-        _add_extra(call, delta.extra)
-        if delta.name is not None:
-            advance(choice, call, "name", delta.name)
-        if delta.rank:
-            advance(choice, call, "whole", (delta.text, delta.rank))
-        elif delta.text:
-            self._take_text(choice, call, delta.text)
-        if delta.index is not None:
-            choice.heat(call, delta.index)
-
-    def _fragment(self, delta: Fragment) -> None:
-        self._labelled(Labelled(delta.choice, delta.index, None, None, delta.text))
-
-    def _take_text(self, choice: Choice, call: Call, text: str) -> None:
-        if self.replaced and "\ufffd" in text:
-            call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
-        advance(choice, call, "fragment", text)
-
-    # Slotted facts.
-
-    def _slot(self, delta: Slot) -> None:
-        choice = self._choice(delta.choice)
-        call = self._located(choice, delta)
-        if call is not None and delta.text:
-            self._take_text(choice, call, delta.text)
-            if delta.index is not None:
-                choice.heat(call, delta.index)
-
-    def _call_seen(self, delta: CallSeen) -> None:
-        choice = self._choice(delta.choice)
-        call = self._located(choice, delta)
-        if call is not None:
-            self._learn(choice, call, delta)
-
-    def _call_whole(self, delta: CallWhole) -> None:
-        choice = self._choice(delta.choice)
-        call = self._located(choice, delta)
-        if call is None:
-            return
-        if delta.id_wins and delta.id is not None and call.id not in (None, delta.id):
-            choice.claim_id(call, delta.id)
-            call.id = delta.id
-        self._learn(choice, call, delta)
-        if delta.text:
-            if self.replaced and "\ufffd" in delta.text:
-                call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
-            advance(choice, call, "whole", (delta.text, delta.rank))
-
-    def _located(self, choice: Choice, delta: Slot | CallSeen | CallWhole) -> Call | None:
-        """Return the call in the delta's slot, opened if need be."""
-        if choice.ended:
-            choice.anomalies.add("data_after_end")
-            return None
-        if isinstance(delta, CallWhole) and delta.rank == HYDRATION:
-            call = slots.find_restated(choice, delta)
-        else:
-            call = slots.find(choice, delta)
-        if call is None or (isinstance(delta, CallSeen) and slots.is_another(call, delta)):
-            self._release_held(choice)
-            return slots.open_slot(choice, delta)
-        if not (isinstance(delta, CallWhole) and delta.rank == HYDRATION):
-            slots.learn_slot(choice, call, delta)
-        return call
-
-    def _learn(self, choice: Choice, call: Call, delta: CallSeen | CallWhole) -> None:
-        if delta.kind != call.kind and call.phase == "pending":
-            choice.cool(call)
-            call.kind = delta.kind
-        if delta.id is not None and call.phase != "ended":
-            choice.claim_id(call, delta.id)
-        call.namespace = call.namespace or delta.namespace
-        call.flags.update(delta.flags)
-        _add_extra(call, delta.extra)
-        if delta.name is not None:
-            advance(choice, call, "name", delta.name)
-
-    def _call_closed(self, delta: CallClosed) -> None:
-        choice = self._choice(delta.choice)
-        call = slots.find(choice, delta)
-        if call is None or choice.ended:
-            return
-        if delta.final or delta.truncated:
-            advance(choice, call, "close", delta.truncated)
-        elif call.phase != "ended":
-            if choice.held is not call:
-                self._release_held(choice)
-            call.closed = True
-            choice.held = call
-
-    def _release_held(self, choice: Choice) -> None:
-        """The next block begins: the one before it was whole."""
-        held, choice.held = choice.held, None
-        if held is not None:
-            advance(choice, held, "close", False)
-
-    # Ends and the rest.
-
-    def _finish(self, delta: Finish) -> None:
-        choice = self._choice(delta.choice)
-        if choice.ended:
-            return
-        if outranks(delta.reason, choice.reason):
-            choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
-        if delta.drops:
-            self._judge_all(choice, "aborted")
-            return
-        ended: Ended = "length" if delta.reason in _CUT_REASONS else "clean"
-        for call in choice.calls:
-            if call is choice.held and ended == "length":
-                advance(choice, call, "end", ended)
-            elif call is choice.held:
-                advance(choice, call, "close", False)
-            else:
-                advance(choice, call, "finish", ended)
-        choice.held = None
-
-    def _text(self, delta: TextFragment) -> None:
-        choice = self._choice(delta.choice)
-        if choice.ended:
-            choice.anomalies.add("data_after_end")
-            return
-        choice.text.append(delta.text)
-        self._out.append(TextDelta(choice.turn, choice.number, delta.text))
-
-    def _reasoning(self, delta: ReasoningFragment) -> None:
-        choice = self._choice(delta.choice)
-        choice.reason_with(delta)
-        if delta.text:
-            self._out.append(ReasoningDelta(choice.turn, choice.number, delta.text))
+    # Facts about the whole turn.
 
     def _usage(self, delta: UsageSeen) -> None:
         turn = self._turn or self._open_turn(TurnOpened(None))
         turn.usage = {**(turn.usage or {}), **delta.usage}
-
-    def _noted(self, delta: Noted) -> None:
-        self._choice(delta.choice).anomalies.add(delta.anomaly)
 
     def _fault(self, delta: WireFault) -> None:
         turn = self._turn
@@ -382,26 +248,3 @@ class Assembler:
             for call in choice.calls:
                 if call.phase != "ended":
                     call.hole = True
-
-
-def _add_extra(call: Call, extra: dict[str, Any] | None) -> None:
-    if extra:
-        call.extra = {**(call.extra or {}), **extra}
-
-
-_HANDLERS: dict[type, Callable[[Assembler, Any], None]] = {
-    Fragment: Assembler._fragment,
-    Labelled: Assembler._labelled,
-    Slot: Assembler._slot,
-    CallSeen: Assembler._call_seen,
-    CallWhole: Assembler._call_whole,
-    CallClosed: Assembler._call_closed,
-    TurnOpened: Assembler._turn_opened,
-    TurnEnded: Assembler._turn_ended,
-    Finish: Assembler._finish,
-    TextFragment: Assembler._text,
-    ReasoningFragment: Assembler._reasoning,
-    UsageSeen: Assembler._usage,
-    Noted: Assembler._noted,
-    WireFault: Assembler._fault,
-}

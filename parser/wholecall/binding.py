@@ -17,6 +17,9 @@ The terms of the table:
   ends, and it is no snapshot of that text;
 * *other name*: both names are known, and the new one is neither the old one nor an extension of it.
 
+Labels without text that follow a complete call may open another one or only come again. They open a *phantom*,
+which has no number and vanishes unless text comes.
+
 A fragment that several calls could claim is *ambiguous*: it goes to a call of its own that has no name, and
 each of the candidates is marked as having a hole. None of them can be executed then.
 
@@ -55,8 +58,8 @@ def bind(choice: Choice, delta: Labelled) -> Call | None:
         if not (delta.id or delta.name):
             return _ambiguous(choice, delta, _open_calls(choice))
         index = None
-    by_id = choice.with_id(delta.id) if delta.id else None
-    by_index = choice.at_index(index) if index is not None else None
+    by_id = _with_id(choice, delta)
+    by_index = _latest(choice.by_index.get(index, [])) if index is not None else None
     row = ROWS[_id_says(delta, by_id), _index_says(index, by_id, by_index)]
     call = row(choice, delta, by_id or by_index)
     if index is not None:
@@ -64,6 +67,22 @@ def bind(choice: Choice, delta: Labelled) -> Call | None:
     if delta.id:
         choice.claim_id(call, delta.id)
     return call
+
+
+def _with_id(choice: Choice, delta: Labelled) -> Call | None:
+    """Return the call that claimed the id: at the same index, if that can go on or is repeated, else the latest."""
+    claimants = choice.by_id.get(delta.id, []) if delta.id else []
+    here = [call for call in claimants if delta.index in call.indices]
+    if here and not any(call.continuable for call in here) and not here[-1].is_restated_by(delta.text):
+        here = [call for call in claimants if call.continuable] or here
+    return _latest(here or claimants)
+
+
+def _latest(claimants: list[Call]) -> Call | None:
+    """Return the latest call that can go on, else the latest."""
+    if not claimants:
+        return None
+    return next((call for call in reversed(claimants) if call.continuable), claimants[-1])
 
 
 def _id_says(delta: Labelled, by_id: Call | None) -> str:
@@ -123,8 +142,8 @@ def _open_calls(choice: Choice) -> list[Call]:
 # Opening calls.
 
 
-def _new(choice: Choice, delta: Labelled, _: Call | None = None) -> Call:
-    call = choice.open(delta.kind)
+def _new(choice: Choice, delta: Labelled, *, phantom: bool = False) -> Call:
+    call = choice.open(delta.kind, phantom=phantom and not delta.text)
     if delta.index is None or delta.index == INVALID_INDEX:
         call.inside = _unfinished_namesake(choice.calls, call, delta)
     else:
@@ -135,15 +154,9 @@ def _new(choice: Choice, delta: Labelled, _: Call | None = None) -> Call:
 def _unfinished_namesake(calls: list[Call], opened: Call, delta: Labelled) -> Call | None:
     """Return the unfinished call of the same name within which this one opens."""
     for call in reversed(calls):
-        if call is not opened and call.continuable and not call.empty and not _other_name(delta, call):
+        if call is not opened and call.unfinished and not _other_name(delta, call):
             return call
     return None
-
-
-def _new_on_taken(choice: Choice, delta: Labelled, open_call: Call) -> Call:
-    call = _new(choice, delta)
-    call.phantom = "id_churn" in open_call.flags and not _other_name(delta, open_call)
-    return call
 
 
 def _ambiguous(choice: Choice, delta: Labelled, candidates: list[Call]) -> Call:
@@ -177,9 +190,11 @@ def _known_elsewhere(choice: Choice, delta: Labelled, call: Call | None) -> Call
 def _unseen_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
     assert call is not None
     if _other_name(delta, call):
-        return _new_on_taken(choice, delta, call)
+        return _new(choice, delta)
     another = _another_of_same_name if delta.name else _another_without_name
-    return _new_on_taken(choice, delta, call) if another(delta, call) else call
+    if not another(delta, call):
+        return call
+    return _new(choice, delta, phantom=not delta.name or "id_churn" in call.flags)
 
 
 def _another_of_same_name(delta: Labelled, call: Call) -> bool:
@@ -191,7 +206,9 @@ def _another_of_same_name(delta: Labelled, call: Call) -> bool:
 
 
 def _another_without_name(delta: Labelled, call: Call) -> bool:
-    return _starts(delta) and call.complete and not call.holds_placeholder
+    if not call.complete or call.holds_placeholder:
+        return False
+    return _starts(delta) if delta.text else call.id is not None
 
 
 def _unseen_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
@@ -209,9 +226,14 @@ def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
         return _unlabelled_at(choice, delta, call)
     if _other_name(delta, call):
         return call if call.empty and call.phase == "pending" else _new(choice, delta)
-    if call.phase != "ended" and call.complete and _starts(delta):
-        return call if call.is_restated_by(delta.text) or call.holds_placeholder else _new(choice, delta)
-    return call
+    if call.phase == "ended" or not call.complete or call.holds_placeholder:
+        return call
+    if call.name is None:  # a late name (quirk 17), unless several calls go by this index
+        shared = delta.index is not None and len(choice.by_index[delta.index]) > 1
+        return _new(choice, delta) if shared else call
+    if not delta.text:  # the head of another call, or the name once more (quirk 15)
+        return _new(choice, delta, phantom=True)
+    return _new(choice, delta) if _starts(delta) and not call.is_restated_by(delta.text) else call
 
 
 def _unlabelled_at(choice: Choice, delta: Labelled, call: Call) -> Call:

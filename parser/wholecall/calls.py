@@ -25,7 +25,7 @@ from wholecall.lexical import Scan
 
 if TYPE_CHECKING:
     from wholecall.deltas import Index
-    from wholecall.events import DropReason, Flag, Kind
+    from wholecall.vocabulary import DropReason, Flag, Kind
 
 __all__ = ["Call", "is_placeholder", "utf8_size"]
 
@@ -34,7 +34,7 @@ _PLACEHOLDER_SIZE = 8  # `{}` and some white space; longer texts are no placehol
 
 
 def _join_pair(match: re.Match[str]) -> str:
-    high, low = match.group()
+    high, low = match[0][0], match[0][1]
     return chr(0x10000 + ((ord(high) - 0xD800) << 10) + (ord(low) - 0xDC00))
 
 
@@ -52,12 +52,12 @@ class Call:
     """What is known of one call.
 
     Attributes:
-        number: its index in events, dense per choice in order of first appearance.
+        number: its index in events, dense per choice in order of first appearance; -1 for a phantom.
         phase: `pending`, `streaming`, `settled` or `ended`; only `phases` changes it.
         id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
         hole: text that could be this call's was lost; a restatement heals it.
         inside: the unfinished call of the same name within which this one was opened.
-        phantom: opened on the index of a call whose id changes; vanishes if nothing comes.
+        phantom: perhaps only labels that came again: without a number, and nothing, until text comes.
         slotted: bound by slot, not by labels.
         dropped: why it was dropped, None if it was not.
         closed, cut: the wire ended this call; and called it incomplete.
@@ -78,6 +78,7 @@ class Call:
         "bytes",
         "charged",
         "charged_whole",
+        "choice",
         "closed",
         "cut",
         "detail",
@@ -104,10 +105,13 @@ class Call:
         "room",
         "slotted",
         "snapshots",
+        "turn",
     )
 
-    def __init__(self, number: int, kind: Kind, *, slotted: bool = False) -> None:
-        self.number = number
+    def __init__(self, turn: int, choice: int, kind: Kind, *, slotted: bool = False) -> None:
+        self.turn = turn
+        self.choice = choice
+        self.number = -1
         self.kind = kind
         self.slotted = slotted
         self.phase = "pending"
@@ -192,6 +196,14 @@ class Call:
         if self.restated is not None:
             return True
         return not self.empty and self._lexical().complete
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the text so far asks for more: it is no whole value, or more than one."""
+        if self.phase == "ended" or self.empty or self.restated is not None:
+            return False
+        scan = self._lexical()
+        return not scan.complete or scan.overfull
 
     @property
     def plain(self) -> bool:
@@ -331,6 +343,7 @@ class Call:
         if rank == OBJECT and not self.hollow:
             return self.is_restated_by(text)
         if is_placeholder(text) and not self.empty:
+            self.rank = max(rank, self.rank)
             return True
         if rank >= HYDRATION and self.hole:
             self.hole, self.healed = False, True

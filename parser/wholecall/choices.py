@@ -15,9 +15,10 @@ from wholecall.verdicts import drop
 if TYPE_CHECKING:
     from wholecall.budget import Budget
     from wholecall.deltas import Index, ReasoningFragment
-    from wholecall.events import Anomaly, DropReason, Event, Kind, TurnReason
+    from wholecall.events import Event
     from wholecall.limits import Limits
     from wholecall.policy import Policy
+    from wholecall.vocabulary import Anomaly, DropReason, Kind, TurnReason
 
 __all__ = ["Choice"]
 
@@ -31,10 +32,12 @@ class Choice:
         overflow: the one call that stands for all beyond `Limits.max_calls`, None so far.
         muddled: an index went by more than one call, so that indices alone tell nothing.
         held: the call that the wire closed, whose verdict waits for what comes next.
+        replaced: the frame at hand held bytes that are not UTF-8.
         reason: why the choice ended, None while no reason is known.
     """
 
     __slots__ = (
+        "abort_detail",
         "anomalies",
         "budget",
         "by_id",
@@ -47,6 +50,7 @@ class Choice:
         "hot_slots",
         "limits",
         "muddled",
+        "n_numbered",
         "n_overflow",
         "number",
         "out",
@@ -55,6 +59,7 @@ class Choice:
         "provider_reason",
         "reason",
         "reasoning",
+        "replaced",
         "slots",
         "taken_ids",
         "text",
@@ -77,13 +82,15 @@ class Choice:
         self.slots: dict[Index, Call] = {}
         self.muddled = False
         self.hot: dict[Index, Call] = {}
-        self.hot_slots: dict[Index, Call] = {}
+        self.hot_slots: dict[Index | None, Call] = {}
         self.overflow: Call | None = None
-        self.n_overflow = 0
+        self.n_overflow = self.n_numbered = 0
         self.held: Call | None = None
         self.reason: TurnReason | None = None
         self.provider_reason: str | None = None
         self.ended = False
+        self.replaced = False
+        self.abort_detail = "the turn was aborted"
         self.anomalies: set[Anomaly] = set()
         self.text: list[str] = []
         self.reasoning: list[list[ReasoningFragment]] = []  # a list of fragments per block
@@ -93,18 +100,31 @@ class Choice:
 
     # Calls and their labels.
 
-    def open(self, kind: Kind, *, slotted: bool = False) -> Call:
+    def open(self, kind: Kind, *, slotted: bool = False, phantom: bool = False) -> Call:
         """Return a new call, or the one that stands for all beyond the limit."""
         limit = self.limits.max_calls
-        if limit is None or len(self.calls) < limit:
-            call = Call(len(self.calls), kind, slotted=slotted)
-            self.calls.append(call)
-            return call
+        if limit is not None and len(self.calls) >= limit:
+            return self._overflow(kind, limit)
+        call = Call(self.turn, self.number, kind, slotted=slotted)
+        call.phantom = phantom
+        self.calls.append(call)
+        if not phantom:
+            self.materialise(call)
+        return call
+
+    def materialise(self, call: Call) -> None:
+        """Give the call its number: it has come to be."""
+        call.number = self.n_numbered
+        self.n_numbered += 1
+        call.phantom = False
+
+    def _overflow(self, kind: Kind, limit: int) -> Call:
         self.n_overflow += 1
         if self.overflow is None:
-            self.overflow = Call(len(self.calls), kind, slotted=slotted)
+            self.overflow = Call(self.turn, self.number, kind)
             self.overflow.refuse("too_many_calls", "")
             self.calls.append(self.overflow)
+            self.materialise(self.overflow)
         self.overflow.detail = f"{self.n_overflow} calls beyond the limit of {limit}"
         return self.overflow
 
@@ -144,26 +164,12 @@ class Choice:
         if alias not in self.by_id:
             self._learn(call, alias)
 
-    def at_index(self, index: Index) -> Call | None:
-        """Return the latest call that can go on among those that claimed the index, else the latest."""
-        claimants = self.by_index.get(index)
-        if not claimants:
-            return None
-        return next((call for call in reversed(claimants) if call.continuable), claimants[-1])
-
     def with_id(self, id: str) -> Call | None:
-        """Return the call that claimed the id: the latest that can go on, else the latest."""
-        claimants = self.by_id.get(id)
-        if not claimants:
-            return None
-        return next((call for call in reversed(claimants) if call.continuable), claimants[-1])
-
-    def reason_with(self, delta: ReasoningFragment) -> None:
-        """Add a piece of reasoning to its block; a new block number opens a new block."""
-        blocks = self.reasoning
-        if not blocks or blocks[-1][0].block != delta.block:
-            blocks.append([])
-        blocks[-1].append(delta)
+        """Return the call that claimed the id or alias: the latest that can go on, else the latest."""
+        claimants = self.by_id.get(id, [])
+        return next(
+            (call for call in reversed(claimants) if call.continuable), claimants[-1] if claimants else None
+        )
 
     # What is said of a call in the end.
 
@@ -180,13 +186,16 @@ class Choice:
         against = self._objection_to_all(waiting)
         for call, events in sorted(waiting, key=lambda item: item[0].number):
             if against is not None and call.dropped is None and call.kind != "server":
-                events = [drop(self, call, *against)]
-            self._emit(events)
+                self._emit([drop(self, call, *against)])
+            else:
+                self._emit(events)
 
     def _objection_to_all(self, waiting: list[tuple[Call, list[Event]]]) -> tuple[DropReason, str] | None:
         if self.policy.truncated_turn == "drop" and self.reason in {"length", "content_filter"}:
             return "truncated", "the turn was cut, and the policy drops all of its calls"
-        if self.policy.on_bad_sibling == "reject_all" and any(call.dropped is not None for call, _ in waiting):
+        if self.policy.on_bad_sibling == "reject_all" and any(
+            call.dropped is not None for call, _ in waiting
+        ):
             return "aborted", "a sibling was dropped, and the policy rejects all calls then"
         return None
 
@@ -207,6 +216,7 @@ class Choice:
 
     def cool(self, call: Call) -> None:
         """Send fragments of the call through the binder again: a label or its phase changed."""
-        for hot in (self.hot, self.hot_slots):
-            for index in [index for index, other in hot.items() if other is call]:
-                del hot[index]
+        for index in [index for index, other in self.hot.items() if other is call]:
+            del self.hot[index]
+        for slot in [slot for slot, other in self.hot_slots.items() if other is call]:
+            del self.hot_slots[slot]

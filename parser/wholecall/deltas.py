@@ -15,7 +15,7 @@ from typing import Any, Union
 
 import msgspec
 
-from wholecall.events import Anomaly, FaultKind, Kind, TurnReason
+from wholecall.vocabulary import Anomaly, FaultKind, Flag, Kind, TurnReason
 
 __all__ = [
     "DONE",
@@ -97,7 +97,7 @@ class CallSeen(msgspec.Struct, frozen=True, gc=False):
     name: str | None
     kind: Kind = "function"
     namespace: str | None = None
-    flags: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
 
 
@@ -118,7 +118,7 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
     kind: Kind = "function"
     namespace: str | None = None
     id_wins: bool = False
-    flags: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
 
 

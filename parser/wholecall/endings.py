@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wholecall.choices import Choice
-    from wholecall.events import TurnReason
+    from wholecall.vocabulary import TurnReason
 
-__all__ = ["FACTS", "outranks", "turn_finished"]
+__all__ = ["CUT_REASONS", "outranks", "turn_finished"]
 
-FACTS = frozenset({"error", "aborted", "content_filter", "length", "pause"})
+CUT_REASONS = frozenset({"length", "content_filter"})
+_FACTS = CUT_REASONS | {"error", "aborted", "pause"}
 _PRECEDENCE = ("aborted", "error", "content_filter", "length")
 _NO_CLAIM = frozenset({"completed"})  # Responses has no reason for tool calls
 _EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)
@@ -65,7 +66,7 @@ def turn_finished(choice: Choice, usage: dict[str, Any] | None) -> TurnFinished:
 
 
 def _reason(claimed: TurnReason | None, *, executable: bool, dropped: bool) -> TurnReason:
-    if claimed is not None and claimed in FACTS:
+    if claimed is not None and claimed in _FACTS:
         return claimed
     if executable:
         return "tool_calls"

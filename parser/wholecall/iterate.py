@@ -19,7 +19,7 @@ from wholecall.turns import Turn
 __all__ = ["acollect", "aevents", "aturns", "collect", "events", "turns"]
 
 Chunk = Union[bytes, bytearray, memoryview, Any]
-_BYTES = (bytes, bytearray, memoryview)
+_BYTES = (bytes, bytearray, memoryview, str)  # `feed` refuses text, with advice
 
 
 def events(
@@ -34,7 +34,10 @@ def events(
 
     Args:
         source: yields bytes in any pieces, or decoded payloads. It is closed at the end, also an early one.
-        dialect, framing, policy, limits: as for `ToolCallParser`.
+        dialect: as for `ToolCallParser`, like the others below.
+        framing: how the bytes are cut into events.
+        policy: how calls are judged.
+        limits: what the stream may hold.
 
     Raises:
         UnknownDialect: the dialect or the framing is not known.
@@ -124,8 +127,8 @@ async def acollect(
     return parser.turn
 
 
-def _feed(parser: ToolCallParser, chunk: Chunk) -> list[Event]:
-    return parser.feed(chunk) if isinstance(chunk, (*_BYTES, str)) else parser.feed_event(chunk)
+def _feed(parser: ToolCallParser, chunk: Any) -> list[Event]:
+    return parser.feed(chunk) if isinstance(chunk, _BYTES) else parser.feed_event(chunk)
 
 
 def _events(parser: ToolCallParser, source: Iterable[Chunk]) -> Iterator[Event]:

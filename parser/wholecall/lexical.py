@@ -31,12 +31,14 @@ class Scan:
 
     Attributes:
         complete: whether one whole value (object, array or string) has been closed; never flips back.
+        overfull: whether more than white space followed it.
     """
 
-    __slots__ = ("_escaped", "_inside", "_last", "_stack", "complete")
+    __slots__ = ("_escaped", "_inside", "_last", "_stack", "complete", "overfull")
 
     def __init__(self) -> None:
         self.complete = False
+        self.overfull = False
         self._stack: list[str] = []
         self._last = ""  # the last significant token outside strings
         self._inside = False
@@ -61,6 +63,8 @@ class Scan:
         position, end = 0, len(text)
         while position < end and not self.complete:
             position = self._in_string(text, position) if self._inside else self._outside(text, position)
+        if position < end and not self.overfull:
+            self.overfull = not text[position:].isspace()
 
     def _in_string(self, text: str, position: int) -> int:
         if self._escaped:

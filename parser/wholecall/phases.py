@@ -43,9 +43,7 @@ def _start(choice: Choice, call: Call) -> None:
     assert call.name is not None
     call.name = call.name.strip().partition("<|")[0].rstrip()  # markers of a chat template leak in (quirk 58)
     call.phase = "streaming"
-    choice.out.append(
-        ToolCallStarted(choice.turn, choice.number, call.number, call.id, call.name, call.kind)
-    )
+    choice.out.append(ToolCallStarted(choice.turn, choice.number, call.number, call.id, call.name, call.kind))
     if call.text:
         choice.out.append(ArgumentsDelta(choice.turn, choice.number, call.number, call.text))
 
@@ -59,7 +57,7 @@ def _settle(choice: Choice, call: Call) -> None:
 
 def _finish(choice: Choice, call: Call, ended: Ended) -> None:
     choice.cool(call)
-    if call.phantom and call.empty:
+    if call.phantom:
         call.phase = "ended"
         return
     if call.phase == "pending" and call.name is not None and ended == "clean":
@@ -93,7 +91,7 @@ def _merged(old: str | None, new: str) -> str:
     return old if new.strip() == old.strip() else old + new
 
 
-def _confirm_name(choice: Choice, call: Call, name: str) -> None:
+def _confirm_name(_: Choice, call: Call, name: str) -> None:
     assert call.name is not None
     if name.strip().partition("<|")[0].rstrip() != call.name:
         call.refuse("ambiguous", "another name came after the arguments had begun")
@@ -157,7 +155,7 @@ def _object(call: Call) -> bool:
     return (call.restated or call.text).lstrip().startswith("{")
 
 
-def _stay(choice: Choice, call: Call, what: object) -> None:
+def _stay(_choice: Choice, _call: Call, _what: object) -> None:
     """Nothing changes."""
 
 

@@ -24,8 +24,9 @@ from collections.abc import Callable
 from itertools import takewhile
 from typing import NamedTuple
 
-from wholecall.events import DropReason, Edit, EditKind
+from wholecall.events import Edit
 from wholecall.tokens import SPACES, Token, scan, spell
+from wholecall.vocabulary import DropReason, EditKind
 
 __all__ = ["Fault", "Recovered", "peel", "recover"]
 

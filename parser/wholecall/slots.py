@@ -53,10 +53,11 @@ def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
     """Return the call that a final message restates: by id, else by alias, else the one that fits best."""
     for label in (delta.id, delta.alias):
         claimants = choice.by_id.get(label, []) if label is not None else []
-        if len(claimants) == 1:
-            return claimants[0]
+        named = [call for call in claimants if _may_be_restated(call, delta)]
+        if len(named) == 1 and (named[0].rank != HYDRATION or named[0].is_restated_by(delta.text)):
+            return named[0]
         if claimants:
-            return _best_fit(choice, delta, claimants) or claimants[-1]
+            return _best_fit(choice, delta, named)
     nameable = [call for call in choice.calls if _may_be_restated(call, delta)]
     return _best_fit(choice, delta, nameable)
 
@@ -81,7 +82,7 @@ def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | Non
 def _fit(call: Call, delta: CallWhole) -> int:
     """Return how well a restated text fits the call; 0 if it does not. Two known ids ask for equal text."""
     held = call.restated if call.restated is not None else call.text
-    if not call.hollow and _same(held, delta.text):
+    if held and _same(held, delta.text):
         return 4
     if not call.hollow and delta.text.startswith(held):
         return 3

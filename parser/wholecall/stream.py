@@ -9,8 +9,7 @@ does I/O, and nothing that comes from the wire raises.
 from __future__ import annotations
 
 import json
-from types import TracebackType
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
 
@@ -24,6 +23,11 @@ from wholecall.framing import FRAMINGS, Frame, Framing, sniff
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.turns import Turn
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
 
 __all__ = ["ToolCallParser"]
 
@@ -80,7 +84,7 @@ class ToolCallParser:
         self._ending = False
         self._closed = False
 
-    def __enter__(self) -> ToolCallParser:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -155,15 +159,15 @@ class ToolCallParser:
         return self._assembler.take()
 
     def abort(self, reason: str = "aborted by the caller") -> list[Event]:
-        """Drop every open call, end the stream and return the last events.
+        """Drop every open call, end the stream and return the last events; calling it again returns none.
 
         Args:
-            reason: for people; kept out of the events.
+            reason: for people; the `detail` of the calls that are dropped.
         """
         if self._closed:
             return []
         self._closed = True
-        self._assembler.close("aborted")
+        self._assembler.close("aborted", reason)
         return self._assembler.take()
 
     # Framing.
@@ -216,17 +220,14 @@ class ToolCallParser:
 
     def _replaced(self, translator: Translator, frame: Frame) -> None:
         """Bytes of the frame were no UTF-8: its argument text is not to be executed."""
-        assembler = self._assembler
-        assembler.advance([WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")])
-        assembler.replaced = True
-        assembler.advance(translator.translate(frame))
-        assembler.replaced = False
+        self._assembler.advance([WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")])
+        self._assembler.advance_replaced(translator.translate(frame))
 
     def _detect(self, frame: Frame) -> None:
         self._pending.append(frame)
         self._pending_size += len(frame.data)
         for text in payloads(frame.data):
-            dialect = detect_dialect(_object(text), frame.event)
+            dialect = detect_dialect(_object(text))
             if dialect is not None:
                 self._assembler.dialect = dialect.name
                 self._translator = dialect.start()

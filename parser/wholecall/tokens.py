@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-from wholecall.events import EditKind
+from wholecall.vocabulary import EditKind
 
 __all__ = [
     "JSON_SPACE",

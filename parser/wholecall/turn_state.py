@@ -90,7 +90,7 @@ def _by_kind(choice: Choice) -> dict[str, Any]:
     """Return the terminal events of a choice by the field of `Turn` they stand in, in order of their calls."""
     fields: dict[str, Any] = dict.fromkeys(_FIELDS.values(), ())
     for event in choice.emitted:
-        name = _FIELDS[type(event)]  # type: ignore[index]
+        name = _FIELDS[type(event)]
         fields[name] = (*fields[name], event)
     return {name: tuple(sorted(events, key=lambda event: event.index)) for name, events in fields.items()}
 

@@ -8,15 +8,14 @@ import msgspec
 
 from wholecall.errors import StreamFailed
 from wholecall.events import (
-    Anomaly,
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,
     StreamFault,
     ToolCall,
     ToolCallDropped,
-    TurnReason,
 )
+from wholecall.vocabulary import Anomaly, TurnReason
 
 __all__ = ["Reasoning", "ReasoningBlock", "Turn"]
 

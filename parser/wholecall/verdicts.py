@@ -29,19 +29,23 @@ if TYPE_CHECKING:
     from wholecall.arguments import Verdict
     from wholecall.calls import Call
     from wholecall.choices import Choice
-    from wholecall.events import DropReason, Event, Flag
+    from wholecall.events import Event
+    from wholecall.vocabulary import DropReason, Flag
 
 __all__ = ["Ended", "drop", "judge"]
 
 Ended = Literal["clean", "length", "open", "aborted"]
+Finished = Literal["clean", "length", "open"]  # as `parse_arguments` asks it
 
-_CUT: dict[Ended, tuple[DropReason, str]] = {
+_CUT: dict[Finished, tuple[DropReason, str]] = {
     "length": ("truncated", "the turn was cut inside this call"),
     "open": ("unterminated", "the stream ended without ending this call"),
-    "aborted": ("aborted", "the turn was aborted"),
 }
 
 
+_LIMITS: frozenset[DropReason | None] = frozenset(
+    {"too_many_calls", "id_too_long", "name_too_long", "arguments_too_large"}
+)
 _LEFT_OVER: frozenset[DropReason | None] = frozenset(
     {"nameless", "multiple_objects", "ambiguous", "incomplete_input"}
 )
@@ -54,6 +58,8 @@ def judge(choice: Choice, call: Call, ended: Ended) -> list[Event]:
     the stream just stopped, `aborted` after a fault or a cancel.
     """
     call.flush()
+    if ended == "aborted":
+        return [drop(choice, call, "aborted", choice.abort_detail)]
     against = _objection(choice, call, ended)
     if against is not None:
         return [drop(choice, call, *against)]
@@ -73,18 +79,16 @@ def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str 
     if text is None:
         text = call.text if call.restated is None else call.restated
     name = call.name.strip() if call.name else None
-    return ToolCallDropped(choice.turn, choice.number, call.number, call.id, name, call.kind, text, reason, detail)
+    return ToolCallDropped(
+        choice.turn, choice.number, call.number, call.id, name, call.kind, text, reason, detail
+    )
 
 
-def _objection(choice: Choice, call: Call, ended: Ended) -> tuple[DropReason, str] | None:
+def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason, str] | None:
     """Return what speaks against the call before its text is read, by precedence."""
-    if ended == "aborted":
-        return _CUT["aborted"]
-    if call.refusal == "too_many_calls":
-        return call.refusal, call.detail
-    if call.name is None:
+    if call.name is None and call.refusal != "too_many_calls":
         return "nameless", "no name came before the call ended"
-    if call.refusal is not None:
+    if call.refusal is not None and call.refusal in _LIMITS:
         return call.refusal, call.detail
     if call.hole:
         return "incomplete_input", "argument text that could belong to this call was lost"
@@ -92,6 +96,8 @@ def _objection(choice: Choice, call: Call, ended: Ended) -> tuple[DropReason, st
         return _CUT["length"]
     if ended == "open" and call.kind == "custom":
         return _CUT["open"]
+    if call.refusal is not None:
+        return call.refusal, call.detail
     if call.inside is not None and call.inside.dropped is not None:
         return "ambiguous", "it opened inside an unfinished call of the same name, which was dropped"
     if call.hollow and not call.slotted and _text_was_left_over(choice):
@@ -104,7 +110,7 @@ def _text_was_left_over(choice: Choice) -> bool:
     return any(call.dropped in _LEFT_OVER for call in choice.calls)
 
 
-def _read(choice: Choice, call: Call, ended: Ended) -> tuple[str, Verdict]:
+def _read(choice: Choice, call: Call, ended: Finished) -> tuple[str, Verdict]:
     """Return the text in force and its verdict: the restated one, unless only the fragments are valid."""
     parse: Callable[[str], Verdict] = partial(
         parse_arguments, ended=ended, policy=choice.policy, limits=choice.limits
@@ -128,7 +134,7 @@ def _read(choice: Choice, call: Call, ended: Ended) -> tuple[str, Verdict]:
 
 
 def _read_fragments(
-    call: Call, text: str, ended: Ended, parse: Callable[[str], Verdict]
+    call: Call, text: str, ended: Finished, parse: Callable[[str], Verdict]
 ) -> tuple[str, Verdict]:
     verdict = parse(text)
     if verdict.reason is None or not call.other_reading or ended != "clean":
@@ -196,15 +202,23 @@ def _name(call: Call) -> str:
 
 
 def _public_id(choice: Choice, call: Call) -> str:
-    """Return the call's id, or a minted one if it has none or another call of the turn has it."""
-    if call.id is not None and call.id not in choice.taken_ids:
-        choice.taken_ids.add(call.id)
+    """Return the call's id, or a minted one if it has none or an earlier call has it."""
+    if call.id is None:
+        call.flags.add("id_generated")
+        return _free_id(choice, f"call_{choice.turn}_{choice.number}_{call.number}", 1)
+    owner = next(other for other in choice.calls if other.id == call.id)
+    if owner is call:
         return call.id
-    call.flags.add("id_generated" if call.id is None else "duplicate_id")
-    stem = f"call_{choice.turn}_{choice.number}_{call.number}" if call.id is None else call.id
-    taken = choice.taken_ids | choice.by_id.keys()
-    id, n = stem, 2
-    while id in taken:
-        id, n = f"{stem}#{n}", n + 1
+    call.flags.add("duplicate_id")
+    return _free_id(choice, call.id, 2)
+
+
+def _free_id(choice: Choice, stem: str, first: int) -> str:
+    """Return the stem, or the stem with the first free number: the same at every replay."""
+    n = first
+    id = stem if n == 1 else f"{stem}#{n}"
+    while id in choice.taken_ids or id in choice.by_id:
+        n += 1
+        id = f"{stem}#{n}"
     choice.taken_ids.add(id)
     return id

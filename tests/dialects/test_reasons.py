@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from wholecall.dialects.reasons import FINISH_REASONS, turn_reason
-from wholecall.events import TurnReason
+from wholecall.vocabulary import TurnReason
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ from tests.hygiene.source_tree import imports, modules
 # package and all that is in it (inside a package imports are free of order, but not of cycles).
 LAYERS = (
     ("errors", "limits", "policy"),
-    ("events", "deltas"),
+    ("vocabulary", "events", "deltas"),
     ("lexical", "tokens", "recovery", "arguments", "framing", "dialects"),
     (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
-        *("turns", "endings", "turn_state", "assembler"),
+        *("turns", "endings", "turn_state", "facts", "assembler"),
     ),
     ("stream",),
     ("iterate", "replay"),

@@ -13,24 +13,17 @@ from tests.support import quirky
 from tests.support.model import Fragment
 from wholecall import ToolCallParser
 from wholecall.events import (
-    Anomaly,
     BuiltinToolCall,
     CustomToolCall,
-    DropReason,
-    EditKind,
-    FaultKind,
-    Flag,
-    Kind,
     ServerToolCall,
-    Status,
     StreamFault,
     ToolCall,
     ToolCallCancelled,
     ToolCallDropped,
     ToolCallStarted,
     TurnFinished,
-    TurnReason,
 )
+from wholecall.vocabulary import Anomaly, DropReason, EditKind, FaultKind, Flag, Kind, Status, TurnReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

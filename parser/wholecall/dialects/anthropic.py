@@ -55,8 +55,8 @@ from wholecall.dialects.decode import (
 )
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.events import Kind
 from wholecall.framing.frame import Frame
+from wholecall.vocabulary import Kind
 
 __all__ = ["AnthropicTranslator"]
 

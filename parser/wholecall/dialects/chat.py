@@ -46,7 +46,7 @@ from wholecall.dialects.chat_views import (
     argument_text,
     unknown_fields,
 )
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, provider_error, read
+from wholecall.dialects.decode import UNREADABLE, is_done, provider_error, read
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.responses import ResponsesTranslator
@@ -117,10 +117,8 @@ class ChatTranslator:
             self._opened = True
             model = text_label(chunk.model) or text_label(chunk.model_id)
             deltas.append(TurnOpened(None, id_label(chunk.id), model))
-        payload = msgspec.UNSET
+        payload = _builtins(frame.data) if any(map(_has_calls, choices)) else None
         for position, choice in enumerate(choices):
-            if payload is msgspec.UNSET and _has_calls(choice):
-                payload = _builtins(frame.data)
             self._choice(deltas, choice, _member(payload, "choices", position))
         self._usages(deltas, chunk, choices)
         if chunk.object == "chat.completion" and choices:
@@ -192,9 +190,8 @@ class ChatTranslator:
 
     def _usages(self, deltas: list[Delta], chunk: Chunk, choices: list[ChoiceView]) -> None:
         """Token counts stand in odd places (quirk 88)."""
-        for usage in (chunk.usage, _member(chunk.x_groq, "usage"), *(choice.usage for choice in choices)):
-            if isinstance(usage, dict) and usage:
-                deltas.append(UsageSeen(usage))
+        usages = (chunk.usage, _member(chunk.x_groq, "usage"), *(choice.usage for choice in choices))
+        deltas.extend(UsageSeen(usage) for usage in usages if isinstance(usage, dict) and usage)
 
 
 def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> None:
@@ -277,9 +274,9 @@ def _speak_parts(deltas: list[Delta], choice: int, parts: list[Any]) -> None:
     for part in parts:
         if text := text_label(_member(part, "text")):
             deltas.append(TextFragment(choice, text))
-        for thought in _member(part, "thinking") or ():
-            if text := text_label(_member(thought, "text")):
-                deltas.append(ReasoningFragment(choice, text))
+        thoughts = _member(part, "thinking")
+        texts = [text_label(_member(thought, "text")) for thought in thoughts or ()]
+        deltas.extend(ReasoningFragment(choice, text) for text in texts if text)
 
 
 def _reasoning_details(choice: int, details: Any) -> list[Delta]:

@@ -13,7 +13,17 @@ import msgspec
 
 from wholecall.dialects.decode import NO_TEXT, wire_text
 
-__all__ = ["NARROW", "WIDE", "ChoiceView", "Chunk", "DeltaView", "NarrowCall", "ToolCallView", "argument_text", "unknown_fields"]
+__all__ = [
+    "NARROW",
+    "WIDE",
+    "ChoiceView",
+    "Chunk",
+    "DeltaView",
+    "NarrowCall",
+    "ToolCallView",
+    "argument_text",
+    "unknown_fields",
+]
 
 Raw = msgspec.Raw
 

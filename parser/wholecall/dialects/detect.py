@@ -15,7 +15,7 @@ _ANTHROPIC_TYPES = frozenset({"message_start", "message_delta", "message_stop"})
 _ORACLE_FIELDS = ("apiFormat", "finishReason", "toolCalls")
 
 
-def is_responses(payload: Mapping[str, Any], event: str) -> bool:
+def is_responses(payload: Mapping[str, Any]) -> bool:
     """A `response.*` event without the event id of the Realtime API, or a whole body."""
     kind = payload.get("type")
     if isinstance(kind, str) and kind.startswith("response."):
@@ -23,7 +23,7 @@ def is_responses(payload: Mapping[str, Any], event: str) -> bool:
     return payload.get("object") == "response" and isinstance(payload.get("output"), list)
 
 
-def is_anthropic(payload: Mapping[str, Any], event: str) -> bool:
+def is_anthropic(payload: Mapping[str, Any]) -> bool:
     """A Messages event (a ping decides nothing), or a whole body."""
     kind = payload.get("type")
     if not isinstance(kind, str):
@@ -33,13 +33,13 @@ def is_anthropic(payload: Mapping[str, Any], event: str) -> bool:
     return kind == "message" and isinstance(payload.get("content"), list)
 
 
-def is_legacy_completions(payload: Mapping[str, Any], event: str) -> bool:
+def is_legacy_completions(payload: Mapping[str, Any]) -> bool:
     """Choices that hold text and neither a delta nor a message; `object` is not to be trusted."""
     choice = _first_choice(payload)
     return isinstance(choice.get("text"), str) and not ("delta" in choice or "message" in choice)
 
 
-def is_chat_completions(payload: Mapping[str, Any], event: str) -> bool:
+def is_chat_completions(payload: Mapping[str, Any]) -> bool:
     """A chunk with choices, one that says what it is, or Oracle's flat form."""
     if _first_choice(payload):
         return True

@@ -6,6 +6,7 @@ from wholecall.deltas import INVALID_INDEX
 
 __all__ = ["id_label", "index_label", "name_label", "text_label"]
 
+_LONGEST_INDEX = 40
 _NO_LABEL = frozenset({"", "null", "None"})
 
 
@@ -17,13 +18,10 @@ def index_label(value: object) -> int | None:
     """
     if value is None:
         return None
-    if type(value) is float and value.is_integer():
-        value = int(value)
-    elif type(value) is str and value.isascii() and value.isdecimal() and len(value) < 40:
-        value = int(value)
-    if type(value) is int and value >= 0:
-        return value
-    return INVALID_INDEX
+    integral = type(value) is float and value.is_integer()
+    decimal = type(value) is str and value.isascii() and value.isdecimal() and len(value) < _LONGEST_INDEX
+    number = int(value) if integral or decimal else value  # type: ignore[call-overload]
+    return number if type(number) is int and number >= 0 else INVALID_INDEX
 
 
 def id_label(value: object) -> str | None:

@@ -6,7 +6,7 @@ decide whether a call is emitted; the provider's word is kept beside ours.
 
 from __future__ import annotations
 
-from wholecall.events import TurnReason
+from wholecall.vocabulary import TurnReason
 
 __all__ = ["FINISH_REASONS", "turn_reason"]
 

@@ -68,8 +68,8 @@ from wholecall.dialects.responses_items import (
     reasoning_deltas,
     restated_call,
 )
-from wholecall.events import Kind
 from wholecall.framing.frame import Frame
+from wholecall.vocabulary import Kind
 
 __all__ = ["ResponsesTranslator"]
 

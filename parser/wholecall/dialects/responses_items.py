@@ -29,7 +29,7 @@ from wholecall.deltas import (
 from wholecall.dialects.decode import NO_TEXT, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.events import Kind
+from wholecall.vocabulary import Kind
 
 __all__ = [
     "QUIET_ITEMS",

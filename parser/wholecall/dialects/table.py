@@ -34,12 +34,12 @@ class Dialect(msgspec.Struct, frozen=True):
 
     Attributes:
         name: as in `TurnStarted.dialect`.
-        detect: whether a decoded frame (its object and its event name) is decisive for this dialect.
+        detect: whether a decoded frame is decisive for this dialect.
         start: makes the translator of one stream.
     """
 
     name: str
-    detect: Callable[[Mapping[str, Any], str], bool]
+    detect: Callable[[Mapping[str, Any]], bool]
     start: Callable[[], Translator]
 
 
@@ -64,6 +64,6 @@ def named(name: str) -> Dialect:
     raise UnknownDialect(f"there is no dialect {name!r}; use 'auto' or one of: {known}")
 
 
-def detect_dialect(payload: Mapping[str, Any], event: str) -> Dialect | None:
+def detect_dialect(payload: Mapping[str, Any]) -> Dialect | None:
     """Return the first dialect for which the frame is decisive, None while none is."""
-    return next((dialect for dialect in DIALECTS if dialect.detect(payload, event)), None)
+    return next((dialect for dialect in DIALECTS if dialect.detect(payload)), None)

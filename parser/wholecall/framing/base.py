@@ -25,9 +25,9 @@ import sys
 from typing import Union
 
 from wholecall.deltas import WireFault
-from wholecall.events import FaultKind
 from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
+from wholecall.vocabulary import FaultKind
 
 __all__ = ["BOM", "CR", "DEFAULT_LIMITS", "LF", "ByteFraming", "BytesLike", "LineFraming", "decode"]
 

@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m benchmarks` prints ratios, `python -m pytest benchmarks` compares groups."""

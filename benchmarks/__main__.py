@@ -1,0 +1,147 @@
+"""Print the ratios on which every claim about speed rests: `python -m benchmarks [--quick]`.
+
+Every figure is a ratio of times of one run, except the microseconds, which are there for the reader's own
+machine. Baselines have to agree with wholecall's result before anything is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import platform
+import sys
+from collections.abc import Iterator
+
+import msgspec
+
+from benchmarks import baselines, measure, workloads
+from wholecall import Limits
+
+__all__: list[str] = []
+
+_READ = 1460
+_KIB = workloads.KIB
+_NAIVE_BUDGETS = {"chat-completions": 0.7, "anthropic": 0.9, "responses": 0.9}
+_FLOOR_BUDGET = 2.5
+_GROWTH_BUDGET = 2.3
+_ROW = "{:<34}{:<18}{:>8}{:>9}{:>9}{:>9}{:>10}{:>10}  {}"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smaller workloads and fewer rounds")
+    quick: bool = parser.parse_args().quick
+    now = dt.datetime.now(tz=dt.timezone.utc)
+    print(f"{now:%Y-%m-%d}, {platform.python_implementation()} {platform.python_version()}, ", end="")
+    print(
+        f"msgspec {msgspec.__version__}, processor time, least of {_rounds(quick)} runs, ratios within a run"
+    )
+    print()
+    print(_ROW.format(f"bytes to events, {_READ} B reads", "dialect", "events", "us/event", "naive", "floor",
+                      "to naive", "to floor", "budgets"))  # fmt: skip
+    for workload in _workloads(quick):
+        _print_workload(workload, _rounds(quick))
+    print()
+    print(f"{'':<52}{'ratio':>8}  budget")
+    for what, ratio, budget in (*_growths(quick), *_reads(quick), *_others(quick)):
+        shown = f"<= {budget}" + ("" if ratio <= budget else "  MISSED") if budget else ""
+        print(f"{what:<52}{ratio:>8.2f}  {shown}", flush=True)
+
+
+def _rounds(quick: bool) -> int:
+    return 3 if quick else 7
+
+
+def _workloads(quick: bool) -> Iterator[workloads.Workload]:
+    for dialect in workloads.DIALECTS:
+        yield workloads.w1(dialect)
+        yield workloads.w2(dialect, 8 * _KIB, 4)
+        if not quick:
+            yield workloads.w2(dialect, 64 * _KIB, 4)
+            yield workloads.w2(dialect, 512 * _KIB, 40)
+        yield workloads.plain_text(dialect, (8 if quick else 32) * _KIB)
+    yield workloads.w1("responses", obfuscated=True)
+    yield workloads.interleaved()
+
+
+def _print_workload(workload: workloads.Workload, rounds: int) -> None:
+    dialect, n_events = workload.dialect, workload.n_events
+    reads = workloads.cut(workload.data, _READ)
+    naive = baselines.NAIVE[dialect]
+    assert baselines.ours(reads) == naive(reads), f"{workload.name}: the naive loop disagrees"
+    assert baselines.floor(reads, dialect) == n_events, f"{workload.name}: the floor misses frames"
+    times = measure.least(
+        rounds,
+        lambda: baselines.parse(reads),
+        lambda: naive(reads),
+        lambda: baselines.floor(reads, dialect),
+    )
+    to_naive, to_floor = times[0] / times[1], times[0] / times[2]
+    budget = _NAIVE_BUDGETS[dialect]
+    missed = to_naive > budget or to_floor > _FLOOR_BUDGET
+    verdict = f"{budget} / {_FLOOR_BUDGET}" + ("  MISSED" if missed else "")
+    micro = [f"{seconds / n_events * 1e6:.2f}" for seconds in times]
+    name = f"{workload.name} ({len(workload.data) // n_events} B an event)"
+    print(
+        _ROW.format(name, dialect, n_events, *micro, f"{to_naive:.2f}", f"{to_floor:.2f}", verdict),
+        flush=True,
+    )
+
+
+Row = tuple[str, float, float]
+
+
+def _growths(quick: bool) -> Iterator[Row]:
+    """Yield time(2n)/time(n) for everything that a stream can have more of."""
+    part = 4 if quick else 1
+    for what, (make, n) in workloads.GROWTH.items():
+        single, double = make(n // part), make(2 * n // part)
+        ratio = _growth(single.data, double.data, _READ, _rounds(quick))
+        if "snapshots" in what:  # twice the snapshots are four times the bytes
+            ratio *= 2 * len(single.data) / len(double.data)
+        yield f"growth: {what}, time(2n)/time(n)", ratio, _GROWTH_BUDGET
+    single, double = workloads.one_call(1000 // part), workloads.one_call(2000 // part)
+    ratio = _growth(single.data, double.data, 1, _rounds(quick))
+    yield "growth: bytes in 1 B reads, time(2n)/time(n)", ratio, _GROWTH_BUDGET
+
+
+def _growth(single: bytes, double: bytes, size: int, rounds: int) -> float:
+    limits = Limits(max_calls=None)
+    one, two = workloads.cut(single, size), workloads.cut(double, size)
+    return measure.growth(rounds, lambda: baselines.parse(one, limits), lambda: baselines.parse(two, limits))
+
+
+def _reads(quick: bool) -> Iterator[Row]:
+    """Yield what small reads cost against large ones."""
+    data = workloads.parallel_calls("chat-completions", 2 if quick else 20).data
+    yield "W1 in 1 B reads / in 1460 B reads", _against(data, 1, _READ, quick), 100
+    yield "W1 in 64 KiB reads / in 1460 B reads", _against(data, 64 * _KIB, _READ, quick), 1
+    frames = workloads.PROFILES["frame"](data)
+    large = workloads.cut(data, _READ)
+    few, many = measure.least(_rounds(quick), lambda: baselines.parse(large), lambda: baselines.parse(frames))
+    yield "W1 one event a read / in 1460 B reads", many / few, 0
+    data = workloads.big_done_event().data
+    yield "one 1 MB event in 100 B reads / in one read", _against(data, 100, len(data), quick), 4
+
+
+def _against(data: bytes, size: int, other: int, quick: bool) -> float:
+    ours, others = workloads.cut(data, size), workloads.cut(data, other)
+    one, two = measure.least(_rounds(quick), lambda: baselines.parse(ours), lambda: baselines.parse(others))
+    return one / two
+
+
+def _others(quick: bool) -> Iterator[Row]:
+    """Yield memory and the cost of the import."""
+    size = (64 if quick else 512) * _KIB
+    workload = workloads.w2("chat-completions", size, 4)
+    reads = workloads.cut(workload.data, _READ)
+    peak = measure.peak_memory(lambda: baselines.parse(reads))
+    yield f"peak memory of {workload.name} / its argument text", peak / size, 0
+    rounds = _rounds(quick)
+    ratio = measure.import_time("wholecall", rounds) / measure.import_time("msgspec", rounds)
+    yield "warm import of wholecall / of msgspec", ratio, 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

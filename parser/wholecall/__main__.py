@@ -1,0 +1,12 @@
+"""`python -m wholecall` is the program `wholecall`."""
+
+from __future__ import annotations
+
+import sys
+
+from wholecall.cli import main
+
+__all__: list[str] = []
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+"""The command line: `wholecall replay PATH...`."""
+
+from __future__ import annotations
+
+from wholecall.cli.main import main
+
+__all__ = ["main"]

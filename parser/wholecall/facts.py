@@ -1,0 +1,214 @@
+"""What each fact does to its choice: finds the call, and tells it the news.
+
+Theory of operation. One function per kind of delta that belongs to a choice, in the table `FACTS`. Labelled
+facts are bound by `binding`, slotted ones by `slots`; what the news does to the call is the business of
+`phases`. Ends of turns and faults concern more than one choice and are the assembler's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Union
+
+from wholecall import slots
+from wholecall.binding import bind
+from wholecall.deltas import (
+    HYDRATION,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Finish,
+    Fragment,
+    Labelled,
+    Noted,
+    ReasoningFragment,
+    Slot,
+    TextFragment,
+)
+from wholecall.endings import CUT_REASONS, outranks
+from wholecall.events import ReasoningDelta, TextDelta
+from wholecall.phases import advance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wholecall.calls import Call
+    from wholecall.choices import Choice
+    from wholecall.events import Event
+    from wholecall.verdicts import Ended
+
+__all__ = ["FACTS", "judge_all"]
+
+
+# Labelled facts.
+
+
+def _labelled(choice: Choice, delta: Labelled) -> None:
+    call = bind(choice, delta)
+    if call is None:
+        return
+    if delta.kind == "custom" and call.empty:
+        call.kind = "custom"
+    _add_extra(call, delta.extra)
+    if delta.name is not None:
+        advance(choice, call, "name", delta.name)
+    _take_text(choice, call, delta.text, delta.rank)
+    if delta.index is not None:
+        choice.heat(call, delta.index)
+
+
+def _fragment(choice: Choice, delta: Fragment) -> None:
+    _labelled(choice, Labelled(delta.choice, delta.index, None, None, delta.text))
+
+
+def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
+    if not text:
+        return
+    if call.phantom:
+        choice.materialise(call)
+    if choice.replaced and "\ufffd" in text:
+        call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
+    if rank:
+        advance(choice, call, "whole", (text, rank))
+    else:
+        advance(choice, call, "fragment", text)
+
+
+def _add_extra(call: Call, extra: dict[str, Any] | None) -> None:
+    if extra:
+        call.extra = {**(call.extra or {}), **extra}
+
+
+# Slotted facts.
+
+
+def _slot(choice: Choice, delta: Slot) -> None:
+    call = _located(choice, delta)
+    _take_text(choice, call, delta.text)
+    if delta.index is not None:
+        choice.heat(call, delta.index)
+
+
+def _call_seen(choice: Choice, delta: CallSeen) -> None:
+    _learn(choice, _located(choice, delta), delta)
+
+
+def _call_whole(choice: Choice, delta: CallWhole) -> None:
+    call = _located(choice, delta)
+    if delta.id_wins and delta.id is not None and call.id not in (None, delta.id):
+        choice.claim_id(call, delta.id)
+        call.id = delta.id
+    _learn(choice, call, delta)
+    _take_text(choice, call, delta.text, delta.rank)
+
+
+def _located(choice: Choice, delta: Union[Slot, CallSeen, CallWhole]) -> Call:
+    """Return the call in the delta's slot, opened if need be."""
+    if isinstance(delta, CallWhole) and delta.rank == HYDRATION:
+        call = slots.find_restated(choice, delta)
+        return call or _opened(choice, delta)
+    call = slots.find(choice, delta)
+    if call is None or (isinstance(delta, CallSeen) and slots.is_another(call, delta)):
+        return _opened(choice, delta)
+    slots.learn_slot(choice, call, delta)
+    return call
+
+
+def _opened(choice: Choice, delta: Union[Slot, CallSeen, CallWhole]) -> Call:
+    _release_held(choice)
+    return slots.open_slot(choice, delta)
+
+
+def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
+    if delta.kind != call.kind and call.phase == "pending":
+        call.kind = delta.kind
+    if delta.id is not None and call.phase != "ended":
+        choice.claim_id(call, delta.id)
+    call.namespace = call.namespace or delta.namespace
+    call.flags.update(delta.flags)
+    _add_extra(call, delta.extra)
+    if delta.name is not None:
+        advance(choice, call, "name", delta.name)
+
+
+def _call_closed(choice: Choice, delta: CallClosed) -> None:
+    call = slots.find(choice, delta)
+    if call is None:
+        return
+    if delta.final or delta.truncated:
+        advance(choice, call, "close", delta.truncated)
+    elif call.phase != "ended":
+        if choice.held is not call:
+            _release_held(choice)
+        call.closed = True
+        choice.held = call
+
+
+def _release_held(choice: Choice) -> None:
+    """The next block begins: the one before it was whole."""
+    held, choice.held = choice.held, None
+    if held is not None:
+        advance(choice, held, "close", False)
+
+
+# Text, reasons and ends.
+
+
+def _text(choice: Choice, delta: TextFragment) -> None:
+    choice.text.append(delta.text)
+    choice.out.append(TextDelta(choice.turn, choice.number, delta.text))
+
+
+def _reasoning(choice: Choice, delta: ReasoningFragment) -> None:
+    choice.reason_with(delta)
+    if delta.text:
+        choice.out.append(ReasoningDelta(choice.turn, choice.number, delta.text))
+
+
+def _noted(choice: Choice, delta: Noted) -> None:
+    choice.anomalies.add(delta.anomaly)
+
+
+def _finish(choice: Choice, delta: Finish) -> None:
+    if outranks(delta.reason, choice.reason):
+        choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
+    if delta.drops:
+        judge_all(choice, "aborted")
+        return
+    ended: Ended = "length" if delta.reason in CUT_REASONS else "clean"
+    held, choice.held = choice.held, None
+    for call in choice.calls:
+        if call is not held:
+            advance(choice, call, "finish", ended)
+        elif ended == "length":  # a cut turn can close a block whose last members are missing
+            advance(choice, call, "end", ended)
+        else:
+            advance(choice, call, "close", False)
+
+
+def judge_all(choice: Choice, ended: Ended) -> None:
+    """End every open call: hollow ones last, as their text may have gone to one that is dropped."""
+    news = "abort" if ended == "aborted" else "end"
+    out, before = choice.out, len(choice.out)
+    said: dict[int, list[Event]] = {}
+    for call in sorted(choice.calls, key=lambda call: (call.hollow, call.number)):
+        advance(choice, call, news, ended)
+        said[call.number] = out[before:]
+        del out[before:]
+    for number in sorted(said):
+        out.extend(said[number])
+    choice.held = None
+    choice.release()
+
+
+FACTS: dict[type, Callable[[Choice, Any], None]] = {
+    Fragment: _fragment,
+    Labelled: _labelled,
+    Slot: _slot,
+    CallSeen: _call_seen,
+    CallWhole: _call_whole,
+    CallClosed: _call_closed,
+    TextFragment: _text,
+    ReasoningFragment: _reasoning,
+    Finish: _finish,
+    Noted: _noted,
+}

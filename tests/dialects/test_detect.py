@@ -1,0 +1,243 @@
+"""Which dialect a stream belongs to, by its first decisive frame."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from wholecall import Limits, StreamFault, TextDelta, ToolCallParser, TurnFinished, TurnStarted
+from wholecall.dialects.table import detect_dialect
+from wholecall.events import Event
+
+CHAT = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"content": "x"}}]}
+RESPONSES = {"type": "response.created", "sequence_number": 0, "response": {"id": "r1", "model": "m"}}
+ANTHROPIC = {"type": "message_start", "message": {"id": "r1", "model": "m", "content": []}}
+LEGACY = {"id": "r1", "model": "m", "choices": [{"index": 0, "text": "x"}]}
+DECISIVE = {
+    "chat-completions": CHAT,
+    "responses": RESPONSES,
+    "anthropic": ANTHROPIC,
+    "legacy-completions": LEGACY,
+}
+LATE_OPENING = pytest.mark.xfail(reason="any frame opens a legacy turn, without its id")
+QUIET = {
+    "comment": b": keep-alive\n\n",
+    "ping event": b'event: ping\ndata: {"type":"ping"}\n\n',
+    "ping object": b'data: {"type":"ping"}\n\n',
+    "empty data": b"data:\n\n",
+    "empty object": b"data: {}\n\n",
+    "null": b"data: null\n\n",
+    "empty choices": b'data: {"choices":[],"prompt_filter_results":[],"id":"","model":"","object":""}\n\n',
+    "null choices": b'data: {"choices":null,"copilot_references":[]}\n\n',
+}
+
+
+def found(payload: dict[str, Any], event: str = "") -> str | None:
+    """Return the name of the dialect for which the payload is decisive."""
+    dialect = detect_dialect(payload, event)
+    return dialect.name if dialect is not None else None
+
+
+def sse(*payloads: dict[str, Any] | bytes) -> bytes:
+    """Write the payloads as server-sent events; bytes stand as they are."""
+    return b"".join(
+        payload if isinstance(payload, bytes) else b"data: " + json.dumps(payload).encode() + b"\n\n"
+        for payload in payloads
+    )
+
+
+def parse(data: bytes, **options: Any) -> list[Event]:
+    """Return all events of a stream."""
+    parser = ToolCallParser(**options)
+    return parser.feed(data) + parser.close()
+
+
+@pytest.mark.parametrize(
+    ("payload", "name"),
+    [
+        (RESPONSES, "responses"),
+        ({"type": "response.output_item.added", "item": {}}, "responses"),
+        ({"object": "response", "output": []}, "responses"),
+        (ANTHROPIC, "anthropic"),
+        ({"type": "message_delta", "delta": {}}, "anthropic"),
+        ({"type": "message_stop"}, "anthropic"),
+        ({"type": "content_block_start", "index": 0}, "anthropic"),
+        ({"type": "content_block_delta"}, "anthropic"),
+        ({"type": "message", "content": []}, "anthropic"),
+        (LEGACY, "legacy-completions"),
+        ({"object": "chat.completion.chunk", "choices": [{"text": ""}]}, "legacy-completions"),
+        (CHAT, "chat-completions"),
+        ({"object": "text_completion", "choices": [{"text": "x", "delta": {}}]}, "chat-completions"),
+        ({"object": "text_completion", "choices": [{"text": "x", "message": None}]}, "chat-completions"),
+        ({"choices": [{"text": None, "index": 0}]}, "chat-completions"),
+        ({"choices": [{"delta": None}]}, "chat-completions"),
+        ({"object": "chat.completion", "choices": [{"message": {"content": "x"}}]}, "chat-completions"),
+        ({"object": "chat.completion.chunk"}, "chat-completions"),
+        ({"object": "chat.completion.chunk", "choices": None}, "chat-completions"),
+        ({"error": {"message": "x"}, "choices": [{"finish_reason": "error"}]}, "chat-completions"),
+        ({"model_id": "m", "choices": [{"index": 0, "delta": {}}]}, "chat-completions"),
+        ({"apiFormat": "COHERE", "text": "x"}, "chat-completions"),
+        ({"toolCalls": [{"name": "f", "parameters": {}}]}, "chat-completions"),
+        ({"finishReason": "stop"}, "chat-completions"),
+        ({"index": 0, "message": {"toolCalls": []}}, "chat-completions"),
+        ({"index": 0, "message": {"role": "ASSISTANT"}, "finishReason": "stop"}, "chat-completions"),
+    ],
+)
+def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) -> None:
+    """Fields decide, not the `object` that relays copy from elsewhere."""
+    assert name == found(payload)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"choices": []},
+        {"choices": None},
+        {"choices": [None]},
+        {"choices": [{}]},
+        {"choices": {"index": 0}},
+        {"choices": [], "object": "chat.completion.chunk"},
+        {"error": {"message": "x"}},
+        {"type": "error", "error": {"message": "x"}},
+        {"type": "ping"},
+        {"type": None},
+        {"type": "response"},
+        {"type": "response.created", "event_id": "e1", "response": {}},
+        {"type": "session.created", "event_id": "e1"},
+        {"type": "message", "content": "x"},
+        {"type": "message-start"},
+        {"object": "response"},
+        {"object": 5},
+        {"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"},
+        {"message": {"role": "assistant", "content": ""}, "done": False, "created_at": "t"},
+        {"message": "overloaded"},
+    ],
+)
+def test_other_frames_decide_nothing(payload: dict[str, Any]) -> None:
+    """Pings, errors, empty choices and other dialects are left alone."""
+    assert found(payload) is None
+
+
+def leads() -> list[Any]:
+    """Return each quiet frame beside each dialect in whose streams it occurs."""
+    legacy = "legacy-completions"
+    pairs = [(lead, name) for lead in QUIET for name in DECISIVE]
+    common = [pair for pair in pairs if "choices" not in pair[0] or pair[1] in {"chat-completions", legacy}]
+    late = {(lead, legacy) for lead in ("ping object", "empty choices", "null choices")}
+    return [pytest.param(*pair, marks=LATE_OPENING if pair in late else ()) for pair in common]
+
+
+@pytest.mark.parametrize(("lead", "name"), leads())
+def test_what_comes_first_changes_nothing(lead: str, name: str) -> None:
+    """Keep-alives and empty frames before the decisive one change no event (quirks 53 and 54)."""
+    decisive = sse(DECISIVE[name], b"data: [DONE]\n\n")
+    events = parse(QUIET[lead] * 3 + decisive)
+
+    assert TurnStarted(0, 0, name, "r1", "m") == events[0]
+    assert parse(decisive) == events
+
+
+@pytest.mark.parametrize("name", DECISIVE)
+@pytest.mark.parametrize("lead", QUIET)
+def test_what_comes_first_does_not_mislead(lead: str, name: str) -> None:
+    """Whatever quiet frame leads, even one of another dialect, the decisive frame decides."""
+    events = parse(QUIET[lead] + sse(DECISIVE[name]))
+
+    assert {name} == {event.dialect for event in events if isinstance(event, TurnStarted)}
+    assert not [event for event in events if isinstance(event, StreamFault)]
+
+
+@pytest.mark.parametrize("name", DECISIVE)
+def test_an_error_frame_before_the_decisive_one_is_replayed(name: str) -> None:
+    """An early error is no dialect; it is told once the dialect is known, and it is fatal (quirk 52)."""
+    fault = StreamFault(0, 0, "provider_error", "429: slow", {"code": 429, "message": "slow"}, fatal=True)
+    events = parse(sse({"error": {"code": 429, "message": "slow"}}, DECISIVE[name]))
+
+    assert fault == events[0]
+    assert [TurnFinished(0, 0, "error")] == [
+        TurnFinished(event.turn, event.choice, event.reason)
+        for event in events
+        if isinstance(event, TurnFinished)
+    ]
+
+
+def test_an_error_alone_needs_no_dialect() -> None:
+    """A stream of one error is that error, whatever would have come (quirk 52)."""
+    error = {"type": "overloaded_error", "message": "busy"}
+    detail = "overloaded_error: busy"
+
+    assert StreamFault(0, 0, "provider_error", detail, error, fatal=True) == parse(sse({"error": error}))[0]
+    told = parse(b"event: error\ndata: busy\n\n")
+    assert StreamFault(0, 0, "provider_error", "busy", "busy", fatal=True) == told[0]
+
+
+def test_frames_before_the_decisive_one_are_replayed_in_order() -> None:
+    """What was kept is translated as if the dialect had been known."""
+    stream = sse(b"data: broken{\n\n", {"choices": [], "id": "r0"}, CHAT, b"data: [DONE]\n\n")
+
+    assert parse(stream, dialect="chat-completions") == parse(stream)
+    assert [StreamFault, TurnStarted, TextDelta, TurnFinished] == [type(event) for event in parse(stream)]
+
+
+def test_frames_that_are_kept_are_bounded() -> None:
+    """The oldest frames go when what is kept outgrows its limit; the newest are replayed."""
+    stream = sse(b"data: broken1\n\n", b"data: broken2\n\n", b"data: broken3\n\n", CHAT)
+    kept = Limits(max_pending_frames_bytes=len("broken2broken3"))
+
+    faults = [event.raw for event in parse(stream, limits=kept) if isinstance(event, StreamFault)]
+    assert ["broken2", "broken3"] == faults
+    assert 3 == sum(isinstance(event, StreamFault) for event in parse(stream, limits=Limits.none()))
+
+
+@pytest.mark.xfail(reason="every frame that is kept is a fault, and one that was forgotten is none")
+@pytest.mark.parametrize("limits", [Limits(), Limits(max_pending_frames_bytes=1)], ids=["kept", "forgotten"])
+def test_an_unknown_dialect_is_one_clear_fault(limits: Limits) -> None:
+    """A stream that nobody can read ends in one fault, however many frames it had."""
+    stream = sse({"type": "session.created"}, {"kind": "x"}, {"kind": "y"}, b"data: [DONE]\n\n")
+    events = parse(stream, limits=limits)
+
+    assert ["unknown_dialect"] == [event.kind for event in events if isinstance(event, StreamFault)]
+    assert TurnFinished(0, 0, "unknown", anomalies=("missing_finish",)) == events[-1]
+
+
+def test_a_stream_of_noise_is_empty() -> None:
+    """Keep-alives and an end marker alone are an empty turn without a fault (quirk 53)."""
+    noise = b"".join(QUIET[lead] for lead in ("comment", "ping event", "empty data", "empty object", "null"))
+
+    assert [TurnFinished(0, 0, "unknown", anomalies=("missing_finish",))] == parse(
+        noise + b"data: [DONE]\n\n"
+    )
+
+
+def test_an_unreadable_stream_says_so() -> None:
+    """Frames without any JSON object are told as what they are."""
+    events = parse(b"data: nonsense\n\n")
+
+    assert [("undecodable_frame", "nonsense", False)] == [
+        (event.kind, event.raw, event.fatal) for event in events if isinstance(event, StreamFault)
+    ]
+
+
+def test_lines_that_were_joined_are_looked_at_one_by_one() -> None:
+    """A decisive payload is found behind another one in the same event (quirk 55)."""
+    lines = b"data: {}\ndata: " + json.dumps(CHAT).encode() + b"\n\n"
+
+    assert TurnStarted(0, 0, "chat-completions", "r1", "m") == parse(lines)[0]
+
+
+@pytest.mark.parametrize(
+    "oddity",
+    [
+        pytest.param('"\\ud83d"', id="surrogate"),
+        pytest.param("NaN", id="nan"),
+        pytest.param('"a\tb"', id="control", marks=pytest.mark.xfail(reason="detection reads strictly")),
+    ],
+)
+def test_an_oddity_that_a_translator_reads_does_not_hide_the_dialect(oddity: str) -> None:
+    """What is translated when the dialect is named is also detected (quirks 33 and 35)."""
+    body = f'{{"choices":[{{"index":0,"delta":{{"content":"x"}},"seed":{oddity}}}]}}\n'.encode()
+
+    assert parse(body, dialect="chat-completions") == parse(body)

@@ -1,0 +1,85 @@
+"""Labels of calls, as servers send them."""
+
+from __future__ import annotations
+
+import pytest
+
+from wholecall.deltas import INVALID_INDEX
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+
+
+@pytest.mark.parametrize(
+    ("wire", "label"),
+    [
+        (None, None),
+        (0, 0),
+        (7, 7),
+        (2**70, 2**70),
+        (1.0, 1),
+        (-0.0, 0),
+        (1e20, 10**20),
+        ("3", 3),
+        ("007", 7),
+        ("9" * 39, int("9" * 39)),
+    ],
+)
+def test_an_index_is_any_spelling_of_a_whole_number(wire: object, label: int | None) -> None:
+    """Null is no index; integral floats and digits count as their integer (quirks 1, 2 and 4)."""
+    assert label == index_label(wire)
+    assert type(label) is type(index_label(wire))
+
+
+@pytest.mark.parametrize(
+    "wire",
+    [
+        *(-1, -1.0, 1.5, float("nan"), float("inf"), True, False, [], {}, [0]),
+        *("", "x", "-1", "1.0", " 1", "\u00b2", "\u0967", "9" * 40),
+    ],
+)
+def test_what_is_no_index_is_told_from_an_absent_one(wire: object) -> None:
+    """A value that no call could have as its index is invalid, never silently absent."""
+    assert INVALID_INDEX == index_label(wire)
+
+
+@pytest.mark.parametrize(
+    ("wire", "label"),
+    [
+        ("call_1", "call_1"),
+        (" call_1 ", " call_1 "),
+        ("nullable", "nullable"),
+        ("none", "none"),
+        (0, "0"),
+        (12, "12"),
+        (-3, "-3"),
+    ],
+)
+def test_an_id_is_kept_as_it_came(wire: object, label: str) -> None:
+    """Ids are not trimmed; numbers become strings, and 0 is an id (quirk 12)."""
+    assert label == id_label(wire)
+
+
+@pytest.mark.parametrize("wire", [None, "", " ", "\n\t", "null", "None", " null ", 1.5, True, False, [], {}])
+def test_some_values_are_no_id(wire: object) -> None:
+    """Blanks, the words null and None, and other types are no id (quirks 7 and 9)."""
+    assert id_label(wire) is None
+
+
+@pytest.mark.parametrize("wire", ["f", " f\n", "null", "f<|channel|>commentary", "é"])
+def test_a_name_is_passed_on_as_it_came(wire: str) -> None:
+    """Trimming a name is left to the assembler: pieces of a name may begin with white space (quirk 59)."""
+    assert wire == name_label(wire)
+
+
+@pytest.mark.parametrize("wire", [None, "", " ", "\n\t", 5, True, [], {}])
+def test_some_values_are_no_name(wire: object) -> None:
+    """Blanks and other types never overwrite a name (quirks 18 and 19)."""
+    assert name_label(wire) is None
+
+
+@pytest.mark.parametrize(
+    ("wire", "label"),
+    [("x", "x"), (" ", " "), ("\ud83d", "\ud83d"), ("", None), (None, None), (5, None), (["x"], None)],
+)
+def test_a_text_is_a_string_that_is_not_empty(wire: object, label: str | None) -> None:
+    """White space is text; other types are none."""
+    assert label == text_label(wire)

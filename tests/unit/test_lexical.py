@@ -1,0 +1,203 @@
+"""The resumable scan: what is complete, where a value may start, and nothing looked at twice."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wholecall.lexical import Scan, starts_value
+
+# text → complete, value_may_start, inside_string
+STATES: dict[str, tuple[bool, bool, bool]] = {
+    "": (False, True, False),
+    " \n\t": (False, True, False),
+    "{": (False, False, False),
+    "{ ": (False, False, False),
+    '{"': (False, False, True),
+    '{"a': (False, False, True),
+    '{"a"': (False, False, False),
+    '{"a":': (False, True, False),
+    '{"a": ': (False, True, False),
+    '{"a":1': (False, False, False),
+    '{"a":1,': (False, False, False),
+    '{"a":tru': (False, False, False),
+    '{"a":[': (False, True, False),
+    '{"a":[1': (False, False, False),
+    '{"a":[1,': (False, True, False),
+    '{"a":[1,{': (False, False, False),
+    '{"a":[1]': (False, False, False),
+    '{"a":{}': (False, False, False),
+    '{"a":{},': (False, False, False),
+    '{"a":"}"': (False, False, False),
+    '{"a":"\\"': (False, False, True),
+    '{"a":"\\\\"': (False, False, False),
+    '{"a":"\\': (False, False, True),
+    '{"a":"{[': (False, False, True),
+    "{}": (True, False, False),
+    " {} ": (True, False, False),
+    "[]": (True, False, False),
+    '{"a":[1,{"b":"]}"}]}': (True, False, False),
+    '{"a":1}{"b":': (True, False, False),
+    '{"a":1} "x': (True, False, False),
+    '"x"': (True, False, False),
+    '"x': (False, False, True),
+    "12": (False, False, False),
+    "null": (False, False, False),
+    ",": (False, False, False),
+    "}": (False, False, False),
+    "]{}": (True, False, False),
+    "{]": (True, False, False),
+}
+_JSON_LIKE = st.text(alphabet='{}[]",:\\ \n1aé😀', max_size=40)
+
+
+def scanned(*pieces: str) -> Scan:
+    """Return a scan that was fed the pieces."""
+    scan = Scan()
+    for piece in pieces:
+        scan.feed(piece)
+    return scan
+
+
+def state(scan: Scan) -> tuple[bool, bool, bool]:
+    """Return what a scan answers."""
+    return scan.complete, scan.value_may_start, scan.inside_string
+
+
+def naive(text: str) -> tuple[bool, bool, bool]:
+    """Read the text one character after the other, from its beginning."""
+    stack: list[str] = []
+    inside = escaped = False
+    last = ""
+    for character in text:
+        if inside:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == '"':
+                inside, last = False, '"'
+                if not stack:
+                    return True, False, False
+            continue
+        if character.isspace():
+            continue
+        inside = character == '"'
+        last = character
+        if character in "{[":
+            stack.append(character)
+        elif character in "}]" and stack:
+            stack.pop()
+            if not stack:
+                return True, False, False
+    in_array = last == "," and bool(stack) and stack[-1] == "["
+    return False, not inside and (last in {"", ":", "["} or in_array), inside
+
+
+class Watched(Scan):
+    """A scan that notes which stretch of the piece each step looks at."""
+
+    __slots__ = ("steps",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps: list[tuple[int, int]] = []
+
+    def _in_string(self, text: str, position: int) -> int:
+        end = super()._in_string(text, position)
+        self.steps.append((position, end))
+        return end
+
+    def _outside(self, text: str, position: int) -> int:
+        end = super()._outside(text, position)
+        self.steps.append((position, end))
+        return end
+
+
+@pytest.mark.parametrize("text", STATES)
+def test_states(text: str) -> None:
+    """A scan knows whether the text is one whole value, whether a value may start, and open strings."""
+    assert STATES[text] == state(scanned(text))
+
+
+@pytest.mark.parametrize("text", STATES)
+def test_states_for_every_character(text: str) -> None:
+    """One character at a time gives the same answers as the whole text."""
+    assert STATES[text] == state(scanned(*text))
+
+
+@pytest.mark.parametrize("text", STATES)
+def test_states_of_the_naive_reader(text: str) -> None:
+    """The reader that the scan is compared with agrees with the table."""
+    assert STATES[text] == naive(text)
+
+
+@given(st.lists(_JSON_LIKE, max_size=8))
+def test_every_partition_is_one_text(pieces: list[str]) -> None:
+    """Whatever the pieces are, empty ones included, the scan answers as for the whole text."""
+    text = "".join(pieces)
+
+    assert state(scanned(text)) == state(scanned(*pieces))
+    assert naive(text) == state(scanned(*pieces))
+
+
+@given(_JSON_LIKE, _JSON_LIKE)
+def test_complete_never_flips_back(text: str, more: str) -> None:
+    """What follows a complete value changes no answer."""
+    before = scanned(text)
+    if before.complete:
+        assert (True, False, False) == state(scanned(text, more))
+
+
+@given(st.lists(_JSON_LIKE, max_size=6))
+def test_each_character_is_looked_at_once(pieces: list[str]) -> None:
+    """Each step begins where the one before it ended, and a piece is left only at its end or when complete."""
+    scan = Watched()
+    for piece in pieces:
+        scan.steps.clear()
+        scan.feed(piece)
+        begins = [begin for begin, _ in scan.steps]
+        ends = [end for _, end in scan.steps]
+
+        assert begins == [0, *ends][: len(begins)]
+        assert all(begin < end for begin, end in scan.steps)
+        assert scan.complete or len(piece) == (ends or [0])[-1]
+
+
+def test_a_string_is_one_step() -> None:
+    """A long string with escapes is one step, not one per character."""
+    scan = Watched()
+    scan.feed('"' + 'ab\\"c' * 1000)
+
+    assert [(0, 1), (1, 5001)] == scan.steps
+
+
+def test_nothing_is_read_after_the_end() -> None:
+    """A complete scan reads no more."""
+    scan = Watched()
+    scan.feed("{}")
+    scan.steps.clear()
+    scan.feed('{"a":1}')
+
+    assert [] == scan.steps
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("{", True),
+        ("[1]", True),
+        (' \n{"a"', True),
+        ("", False),
+        (" ", False),
+        ('"{', False),
+        ("1", False),
+        ("null", False),
+        ("}", False),
+        (":{", False),
+    ],
+)
+def test_what_starts_a_value(text: str, starts: bool) -> None:
+    """Only an object or an array starts a value of arguments, white space aside."""
+    assert starts == starts_value(text)
