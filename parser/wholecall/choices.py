@@ -171,6 +171,13 @@ class Choice:
             (call for call in reversed(claimants) if call.continuable), claimants[-1] if claimants else None
         )
 
+    def reason_with(self, delta: ReasoningFragment) -> None:
+        """Add a piece of reasoning to its block; a new block number opens a new block."""
+        blocks = self.reasoning
+        if not blocks or blocks[-1][0].block != delta.block:
+            blocks.append([])
+        blocks[-1].append(delta)
+
     # What is said of a call in the end.
 
     def conclude(self, call: Call, events: list[Event]) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import glob
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from pathlib import Path
 from random import Random
@@ -219,13 +219,15 @@ def _opened(recording: Recording) -> BinaryIO:
 def _pieces(file: BinaryIO, path: str, chunking: Chunking) -> Iterator[bytes]:
     # What a live stream has sent is passed on at once, unless chunks of a certain size are asked for.
     read = getattr(file, "read1", file.read) if chunking == Chunking() else file.read
+    sizes = chunking.sizes()
     position = 0
-    for size in chunking.sizes():
-        try:
-            piece = read(size)
-        except OSError as error:
-            raise BadRecording(f"{path}: {error.strerror or error} (at byte {position})") from error
-        if not piece:
-            return
+    while piece := _piece(read, next(sizes), path, position):
         position += len(piece)
         yield piece
+
+
+def _piece(read: Callable[[int], bytes], size: int, path: str, position: int) -> bytes:
+    try:
+        return read(size)
+    except OSError as error:
+        raise BadRecording(f"{path}: {error.strerror or error} (at byte {position})") from error

@@ -57,9 +57,17 @@ def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
         if len(named) == 1 and (named[0].rank != HYDRATION or named[0].is_restated_by(delta.text)):
             return named[0]
         if claimants:
-            return _best_fit(choice, delta, named)
+            return _best_fit(choice, delta, named) or _told_apart(claimants[-1])
     nameable = [call for call in choice.calls if _may_be_restated(call, delta)]
     return _best_fit(choice, delta, nameable)
+
+
+def _told_apart(call: Call) -> Call | None:
+    """The message restates a call twice under different ids: what looked like a changing id was two calls."""
+    if call.phase == "ended":
+        return call
+    call.refuse("ambiguous", "a final message tells two calls apart that the deltas did not")
+    return None
 
 
 def _may_be_restated(call: Call, delta: CallWhole) -> bool:

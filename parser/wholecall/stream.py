@@ -116,6 +116,8 @@ class ToolCallParser:
         """
         if self._closed:
             raise StreamClosed("the stream is closed; use a new parser for another stream")
+        if not data and isinstance(data, bytes):
+            return []
         framing = self._framing
         if framing is None:
             framing = self._choose_framing(data)
@@ -124,7 +126,7 @@ class ToolCallParser:
             data, self._head = self._head, b""
         elif type(data) is not bytes:
             data = _checked(data)
-        self._fed = self._fed or bool(data)
+        self._fed = True
         self._take(framing, framing.feed(data))
         return self._assembler.take()
 

@@ -34,9 +34,9 @@ QUIET = {
 }
 
 
-def found(payload: dict[str, Any], event: str = "") -> str | None:
+def found(payload: dict[str, Any]) -> str | None:
     """Return the name of the dialect for which the payload is decisive."""
-    dialect = detect_dialect(payload, event)
+    dialect = detect_dialect(payload)
     return dialect.name if dialect is not None else None
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -60,9 +61,11 @@ class Terminal(io.TextIOWrapper):
         self.tty = tty
 
     def isatty(self) -> bool:
+        """Say what the constructor was told."""
         return self.tty
 
     def text(self) -> str:
+        """Return what was written."""
         self.flush()
         written = self.buffer.getvalue()  # type: ignore[attr-defined]
         return str(written, self.encoding)
@@ -77,9 +80,11 @@ class Full(io.StringIO):
         self.descriptor = descriptor
 
     def write(self, _text: str) -> int:
+        """Fail."""
         raise self.error
 
     def fileno(self) -> int:
+        """Return the file's descriptor."""
         return self.descriptor
 
 
@@ -120,6 +125,8 @@ def dropped(raw: str, **fields: Any) -> ToolCallDropped:
 
 
 class TestList:
+    """What people read."""
+
     def test_a_recording_is_a_title_and_its_calls(self, capsys: pytest.CaptureFixture[str]) -> None:
         """Path, dialect and model; each call with name, id, status and arguments; the end; the sum."""
         write(good=GOOD)
@@ -192,13 +199,13 @@ class TestList:
         out = listed(
             TurnStarted(1, 2, "anthropic"),
             TextDelta(1, 2, "four"),
-            ReasoningDelta(1, 2, "twelve chars"),
-            TurnFinished(1, 2, "stop", "end_turn", anomalies=("late_fragment",)),
+            ReasoningDelta(1, 2, "nine char"),
+            TurnFinished(1, 2, "stop", "x", anomalies=("late_fragment",)),
             StreamFault(0, 0, "bad_crc", "the sum is wrong", raw="\x00"),
+            width=120,
         )
         assert out.splitlines() == [
-            "  end        stop  (provider: end_turn)  4 characters of text  12 characters of reasoning"
-            "  [turn 1, choice 2]",
+            "  end        stop  (provider: x)  4 characters of text  9 characters of reasoning  [turn 1, choice 2]",
             "             anomalies: late_fragment",
             "  fault      bad_crc",
             "             the sum is wrong",
@@ -235,6 +242,10 @@ class TestList:
             "             ... (5,000 characters in all)",
         ]
 
+    def test_what_is_unknown_takes_no_line(self) -> None:
+        """A drop without a detail and without text is one line."""
+        assert listed(dropped("")) == "  dropped    ring  call_1  truncated\n"
+
     def test_no_line_is_wider_than_the_terminal(self) -> None:
         """Names, ids, texts and escapes all end inside the width."""
         long = "\x1b" * 500
@@ -251,6 +262,8 @@ class TestList:
 
 
 class TestTerminal:
+    """What reaches a terminal."""
+
     def test_the_wire_sends_no_escapes(self) -> None:
         """Nothing that a terminal obeys or hides passes, wherever it came from."""
         out = listed(
@@ -266,8 +279,9 @@ class TestTerminal:
 
     def test_what_people_write_stays(self) -> None:
         """Letters of all scripts, emoji with joiners and wide spaces are no control characters."""
-        text = "ægte\u3000潮 \u00a0نمی\u200cخواهم 👩\u200d🚀"
+        text = "ægte\u3000潮 \u00a0ن\u200cم 👩\u200d🚀"
         assert text == printable(text) == printable_json(text)
+        assert printable("plain") == printable_json("plain") == "plain"
 
     def test_colours_on_a_terminal(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A terminal gets colours unless `NO_COLOR` is set; they change no text."""
@@ -309,6 +323,8 @@ class TestTerminal:
 
 
 class TestJson:
+    """What programs read."""
+
     def test_a_line_for_each_event(self, capsys: pytest.CaptureFixture[str]) -> None:
         """A line is the event's own JSON behind the recording's path; nothing else is on the output."""
         write(good=GOOD)
@@ -341,6 +357,8 @@ class TestJson:
 
 
 class TestExit:
+    """How it ends."""
+
     @pytest.mark.parametrize(
         ("paths", "code"),
         [
@@ -437,6 +455,12 @@ class TestExit:
             assert main(["replay", "good.sse"]) == code
         assert capsys.readouterr().err == complaint
 
+    def test_no_output(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        """A process without standard output says so."""
+        monkeypatch.setattr(sys, "stdout", None)
+        assert main(["replay", "good.sse"]) == 3
+        assert capsys.readouterr().err == "wholecall: there is no standard output\n"
+
     def test_an_interrupt(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Ctrl-C ends quietly."""
 
@@ -453,12 +477,15 @@ class TestExit:
 
 
 class TestProgram:
+    """The program as a whole."""
+
     def test_the_package_runs(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Running the package as a module is running the program; importing that module is not."""
         write(good=GOOD)
-        runpy.run_module("wholecall.__main__", run_name="imported")
+        importlib.import_module("wholecall.__main__")
+        monkeypatch.delitem(sys.modules, "wholecall.__main__")
         monkeypatch.setattr(sys, "argv", ["wholecall", "replay", "good.sse"])
         with pytest.raises(SystemExit) as leaving:
             runpy.run_module("wholecall", run_name="__main__")

@@ -53,12 +53,15 @@ class Broken(io.RawIOBase):
         self.error = error
 
     def read(self, _size: int = -1) -> bytes:
+        """Return the only piece, then fail."""
         for piece in self.pieces:
             return piece
         raise self.error
 
 
 class TestFinding:
+    """What is found at a path."""
+
     def test_a_folder_gives_its_recordings_sorted(self, folder: Path) -> None:
         """A folder gives the files with a recording's suffix in it and below it, in the order of names."""
         write("b/2.sse", "b/1.ndjson", "b.jsonl", "a/deep/x.JSON", "notes.txt", "c/readme.md")
@@ -123,6 +126,8 @@ class TestFinding:
 
 
 class TestReading:
+    """What a recording gives."""
+
     @pytest.mark.usefixtures("folder")
     def test_a_recording_gives_its_events(self) -> None:
         """A path, or what was found at it, is read to its end."""
@@ -189,11 +194,13 @@ class TestReading:
     def test_no_standard_input_is_a_bad_recording(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A process without standard input says so."""
         monkeypatch.setattr(sys, "stdin", None)
-        with pytest.raises(BadRecording, match="^-: there is no standard input$"):
+        with pytest.raises(BadRecording, match=r"^-: there is no standard input$"):
             next(replay("-"))
 
 
 class TestChunking:
+    """How a recording is cut."""
+
     def test_sizes_are_as_asked(self) -> None:
         """A number gives chunks of that size, the default large ones."""
         assert [7, 7, 7] == list(itertools.islice(Chunking.parse("7").sizes(), 3))

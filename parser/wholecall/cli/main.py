@@ -22,7 +22,7 @@ from wholecall.cli.show import CALLS, Listing, Tally, escaped_json, printable, p
 from wholecall.dialects.table import DIALECTS
 from wholecall.errors import BadRecording
 from wholecall.events import Event
-from wholecall.replay import STDIN, Chunking, find_recordings, replay
+from wholecall.replay import STDIN, Chunking, Recording, find_recordings, replay
 
 __all__ = ["main"]
 
@@ -56,7 +56,8 @@ exit status:
   0  every recording was read
   1  with --check: something was dropped or faulted
   2  the command line was wrong
-  3  a recording could not be read (named on standard error; the others are read all the same)
+  3  a recording could not be read (named on standard error; the others are read all the same),
+     or the output could not be written
 """
 
 
@@ -70,6 +71,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: for `--help`, `--version` (0) and a wrong command line (2).
     """
     options = _parser().parse_args(argv)
+    if sys.stdout is None:  # closed by whoever started us
+        _complain("there is no standard output")
+        return _UNREADABLE
     try:
         code = _replay(options)
         sys.stdout.flush()
@@ -133,26 +137,33 @@ def _replay(options: argparse.Namespace) -> int:
     tally = Tally()
     listing = None if options.json else _listing(options.calls)
     for recording in find_recordings(options.paths):
-        show = _json_lines(recording.path, options.calls) if listing is None else listing.add
-        if listing is not None:
+        if listing is None:
+            show = _json_lines(recording.path, options.calls)
+        else:
             listing.begin(recording.path)
+            show = listing.add
         try:
-            for event in replay(recording, options.dialect, chunking=options.chunk):
-                tally.add(event)
-                show(event)
-                if recording.path == STDIN:  # it may be live
-                    sys.stdout.flush()
+            _play(recording, options, tally, show)
         except BadRecording as error:
             tally.unreadable += 1
             sys.stdout.flush()  # the complaint comes behind what was shown before it
             _complain(str(error))
-        else:
-            tally.recordings += 1
     if listing is not None:
         listing.end(tally.summary())
     if tally.unreadable:
         return _UNREADABLE
     return _FOUND if options.check and not tally.clean else _OK
+
+
+def _play(
+    recording: Recording, options: argparse.Namespace, tally: Tally, show: Callable[[Event], None]
+) -> None:
+    for event in replay(recording, options.dialect, chunking=options.chunk):
+        tally.add(event)
+        show(event)
+        if recording.path == STDIN:  # it may be live
+            sys.stdout.flush()
+    tally.recordings += 1
 
 
 def _listing(only_calls: bool) -> Listing:
