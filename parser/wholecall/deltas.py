@@ -105,7 +105,8 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
     """The whole text of a call, and what else the restatement knows of it.
 
     Ranks `DONE` and `ITEM_DONE` are bound by slot; `HYDRATION` by id, then alias, then position.
-    `id_wins` makes the id of this delta the public one (the finished item of a Responses stream).
+    `id_wins` makes the id of this delta the public one (the finished item of a Responses stream). `told`
+    holds the ids of all calls that the same message restates.
     """
 
     choice: int
@@ -120,6 +121,7 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
     id_wins: bool = False
     flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
+    told: frozenset[str] = frozenset()
 
 
 class CallClosed(msgspec.Struct, frozen=True, gc=False):

@@ -89,6 +89,8 @@ def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | Non
 
 def _fit(call: Call, delta: CallWhole) -> int:
     """Return how well a restated text fits the call; 0 if it does not. Two known ids ask for equal text."""
+    if call.id is not None and call.id in delta.told and call.id != delta.id:
+        return 0  # the message restates that call by its own id
     held = call.restated if call.restated is not None else call.text
     if held and _same(held, delta.text):
         return 4

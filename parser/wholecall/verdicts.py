@@ -100,14 +100,14 @@ def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason,
         return call.refusal, call.detail
     if call.inside is not None and call.inside.dropped is not None:
         return "ambiguous", "it opened inside an unfinished call of the same name, which was dropped"
-    if call.hollow and not call.slotted and _text_was_left_over(choice):
+    if call.hollow and not call.slotted and ended == "clean" and _text_was_left_over(choice):
         return "ambiguous", "its text may have gone to a call that was dropped"
     return None
 
 
 def _text_was_left_over(choice: Choice) -> bool:
     """Whether a call was dropped because its text is no call's, so that it may be that of a hollow one."""
-    return any(call.dropped in _LEFT_OVER for call in choice.calls)
+    return any(call.dropped in _LEFT_OVER and not call.hollow for call in choice.calls)
 
 
 def _read(choice: Choice, call: Call, ended: Finished) -> tuple[str, Verdict]:

@@ -190,7 +190,12 @@ def test_a_chunk_without_choices_opens_nothing() -> None:
 
 def test_azure_annotates_choices_without_a_delta() -> None:
     """A delta that is null or absent is an empty one (quirk 39)."""
-    filtered = {"index": 0, "finish_reason": None, "content_filter_results": {}, "content_filter_offsets": {}}
+    filtered: dict[str, Any] = {
+        "index": 0,
+        "finish_reason": None,
+        "content_filter_results": {},
+        "content_filter_offsets": {},
+    }
 
     assert [] == said({"choices": [filtered]}, {"choices": [{**filtered, "delta": None}]})
     assert [OPENED] == translate({"choices": [{**filtered, "delta": None}], "id": "r1", "model": "m"})

@@ -15,7 +15,7 @@ CHAT = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"content": 
 RESPONSES = {"type": "response.created", "sequence_number": 0, "response": {"id": "r1", "model": "m"}}
 ANTHROPIC = {"type": "message_start", "message": {"id": "r1", "model": "m", "content": []}}
 LEGACY = {"id": "r1", "model": "m", "choices": [{"index": 0, "text": "x"}]}
-DECISIVE = {
+DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
     "anthropic": ANTHROPIC,

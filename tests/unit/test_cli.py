@@ -212,6 +212,14 @@ class TestList:
             "             | \\x00",
         ]
 
+    def test_many_faults_are_counted(self) -> None:
+        """The first faults of a kind are shown, the others counted when their turn ends."""
+        faults = [StreamFault(0, 0, "bad_crc", "the sum is wrong")] * 1005
+        end = TurnFinished(0, 0, "stop")
+        out = listed(*faults, end, end)
+        assert out.count("bad_crc\n             the sum is wrong\n") == 3
+        assert out.endswith("stop\n             further faults: 1,002 bad_crc\n  end        stop\n")
+
     def test_large_arguments_are_indented_where_they_must_be(self) -> None:
         """What fits a line stays on it; a long string is cut at the width, with its size."""
         out = listed(call({"path": "a.py", "text": "x" * 10_000, "list": [1, [2]], "none": {}}), width=60)

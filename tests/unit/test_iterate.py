@@ -378,7 +378,7 @@ def test_cancellation_aborts(shell: Callable[..., Any], parsers: list[ToolCallPa
         if inspect.isawaitable(found):
             await found
             return
-        async with aclosing(found):  # type: ignore[type-var]
+        async with aclosing(found):
             async for _ in found:
                 pass
 

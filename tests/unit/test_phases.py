@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -86,9 +86,9 @@ def brief(event: Event) -> str:
     return ""
 
 
-def told(*deltas: Delta) -> list[list[str]]:
+def told(*deltas: Delta, limits: Limits = Limits()) -> list[list[str]]:  # noqa: B008 (frozen)
     """Return what each delta, and the close of the stream, makes the assembler say."""
-    assembler = Assembler(Policy(), Limits())
+    assembler = Assembler(Policy(), limits)
     said = []
     for delta in deltas:
         assembler.advance([delta])
@@ -118,7 +118,7 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
     ),
     "pending whole": (
         [seen(), whole(A), STOP, END],
-        [[], ["+f"], [A, f"call {A} done_completed_buffer"], [], ["tool_calls"]],
+        [[], ["+f"], [A, f"call {A}"], [], ["tool_calls"]],
     ),
     "pending whole, a placeholder": (
         [seen(), whole("{}"), STOP, END],
@@ -199,14 +199,14 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
             [],
             [],
             [],
-            [A, f"call {A} done_completed_buffer"],
+            [A, f"call {A}"],
             [],
             ["tool_calls conflicting_arguments missing_finish"],
         ],
     ),
     "settled whole": (
         [seen(), whole(A), whole(B, ITEM_DONE), closed(), END],
-        [[], ["+f"], [], [B, f"call {B} done_completed_buffer"], [], ["tool_calls missing_finish"]],
+        [[], ["+f"], [], [B, f"call {B}"], [], ["tool_calls missing_finish"]],
     ),
     "settled whole, another": (
         [Labelled(0, 0, "c", "f", A, rank=OBJECT), Labelled(0, 0, "c", None, B, rank=OBJECT), CALLS, END],
@@ -214,7 +214,7 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
     ),
     "settled close": (
         [seen(), whole(A), closed(), END],
-        [[], ["+f"], [A, f"call {A} done_completed_buffer"], [], ["tool_calls missing_finish"]],
+        [[], ["+f"], [A, f"call {A}"], [], ["tool_calls missing_finish"]],
     ),
     "settled finish": (
         [Labelled(0, 0, "c", "f", A, rank=OBJECT), CALLS, END],
@@ -241,7 +241,7 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
         [
             [],
             ["+f"],
-            [A, f"call {A} done_completed_buffer"],
+            [A, f"call {A}"],
             [],
             [],
             [],
@@ -251,7 +251,7 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
     ),
     "ended close": (
         [seen(), whole(A), closed(), closed(), END],
-        [[], ["+f"], [A, f"call {A} done_completed_buffer"], [], [], ["tool_calls missing_finish"]],
+        [[], ["+f"], [A, f"call {A}"], [], [], ["tool_calls missing_finish"]],
     ),
     "ended finish": (
         [seen(), Slot(0, 0, None, A), closed(), STOP, END],
@@ -268,16 +268,18 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
 }
 
 
+def comes_out(name: str) -> bool:
+    """Return whether a scenario comes out as written; a missing cell is a failure."""
+    deltas, expected = SCENARIOS[name]
+    try:
+        return expected == told(*deltas)
+    except KeyError:
+        return False
+
+
 def differing() -> list[str]:
-    """Return the scenarios that do not come out as written; a failure counts."""
-    found = []
-    for name, (deltas, expected) in SCENARIOS.items():
-        try:
-            if expected != told(*deltas):
-                found.append(name)
-        except KeyError:
-            found.append(name)
-    return found
+    """Return the scenarios that do not come out as written."""
+    return [name for name in SCENARIOS if not comes_out(name)]
 
 
 # The table.
@@ -320,32 +322,95 @@ def test_no_cell_can_do_nothing(phase: str, news: str, monkeypatch: pytest.Monke
     assert any(name.partition(",")[0] == f"{phase} {news}" for name in differing())
 
 
-@pytest.mark.parametrize(("phase", "news"), STAYING)
-def test_no_cell_can_end_instead(phase: str, news: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a cell that does nothing acted as it does for a streaming call, something else is said."""
-    monkeypatch.setitem(PHASES[phase], news, PHASES["streaming"]["end" if news != "name" else "name"])
-    if (phase, news) == ("ended", "name"):
-        pass  # a refusal of an ended call is never asked for; deleting the cell is the proof
-    else:
-        assert differing()
+# Deleting the cell is the only proof for this one: it would refuse a call that nobody judges any more.
+_SILENT = ("ended", "name")
+
+
+@pytest.mark.parametrize(("phase", "news"), [cell for cell in STAYING if cell != _SILENT])
+def test_no_idle_cell_can_end_a_call(phase: str, news: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a cell that does nothing ended the call instead, something else is said."""
+    monkeypatch.setitem(PHASES[phase], news, PHASES["streaming"]["end"])
+
+    assert any(name.partition(",")[0] == f"{phase} {news}" for name in differing())
+
+
+# What else the actions do.
+
+
+@pytest.mark.parametrize(
+    ("deltas", "said"),
+    [
+        ([Labelled(0, 0, "c", "f", A)], ["+f", A]),  # the sample that is kept
+        ([OPEN, Fragment(0, 0, '{"a"'), Fragment(0, 0, ":1}")], ["+f", '{"a"']),
+        ([OPEN, Fragment(0, 0, '{"a"'), Fragment(0, 0, ":1}"), Fragment(0, 0, "x")], ["+f", '{"a"']),
+        ([seen(), whole(A)], []),
+    ],
+    ids=["at the start", "streaming", "further", "whole"],
+)
+def test_text_beyond_a_limit(deltas: list[Delta], said: list[str]) -> None:
+    """Fragments beyond a limit are not shown; the call ends as any other, with a drop."""
+    words = [word for words in told(*deltas, END, limits=Limits(max_arguments_bytes=5)) for word in words]
+
+    assert said == words[: len(said)]
+    assert [f"drop {A} arguments_too_large"] == [word for word in words if word.startswith(("drop", "call"))]
+
+
+def test_a_name_beyond_the_limit() -> None:
+    """A name that grows beyond the limit is cut there, and drops its call."""
+    said = told(
+        OPEN, Labelled(0, 0, None, "gh"), Fragment(0, 0, A), CALLS, END, limits=Limits(max_name_chars=2)
+    )
+
+    assert ["+fg", A] == said[2]
+    assert [f"drop {A} name_too_long"] == said[3]
+    at = told(OPEN, Labelled(0, 0, None, "g"), Fragment(0, 0, A), CALLS, END, limits=Limits(max_name_chars=2))
+    assert [f"call {A}"] == at[3]
+    assert [f"call {A}"] == told(Labelled(0, 0, "c", "f" * 999, A), CALLS, limits=Limits.none())[1]
+
+
+def test_inside_an_unfinished_call() -> None:
+    """A call that opened inside an unfinished one of its name waits for that one, even at the finish."""
+    said = told(
+        Labelled(0, 0, "c", "f", '{"a":1'), Labelled(0, 0, "d", "f", B), CALLS, Fragment(0, 0, "}"), END
+    )
+
+    assert [] == said[2]
+    assert [f"call {A}", f"call {B}"] == said[4]
+
+
+@pytest.mark.parametrize("text", ["[1]", '"x"', "{}"])
+def test_what_waits_for_the_end(text: str) -> None:
+    """At the finish only whole, non-empty objects go; what else a call holds may still change."""
+    said = told(OPEN, Fragment(0, 0, text), CALLS, END)
+
+    assert [] == said[2]
+    assert 1 == len(said[3])
+
+
+@pytest.mark.parametrize("name", ["f", " f\n", "f<|channel|>x", "f <|end|>"])
+def test_names_are_trimmed(name: str) -> None:
+    """White space and markers around a name are not the name (quirk 59)."""
+    assert ["+f", A] == told(Labelled(0, 0, "c", name, A))[0]
 
 
 # Who changes phases.
 
 
+def sets_phase(node: ast.AST) -> bool:
+    """Return whether a node sets or deletes an attribute `phase`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "phase" and not isinstance(node.ctx, ast.Load)
+    setters = {"setattr", "object.__setattr__", "delattr"}
+    if not isinstance(node, ast.Call) or ast.unparse(node.func) not in setters:
+        return False
+    return any(isinstance(argument, ast.Constant) and argument.value == "phase" for argument in node.args)
+
+
 def assignments(tree: ast.AST, place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the function, with its class, of each statement that sets an attribute `phase`."""
+    """Yield the function, with its class, of each node that sets a phase."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            if isinstance(node, ast.Attribute) and node.attr == "phase":
-                yield place
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in {
-            "setattr",
-            "object.__setattr__",
-            "delattr",
-        }:
-            if any(isinstance(arg, ast.Constant) and arg.value == "phase" for arg in node.args):
-                yield place
+        if sets_phase(node):
+            yield place
         inner = (*place, node.name) if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else place
         yield from assignments(node, inner)
 

@@ -40,6 +40,7 @@ CALLS = (ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDrop
 _COLUMN = 13  # where the texts begin, behind the first word
 _MAX_LINES = 12  # of arguments
 _MAX_RAW_LINES = 6  # of a text that is no JSON, or may be none
+_MAX_FAULTS = 3  # of one kind in one turn
 _BOLD, _DIM, _RED, _GREEN, _YELLOW = 1, 2, 31, 32, 33
 _COLOURS = {"dropped": _RED, "fault": _RED, "cancelled": _YELLOW, "end": _DIM}  # all else is a call
 
@@ -143,6 +144,7 @@ class Listing:
         self._titled = True
         self._origin = ""  # dialect and model
         self._n_chars: Counter[tuple[int, int, str]] = Counter()
+        self._n_faults: Counter[str] = Counter()
 
     def begin(self, path: str) -> None:
         """Start the list of a recording; its title is written with the first line that there is to show."""
@@ -150,6 +152,7 @@ class Listing:
         self._titled = False
         self._origin = ""
         self._n_chars.clear()
+        self._n_faults.clear()
 
     def add(self, event: Event) -> None:
         """Write the lines of one event, if there are any."""
@@ -185,7 +188,7 @@ class Listing:
         self._write("\n".join(lines) + "\n")
 
     def _described(self, event: Event) -> Item | None:
-        """Say what to show of an event, None for those that only lead up to another."""
+        """Say what to show of an event, None for those that only lead up to another or repeat many."""
         if isinstance(event, (ToolCall, ServerToolCall, BuiltinToolCall)):
             return _called(event, self._width - _COLUMN)
         if isinstance(event, CustomToolCall):
@@ -197,11 +200,14 @@ class Listing:
                 _dropped(event),
             )
         if isinstance(event, StreamFault):
+            self._n_faults[event.kind] += 1
+            if self._n_faults[event.kind] > _MAX_FAULTS:
+                return None
             return "fault", (event.kind, "fatal" if event.fatal else ""), _faulted(event)
         if isinstance(event, ToolCallCancelled):
             return "cancelled", (event.id,), iter(())
         if isinstance(event, TurnFinished):
-            return "end", (event.reason, *self._said(event)), _notes("anomalies", event.anomalies)
+            return "end", (event.reason, *self._said(event)), self._noted(event)
         return None
 
     def _said(self, event: TurnFinished) -> Texts:
@@ -211,6 +217,12 @@ class Listing:
             count = self._n_chars.pop((event.turn, event.choice, kind), 0)
             if count:
                 yield f"{count:,} characters of {kind}"
+
+    def _noted(self, event: TurnFinished) -> Texts:
+        yield from _notes("anomalies", event.anomalies)
+        more = {kind: count - _MAX_FAULTS for kind, count in self._n_faults.items() if count > _MAX_FAULTS}
+        yield from _notes("further faults", [f"{count:,} {kind}" for kind, count in more.items()])
+        self._n_faults.clear()
 
     def _painted(self, text: str, colour: int) -> str:
         return f"\x1b[{colour}m{text}\x1b[0m" if self._colour else text

@@ -50,6 +50,7 @@ from wholecall.dialects.decode import UNREADABLE, is_done, provider_error, read
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.responses import ResponsesTranslator
+from wholecall.dialects.restated import told_together
 from wholecall.framing.frame import Frame
 
 __all__ = ["ChatTranslator"]
@@ -168,9 +169,12 @@ class ChatTranslator:
         """A message restates: it fills what the deltas left out, and adds what they never had (quirk 40)."""
         if choice not in self._spoken:
             self._speak(deltas, choice, message)
-        for position, call in enumerate(_listed(message)):
-            extra = unknown_fields(_member(payload, "tool_calls", position))
-            deltas.append(_restated(choice, position, call, extra))
+        deltas += told_together(
+            [
+                _restated(choice, position, call, unknown_fields(_member(payload, "tool_calls", position)))
+                for position, call in enumerate(_listed(message))
+            ]
+        )
         legacy = message.function_call
         if legacy is not None and name_label(legacy.name):
             text, _ = argument_text(legacy)

@@ -68,6 +68,7 @@ from wholecall.dialects.responses_items import (
     reasoning_deltas,
     restated_call,
 )
+from wholecall.dialects.restated import told_together
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Kind
 
@@ -354,7 +355,7 @@ class ResponsesTranslator:
                 deltas += message_text(item)
             elif item.type == "reasoning" and not now.thought:
                 deltas += reasoning_deltas(item, position, told=False)
-        return deltas
+        return told_together(deltas)
 
     def _end(self) -> list[Delta]:
         self._now.ended = True

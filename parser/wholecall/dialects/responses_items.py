@@ -29,7 +29,7 @@ from wholecall.deltas import (
 from wholecall.dialects.decode import NO_TEXT, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.vocabulary import Kind
+from wholecall.vocabulary import Flag, Kind
 
 __all__ = [
     "QUIET_ITEMS",
@@ -108,7 +108,7 @@ class _Call(msgspec.Struct, frozen=True):
     kind: Kind
     name: str | None = None
     text: str | None = None  # the field that holds the text; None: the members are the arguments
-    flags: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
 
 
 _CALLS: Final[dict[str | None, _Call]] = {

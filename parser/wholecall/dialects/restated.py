@@ -1,0 +1,22 @@
+"""What the calls of one finished message tell of each other, for every dialect that restates calls."""
+
+from __future__ import annotations
+
+import msgspec
+
+from wholecall.deltas import CallWhole, Delta
+
+__all__ = ["told_together"]
+
+
+def told_together(deltas: list[Delta]) -> list[Delta]:
+    """Let each restated call know the ids of all that the message restates.
+
+    A call whose own id is among them is restated by that id, and by no other.
+    """
+    wholes = [delta for delta in deltas if isinstance(delta, CallWhole)]
+    told = frozenset(whole.id for whole in wholes if whole.id is not None)
+    if len(wholes) < 2 or not told:
+        return deltas
+    replace = msgspec.structs.replace
+    return [replace(delta, told=told) if isinstance(delta, CallWhole) else delta for delta in deltas]

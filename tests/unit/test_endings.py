@@ -1,0 +1,149 @@
+"""Why a turn ended: the provider's claim, the calls that came out, and what is odd about both."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+
+from wholecall.assembler import Assembler
+from wholecall.deltas import CallClosed, CallSeen, Delta, Finish, Labelled, Slot, TurnEnded, UsageSeen
+from wholecall.endings import CUT_REASONS, outranks
+from wholecall.events import TurnFinished
+from wholecall.limits import Limits
+from wholecall.policy import Policy
+from wholecall.vocabulary import TurnReason
+
+if TYPE_CHECKING:
+    from wholecall.vocabulary import Anomaly, Kind
+
+A = '{"a":1}'
+
+
+def call(kind: Kind = "function", name: str = "f") -> list[Delta]:
+    """Return a whole call that the wire ended."""
+    return [
+        CallSeen(0, kind, None, f"c{kind}", name, kind),
+        Slot(0, kind, None, A),
+        CallClosed(0, kind, None),
+    ]
+
+
+DROP: list[Delta] = [CallSeen(0, "d", None, "d", "f"), Slot(0, "d", None, "{"), CallClosed(0, "d", None)]
+
+
+def finished(*deltas: Delta) -> TurnFinished:
+    """Return the last event of a stream."""
+    assembler = Assembler(Policy(), Limits())
+    for delta in deltas:
+        assembler.advance([delta])
+    assembler.close()
+    event = assembler.take()[-1]
+    assert isinstance(event, TurnFinished)
+    return event
+
+
+@pytest.mark.parametrize(
+    ("claimed", "alone", "with_call", "with_drop"),
+    [
+        (None, "unknown", "tool_calls", "malformed"),
+        ("stop", "stop", "tool_calls", "malformed"),
+        ("unknown", "unknown", "tool_calls", "malformed"),
+        ("tool_calls", "stop", "tool_calls", "malformed"),
+        ("malformed", "malformed", "tool_calls", "malformed"),
+        ("length", "length", "length", "length"),
+        ("content_filter", "content_filter", "content_filter", "content_filter"),
+        ("pause", "pause", "pause", "pause"),
+        ("error", "error", "error", "error"),
+        ("aborted", "aborted", "aborted", "aborted"),
+    ],
+)
+def test_reasons(
+    claimed: TurnReason | None, alone: TurnReason, with_call: TurnReason, with_drop: TurnReason
+) -> None:
+    """Calls outrank what the provider claims; a cut, a filter, a pause and a failure are facts (quirks 43, 46, 47)."""
+    end: list[Delta] = [Finish(0, claimed, "words")] if claimed else []
+
+    assert alone == finished(*end, TurnEnded()).reason
+    assert with_call == finished(*call(), *end, TurnEnded()).reason
+    assert with_call == finished(*call(), *DROP, *end, TurnEnded()).reason
+    assert with_drop == finished(*DROP, *end, TurnEnded()).reason
+
+
+def test_every_reason_is_tried() -> None:
+    """The table above knows all reasons."""
+    assert set(get_args(TurnReason)) == {
+        "tool_calls", "stop", "length", "content_filter", "malformed", "error", "aborted", "pause", "unknown"
+    }  # fmt: skip
+    assert {"length", "content_filter"} == CUT_REASONS
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "reason"),
+    [
+        ("function", "f", "tool_calls"),
+        ("custom", "f", "tool_calls"),
+        ("builtin", "shell", "tool_calls"),
+        ("server", "f", "stop"),
+    ],
+)
+def test_only_what_the_client_executes_is_a_reason(kind: Kind, name: str, reason: TurnReason) -> None:
+    """A call that the provider executes itself gives the client nothing to do."""
+    event = finished(*call(kind, name), Finish(0, "stop", "stop"), TurnEnded())
+
+    assert (reason, 1, 0) == (event.reason, event.n_calls, event.n_dropped)
+
+
+def test_counts() -> None:
+    """All calls that came out are counted, whoever executes them, and all drops."""
+    event = finished(*call(), *call("server"), *call("custom"), *DROP, Labelled(0, 9, None, None, "x"))
+
+    assert (3, 2) == (event.n_calls, event.n_dropped)
+
+
+@pytest.mark.parametrize(
+    ("deltas", "anomalies"),
+    [
+        ([Finish(0, "stop", "stop")], ()),
+        ([], ("missing_finish",)),
+        ([*call()], ("missing_finish",)),
+        ([Finish(0, "tool_calls", "tool_calls")], ("reason_without_call",)),
+        ([*DROP, Finish(0, "tool_calls", "tool_calls")], ()),
+        ([*call("server"), Finish(0, "tool_calls", "tool_calls")], ()),
+        ([*call(), Finish(0, "tool_calls", "tool_calls")], ()),
+        ([*call(), Finish(0, "stop", "stop")], ("finish_reason_mismatch",)),
+        ([*call(), Finish(0, "stop", "completed")], ()),
+        ([*call("server"), Finish(0, "stop", "stop")], ()),
+        ([*DROP, Finish(0, "stop", "stop")], ()),
+        ([*call(), Finish(0, "length", "length")], ()),
+    ],
+)
+def test_anomalies(deltas: list[Delta], anomalies: tuple[Anomaly, ...]) -> None:
+    """A claim that does not fit the calls is an anomaly; Responses has no reason for calls (quirks 43, 46, 47)."""
+    assert anomalies == finished(*deltas, TurnEnded()).anomalies
+
+
+def test_the_provider_is_quoted() -> None:
+    """The provider's own word is kept, beside ours, and so are its token counts."""
+    event = finished(*call(), Finish(0, "stop", "end_turn"), UsageSeen({"total_tokens": 5}), TurnEnded())
+
+    assert ("tool_calls", "end_turn", {"total_tokens": 5}) == (
+        event.reason,
+        event.provider_reason,
+        event.usage,
+    )
+
+
+_FIXED = ("length", "content_filter", "error", "aborted")
+
+
+@pytest.mark.parametrize(("old", "new"), list(product([None, *get_args(TurnReason)], get_args(TurnReason))))
+def test_second_reasons(old: TurnReason | None, new: TurnReason) -> None:
+    """Of two reasons the worse one stands, else the last (quirk 44)."""
+    expected = old not in _FIXED or (new in _FIXED and _FIXED.index(new) >= _FIXED.index(old))
+
+    assert expected == outranks(new, old)
+    if old is not None:
+        event = finished(Finish(0, old, f"old {old}"), Finish(0, new, f"new {new}"), TurnEnded())
+        assert (f"new {new}" if expected else f"old {old}") == event.provider_reason

@@ -1,0 +1,267 @@
+"""A turn as users read it: while it goes on, once it is over, for each choice."""
+
+from __future__ import annotations
+
+import pytest
+
+from wholecall.assembler import Assembler
+from wholecall.deltas import (
+    CallClosed,
+    CallSeen,
+    Delta,
+    Finish,
+    Fragment,
+    Labelled,
+    Noted,
+    ReasoningFragment,
+    Slot,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+    WireFault,
+)
+from wholecall.errors import StreamFailed
+from wholecall.limits import Limits
+from wholecall.policy import Policy
+from wholecall.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.vocabulary import Kind
+
+A = '{"a":1}'
+
+
+def assembled(*deltas: Delta) -> Assembler:
+    """Return an assembler that took the deltas."""
+    assembler = Assembler(Policy(), Limits())
+    assembler.dialect = "chat-completions"
+    assembler.advance(deltas)
+    return assembler
+
+
+def turn(*deltas: Delta) -> Turn:
+    """Return the turn of a stream that is over."""
+    assembler = assembled(*deltas)
+    assembler.close()
+    return assembler.snapshot()
+
+
+def thought(text: str, block: int | str | None = None, **fields: str) -> ReasoningFragment:
+    """Return a piece of reasoning."""
+    return ReasoningFragment(0, text, block, **fields)
+
+
+def test_nothing_yet() -> None:
+    """Before anything came there is an empty turn, of no dialect."""
+    assert Turn(None) == Assembler(Policy(), Limits()).snapshot()
+    assert () == Assembler(Policy(), Limits()).snapshots()
+
+
+def test_a_turn_that_goes_on() -> None:
+    """A turn so far: it has text, but no reason yet, and its open calls are not in it."""
+    seen = assembled(
+        TurnOpened(None, "r", "m"), TextFragment(0, "a"), TextFragment(0, "b"), Labelled(0, 0, "c", "f", A)
+    )
+    view = seen.snapshot()
+
+    assert ("chat-completions", "r", "m", "ab") == (view.dialect, view.response_id, view.model, view.text)
+    assert (None, None, (), (), ()) == (
+        view.reason,
+        view.provider_reason,
+        view.calls,
+        view.dropped,
+        view.anomalies,
+    )
+
+
+def test_a_turn_without_choices() -> None:
+    """A turn that only began knows its names."""
+    view = assembled(TurnOpened(None, "r", "m"), UsageSeen({"n": 1})).snapshot()
+
+    assert Turn("chat-completions", "r", "m", usage={"n": 1}) == view
+
+
+def test_a_turn_that_is_over() -> None:
+    """A finished turn has its reason, the provider's word, its anomalies and its usage."""
+    view = turn(
+        Labelled(0, 0, "c", "f", A),
+        Finish(0, "stop", "done"),
+        UsageSeen({"a": 1, "b": 2}),
+        UsageSeen({"b": 3}),
+        TurnEnded(),
+    )
+
+    assert ("tool_calls", "done", {"a": 1, "b": 3}) == (view.reason, view.provider_reason, view.usage)
+    assert ("finish_reason_mismatch",) == view.anomalies
+    assert ["c"] == [call.id for call in view.calls]
+
+
+def test_anomalies_so_far() -> None:
+    """Anomalies show while the turn goes on, sorted."""
+    view = assembled(
+        Noted(0, "unknown_events"), Noted(0, "late_fragment"), Noted(0, "unknown_events")
+    ).snapshot()
+
+    assert ("late_fragment", "unknown_events") == view.anomalies
+
+
+def test_calls_by_kind() -> None:
+    """Each kind of call stands in its own field, in the order of the calls and not of their ends."""
+    kinds: list[tuple[Kind, str]] = [
+        ("custom", "f"),
+        ("builtin", "shell"),
+        ("server", "f"),
+        ("function", "f"),
+        ("function", "g"),
+    ]
+    deltas: list[Delta] = [
+        CallSeen(0, number, None, f"c{number}", name, kind) for number, (kind, name) in enumerate(kinds)
+    ]
+    deltas += [Slot(0, number, None, A) for number in range(5)]
+    deltas += [Labelled(0, "x", None, "h", "{"), Labelled(0, "y", None, None, "}")]
+    deltas += [CallClosed(0, number, None) for number in reversed(range(5))]
+    view = turn(*deltas)
+
+    assert ["c0"] == [call.id for call in view.custom_calls]
+    assert ["shell"] == [call.kind for call in view.builtin_calls]
+    assert ["c2"] == [call.id for call in view.server_calls]
+    assert ["c3", "c4"] == [call.id for call in view.calls]
+    assert [("{", 5), ("}", 6)] == [(drop.raw_arguments, drop.index) for drop in view.dropped]
+
+
+# Choices.
+
+
+def test_choices() -> None:
+    """Choices are alternatives: the turn's own fields are those of choice 0, the others stand beside it (quirk 82)."""
+    view = turn(
+        TurnOpened(None, "r"),
+        TextFragment(1, "b"),
+        TextFragment(0, "a"),
+        Labelled(2, 0, "c", "f", A),
+        Finish(1, "length", "length"),
+        UsageSeen({"n": 1}),
+        TurnEnded(),
+    )
+
+    assert ("a", "b", "") == (view.text, view.choice(1).text, view.choice(2).text)
+    assert view is view.choice(0)
+    assert ("unknown", "length", "tool_calls") == (view.reason, view.choice(1).reason, view.choice(2).reason)
+    assert ((), ["c"]) == (view.calls, [call.id for call in view.choice(2).calls])
+    assert [1, 2] == list(view.others)
+    assert ("r", {"n": 1}, {}) == (view.choice(2).response_id, view.choice(2).usage, view.choice(2).others)
+
+
+def test_no_such_choice() -> None:
+    """Asking for a choice that the turn does not have is the caller's mistake."""
+    with pytest.raises(KeyError):
+        turn(TextFragment(0, "a")).choice(1)
+
+
+def test_a_stream_of_another_choice_alone() -> None:
+    """If choice 0 never came, the turn's own fields are empty (quirk 57)."""
+    view = turn(TextFragment(3, "x"), TurnEnded())
+
+    assert ("", None, "x") == (view.text, view.reason, view.choice(3).text)
+
+
+# Reasoning.
+
+
+@pytest.mark.parametrize(
+    ("pieces", "blocks"),
+    [
+        ([], []),
+        ([thought("a"), thought("b")], [ReasoningBlock("ab")]),
+        ([thought("a", 0), thought("b", 1), thought("c", 1)], [ReasoningBlock("a"), ReasoningBlock("bc")]),
+        (
+            [thought("a", 0), thought("", 0, signature="s1"), thought("", 0, signature="s2")],
+            [ReasoningBlock("a", signature="s2")],
+        ),
+        (
+            [thought("", 0, data="enc"), thought("b", 1, id="r1")],
+            [ReasoningBlock(data="enc"), ReasoningBlock("b", "r1")],
+        ),
+        (
+            [thought("a", 0, id="r", signature="s", data="d"), thought("b", 0)],
+            [ReasoningBlock("ab", "r", "s", "d")],
+        ),
+        (
+            [thought("a", 0), thought("b", 1), thought("c", 0)],
+            [ReasoningBlock("a"), ReasoningBlock("b"), ReasoningBlock("c")],
+        ),
+    ],
+)
+def test_reasoning(pieces: list[Delta], blocks: list[ReasoningBlock]) -> None:
+    """Reasoning stands in blocks with what the provider wants back: the last value that is not empty (quirk 96)."""
+    view = turn(TextFragment(0, "x"), *pieces)
+
+    assert Reasoning(tuple(blocks)) == view.reasoning
+    assert "".join(block.text for block in blocks) == view.reasoning.text
+    assert bool(blocks) == bool(view.reasoning)
+
+
+# Faults.
+
+
+def test_raise_for_fault() -> None:
+    """The first fatal fault is raised, with the provider's error; others are not."""
+    view = turn(
+        TextFragment(0, "x"),
+        WireFault("undecodable_frame", "a frame"),
+        WireFault("provider_error", "overloaded", {"code": 502}, fatal=True),
+    )
+    with pytest.raises(StreamFailed) as failed:
+        view.raise_for_fault()
+
+    assert ("provider_error", {"code": 502}) == (failed.value.kind, failed.value.error)
+    assert ["undecodable_frame", "provider_error"] == [fault.kind for fault in view.faults]
+
+
+@pytest.mark.parametrize("deltas", [[TextFragment(0, "x")], [WireFault("undecodable_frame", "a frame")]])
+def test_no_fatal_fault(deltas: list[Delta]) -> None:
+    """Without a fatal fault nothing is raised."""
+    turn(*deltas).raise_for_fault()
+
+
+def test_faults_before_the_turn() -> None:
+    """A fault before the first message belongs to the first turn."""
+    view = turn(WireFault("undecodable_frame", "early"), TurnOpened(None), WireFault("bad_crc", "late"))
+
+    assert ["early", "late"] == [fault.detail for fault in view.faults]
+
+
+def test_kept_faults_are_bounded() -> None:
+    """A turn keeps `max_faults` faults; later ones are events only."""
+    assembler = Assembler(Policy(), Limits(max_faults=2))
+    assembler.advance([WireFault("bad_crc", str(n)) for n in range(3)])
+    assembler.advance([TurnOpened(None), WireFault("bad_crc", "3")])
+    assembler.close()
+
+    assert ["0", "1"] == [fault.detail for fault in assembler.snapshot().faults]
+    assert 4 == sum(type(event).__name__ == "StreamFault" for event in assembler.take())
+
+
+# Several turns, and reprs.
+
+
+def test_several_turns() -> None:
+    """Every turn can be read, in order; the current one is the last that began or was switched to."""
+    seen = assembled(
+        TurnOpened("a"), TextFragment(0, "a"), TurnOpened("b"), TextFragment(0, "b"), TurnOpened("a")
+    )
+
+    assert "a" == seen.snapshot().text
+    assert ["a", "b"] == [view.text for view in seen.snapshots()]
+
+
+def test_repr_holds_no_text() -> None:
+    """The repr of a turn says how much there is, not what it says (law 28)."""
+    view = turn(
+        TextFragment(0, "secret"),
+        Labelled(0, 0, "c", "f", '{"secret":1'),
+        Fragment(0, 0, "}"),
+        Finish(0, "stop", None),
+        TurnEnded(),
+    )
+
+    assert "<Turn chat-completions reason=tool_calls calls=1 dropped=0 text=6 chars>" == repr(view)
