@@ -376,7 +376,7 @@ GROWTH: dict[str, tuple[Callable[[int], Workload], int]] = {
     "calls": (many_calls, 1000),
     "fragments with changing ids": (id_churn, 4000),
     "bytes of snapshots": (snapshots, 100),
-    "bytes of one event": (big_done_event, 1024 * KIB),
+    "bytes of one event": (big_done_event, 256 * KIB),
 }
 
 

@@ -87,16 +87,16 @@ class Assembler:
         """Take the deltas of one frame, in order."""
         choices, out = self._choices, self._out
         for delta in deltas:
-            call = None
+            call, text = None, ""
             if type(delta) is Fragment:  # the most common case first
-                choice = choices.get(delta.choice)
+                choice, text = choices.get(delta.choice), delta.text
                 call = choice.hot.get(delta.index) if choice is not None else None
             elif type(delta) is Slot:
-                choice = choices.get(delta.choice)
+                choice, text = choices.get(delta.choice), delta.text
                 call = choice.hot_slots.get(delta.index) if choice is not None else None
             if (
                 call is not None
-                and call.room >= len(text := delta.text)
+                and call.room >= len(text)
                 and (text[0] != "{" or _PLACEHOLDER_SIZE < call.size > len(text))
                 and not "\ud800" <= text[-1] <= "\udbff"
             ):

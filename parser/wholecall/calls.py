@@ -112,7 +112,7 @@ class Call:
         self.turn = turn
         self.choice = choice
         self.number = -1
-        self.kind = kind
+        self.kind: Kind = kind
         self.slotted = slotted
         self.phase = "pending"
         self.id: str | None = None

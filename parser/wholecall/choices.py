@@ -214,12 +214,13 @@ class Choice:
 
     def heat(self, call: Call, index: Index) -> None:
         """Let fragments at the index append to the call, if nothing could make them mean anything else."""
-        if call.phase != "streaming" or not call.plain:
-            return
-        if call.slotted:
+        simple = call.phase == "streaming" and call.plain
+        if simple and call.slotted:
             self.hot_slots[index] = call
-        elif not self.muddled or not any(other.continuable for other in self.calls if other is not call):
+        elif simple and not (self.muddled and any(o.continuable for o in self.calls if o is not call)):
             self.hot[index] = call
+        else:
+            self.hot.pop(index, None)
 
     def cool(self, call: Call) -> None:
         """Send fragments of the call through the binder again: a label or its phase changed."""

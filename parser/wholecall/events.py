@@ -66,9 +66,9 @@ def _shown(name: str, value: object) -> str:
     return f"{name}={value!r}"
 
 
-def _repr(event: msgspec.Struct) -> str:
-    fields = (_shown(name, getattr(event, name)) for name in event.__struct_fields__)
-    return f"{type(event).__name__}({', '.join(fields)})"
+def _repr(self: msgspec.Struct) -> str:
+    fields = (_shown(name, getattr(self, name)) for name in self.__struct_fields__)
+    return f"{type(self).__name__}({', '.join(fields)})"
 
 
 class Edit(msgspec.Struct, frozen=True, gc=False):

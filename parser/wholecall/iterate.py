@@ -127,8 +127,10 @@ async def acollect(
     return parser.turn
 
 
-def _feed(parser: ToolCallParser, chunk: Any) -> list[Event]:
-    return parser.feed(chunk) if isinstance(chunk, _BYTES) else parser.feed_event(chunk)
+def _feed(parser: ToolCallParser, chunk: Chunk) -> list[Event]:
+    feed: Any = parser.feed if isinstance(chunk, _BYTES) else parser.feed_event
+    events: list[Event] = feed(chunk)
+    return events
 
 
 def _events(parser: ToolCallParser, source: Iterable[Chunk]) -> Iterator[Event]:
@@ -138,8 +140,8 @@ def _events(parser: ToolCallParser, source: Iterable[Chunk]) -> Iterator[Event]:
         yield from parser.close()
     finally:
         parser.abort()
-        close = getattr(source, "close", None)
-        if callable(close):
+        close: Any = getattr(source, "close", None)
+        if close is not None:
             close()
 
 
@@ -152,6 +154,6 @@ async def _aevents(parser: ToolCallParser, source: AsyncIterable[Chunk]) -> Asyn
             yield event
     finally:
         parser.abort()
-        close = getattr(source, "aclose", None)
-        if callable(close):
+        close: Any = getattr(source, "aclose", None)
+        if close is not None:
             await close()

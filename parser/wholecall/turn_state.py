@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TurnState"]
 
-_FIELDS = {
+_FIELDS: dict[type, str] = {
     ToolCall: "calls",
     CustomToolCall: "custom_calls",
     BuiltinToolCall: "builtin_calls",

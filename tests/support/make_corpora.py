@@ -1619,7 +1619,7 @@ def responses_server_tools() -> Built:
     events.append(stream.completed([search, ran, wire.message_item("msg_w", "13.1 m.")]))
     server = [
         {"id": "ws_1", "name": "web_search", "arguments": {"action": search["action"]}},
-        {"id": "ci_1", "name": "code_interpreter", "arguments": {"input": code}},
+        {"id": "ci_1", "name": "code_interpreter", "arguments": {"code": code}},
     ]
     return wire.typed_sse(events), expect(reason=None, server=server)
 

@@ -117,7 +117,7 @@ def test_calls_by_kind() -> None:
         CallSeen(0, number, None, f"c{number}", name, kind) for number, (kind, name) in enumerate(kinds)
     ]
     deltas += [Slot(0, number, None, A) for number in range(5)]
-    deltas += [Labelled(0, "x", None, "h", "{"), Labelled(0, "y", None, None, "}")]
+    deltas += [Slot(0, 5, None, "{"), Slot(0, 6, None, "}"), CallClosed(0, 6, None), CallClosed(0, 5, None)]
     deltas += [CallClosed(0, number, None) for number in reversed(range(5))]
     view = turn(*deltas)
 

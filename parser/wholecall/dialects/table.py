@@ -24,9 +24,11 @@ class Translator(Protocol):
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return what one frame says, in order."""
+        ...
 
     def close(self) -> list[Delta]:
         """Return what the end of the stream says."""
+        ...
 
 
 class Dialect(msgspec.Struct, frozen=True):
