@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ TEXTS = {
     "64 KB string": long_arguments(64 * KIB),
     "64 KB members": json.dumps({f"key{number}": [number, 0.5, None, "text"] for number in range(1800)}),
 }
-CONTENDERS = {
+CONTENDERS: dict[str, Callable[[str], object]] = {
     "wholecall": lambda text: parse_arguments(text).arguments,
     "json.loads": json.loads,
     "msgspec": msgspec.json.Decoder().decode,

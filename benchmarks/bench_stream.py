@@ -42,7 +42,7 @@ def test_w1(benchmark: Any, dialect: str, profile: str, contender: str) -> None:
     benchmark.pedantic(CONTENDERS[contender], (reads, dialect), rounds=3, warmup_rounds=1)
 
 
-WORKLOADS = {
+WORKLOADS: dict[str, Callable[[str], Workload]] = {
     "W2 8K d4": lambda dialect: w2(dialect, 8 * KIB, 4),
     "W2 64K d4": lambda dialect: w2(dialect, 64 * KIB, 4),
     "W2 512K d40": lambda dialect: w2(dialect, 512 * KIB, 40),

@@ -1,12 +1,13 @@
-"""Timing: processor time of this process, the least of several runs, candidates taking turns.
+"""Timing: processor time of this process, several runs, candidates taking turns.
 
-Absolute times say something about the machine only; what counts are ratios of times of one `least` call.
+Absolute times say something about the machine only; what counts are ratios of times of one `rounds` call.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -14,27 +15,32 @@ import time
 import tracemalloc
 from collections.abc import Callable
 
-__all__ = ["growth", "import_time", "least", "peak_memory"]
+__all__ = ["growth", "import_time", "peak_memory", "ratio", "rounds"]
 
 Action = Callable[[], object]
 
 
-def least(rounds: int, *actions: Action) -> list[float]:
-    """Return the least processor time in seconds of each action; they take turns, so that all meet the same noise."""
-    best = [float("inf")] * len(actions)
-    for _ in range(rounds):
-        for number, action in enumerate(actions):
+def rounds(n: int, *actions: Action) -> list[list[float]]:
+    """Return the processor times in seconds of each action, `n` of each; they take turns and meet the same noise."""
+    times: list[list[float]] = [[] for _ in actions]
+    for _ in range(n):
+        for taken, action in zip(times, actions, strict=True):
             gc.collect()
             start = time.process_time()
             action()
-            best[number] = min(best[number], time.process_time() - start)
-    return best
+            taken.append(time.process_time() - start)
+    return times
 
 
-def growth(rounds: int, single: Action, double: Action) -> float:
+def ratio(one: list[float], other: list[float]) -> float:
+    """Return the median ratio of times that were taken side by side: steadier than the ratio of two least times."""
+    return statistics.median(a / b for a, b in zip(one, other, strict=True))
+
+
+def growth(n: int, single: Action, double: Action) -> float:
     """Return time(2n) / time(n) of the same action on inputs of the size n and 2n."""
-    one, two = least(rounds, single, double)
-    return two / one
+    one, two = rounds(n, single, double)
+    return min(two) / min(one)
 
 
 def peak_memory(action: Action) -> int:
@@ -50,7 +56,7 @@ def peak_memory(action: Action) -> int:
         tracemalloc.stop()
 
 
-def import_time(module: str, rounds: int) -> float:
+def import_time(module: str, n: int) -> float:
     """Return the least processor time in seconds of a warm import in a fresh interpreter."""
     code = f"import time; t = time.process_time(); import {module}; print(time.process_time() - t)"
     command = [sys.executable, "-c", code]
@@ -58,6 +64,6 @@ def import_time(module: str, rounds: int) -> float:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}
         runs = [
             subprocess.run(command, env=environment, check=True, capture_output=True, text=True)  # noqa: S603
-            for _ in range(rounds + 1)
+            for _ in range(n + 1)
         ]
     return min(float(run.stdout) for run in runs[1:])

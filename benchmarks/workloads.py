@@ -147,7 +147,7 @@ def _sse(payload: JSON) -> bytes:
 
 
 def _named_sse(payload: JSON) -> bytes:
-    return b"event: " + payload["type"].encode() + b"\n" + _sse(payload)
+    return f"event: {payload['type']}\n".encode() + _sse(payload)
 
 
 def _chat_chunk(delta: JSON, finish: str | None = None) -> bytes:

@@ -66,6 +66,7 @@ class Assembler:
         self._limits = limits
         self._out: list[Event] = []
         self._early_faults: list[StreamFault] = []  # of frames before the first turn
+        self._early_usage: dict[str, Any] = {}
         self._keys: dict[str, TurnState] = {}
         self._turn: TurnState | None = None
         self._choices: dict[int, Choice] = {}  # those of the current turn
@@ -152,6 +153,7 @@ class Assembler:
     def _begin(self, opened: TurnOpened) -> TurnState:
         turn = TurnState(len(self.turns), opened, self.dialect, self._limits)
         turn.faults, self._early_faults = self._early_faults, []
+        turn.usage, self._early_usage = self._early_usage or None, {}
         self.turns.append(turn)
         if opened.key is not None:
             self._keys[opened.key] = turn
@@ -223,8 +225,10 @@ class Assembler:
     # Facts about the whole turn.
 
     def _usage(self, delta: UsageSeen) -> None:
-        turn = self._turn or self._open_turn(TurnOpened(None))
-        turn.usage = {**(turn.usage or {}), **delta.usage}
+        if self._turn is None:  # it came before the first word of the turn
+            self._early_usage.update(delta.usage)
+        else:
+            self._turn.usage = {**(self._turn.usage or {}), **delta.usage}
 
     def _fault(self, delta: WireFault) -> None:
         turn = self._turn

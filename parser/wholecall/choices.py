@@ -7,7 +7,7 @@ whose text there simply appends, so that the common fragment asks nobody; `hot_s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wholecall.calls import Call
 from wholecall.verdicts import drop
@@ -215,12 +215,15 @@ class Choice:
     def heat(self, call: Call, index: Index) -> None:
         """Let fragments at the index append to the call, if nothing could make them mean anything else."""
         simple = call.phase == "streaming" and call.plain
-        if simple and call.slotted:
-            self.hot_slots[index] = call
-        elif simple and not (self.muddled and any(o.continuable for o in self.calls if o is not call)):
-            self.hot[index] = call
+        if call.slotted:
+            hot: dict[Any, Call] = self.hot_slots
         else:
-            self.hot.pop(index, None)
+            hot = self.hot
+            simple = simple and not (self.muddled and any(o.continuable for o in self.calls if o is not call))
+        if simple:
+            hot[index] = call
+        else:
+            hot.pop(index, None)
 
     def cool(self, call: Call) -> None:
         """Send fragments of the call through the binder again: a label or its phase changed."""

@@ -7,7 +7,8 @@ the parser and closes the source. No event loop is imported: the asynchronous sh
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator
+from contextlib import aclosing, closing
 from typing import Any, Union
 
 from wholecall.events import Event, TurnStarted
@@ -70,10 +71,11 @@ def turns(
     """Yield each turn of a stream once the next one begins or the stream is over; see `events`."""
     parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
     done = 0
-    for event in _events(parser, source):
-        if isinstance(event, TurnStarted):
-            yield from parser.turns[done : event.turn]
-            done = event.turn
+    with closing(_events(parser, source)) as stream:
+        for event in stream:
+            if isinstance(event, TurnStarted):
+                yield from parser.turns[done : event.turn]
+                done = event.turn
     yield from parser.turns[done:]
 
 
@@ -88,11 +90,12 @@ async def aturns(
     """Yield each turn of an asynchronous stream once the next one begins or the stream is over."""
     parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
     done = 0
-    async for event in _aevents(parser, source):
-        if isinstance(event, TurnStarted):
-            for turn in parser.turns[done : event.turn]:
-                yield turn
-            done = event.turn
+    async with aclosing(_aevents(parser, source)) as stream:
+        async for event in stream:
+            if isinstance(event, TurnStarted):
+                for turn in parser.turns[done : event.turn]:
+                    yield turn
+                done = event.turn
     for turn in parser.turns[done:]:
         yield turn
 
@@ -133,7 +136,7 @@ def _feed(parser: ToolCallParser, chunk: Chunk) -> list[Event]:
     return events
 
 
-def _events(parser: ToolCallParser, source: Iterable[Chunk]) -> Iterator[Event]:
+def _events(parser: ToolCallParser, source: Iterable[Chunk]) -> Generator[Event]:
     try:
         for chunk in source:
             yield from _feed(parser, chunk)
@@ -145,7 +148,7 @@ def _events(parser: ToolCallParser, source: Iterable[Chunk]) -> Iterator[Event]:
             close()
 
 
-async def _aevents(parser: ToolCallParser, source: AsyncIterable[Chunk]) -> AsyncIterator[Event]:
+async def _aevents(parser: ToolCallParser, source: AsyncIterable[Chunk]) -> AsyncGenerator[Event]:
     try:
         async for chunk in source:
             for event in _feed(parser, chunk):

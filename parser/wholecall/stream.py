@@ -15,7 +15,7 @@ import msgspec
 
 from wholecall.assembler import Assembler
 from wholecall.deltas import Delta, WireFault
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, provider_error, undecodable
+from wholecall.dialects.decode import is_done, is_noise, payloads, plain, provider_error, undecodable
 from wholecall.dialects.table import Translator, detect_dialect, named
 from wholecall.errors import StreamClosed, UnknownDialect
 from wholecall.events import Event
@@ -78,6 +78,7 @@ class ToolCallParser:
         self._head = b""  # the first bytes, while they do not tell the framing
         self._pending: list[Frame] = []  # frames before the dialect is known
         self._pending_size = 0
+        self._n_forgotten = 0  # frames that were kept for a dialect, and were too many
         self._n_frames = 0
         self._fed = False
         self._framed = False
@@ -142,7 +143,7 @@ class ToolCallParser:
         """
         if self._closed:
             raise StreamClosed("the stream is closed; use a new parser for another stream")
-        text = json.dumps(payload, default=_dumped, separators=(",", ":"))
+        text = json.dumps(payload, default=_dumped, ensure_ascii=False, separators=(",", ":"))
         self._fed = self._framed = True
         self._frame(Frame(event or "", text))
         return self._assembler.take()
@@ -214,16 +215,15 @@ class ToolCallParser:
         translator = self._translator
         if translator is None:
             self._detect(frame)
-        elif frame.replaced:
-            self._replaced(translator, frame)
+            return
+        deltas = translator.translate(frame)
+        if self._ending:
+            deltas = [_without_hole(delta) for delta in deltas]
+        if frame.replaced:
+            self._assembler.advance([_REPLACED])
+            self._assembler.advance_replaced(deltas)
         else:
-            deltas = translator.translate(frame)
-            self._assembler.advance(deltas if not self._ending else map(_without_hole, deltas))
-
-    def _replaced(self, translator: Translator, frame: Frame) -> None:
-        """Bytes of the frame were no UTF-8: its argument text is not to be executed."""
-        self._assembler.advance([WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")])
-        self._assembler.advance_replaced(translator.translate(frame))
+            self._assembler.advance(deltas)
 
     def _detect(self, frame: Frame) -> None:
         self._pending.append(frame)
@@ -238,6 +238,7 @@ class ToolCallParser:
         limit = self._limits.max_pending_frames_bytes
         while limit is not None and self._pending_size > limit:
             self._pending_size -= len(self._pending.pop(0).data)
+            self._n_forgotten += 1
 
     def _translate_pending(self) -> None:
         pending, self._pending = self._pending, []
@@ -245,23 +246,27 @@ class ToolCallParser:
             self._frame(frame)
 
     def _give_up(self) -> None:
-        """The stream ended before any frame told its dialect: say what its frames were."""
-        pending, self._pending = self._pending, []
-        for frame in pending:
-            if frame.replaced:
-                fault = WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")
-                self._assembler.advance([fault])
-            error = _object(frame.data).get("error") or (frame.event == "error" and frame.data)
-            if error:
-                self._assembler.advance([provider_error(error)])
-            elif not is_noise(frame) and not is_done(frame.data):
-                self._assembler.advance([self._unknown(frame)])
+        """The stream ended before any frame told its dialect: say what its frames were, once."""
+        frames = [frame for frame in self._pending if not is_noise(frame) and not is_done(frame.data)]
+        if any(frame.replaced for frame in frames):
+            self._assembler.advance([_REPLACED])
+        errors = [error for frame in frames if (error := _error_of(frame))]
+        if errors:
+            self._assembler.advance([provider_error(errors[0])])
+        elif frames and not any(_object(frame.data) for frame in frames):
+            self._assembler.advance([undecodable(frames[0].data, self._limits)])
+        elif frames or self._n_forgotten:
+            raw = frames[0].data[: self._limits.max_raw_bytes] if frames else ""
+            self._assembler.advance(
+                [WireFault("unknown_dialect", "no frame of a known dialect came", raw=raw)]
+            )
 
-    def _unknown(self, frame: Frame) -> WireFault:
-        fault = undecodable(frame.data, self._limits)
-        if fault.kind == "undecodable_frame" and _object(frame.data):
-            return WireFault("unknown_dialect", "no frame of a known dialect came", raw=fault.raw)
-        return fault
+
+_REPLACED = WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")
+
+
+def _error_of(frame: Frame) -> Any:
+    return _object(frame.data).get("error") or (frame.data if frame.event == "error" else None)
 
 
 def _without_hole(delta: Delta) -> Delta:
@@ -274,18 +279,12 @@ def _without_hole(delta: Delta) -> Delta:
 def _checked(data: BytesLike) -> bytes:
     if isinstance(data, str):
         raise TypeError("feed takes bytes; encode text with .encode()")
-    return bytes(data)
+    return bytes(memoryview(data))
 
 
 def _object(text: str) -> dict[str, Any]:
     """Return the JSON object in the text, an empty one if there is none."""
-    try:
-        value = msgspec.json.decode(text)
-    except UNREADABLE:
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return {}
+    value = plain(text)
     return value if isinstance(value, dict) else {}
 
 

@@ -462,6 +462,8 @@ def test_a_message_that_mirrors_its_delta_is_ignored() -> None:
     both = {"content": "x", "tool_calls": [piece('{"a"', id="c1", name="f")]}
 
     assert [TextFragment(0, "x"), Labelled(0, 0, "c1", "f", '{"a"')] == said(choice(both, message=both))
+    told = said(choice({"tool_calls": [piece("x")]}, message={"content": "y"}))
+    assert [Labelled(0, 0, None, None, "x"), TextFragment(0, "y")] == told
 
 
 @pytest.mark.parametrize(
@@ -517,6 +519,11 @@ def test_a_whole_body_is_a_turn(first: bool) -> None:
         UsageSeen({"n": 1}),
         TurnEnded(),
     ] == told
+
+
+def test_a_body_without_choices_is_no_end() -> None:
+    """An empty list of choices ends nothing, whatever the chunk calls itself (quirk 54)."""
+    assert [] == translate({"object": "chat.completion", "choices": []})
 
 
 # Reasons.
@@ -774,7 +781,10 @@ def test_responses_events_are_translated_as_such() -> None:
 
 def test_choices_outrank_the_type() -> None:
     """A chunk with choices is a chunk, whatever its `type` says."""
-    assert [TextFragment(0, "x")] == said({"type": "response.delta", **choice({"content": "x"})})
+    chunk = {"type": "response.delta", **choice({"content": "x"})}
+
+    assert [TextFragment(0, "x")] == said(chunk)
+    assert [TurnOpened(None), TextFragment(0, "x")] == translate(chunk)
     assert [] == said({"type": "chunk"}, {"type": 5})
 
 

@@ -387,7 +387,23 @@ def test_what_waits_for_the_end(text: str) -> None:
     assert 1 == len(said[3])
 
 
-@pytest.mark.parametrize("name", ["f", " f\n", "f<|channel|>x", "f <|end|>"])
+@pytest.mark.parametrize("name", ["f", "f ", " f"])
+def test_blanks_make_no_other_name(name: str) -> None:
+    """A name repeated with other white space is a repeat, before and after the text (quirks 15 and 59)."""
+    said = told(
+        OPEN,
+        Labelled(0, 0, None, " f"),
+        Labelled(0, 0, None, name),
+        Fragment(0, 0, A),
+        Labelled(0, 0, "c", name),
+        END,
+    )
+
+    assert ["+f", A] == said[3]
+    assert [f"call {A}"] == said[5]
+
+
+@pytest.mark.parametrize("name", ["f", " f\\n", "f<|channel|>x", "f <|end|>"])
 def test_names_are_trimmed(name: str) -> None:
     """White space and markers around a name are not the name (quirk 59)."""
     assert ["+f", A] == told(Labelled(0, 0, "c", name, A))[0]

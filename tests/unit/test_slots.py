@@ -338,6 +338,16 @@ def test_two_equal_calls_are_restated_once_each() -> None:
     ]
 
 
+def test_restated_twice() -> None:
+    """A final message that tells one call twice, with two texts, tells two calls: the deltas cannot say whose theirs were."""
+    opened = [seen(0, None, "c", "f"), again(A, id="c")]
+
+    assert ([Got("c", "f", A)], ("conflicting_arguments",)) == stream(*opened, closed(0), again(B, id="c"))
+    assert [Got("c", "f", A)] == bound(*opened, again(A, id="c"))
+    first, second = bound(*opened, again(B, id="c"))
+    assert (Got("c", "f", A, "dropped: ambiguous"), B) == (first, second.text)
+
+
 def test_only_in_the_final_message() -> None:
     """Calls that only the final message knows are opened there (quirk 72)."""
     assert [Got("c", "f", A), Got("d", "f", A)] == bound(again(A, 0, "i", "c"), again(A, 1, "j", "d"))

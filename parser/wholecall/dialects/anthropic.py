@@ -168,7 +168,7 @@ class AnthropicTranslator:
     def _slowly(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):  # proxies add it
             return [] if self._ended else self._message_stop(_NO_EVENT)
-        views, deltas = read(_DECODER, frame)
+        views, _, deltas = read(_DECODER, frame)
         for event in views:
             known = self._events.get(event.type)
             deltas += self._unknown(event, frame) if known is None else known(event)

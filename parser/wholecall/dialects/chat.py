@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from wholecall.deltas import (
     HYDRATION,
     INVALID_INDEX,
@@ -46,7 +44,7 @@ from wholecall.dialects.chat_views import (
     argument_text,
     unknown_fields,
 )
-from wholecall.dialects.decode import UNREADABLE, is_done, provider_error, read
+from wholecall.dialects.decode import UNREADABLE, is_done, plain, provider_error, read
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.responses import ResponsesTranslator
@@ -65,11 +63,11 @@ class ChatTranslator:
     def __init__(self) -> None:
         self._opened = False
         self._guest = ResponsesTranslator(guest=True)
-        self._spoken: set[int] = set()  # choices whose text came in deltas: a message only repeats it
+        self._told: set[tuple[int, type]] = set()  # what came in deltas: a message only repeats it
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""
-        if not self._opened:
+        if not self._opened or frame.event == "error":
             return self._wide(frame)
         try:
             chunk = _narrow(frame.data)
@@ -100,9 +98,11 @@ class ChatTranslator:
     def _wide(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):
             return [TurnEnded()]
-        views, deltas = read(WIDE, frame) if frame.data else ([], [])
-        for chunk in views:
-            self._chunk(deltas, chunk, frame)
+        if not frame.data:
+            return []
+        views, texts, deltas = read(WIDE, frame)
+        for chunk, text in zip(views, texts, strict=True):
+            self._chunk(deltas, chunk, Frame(frame.event, text))
         return deltas
 
     def _chunk(self, deltas: list[Delta], chunk: Chunk, frame: Frame) -> None:
@@ -118,7 +118,7 @@ class ChatTranslator:
             self._opened = True
             model = text_label(chunk.model) or text_label(chunk.model_id)
             deltas.append(TurnOpened(None, id_label(chunk.id), model))
-        payload = _builtins(frame.data) if any(map(_has_calls, choices)) else None
+        payload = plain(frame.data) if any(map(_has_calls, choices)) else None
         for position, choice in enumerate(choices):
             self._choice(deltas, choice, _member(payload, "choices", position))
         self._usages(deltas, chunk, choices)
@@ -134,20 +134,11 @@ class ChatTranslator:
             self._message(deltas, number, choice.message, _member(payload, "message"))
         self._finish(deltas, number, choice.finish_reason)
 
-    def _speak(self, deltas: list[Delta], choice: int, delta: Any) -> None:
-        """Reasoning, then content; some servers send the reasoning in two fields (quirk 85)."""
-        thought = text_label(delta.reasoning_content) or text_label(delta.reasoning)
-        if thought is not None:
-            deltas.append(ReasoningFragment(choice, thought))
-        if isinstance(delta, DeltaView):
-            deltas += _reasoning_details(choice, delta.reasoning_details)
-            if text := text_label(delta.refusal):
-                deltas.append(TextFragment(choice, text))
-        if type(delta.content) is list:
-            _speak_parts(deltas, choice, delta.content)
-        elif delta.content and type(delta.content) is str:
-            self._spoken.add(choice)
-            deltas.append(TextFragment(choice, delta.content))
+    def _speak(self, deltas: list[Delta], choice: int, view: Any) -> None:
+        """Say what a delta says besides calls, and remember that it was said."""
+        said = _speech(choice, view)
+        self._told.update((choice, type(delta)) for delta in said)
+        deltas += said
 
     def _calls(self, deltas: list[Delta], choice: int, delta: DeltaView, payload: Any) -> None:
         for position, call in enumerate(_listed(delta)):
@@ -167,8 +158,7 @@ class ChatTranslator:
 
     def _message(self, deltas: list[Delta], choice: int, message: DeltaView, payload: Any) -> None:
         """A message restates: it fills what the deltas left out, and adds what they never had (quirk 40)."""
-        if choice not in self._spoken:
-            self._speak(deltas, choice, message)
+        deltas += [delta for delta in _speech(choice, message) if (choice, type(delta)) not in self._told]
         deltas += told_together(
             [
                 _restated(choice, position, call, unknown_fields(_member(payload, "tool_calls", position)))
@@ -217,7 +207,7 @@ def _error_of(chunk: Chunk, frame: Frame) -> WireFault | None:
     """Return the error that the chunk reports, unless its `error` is empty decoration (quirk 52)."""
     error = chunk.error or _member(chunk.x_groq, "error")
     if not error:
-        return provider_error(_builtins(frame.data)) if frame.event == "error" else None
+        return provider_error(plain(frame.data)) if frame.event == "error" else None
     choices = chunk.choices or []
     finished = any(choice.finish_reason == "error" for choice in choices)
     silent = all(choice.delta is None and choice.message is None for choice in choices)
@@ -227,9 +217,9 @@ def _error_of(chunk: Chunk, frame: Frame) -> WireFault | None:
 def _labelled(choice: int, call: ToolCallView, extra: dict[str, Any] | None) -> Labelled:
     index, id = index_label(call.index), id_label(call.id)
     custom = call.custom
-    if call.type == "custom" or (custom is not None and (name_label(custom.name) or custom.input)):
-        text = argument_text(custom)[0] if custom is not None else ""
-        name = name_label(custom.name) if custom is not None else None
+    text = argument_text(custom)[0]
+    name = name_label(custom.name) if custom is not None else None
+    if call.type == "custom" or name or text:
         return Labelled(choice, index, id, name, text, "custom", extra=extra)
     text, whole = argument_text(call.function, call)
     return Labelled(choice, index, id, _name_of(call), text, rank=OBJECT if whole else 0, extra=extra)
@@ -273,25 +263,46 @@ def _flat_choice(chunk: Chunk) -> list[ChoiceView]:
     return [ChoiceView(index=chunk.index, delta=view, finish_reason=chunk.finishReason)]
 
 
-def _speak_parts(deltas: list[Delta], choice: int, parts: list[Any]) -> None:
+def _speech(choice: int, view: Any) -> list[Delta]:
+    """Reasoning, then content; some servers send the reasoning in two fields (quirk 85)."""
+    thought = text_label(view.reasoning_content) or text_label(view.reasoning)
+    deltas: list[Delta] = [ReasoningFragment(choice, thought)] if thought is not None else []
+    content = view.content
+    if isinstance(view, DeltaView):
+        deltas += _reasoning_details(choice, view.reasoning_details)
+        content = view.content or view.refusal
+    if type(content) is list:
+        deltas += _parts(choice, content)
+    elif content and type(content) is str:
+        deltas.append(TextFragment(choice, content))
+    return deltas
+
+
+def _parts(choice: int, parts: list[Any]) -> list[Delta]:
     """Content as a list of parts: text, and thinking, which is a list of parts itself (quirk 95)."""
+    deltas: list[Delta] = []
     for part in parts:
         if text := text_label(_member(part, "text")):
             deltas.append(TextFragment(choice, text))
         thoughts = _member(part, "thinking")
-        texts = [text_label(_member(thought, "text")) for thought in thoughts or ()]
-        deltas.extend(ReasoningFragment(choice, text) for text in texts if text)
+        texts = [text_label(_member(thought, "text")) for thought in _list(thoughts)]
+        deltas += [ReasoningFragment(choice, text) for text in texts if text]
+    return deltas
 
 
 def _reasoning_details(choice: int, details: Any) -> list[Delta]:
     """What has to be sent back: encrypted reasoning and signatures; the text came already."""
     deltas: list[Delta] = []
-    for detail in details if isinstance(details, list) else ():
+    for detail in _list(details):
         data, signature = text_label(_member(detail, "data")), text_label(_member(detail, "signature"))
         if data or signature:
             id = id_label(_member(detail, "id"))
             deltas.append(ReasoningFragment(choice, "", f"detail/{id}", id, signature, data))
     return deltas
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _member(value: Any, *path: str | int) -> Any:
@@ -304,10 +315,3 @@ def _member(value: Any, *path: str | int) -> Any:
         elif not (isinstance(value, dict) and key == 0):  # one object instead of a list (quirk 39)
             return None
     return value
-
-
-def _builtins(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except UNREADABLE:
-        return None

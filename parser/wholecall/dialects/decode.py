@@ -34,6 +34,7 @@ __all__ = [
     "is_done",
     "is_noise",
     "payloads",
+    "plain",
     "provider_error",
     "read",
     "undecodable",
@@ -72,21 +73,33 @@ def payloads(text: str) -> list[str]:
     return lines if len(lines) > 1 and all(_is_json(line) for line in lines) else [text]
 
 
+def plain(text: str) -> Any:
+    """Return the builtins for a text, None where it is no JSON; as tolerant as the views are."""
+    try:
+        return msgspec.json.decode(text)
+    except UNREADABLE:
+        try:
+            return _SCANNER.decode(text.lstrip("\ufeff"))
+        except (ValueError, RecursionError):
+            return None
+
+
 class Reading(NamedTuple):
-    """What a frame that the typed decoder refused holds: views, or else what to say about it."""
+    """What a frame that the typed decoder refused holds: views and their texts, or else what to say of it."""
 
     views: list[Any]
+    texts: list[str]
     deltas: list[Delta]
 
 
 def read(decoder: msgspec.json.Decoder[T], frame: Frame) -> Reading:
     """Read a frame that the typed decoder refused: the slow way, after the fast one."""
-    views = [view for text in payloads(frame.data) if (view := decode(decoder, text)) is not None]
-    if views:
-        return Reading(views, [])
+    read = [(view, text) for text in payloads(frame.data) if (view := decode(decoder, text)) is not None]
+    if read:
+        return Reading([view for view, _ in read], [text for _, text in read], [])
     if frame.event == "error":
-        return Reading([], [provider_error(frame.data)])
-    return Reading([], [] if is_noise(frame) else [undecodable(frame.data)])
+        return Reading([], [], [provider_error(frame.data)])
+    return Reading([], [], [] if is_noise(frame) else [undecodable(frame.data)])
 
 
 def undecodable(text: str, limits: Limits = _LIMITS) -> WireFault:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from wholecall.deltas import Delta, Finish, TextFragment, TurnEnded, TurnOpened, UsageSeen
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, provider_error, read
+from wholecall.dialects.decode import UNREADABLE, is_done, provider_error, read
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
@@ -62,7 +62,7 @@ class LegacyTranslator:
         if is_done(frame.data):
             key, self._key, self._open = self._key, None, False
             return [TurnEnded(key)]
-        views, deltas = read(_DECODER, frame)
+        views, _, deltas = read(_DECODER, frame)
         for chunk in views:
             deltas += self._take(chunk, frame)
         return deltas
@@ -71,7 +71,7 @@ class LegacyTranslator:
         if chunk.error is not None:
             return [provider_error(chunk.error)]
         deltas: list[Delta] = []
-        if not self._open and not is_noise(frame):
+        if not self._open and chunk.choices:
             self._open, self._key = True, id_label(chunk.id)
             deltas.append(TurnOpened(self._key, self._key, name_label(chunk.model)))
         for choice in chunk.choices or ():

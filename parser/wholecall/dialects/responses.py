@@ -209,7 +209,7 @@ class ResponsesTranslator:
     def _slowly(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):  # proxies add it
             return [] if self._now.ended or self._guest else self._end()
-        views, deltas = read(_DECODER, frame)
+        views, _, deltas = read(_DECODER, frame)
         for event in views:
             deltas += self._take(event, frame)
         return deltas
