@@ -113,13 +113,14 @@ class Assembler:
         for delta in deltas:
             self._route(delta, replaced=True)
 
-    def _route(self, delta: Delta, *, replaced: bool = False) -> None:
+    def _route(self, delta: Any, *, replaced: bool = False) -> None:
         if self.failed:
             return
-        if isinstance(delta, (TurnOpened, TurnEnded, UsageSeen, WireFault)):
-            self._turn_facts[type(delta)](delta)
+        of_turn = self._turn_facts.get(type(delta))
+        if of_turn is not None:
+            of_turn(delta)
             return
-        choice = self._choice(delta.choice)
+        choice = self._choices.get(delta.choice) or self._choice(delta.choice)
         if not choice.ended:
             choice.replaced = replaced
             FACTS[type(delta)](choice, delta)

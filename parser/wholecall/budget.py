@@ -26,7 +26,7 @@ _UNBOUNDED = 1 << 62
 class Budget:
     """What the calls of one turn may still hold."""
 
-    __slots__ = ("_holders", "_per_call", "_raw", "_total", "_used")
+    __slots__ = ("_holders", "_per_call", "_raw", "_reserved", "_total", "_used")
 
     def __init__(self, limits: Limits) -> None:
         self._per_call = _UNBOUNDED if limits.max_arguments_bytes is None else limits.max_arguments_bytes
@@ -34,7 +34,8 @@ class Budget:
         self._total = _UNBOUNDED if total is None else total
         self._raw = _UNBOUNDED if limits.max_raw_bytes is None else limits.max_raw_bytes
         self._used = 0  # bytes counted, of all calls
-        self._holders: dict[Call, None] = {}  # calls with an open grant
+        self._holders: dict[Call, int] = {}  # calls with an open grant, and the bytes it may take
+        self._reserved = 0  # the sum of those
 
     def admit(self, call: Call, text: str) -> bool:
         """Return whether the call may take the text; if not, it is refused and cut to `max_raw_bytes`."""
@@ -68,8 +69,7 @@ class Budget:
     def _spare(self, call: Call, need: int) -> int:
         """Return the bytes that are free for a grant after `need`, negative if a limit is broken."""
         own = self._per_call - call.bytes - need
-        reserved = sum(holder.granted * _WIDEST + holder.bytes - holder.charged for holder in self._holders)
-        total = self._total - self._used - reserved - need
+        total = self._total - self._used - self._reserved - need
         if total < 0 and self._holders:
             for holder in list(self._holders):
                 self._count(holder)
@@ -78,14 +78,15 @@ class Budget:
 
     def _grant(self, call: Call, characters: int) -> None:
         call.granted = call.room = characters
-        self._holders[call] = None
+        self._holders[call] = characters * _WIDEST
+        self._reserved += characters * _WIDEST
 
     def _count(self, call: Call) -> None:
         call.count()
         self._used += call.bytes - call.charged
         call.charged = call.bytes
         call.granted = call.room = 0
-        self._holders.pop(call, None)
+        self._reserved -= self._holders.pop(call, 0)
 
     def _overflow(self, call: Call, text: str) -> None:
         call.refuse("arguments_too_large", "the argument text exceeds a limit")

@@ -88,6 +88,7 @@ class Call:
         "full",
         "granted",
         "healed",
+        "heated",
         "hole",
         "id",
         "indices",
@@ -120,6 +121,7 @@ class Call:
         self.namespace: str | None = None
         self.aliases: list[str] = []
         self.indices: set[Index] = set()
+        self.heated: set[Index] = set()  # where its fragments may take the hot path
         self.flags: set[Flag] = set()
         self.extra: dict[str, Any] | None = None
         self.refusal: DropReason | None = None
@@ -248,8 +250,7 @@ class Call:
 
     def _resume_scan(self) -> None:
         if self._scan is not None:
-            for part in self._parts[self._scanned :]:
-                self._scan.feed(part)
+            self._scan.feed("".join(self._parts[self._scanned :]))
             self._scanned = len(self._parts)
 
     # What the wire says.

@@ -7,7 +7,7 @@ whose text there simply appends, so that the common fragment asks nobody; `hot_s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wholecall.calls import Call
 from wholecall.verdicts import drop
@@ -81,7 +81,7 @@ class Choice:
         self.by_id: dict[str, list[Call]] = {}
         self.slots: dict[Index, Call] = {}
         self.muddled = False
-        self.hot: dict[Index, Call] = {}
+        self.hot: dict[Index | None, Call] = {}
         self.hot_slots: dict[Index | None, Call] = {}
         self.overflow: Call | None = None
         self.n_overflow = self.n_numbered = 0
@@ -215,19 +215,19 @@ class Choice:
     def heat(self, call: Call, index: Index) -> None:
         """Let fragments at the index append to the call, if nothing could make them mean anything else."""
         simple = call.phase == "streaming" and call.plain
-        if call.slotted:
-            hot: dict[Any, Call] = self.hot_slots
-        else:
-            hot = self.hot
+        hot = self.hot_slots if call.slotted else self.hot
+        if not call.slotted:
             simple = simple and not (self.muddled and any(o.continuable for o in self.calls if o is not call))
         if simple:
             hot[index] = call
+            call.heated.add(index)
         else:
             hot.pop(index, None)
 
     def cool(self, call: Call) -> None:
-        """Send fragments of the call through the binder again: a label or its phase changed."""
-        for index in [index for index, other in self.hot.items() if other is call]:
-            del self.hot[index]
-        for slot in [slot for slot, other in self.hot_slots.items() if other is call]:
-            del self.hot_slots[slot]
+        """Send fragments of the call through the binder again: its phase changed."""
+        for index in call.heated:
+            for hot in (self.hot, self.hot_slots):
+                if hot.get(index) is call:
+                    del hot[index]
+        call.heated.clear()

@@ -17,8 +17,7 @@ __all__ = ["Scan", "starts_value"]
 
 # Inside a string: everything up to the closing quote, or up to a backslash that ends the piece.
 _STRING = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
-_TOKEN = re.compile(r'["{}\[\],:]|[^\s"{}\[\],:]+')
-_CLOSERS = {"}": "{", "]": "["}
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]', re.DOTALL)
 
 
 def starts_value(text: str) -> bool:
@@ -83,16 +82,21 @@ class Scan:
         return position + 1
 
     def _outside(self, text: str, position: int) -> int:
-        match = _TOKEN.search(text, position)
-        if match is None:
-            return len(text)
-        token = match.group()
-        if token == '"':
-            self._inside = True
-        elif token in {"{", "["}:
-            self._stack.append(token)
-        elif token in _CLOSERS and self._stack:
-            self._stack.pop()
-            self.complete = not self._stack
-        self._last = token
-        return match.end()
+        """Read brackets and whole strings to where the value or the text ends, or a string does not."""
+        stack = self._stack
+        for match in _TOKEN.finditer(text, position):
+            token = match.group()
+            first = self._last = token[0]
+            position = match.end()
+            if first == '"':
+                self._inside = len(token) == 1
+                self.complete = not (self._inside or stack)
+            elif first in "{[":
+                stack.append(first)
+            elif stack:
+                stack.pop()
+                self.complete = not stack
+            if self._inside or self.complete:
+                return position
+        self._last = text[position:].rstrip()[-1:] or self._last
+        return len(text)

@@ -204,9 +204,23 @@ class ToolCallParser:
                 done = max(done, position - self._n_frames)
                 self._framed = True
                 self._assembler.advance([fault])
-        for frame in frames[done:] if done else frames:
-            self._frame(frame)
+        self._translate(frames[done:] if done else frames)
         self._n_frames += len(frames)
+
+    def _translate(self, frames: list[Frame]) -> None:
+        """Translate healthy frames of one read together, all others one by one."""
+        translator = self._translator
+        deltas: list[Delta] = []
+        for frame in frames:
+            if translator is not None and not (frame.replaced or self._ending):
+                deltas += translator.translate(frame)
+                continue
+            self._assembler.advance(deltas)
+            deltas = []
+            self._frame(frame)
+            translator = self._translator
+        self._framed = self._framed or bool(frames)
+        self._assembler.advance(deltas)
 
     # Frames.
 

@@ -32,7 +32,7 @@ def test_an_index_is_any_spelling_of_a_whole_number(wire: object, label: int | N
 @pytest.mark.parametrize(
     "wire",
     [
-        *(-1, -1.0, 1.5, float("nan"), float("inf"), True, False, [], {}, [0]),
+        *(-1, -2, -2.0, 1.5, float("nan"), float("inf"), True, False, [], {}, [0]),
         *("", "x", "-1", "1.0", " 1", "\u00b2", "\u0967", "9" * 40),
     ],
 )

@@ -12,6 +12,7 @@ from wholecall.deltas import DONE, HYDRATION, ITEM_DONE, OBJECT
 from wholecall.lexical import Scan
 from wholecall.vocabulary import Kind
 
+A = '{"a":1}'
 FRAGMENTS = st.lists(st.text(alphabet='{}[]",:\\ 1aé\ud83d\ude00', max_size=12), max_size=10)
 
 
@@ -288,6 +289,27 @@ def test_free_text_is_never_complete() -> None:
 def test_extensions(text: str, extends: bool) -> None:
     """A text extends a call if it begins with all of the call's text."""
     assert extends == fed('{"a"', ":").extends(text)
+
+
+@pytest.mark.parametrize(
+    ("fragments", "unfinished"),
+    [([], False), (['{"a"'], True), ([A], False), ([A, " "], False), ([A, "}"], True), ([A, A + A], True)],
+)
+def test_unfinished(fragments: list[str], unfinished: bool) -> None:
+    """A text asks for more if it is no whole value, or more than one."""
+    call = fed(*fragments)
+    before = call.unfinished
+    call.phase = "ended"
+
+    assert (unfinished, False) == (before, call.unfinished)
+
+
+def test_a_restated_call_is_finished() -> None:
+    """A restated call asks for nothing."""
+    call = fed('{"a"')
+    call.restate(A, DONE)
+
+    assert not call.unfinished
 
 
 def test_a_full_call_keeps_a_sample() -> None:

@@ -51,7 +51,6 @@ MESSAGES = [
 ]
 SYNCHRONOUS = [events, turns, collect]
 ASYNCHRONOUS = [aevents, aturns, acollect]
-NESTED = pytest.param(aturns, marks=pytest.mark.xfail(reason="the inner generator is left to the collector"))
 
 
 class Source:
@@ -327,7 +326,7 @@ def test_an_exception_of_the_consumer_closes_the_source(parsers: list[ToolCallPa
     assert (1, "aborted") == (source.closed, parsers[0].turn.reason)
 
 
-@pytest.mark.parametrize("shell", [aevents, NESTED])
+@pytest.mark.parametrize("shell", [aevents, aturns])
 def test_an_early_aclose_aborts(shell: Callable[..., Any], parsers: list[ToolCallParser]) -> None:
     """Closing the asynchronous iterator has closed the source when it returns."""
     source = Source([*MESSAGES, HEAD])

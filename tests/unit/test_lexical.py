@@ -150,6 +150,17 @@ def test_complete_never_flips_back(text: str, more: str) -> None:
         assert (True, False, False) == state(scanned(text, more))
 
 
+@given(st.lists(_JSON_LIKE, max_size=8))
+def test_what_follows_a_whole_value(pieces: list[str]) -> None:
+    """A text is overfull as soon as more than white space follows its one value, for every partition."""
+    text = "".join(pieces)
+    ends = (place for place in range(len(text) + 1) if naive(text[:place])[0])
+    end = next(ends, len(text))
+
+    assert bool(text[end:].strip()) == scanned(*pieces).overfull
+    assert bool(text[end:].strip()) == scanned(text).overfull
+
+
 @given(st.lists(_JSON_LIKE, max_size=6))
 def test_each_character_is_looked_at_once(pieces: list[str]) -> None:
     """Each step begins where the one before it ended, and a piece is left only at its end or when complete."""

@@ -403,7 +403,7 @@ def test_blanks_make_no_other_name(name: str) -> None:
     assert [f"call {A}"] == said[5]
 
 
-@pytest.mark.parametrize("name", ["f", " f\\n", "f<|channel|>x", "f <|end|>"])
+@pytest.mark.parametrize("name", ["f", " f\n", "f<|channel|>x", "f <|end|>"])
 def test_names_are_trimmed(name: str) -> None:
     """White space and markers around a name are not the name (quirk 59)."""
     assert ["+f", A] == told(Labelled(0, 0, "c", name, A))[0]

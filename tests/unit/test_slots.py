@@ -328,6 +328,15 @@ def test_restated_under_another_id() -> None:
     )
 
 
+def test_restated_under_all_ids() -> None:
+    """A message that also tells the call's own id speaks of another call, however equal the texts are."""
+    opened = [seen(0, "i", "c", "f"), piece(0, A)]
+    both = CallWhole(0, 0, None, "d", "f", A, HYDRATION, told=frozenset({"c", "d"}))
+
+    assert [Got("c", "f", A), Got("d", "f", A)] == bound(*opened, both)
+    assert [Got("c", "f", A, "id_churn")] == bound(*opened, again(A, 0, id="d"))
+
+
 def test_two_equal_calls_are_restated_once_each() -> None:
     """A call that a final message restated is not restated again: equal calls stay two."""
     opened = [seen(0, None, None, "f"), piece(0, A), seen(1, None, None, "f"), piece(1, A)]

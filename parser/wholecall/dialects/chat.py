@@ -73,12 +73,8 @@ class ChatTranslator:
             chunk = _narrow(frame.data)
         except UNREADABLE:
             return self._wide(frame)
-        if chunk.error or chunk.usage or chunk.x_groq:
-            return self._wide(frame)
         deltas: list[Delta] = []
         for choice in chunk.choices:
-            if choice.message is not None or choice.usage is not None or choice.index < 0:
-                return self._wide(frame)
             delta = choice.delta
             if delta is not None:
                 if delta.content or delta.reasoning_content or delta.reasoning:

@@ -7,7 +7,7 @@ text (quirks 2, 12, 22, 36, 39).
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Annotated, Any, Union
 
 import msgspec
 
@@ -52,17 +52,17 @@ class _NarrowDelta(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 
 class _NarrowChoice(msgspec.Struct, gc=False):
     delta: Union[_NarrowDelta, None] = None
-    index: int = 0
+    index: Annotated[int, msgspec.Meta(ge=0)] = 0
     finish_reason: Union[str, None] = None
-    message: Any = None
-    usage: Any = None
+    message: None = None
+    usage: None = None
 
 
 class _NarrowChunk(msgspec.Struct, gc=False):
     choices: list[_NarrowChoice]
-    usage: Any = None
-    error: Any = None
-    x_groq: Any = None
+    usage: None = None
+    error: None = None
+    x_groq: None = None
 
 
 class ArgumentFields(msgspec.Struct, gc=False):

@@ -50,7 +50,7 @@ class LegacyTranslator:
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""
         try:
-            return self._take(_DECODER.decode(frame.data), frame)
+            return self._take(_DECODER.decode(frame.data))
         except UNREADABLE:
             return self._slowly(frame)
 
@@ -64,10 +64,10 @@ class LegacyTranslator:
             return [TurnEnded(key)]
         views, _, deltas = read(_DECODER, frame)
         for chunk in views:
-            deltas += self._take(chunk, frame)
+            deltas += self._take(chunk)
         return deltas
 
-    def _take(self, chunk: _Chunk, frame: Frame) -> list[Delta]:
+    def _take(self, chunk: _Chunk) -> list[Delta]:
         if chunk.error is not None:
             return [provider_error(chunk.error)]
         deltas: list[Delta] = []

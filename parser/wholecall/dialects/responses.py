@@ -190,16 +190,17 @@ class ResponsesTranslator:
         except UNREADABLE:
             return self._slowly(frame)
         # The most common case: the next event of the same stream, a further piece of the same call.
-        number = event.sequence_number
-        if event.stream_id != self._stream_id or (number is not None and number != self._now.expected):
+        now, number = self._now, event.sequence_number
+        if event.stream_id != self._stream_id or (number is not None and number != now.expected):
             return self._take(event, frame)
         if number is not None:
-            self._now.expected += 1
-        if event.item_id == self._alias and event.type in _FRAGMENTS:
+            now.expected = number + 1
+        kind = event.type
+        if kind in _FRAGMENTS and event.item_id == self._alias:
             index, text = event.output_index, event.delta
-            if type(index) is int and index >= 0 and type(text) is str and text:
+            if text and type(text) is str and type(index) is int and index >= 0:
                 return [Slot(0, index, self._alias, text)]
-        known = self._events.get(event.type)
+        known = self._events.get(kind)
         return self._unknown(event, frame) if known is None else known(event)
 
     def close(self) -> list[Delta]:

@@ -39,7 +39,6 @@ _HELD = 4096  # bytes of an event that are held for the block reader; small, for
 _ORDINARY = (b"data: ", b"event: ")
 _FIELDS = frozenset((b"data", b"event", b"id", b"retry"))
 _MAX_RETRY_DIGITS = 18
-_MESSAGES = repeat("message")
 _COLON, _BRACE = b":{"
 
 
@@ -106,16 +105,19 @@ class SSEFraming(LineFraming):
             text = block.decode()
         except UnicodeDecodeError:
             return False
-        if text.startswith("data: "):
-            events = text[6:].split("\n\ndata: ")
-            if "\n" in "".join(events):  # cheaper than counting newlines in the text
-                return False
-            if self._id:
-                frames += map(Frame, _MESSAGES, events, repeat(self._id))
-            else:
-                frames += map(Frame, _MESSAGES, events)
-            return True
-        return text.startswith("event: ") and self._read_named(text, frames)
+        # Nearly always all events of a read have the same name, or none.
+        head, found, first = text.partition("data: ")
+        if not found or (head and not (head.startswith("event: ") and head.find("\n") == len(head) - 1)):
+            return False
+        events = first.split(f"\n\n{head}data: ")
+        if "\n" in "".join(events):  # cheaper than counting newlines in the text
+            return bool(head) and self._read_named(text, frames)
+        names = repeat(head[7:-1] or "message")
+        if self._id:
+            frames += map(Frame, names, events, repeat(self._id))
+        else:
+            frames += map(Frame, names, events)
+        return True
 
     def _read_named(self, text: str, frames: list[Frame]) -> bool:
         events = text[7:].split("\n\nevent: ")
