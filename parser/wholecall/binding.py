@@ -225,12 +225,13 @@ def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
     if not delta.name:
         return _unlabelled_at(choice, delta, call)
     if _other_name(delta, call):
-        return call if call.empty and call.phase == "pending" else _new(choice, delta)
+        split = call.empty and call.phase == "pending" and not call.phantom  # a name in pieces (quirk 16)
+        return call if split else _new(choice, delta)
     if call.phase == "ended" or not call.complete or call.holds_placeholder:
         return call
     if call.name is None:  # a late name (quirk 17), unless several calls go by this index
         shared = delta.index is not None and len(choice.by_index[delta.index]) > 1
-        return _new(choice, delta) if shared else call
+        return _new(choice, delta) if shared and call.id is None else call
     if not delta.text:  # the head of another call, or the name once more (quirk 15)
         return _new(choice, delta, phantom=True)
     return _new(choice, delta) if _starts(delta) and not call.is_restated_by(delta.text) else call
@@ -267,6 +268,7 @@ def _absent_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
         candidates[0].flags.add("index_churn")
         return candidates[0]
     if not candidates and choice.calls and choice.calls[-1].is_restated_by(delta.text):
+        choice.left_over = True  # a repeat, or the same arguments for a call whose name is to come
         return choice.calls[-1]
     return _ambiguous(choice, delta, candidates)
 

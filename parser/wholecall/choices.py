@@ -31,6 +31,7 @@ class Choice:
         calls: in order of first appearance.
         overflow: the one call that stands for all beyond `Limits.max_calls`, None so far.
         muddled: an index went by more than one call, so that indices alone tell nothing.
+        left_over: text was taken for a repeat that could be another call's.
         held: the call that the wire closed, whose verdict waits for what comes next.
         replaced: the frame at hand held bytes that are not UTF-8.
         reason: why the choice ended, None while no reason is known.
@@ -48,6 +49,7 @@ class Choice:
         "held",
         "hot",
         "hot_slots",
+        "left_over",
         "limits",
         "muddled",
         "n_numbered",
@@ -80,7 +82,7 @@ class Choice:
         self.by_index: dict[Index, list[Call]] = {}
         self.by_id: dict[str, list[Call]] = {}
         self.slots: dict[Index, Call] = {}
-        self.muddled = False
+        self.muddled = self.left_over = False
         self.hot: dict[Index | None, Call] = {}
         self.hot_slots: dict[Index | None, Call] = {}
         self.overflow: Call | None = None

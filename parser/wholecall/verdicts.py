@@ -107,7 +107,7 @@ def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason,
 
 def _text_was_left_over(choice: Choice) -> bool:
     """Whether a call was dropped because its text is no call's, so that it may be that of a hollow one."""
-    return any(call.dropped in _LEFT_OVER and not call.hollow for call in choice.calls)
+    return choice.left_over or any(call.dropped in _LEFT_OVER and not call.hollow for call in choice.calls)
 
 
 def _read(choice: Choice, call: Call, ended: Finished) -> tuple[str, Verdict]:

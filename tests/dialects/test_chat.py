@@ -437,6 +437,15 @@ def test_groq_executes_tools_itself() -> None:
     assert [] == said(choice({"executed_tools": None}), choice({"executed_tools": []}))
 
 
+@pytest.mark.xfail(reason="a message's executed tools are not read")
+def test_a_body_lists_executed_tools() -> None:
+    """A response that was not streamed has them in its message (quirk 90)."""
+    tools = [{"index": 0, "type": "search", "arguments": '{"q":1}'}]
+    body = {"object": "chat.completion", "choices": [{"index": 0, "message": {"executed_tools": tools}}]}
+
+    assert ["search"] == [getattr(delta, "name", None) for delta in translate(body)[1:-1]]
+
+
 # Messages.
 
 
@@ -688,6 +697,28 @@ def test_what_reasoning_wants_back_is_kept() -> None:
         ReasoningFragment(0, "", "detail/None", None, "sig", None),
     ] == said(choice({"reasoning": "hm", "reasoning_details": details}))
     assert [] == said(choice({"reasoning_details": {"data": "AAAA"}}))
+
+
+@pytest.mark.xfail(reason="what was told is remembered by type, and text counts for details")
+def test_a_message_brings_what_reasoning_wants_back() -> None:
+    """Encrypted reasoning may come in the message only, after the deltas told the text (quirks 40 and 96)."""
+    details = [{"type": "reasoning.encrypted", "id": "c1", "data": "AAAA"}]
+    told = said(choice({"reasoning": "hm"}), choice({}, message={"reasoning_details": details}))
+
+    expected = ReasoningFragment(0, "", "detail/c1", "c1", None, "AAAA")
+    assert [ReasoningFragment(0, "hm"), expected] == told
+
+
+@pytest.mark.xfail(reason="content hides a refusal beside it")
+def test_a_refusal_beside_content_is_told_too() -> None:
+    """Every field of a delta counts (quirk 41)."""
+    texts = [
+        delta.text
+        for delta in said(choice({"content": "x", "refusal": "no"}))
+        if isinstance(delta, TextFragment)
+    ]
+
+    assert {"x", "no"} == set(texts)
 
 
 # Usage.
