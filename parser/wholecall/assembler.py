@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wholecall.budget import Budget
 from wholecall.choices import Choice
 from wholecall.deltas import (
     CallClosed,
@@ -97,7 +98,7 @@ class Assembler:
                 call = choice.hot_slots.get(delta.index) if choice is not None else None
             if (
                 call is not None
-                and call.room >= len(text)
+                and 0 < len(text) <= call.room
                 and (text[0] != "{" or _PLACEHOLDER_SIZE < call.size > len(text))
                 and not "\ud800" <= text[-1] <= "\udbff"
             ):
@@ -142,14 +143,13 @@ class Assembler:
         if choice is not None:
             return choice
         turn = self._turn or self._open_turn(TurnOpened(None))
-        choice = Choice(turn.number, number, self._out, turn.budget, self._policy, self._limits)
         limit = self._limits.max_choices
-        if limit is not None and len(turn.choices) >= limit:
-            next(iter(turn.choices.values())).anomalies.add("unknown_events")
-            choice.out = []  # nobody listens to choices beyond the limit
+        if limit is None or len(turn.choices) < max(limit, 1):
+            choice = Choice(turn.number, number, self._out, turn.budget, self._policy, self._limits)
+            turn.choices[number] = choice
             return choice
-        turn.choices[number] = choice
-        return choice
+        next(iter(turn.choices.values())).anomalies.add("unknown_events")
+        return Choice(turn.number, number, [], Budget(self._limits), self._policy, self._limits)
 
     def _begin(self, opened: TurnOpened) -> TurnState:
         turn = TurnState(len(self.turns), opened, self.dialect, self._limits)
@@ -249,7 +249,7 @@ class Assembler:
 
     def _hole(self) -> None:
         """Argument text was lost: it may have been any open call's."""
-        for choice in self._choices.values():
-            for call in choice.calls:
+        for turn in self.turns:
+            for call in [call for choice in turn.choices.values() for call in choice.calls]:
                 if call.phase != "ended":
                     call.hole = True

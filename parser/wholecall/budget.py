@@ -45,7 +45,7 @@ class Budget:
             return True
         self._count(call)
         need = utf8_size(text)
-        spare = self._spare(call, need)
+        spare = self._spare(0 if call.may_be_replaced_by(text) else call.bytes, need)
         if spare < 0:
             self._overflow(call, text)
             return False
@@ -59,16 +59,17 @@ class Budget:
         size = utf8_size(text)
         for holder in list(self._holders):
             self._count(holder)
-        if size > self._per_call or self._used - call.charged_whole + size > self._total:
-            self._overflow(call, text)
+        beyond = max(size - call.bytes, 0)  # the larger of the two texts counts
+        if size > self._per_call or self._used - call.charged_whole + beyond > self._total:
+            self._overflow(call, "" if call.size else text)
             return False
-        self._used += size - call.charged_whole
-        call.charged_whole = size
+        self._used += beyond - call.charged_whole
+        call.charged_whole = beyond
         return True
 
-    def _spare(self, call: Call, need: int) -> int:
+    def _spare(self, held: int, need: int) -> int:
         """Return the bytes that are free for a grant after `need`, negative if a limit is broken."""
-        own = self._per_call - call.bytes - need
+        own = self._per_call - held - need
         total = self._total - self._used - self._reserved - need
         if total < 0 and self._holders:
             for holder in list(self._holders):

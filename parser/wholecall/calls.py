@@ -58,7 +58,7 @@ class Call:
         hole: text that could be this call's was lost; a restatement heals it.
         inside: the unfinished call of the same name within which this one was opened.
         phantom: perhaps only labels that came again: without a number, and nothing, until text comes.
-        slotted: bound by slot, not by labels.
+        slotted: opened by slot, not by labels; `slot` is the number of its slot.
         dropped: why it was dropped, None if it was not.
         closed, cut: the wire ended this call; and called it incomplete.
         refusal: why it cannot be emitted, whatever its text says.
@@ -104,6 +104,7 @@ class Call:
         "refusal",
         "restated",
         "room",
+        "slot",
         "slotted",
         "snapshots",
         "turn",
@@ -115,6 +116,7 @@ class Call:
         self.number = -1
         self.kind: Kind = kind
         self.slotted = slotted
+        self.slot: Index | None = None
         self.phase = "pending"
         self.id: str | None = None
         self.name: str | None = None
@@ -186,8 +188,9 @@ class Call:
         self.granted = self.room
 
     def cut_to(self, size: int, text: str) -> None:
-        """Take no more text: keep the first `size` characters as a sample."""
-        self._replace((self.text + text)[:size])
+        """Take no more text: keep the first `size` bytes as a sample."""
+        sample = (self.text + text)[:size].encode("utf-8", "surrogatepass")[:size]
+        self._replace(sample.decode("utf-8", "ignore"))
         self.full = True
 
     # What the binders ask.
@@ -270,6 +273,10 @@ class Call:
             if len(text) >= size or size <= _PLACEHOLDER_SIZE:
                 return self._take_object(text)
         return self._appended(text)
+
+    def may_be_replaced_by(self, text: str) -> bool:
+        """Whether the text may turn out to restate the fragments in force instead of following them."""
+        return self.kind != "custom" and text[:1] == "{" and len(text) >= self.size
 
     def _take_object(self, text: str) -> str | None:
         if self._other_reading:

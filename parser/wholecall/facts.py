@@ -174,7 +174,7 @@ def _finish(choice: Choice, delta: Finish) -> None:
     if delta.drops:
         judge_all(choice, "aborted")
         return
-    ended: Ended = "length" if delta.reason in CUT_REASONS else "clean"
+    ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
     held, choice.held = choice.held, None
     for call in choice.calls:
         if call is not held:

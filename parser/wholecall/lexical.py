@@ -70,7 +70,8 @@ class Scan:
             self._escaped = False
             return position + 1
         match = _STRING.match(text, position)
-        position = match.end() if match else position
+        assert match is not None  # the pattern also matches nothing
+        position = match.end()
         if position == len(text):
             return position
         if text[position] == "\\":

@@ -71,6 +71,8 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
 
 
 def _learn_name(choice: Choice, call: Call, name: str) -> None:
+    if call is choice.overflow and call.name is not None:
+        return
     call.name = _merged(call.name, name)
     limit = choice.limits.max_name_chars
     if limit is not None and len(call.name) > limit:

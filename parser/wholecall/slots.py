@@ -16,7 +16,7 @@ from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Slot
 if TYPE_CHECKING:
     from wholecall.calls import Call
     from wholecall.choices import Choice
-    from wholecall.deltas import CallClosed
+    from wholecall.deltas import CallClosed, Index
 
 __all__ = ["find", "find_restated", "is_another", "learn_slot", "open_slot"]
 
@@ -29,12 +29,18 @@ def find(choice: Choice, delta: Located | CallClosed) -> Call | None:
     if delta.index is not None:  # also where it cannot be an index: such a slot is one of its own
         call = choice.slots.get(delta.index)
     if call is None and delta.alias is not None:
-        call = choice.with_id(delta.alias)
+        call = _elsewhere(choice, delta.index, delta.alias)
     if call is None and isinstance(delta, (CallSeen, CallWhole)) and delta.id is not None:
-        call = choice.with_id(delta.id)
+        call = _elsewhere(choice, delta.index, delta.id)
     if call is None and delta.index is None and delta.alias is None:
         call = _by_order(choice, delta)
     return call
+
+
+def _elsewhere(choice: Choice, index: Index | None, label: str) -> Call | None:
+    """Return the call that has the label, unless both it and the delta have slots: then they are two."""
+    call = choice.with_id(label)
+    return None if call is not None and index is not None and call.slot is not None else call
 
 
 def _by_order(choice: Choice, delta: Located | CallClosed) -> Call | None:
@@ -129,6 +135,7 @@ def learn_slot(choice: Choice, call: Call, delta: Located | CallClosed) -> None:
     """Let the call learn the slot's index and alias."""
     if delta.index is not None and choice.slots.get(delta.index) is not call:
         choice.slots[delta.index] = call
+        call.slot = delta.index
         choice.hot_slots.pop(delta.index, None)
     if delta.alias is not None:
         choice.claim_alias(call, delta.alias)
