@@ -1,8 +1,6 @@
 """Argument text to a verdict: the only module that decodes argument text, and it does so once.
 
-Theory of operation
--------------------
-`parse_arguments` climbs a ladder and stops at the first rung that holds:
+Theory of operation. `parse_arguments` climbs a ladder and stops at the first rung that holds:
 
 1. *strict*: the text is RFC 8259 and an object: `exact`. This is the fast path, one decode by msgspec.
    What msgspec lets pass is checked beside it, each check behind a cheap guard: size, depth and long numbers

@@ -7,7 +7,7 @@ the parser and closes the source. No event loop is imported: the asynchronous sh
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
 from contextlib import aclosing, closing
 from typing import Any, Union
 
@@ -30,7 +30,7 @@ def events(
     framing: str | None = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> Iterator[Event]:
+) -> Generator[Event]:
     """Yield the events of a stream.
 
     Args:
@@ -54,7 +54,7 @@ def aevents(
     framing: str | None = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event]:
     """Yield the events of an asynchronous stream; see `events`."""
     parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
     return _aevents(parser, source)
@@ -67,7 +67,7 @@ def turns(
     framing: str | None = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> Iterator[Turn]:
+) -> Generator[Turn]:
     """Yield each turn of a stream once the next one begins or the stream is over; see `events`."""
     parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
     done = 0
@@ -86,16 +86,17 @@ async def aturns(
     framing: str | None = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> AsyncIterator[Turn]:
+) -> AsyncGenerator[Turn]:
     """Yield each turn of an asynchronous stream once the next one begins or the stream is over."""
     parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
     done = 0
     async with aclosing(_aevents(parser, source)) as stream:
         async for event in stream:
-            if isinstance(event, TurnStarted):
-                for turn in parser.turns[done : event.turn]:
-                    yield turn
-                done = event.turn
+            if not isinstance(event, TurnStarted):
+                continue
+            for turn in parser.turns[done : event.turn]:
+                yield turn
+            done = event.turn
     for turn in parser.turns[done:]:
         yield turn
 

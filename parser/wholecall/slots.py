@@ -16,7 +16,7 @@ from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Slot
 if TYPE_CHECKING:
     from wholecall.calls import Call
     from wholecall.choices import Choice
-    from wholecall.deltas import CallClosed, Index
+    from wholecall.deltas import CallClosed
 
 __all__ = ["find", "find_restated", "is_another", "learn_slot", "open_slot"]
 
@@ -29,18 +29,19 @@ def find(choice: Choice, delta: Located | CallClosed) -> Call | None:
     if delta.index is not None:  # also where it cannot be an index: such a slot is one of its own
         call = choice.slots.get(delta.index)
     if call is None and delta.alias is not None:
-        call = _elsewhere(choice, delta.index, delta.alias)
+        call = _elsewhere(choice, delta, delta.alias)
     if call is None and isinstance(delta, (CallSeen, CallWhole)) and delta.id is not None:
-        call = _elsewhere(choice, delta.index, delta.id)
+        call = _elsewhere(choice, delta, delta.id)
     if call is None and delta.index is None and delta.alias is None:
         call = _by_order(choice, delta)
     return call
 
 
-def _elsewhere(choice: Choice, index: Index | None, label: str) -> Call | None:
-    """Return the call that has the label, unless both it and the delta have slots: then they are two."""
+def _elsewhere(choice: Choice, delta: Located | CallClosed, label: str) -> Call | None:
+    """Return the call that has the label, unless it was announced in one slot and this is another's."""
     call = choice.with_id(label)
-    return None if call is not None and index is not None and call.slot is not None else call
+    announced = isinstance(delta, CallSeen) and delta.index is not None
+    return None if announced and call is not None and call.slot is not None else call
 
 
 def _by_order(choice: Choice, delta: Located | CallClosed) -> Call | None:

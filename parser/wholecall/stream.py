@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ToolCallParser"]
 
+_LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
 BytesLike = Union[bytes, bytearray, memoryview]
 
 
@@ -91,7 +92,7 @@ class ToolCallParser:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is not None and not self._closed:
+        if kind is not None:
             self.abort("an exception left the block")
 
     def __repr__(self) -> str:
@@ -177,9 +178,10 @@ class ToolCallParser:
 
     def _choose_framing(self, data: BytesLike) -> Framing | None:
         self._head += _checked(data)
-        name = sniff(self._head)
-        if name is None:
+        name = sniff(self._head[:_LONGEST_HEAD])
+        if name is None and len(self._head) < _LONGEST_HEAD:
             return None
+        name = name or "sse"
         self._framing = FRAMINGS[name](self._limits)
         return self._framing
 

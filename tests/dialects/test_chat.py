@@ -437,7 +437,6 @@ def test_groq_executes_tools_itself() -> None:
     assert [] == said(choice({"executed_tools": None}), choice({"executed_tools": []}))
 
 
-@pytest.mark.xfail(reason="a message's executed tools are not read")
 def test_a_body_lists_executed_tools() -> None:
     """A response that was not streamed has them in its message (quirk 90)."""
     tools = [{"index": 0, "type": "search", "arguments": '{"q":1}'}]
@@ -699,7 +698,6 @@ def test_what_reasoning_wants_back_is_kept() -> None:
     assert [] == said(choice({"reasoning_details": {"data": "AAAA"}}))
 
 
-@pytest.mark.xfail(reason="what was told is remembered by type, and text counts for details")
 def test_a_message_brings_what_reasoning_wants_back() -> None:
     """Encrypted reasoning may come in the message only, after the deltas told the text (quirks 40 and 96)."""
     details = [{"type": "reasoning.encrypted", "id": "c1", "data": "AAAA"}]
@@ -709,7 +707,6 @@ def test_a_message_brings_what_reasoning_wants_back() -> None:
     assert [ReasoningFragment(0, "hm"), expected] == told
 
 
-@pytest.mark.xfail(reason="content hides a refusal beside it")
 def test_a_refusal_beside_content_is_told_too() -> None:
     """Every field of a delta counts (quirk 41)."""
     texts = [

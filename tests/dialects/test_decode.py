@@ -133,10 +133,12 @@ def test_lines_that_decode_alone_are_payloads() -> None:
 
 def test_a_frame_reads_as_views_or_as_a_fault() -> None:
     """A refused frame gives the views it holds, nothing for noise, and a fault for the rest."""
-    assert ([View(any=1), View(any=2)], []) == read(DECODER, Frame("message", '{"any":1}\n{"any":2}'))
-    assert ([], []) == read(DECODER, Frame("ping", "soon"))
-    assert ([], [undecodable("cut")]) == read(DECODER, Frame("message", "cut"))
-    assert ([], [provider_error("Bad gateway")]) == read(DECODER, Frame("error", "Bad gateway"))
+    first, second = '{"any":1}', '{"any":2}'
+    views = [View(any=1), View(any=2)]
+    assert (views, [first, second], []) == read(DECODER, Frame("message", f"{first}\n{second}"))
+    assert ([], [], []) == read(DECODER, Frame("ping", "soon"))
+    assert ([], [], [undecodable("cut")]) == read(DECODER, Frame("message", "cut"))
+    assert ([], [], [provider_error("Bad gateway")]) == read(DECODER, Frame("error", "Bad gateway"))
 
 
 @pytest.mark.parametrize(

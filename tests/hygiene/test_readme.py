@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.hygiene.source_tree import PROJECT
+from tests.support import phase_table
 
 # .ci/run takes the second one from the README and runs it as it stands.
 COMMANDS = (
@@ -44,3 +45,12 @@ def test_python_blocks_run(monkeypatch: pytest.MonkeyPatch) -> None:
         # The newlines in front give a traceback the README's own line numbers.
         program = compile("\n" * line + code, str(PROJECT / "README.md"), "exec")
         exec(program, {"__name__": "readme"})  # noqa: S102 - the README is ours
+
+
+def test_the_phase_table_is_the_one_that_runs() -> None:
+    """The table of phases in the README is made from the table that the library runs on."""
+    text = (PROJECT / "README.md").read_text("utf-8")
+    match = re.search(r"<!-- phases:[^\n]*-->\n(?P<table>.*?)<!-- /phases -->", text, re.DOTALL)
+
+    assert match is not None
+    assert match["table"] == phase_table.markdown()

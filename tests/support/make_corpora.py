@@ -5,7 +5,7 @@ assembly and never from a parser. Run it from anywhere: `python tests/support/ma
 written by `bless.py`, not here.
 """
 
-# ruff: noqa: A001, A002, RUF001 - ids and types are called so on the wire; odd letters are what some cases are about
+# ruff: noqa: RUF001 - ids and types are called so on the wire; odd letters are what some cases are about
 from __future__ import annotations
 
 import hashlib

@@ -169,6 +169,14 @@ def test_pieces_of_any_size_give_the_same_events(size: int | None) -> None:
     assert [("c1", {"a": "\u00e9"})] == whole(events)
 
 
+def test_a_named_dialect_changes_nothing() -> None:
+    """A dialect that is named gives the events of the one that is found, `TurnStarted.dialect` included."""
+    events = parse(STREAM, dialect="chat-completions")
+
+    assert parse(STREAM) == events
+    assert TurnStarted(0, 0, "chat-completions", "r1") == events[0]
+
+
 # Ends.
 
 

@@ -63,7 +63,7 @@ class ChatTranslator:
     def __init__(self) -> None:
         self._opened = False
         self._guest = ResponsesTranslator(guest=True)
-        self._told: set[tuple[int, type]] = set()  # what came in deltas: a message only repeats it
+        self._told: set[tuple[int, str]] = set()  # what came in deltas: a message only repeats it
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""
@@ -133,7 +133,7 @@ class ChatTranslator:
     def _speak(self, deltas: list[Delta], choice: int, view: Any) -> None:
         """Say what a delta says besides calls, and remember that it was said."""
         said = _speech(choice, view)
-        self._told.update((choice, type(delta)) for delta in said)
+        self._told.update((choice, _kind(delta)) for delta in said)
         deltas += said
 
     def _calls(self, deltas: list[Delta], choice: int, delta: DeltaView, payload: Any) -> None:
@@ -146,21 +146,18 @@ class ChatTranslator:
             rank = OBJECT if whole else 0
             name = name_label(legacy.name)
             deltas.append(Labelled(choice, _LEGACY_INDEX, None, name, text, rank=rank))
-        for position, tool in enumerate(delta.executed_tools or ()):
-            text, _ = argument_text(tool)
-            name = name_label(tool.type)
-            index = f"executed_tools/{index_label(tool.index) or position}"
-            deltas.append(Labelled(choice, index, None, name, text, "server", OBJECT))
+        deltas += _executed(choice, delta)
 
     def _message(self, deltas: list[Delta], choice: int, message: DeltaView, payload: Any) -> None:
         """A message restates: it fills what the deltas left out, and adds what they never had (quirk 40)."""
-        deltas += [delta for delta in _speech(choice, message) if (choice, type(delta)) not in self._told]
+        deltas += [delta for delta in _speech(choice, message) if (choice, _kind(delta)) not in self._told]
         deltas += told_together(
             [
                 _restated(choice, position, call, unknown_fields(_member(payload, "tool_calls", position)))
                 for position, call in enumerate(_listed(message))
             ]
         )
+        deltas += _executed(choice, message)
         legacy = message.function_call
         if legacy is not None and name_label(legacy.name):
             text, _ = argument_text(legacy)
@@ -184,6 +181,16 @@ class ChatTranslator:
         deltas.extend(UsageSeen(usage) for usage in usages if isinstance(usage, dict) and usage)
 
 
+def _executed(choice: int, view: DeltaView) -> list[Delta]:
+    """Say which tools the server ran by itself."""
+    deltas: list[Delta] = []
+    for position, tool in enumerate(view.executed_tools or ()):
+        text, _ = argument_text(tool)
+        index = f"executed_tools/{index_label(tool.index) or position}"
+        deltas.append(Labelled(choice, index, None, name_label(tool.type), text, "server", OBJECT))
+    return deltas
+
+
 def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> None:
     """Tell fragments that have an index and text and nothing else from all others."""
     for call in calls:
@@ -201,13 +208,19 @@ def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> 
 
 def _error_of(chunk: Chunk, frame: Frame) -> WireFault | None:
     """Return the error that the chunk reports, unless its `error` is empty decoration (quirk 52)."""
-    error = chunk.error or _member(chunk.x_groq, "error")
-    if not error:
+    refused = _member(chunk.x_groq, "error")
+    if refused:
+        return provider_error(refused)
+    if not chunk.error:
         return provider_error(plain(frame.data)) if frame.event == "error" else None
     choices = chunk.choices or []
+    speaks = any(choice.delta is not None and _says_something(choice.delta) for choice in choices)
     finished = any(choice.finish_reason == "error" for choice in choices)
-    silent = all(choice.delta is None and choice.message is None for choice in choices)
-    return provider_error(error) if finished or silent or not choices else None
+    return provider_error(chunk.error) if finished or not speaks else None
+
+
+def _says_something(view: DeltaView) -> bool:
+    return bool(view.content or _listed(view))
 
 
 def _labelled(choice: int, call: ToolCallView, extra: dict[str, Any] | None) -> Labelled:
@@ -263,15 +276,22 @@ def _speech(choice: int, view: Any) -> list[Delta]:
     """Reasoning, then content; some servers send the reasoning in two fields (quirk 85)."""
     thought = text_label(view.reasoning_content) or text_label(view.reasoning)
     deltas: list[Delta] = [ReasoningFragment(choice, thought)] if thought is not None else []
-    content = view.content
     if isinstance(view, DeltaView):
         deltas += _reasoning_details(choice, view.reasoning_details)
-        content = view.content or view.refusal
-    if type(content) is list:
-        deltas += _parts(choice, content)
-    elif content and type(content) is str:
-        deltas.append(TextFragment(choice, content))
+    if type(view.content) is list:
+        deltas += _parts(choice, view.content)
+    elif text := text_label(view.content):
+        deltas.append(TextFragment(choice, text))
+    if isinstance(view, DeltaView) and (text := text_label(view.refusal)):
+        deltas.append(TextFragment(choice, text))
     return deltas
+
+
+def _kind(delta: Delta) -> str:
+    """Return what a message would repeat: text, reasoning, or what belongs to reasoning."""
+    if isinstance(delta, ReasoningFragment):
+        return "reasoning" if delta.text else f"reasoning/{delta.block}"
+    return "text"
 
 
 def _parts(choice: int, parts: list[Any]) -> list[Delta]:

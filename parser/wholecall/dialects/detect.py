@@ -48,7 +48,7 @@ def is_chat_completions(payload: Mapping[str, Any]) -> bool:
     if "candidates" in payload:
         return False
     message = payload.get("message")
-    flat = isinstance(message, dict) and ("toolCalls" in message or "finishReason" in payload)
+    flat = isinstance(message, dict) and "toolCalls" in message
     return flat or any(field in payload for field in _ORACLE_FIELDS)
 
 

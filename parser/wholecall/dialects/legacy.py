@@ -68,7 +68,7 @@ class LegacyTranslator:
         return deltas
 
     def _take(self, chunk: _Chunk) -> list[Delta]:
-        if chunk.error is not None:
+        if chunk.error:
             return [provider_error(chunk.error)]
         deltas: list[Delta] = []
         if not self._open and chunk.choices:

@@ -1,0 +1,33 @@
+"""The phase table as README shows it, made from the table that the library runs on.
+
+python -m tests.support.phase_table     prints it, to be pasted between the markers in README.md
+"""
+
+from __future__ import annotations
+
+from wholecall.phases import PHASES
+
+__all__ = ["markdown"]
+
+NEWS = {
+    "name": "name",
+    "fragment": "fragment",
+    "whole": "whole text",
+    "close": "the wire ends the call",
+    "finish": "finish reason",
+    "end": "end of the turn",
+    "abort": "error, cancel",
+}
+
+
+def markdown() -> str:
+    """Return the table: a row for each phase, a column for each kind of news."""
+    lines = ["| phase | " + " | ".join(NEWS.values()) + " |", "|---" * (len(NEWS) + 1) + "|"]
+    for phase, actions in PHASES.items():
+        cells = [actions[news].__name__.strip("_").replace("_", " ") for news in NEWS]
+        lines.append(f"| **{phase}** | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")  # noqa: T201 - that is what it is for
