@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Call", "is_placeholder", "utf8_size"]
 
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_PLACEHOLDER_SIZE = 8  # `{}` and some white space; longer texts are no placeholder
+_PLACEHOLDER_SIZE = 8  # a placeholder and some white space; longer texts are none
+_PLACEHOLDERS = frozenset({"{}", "null", "None"})
 
 
 def _join_pair(match: re.Match[str]) -> str:
@@ -44,8 +45,8 @@ def utf8_size(text: str) -> int:
 
 
 def is_placeholder(text: str) -> bool:
-    """Return whether the text is an empty object and nothing else."""
-    return len(text) <= _PLACEHOLDER_SIZE and "".join(text.split()) == "{}"
+    """Return whether the text is an empty object or a null, and nothing else."""
+    return len(text) <= _PLACEHOLDER_SIZE and "".join(text.split()) in _PLACEHOLDERS
 
 
 class Call:
@@ -200,7 +201,7 @@ class Call:
         """Whether the text is one whole value; scans only what it has not seen."""
         if self.restated is not None:
             return True
-        return not self.empty and self._lexical().complete
+        return not self.empty and (self._lexical().complete or self.holds_placeholder)
 
     @property
     def unfinished(self) -> bool:
@@ -233,9 +234,10 @@ class Call:
 
     @property
     def holds_placeholder(self) -> bool:
-        """Whether all that came is an empty object, which what comes next may fill (quirk 25)."""
-        text = self.restated if self.restated is not None else self.text
-        return is_placeholder(text)
+        """Whether all that came is a placeholder, which what comes next may fill (quirk 25)."""
+        if self.restated is not None:
+            return is_placeholder(self.restated)
+        return self.size <= _PLACEHOLDER_SIZE and is_placeholder(self.text)
 
     def is_restated_by(self, text: str) -> bool:
         """Return whether the text is what the call already holds."""
@@ -282,7 +284,7 @@ class Call:
         if self._other_reading:
             return self._appended(text)
         before = self.text
-        if self._lexical().complete:
+        if self.complete:
             return self._after_complete(before, text)
         if not (before[0] == "{" and text.startswith(before)):
             return self._appended(text)

@@ -100,14 +100,18 @@ def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason,
         return call.refusal, call.detail
     if call.inside is not None and call.inside.dropped is not None:
         return "ambiguous", "it opened inside an unfinished call of the same name, which was dropped"
-    if call.hollow and not call.slotted and ended == "clean" and _text_was_left_over(choice):
+    if call.hollow and not call.slotted and ended == "clean" and _text_was_left_over(choice, call):
         return "ambiguous", "its text may have gone to a call that was dropped"
     return None
 
 
-def _text_was_left_over(choice: Choice) -> bool:
-    """Whether a call was dropped because its text is no call's, so that it may be that of a hollow one."""
-    return choice.left_over or any(call.dropped in _LEFT_OVER and not call.hollow for call in choice.calls)
+def _text_was_left_over(choice: Choice, hollow: Call) -> bool:
+    """Whether text was dropped that may be the hollow call's: no call's, or under one of its indices."""
+    return choice.left_over or any(
+        call.dropped in _LEFT_OVER or (call.dropped is not None and bool(call.indices & hollow.indices))
+        for call in choice.calls
+        if not call.hollow
+    )
 
 
 def _read(choice: Choice, call: Call, ended: Finished) -> tuple[str, Verdict]:
