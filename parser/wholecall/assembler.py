@@ -100,7 +100,7 @@ class Assembler:
                 call is not None
                 and 0 < len(text) <= call.room
                 and (text[0] != "{" or _PLACEHOLDER_SIZE < call.size > len(text))
-                and not "\ud800" <= text[-1] <= "\udfff"
+                and not "\ud800" <= text[-1] <= "\udbff"
             ):
                 call.append(text)
                 call.room -= len(text)

@@ -17,7 +17,6 @@ Free text of custom tools knows none of this: its fragments are always appended.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from wholecall.deltas import HYDRATION, OBJECT
@@ -29,13 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "is_placeholder", "utf8_size"]
 
-_SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _PLACEHOLDER_SIZE = 8  # a placeholder and some white space; longer texts are none
 _PLACEHOLDERS = frozenset({"{}", "null", "None"})
 
 
-def _join_pair(match: re.Match[str]) -> str:
-    high, low = match[0][0], match[0][1]
+def _joined(high: str, low: str) -> str:
     return chr(0x10000 + ((ord(high) - 0xD800) << 10) + (ord(low) - 0xDC00))
 
 
@@ -267,7 +264,7 @@ class Call:
 
     def take(self, text: str) -> str | None:
         """Take a fragment; return the text to show, or None if what was shown has been replaced."""
-        text = self._whole_characters(text)
+        text = self._whole_characters(text) if text else ""
         if not text:
             return ""
         if text[0] == "{" and self._parts and self.kind != "custom":
@@ -335,7 +332,10 @@ class Call:
         """Join the halves of a surrogate pair that the wire cut in two (quirk 35)."""
         if text.isascii() and not self._surrogate:
             return text
-        text = _SPLIT_PAIR.sub(_join_pair, self._surrogate + text)
+        if self._surrogate and "\udc00" <= text[0] <= "\udfff":
+            text = _joined(self._surrogate, text[0]) + text[1:]
+        else:
+            text = self._surrogate + text
         self._surrogate = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
         return text[:-1] if self._surrogate else text
 
