@@ -89,25 +89,30 @@ class Assembler:
         """Take the deltas of one frame, in order."""
         choices, out = self._choices, self._out
         for delta in deltas:
-            call, text = None, ""
             if type(delta) is Fragment:  # the most common case first
-                choice, text = choices.get(delta.choice), delta.text
+                choice = choices.get(delta.choice)
                 call = choice.hot.get(delta.index) if choice is not None else None
             elif type(delta) is Slot:
-                choice, text = choices.get(delta.choice), delta.text
+                choice = choices.get(delta.choice)
                 call = choice.hot_slots.get(delta.index) if choice is not None else None
+            else:
+                self._route(delta)
+                choices = self._choices
+                continue
+            text = delta.text
             if (
                 call is not None
-                and 0 < len(text) <= call.room
+                and (room := call.room - len(text)) >= 0
+                and text
                 and (text[0] != "{" or _PLACEHOLDER_SIZE < call.size > len(text))
                 and not "\ud800" <= text[-1] <= "\udbff"
             ):
                 call.append(text)
-                call.room -= len(text)
+                call.room = room
                 out.append(ArgumentsDelta(call.turn, call.choice, call.number, text))
-                continue
-            self._route(delta)
-            choices = self._choices
+            else:
+                self._route(delta)
+                choices = self._choices
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""

@@ -212,15 +212,13 @@ class ToolCallParser:
     def _translate(self, frames: list[Frame]) -> None:
         """Translate healthy frames of one read together, all others one by one."""
         translator = self._translator
-        deltas: list[Delta] = []
+        if translator is None or self._ending or any(frame.replaced for frame in frames):
+            for frame in frames:
+                self._frame(frame)
+            return
+        translate, deltas = translator.translate, list[Delta]()
         for frame in frames:
-            if translator is not None and not (frame.replaced or self._ending):
-                deltas += translator.translate(frame)
-                continue
-            self._assembler.advance(deltas)
-            deltas = []
-            self._frame(frame)
-            translator = self._translator
+            deltas += translate(frame)
         self._framed = self._framed or bool(frames)
         self._assembler.advance(deltas)
 
