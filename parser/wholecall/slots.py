@@ -64,16 +64,17 @@ def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
         if len(named) == 1 and (named[0].rank != HYDRATION or named[0].is_restated_by(delta.text)):
             return named[0]
         if claimants:
-            return _best_fit(choice, delta, named) or _told_apart(claimants[-1])
+            return _best_fit(choice, delta, named) or _told_apart(claimants)
     nameable = [call for call in choice.calls if _may_be_restated(call, delta)]
     return _best_fit(choice, delta, nameable)
 
 
-def _told_apart(call: Call) -> Call | None:
-    """The message restates a call twice under different ids: what looked like a changing id was two calls."""
-    if call.phase == "ended":
-        return call
-    call.refuse("ambiguous", "a final message tells two calls apart that the deltas did not")
+def _told_apart(claimants: list[Call]) -> Call | None:
+    """The message restates more calls than the deltas told: one of those is two, and nobody knows which."""
+    if claimants[-1].phase == "ended":
+        return claimants[-1]
+    for call in claimants:
+        call.refuse("ambiguous", "a final message tells two calls apart that the deltas did not")
     return None
 
 

@@ -46,6 +46,7 @@ _CUT: dict[Finished, tuple[DropReason, str]] = {
 _LIMITS: frozenset[DropReason | None] = frozenset(
     {"too_many_calls", "id_too_long", "name_too_long", "arguments_too_large"}
 )
+_GARBLED: frozenset[DropReason | None] = frozenset({"invalid_json", "unparseable"})
 _LEFT_OVER: frozenset[DropReason | None] = frozenset(
     {"nameless", "multiple_objects", "ambiguous", "incomplete_input"}
 )
@@ -108,7 +109,7 @@ def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason,
 def _text_was_left_over(choice: Choice, hollow: Call) -> bool:
     """Whether text was dropped that may be the hollow call's: no call's, or under one of its indices."""
     return choice.left_over or any(
-        call.dropped in _LEFT_OVER or (call.dropped is not None and bool(call.indices & hollow.indices))
+        call.dropped in _LEFT_OVER or (call.dropped in _GARBLED and bool(call.indices & hollow.indices))
         for call in choice.calls
         if not call.hollow
     )
@@ -141,7 +142,7 @@ def _read_fragments(
     call: Call, text: str, ended: Finished, parse: Callable[[str], Verdict]
 ) -> tuple[str, Verdict]:
     verdict = parse(text)
-    if verdict.reason is None or not call.other_reading or ended != "clean":
+    if verdict.reason is None or ended != "clean" or not call.other_reading or call.complete:
         return text, verdict
     other = parse(call.other_reading)
     if other.reason is not None:
