@@ -45,7 +45,8 @@ class Budget:
             return True
         self._count(call)
         need = utf8_size(text)
-        spare = self._spare(0 if call.may_be_replaced_by(text) else call.bytes, need)
+        held = 0 if call.may_be_replaced_by(text) else call.bytes
+        spare = min(self._per_call - held - need, self._free_after(need))
         if spare < 0:
             self._overflow(call, text)
             return False
@@ -57,25 +58,28 @@ class Budget:
         if call.full:
             return False
         size = utf8_size(text)
-        for holder in list(self._holders):
-            self._count(holder)
+        self._count(call)
         beyond = max(size - call.bytes, 0)  # the larger of the two texts counts
-        if size > self._per_call or self._used - call.charged_whole + beyond > self._total:
+        if size > self._per_call or self._free_after(beyond - call.charged_whole) < 0:
             self._overflow(call, "" if call.size else text)
             return False
         self._used += beyond - call.charged_whole
         call.charged_whole = beyond
         return True
 
-    def _spare(self, held: int, need: int) -> int:
-        """Return the bytes that are free for a grant after `need`, negative if a limit is broken."""
-        own = self._per_call - held - need
-        total = self._total - self._used - self._reserved - need
-        if total < 0 and self._holders:
+    def release(self, call: Call) -> None:
+        """Take back what the call's grant has left: it has ended."""
+        if call in self._holders:
+            self._count(call)
+
+    def _free_after(self, need: int) -> int:
+        """Return the bytes of the turn that are free after `need`, negative if there are too few."""
+        free = self._total - self._used - self._reserved - need
+        if free < 0 and self._holders:
             for holder in list(self._holders):
                 self._count(holder)
-            total = self._total - self._used - need
-        return min(own, total)
+            free = self._total - self._used - need
+        return free
 
     def _grant(self, call: Call, characters: int) -> None:
         call.granted = call.room = characters

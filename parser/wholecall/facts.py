@@ -63,6 +63,9 @@ def _fragment(choice: Choice, delta: Fragment) -> None:
 def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
     if not text:
         return
+    if text == call.restated and rank and not call.hole:
+        call.rank = max(rank, call.rank)
+        return
     if call.phantom:
         choice.materialise(call)
     if choice.replaced and "\ufffd" in text:
@@ -74,7 +77,7 @@ def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
 
 
 def _add_extra(call: Call, extra: dict[str, Any] | None) -> None:
-    if extra:
+    if extra and extra != call.extra:
         call.extra = {**(call.extra or {}), **extra}
 
 

@@ -28,7 +28,9 @@ def find(choice: Choice, delta: Located | CallClosed) -> Call | None:
     call = None
     if delta.index is not None:  # also where it cannot be an index: such a slot is one of its own
         call = choice.slots.get(delta.index)
-    if call is None and delta.alias is not None:
+        if call is not None:
+            return call
+    if delta.alias is not None:
         call = _elsewhere(choice, delta, delta.alias)
     if call is None and isinstance(delta, (CallSeen, CallWhole)) and delta.id is not None:
         call = _elsewhere(choice, delta, delta.id)
@@ -139,5 +141,5 @@ def learn_slot(choice: Choice, call: Call, delta: Located | CallClosed) -> None:
         choice.slots[delta.index] = call
         call.slot = delta.index
         choice.hot_slots.pop(delta.index, None)
-    if delta.alias is not None:
+    if delta.alias is not None and delta.alias not in choice.by_id:
         choice.claim_alias(call, delta.alias)

@@ -212,13 +212,18 @@ class ToolCallParser:
     def _translate(self, frames: list[Frame]) -> None:
         """Translate healthy frames of one read together, all others one by one."""
         translator = self._translator
-        if translator is None or self._ending or any(frame.replaced for frame in frames):
+        if translator is None or self._ending:
             for frame in frames:
                 self._frame(frame)
             return
         translate, deltas = translator.translate, list[Delta]()
         for frame in frames:
-            deltas += translate(frame)
+            if frame.replaced:
+                self._assembler.advance(deltas)
+                deltas = []
+                self._frame(frame)
+            else:
+                deltas += translate(frame)
         self._framed = self._framed or bool(frames)
         self._assembler.advance(deltas)
 

@@ -114,6 +114,19 @@ def test_a_call_is_a_slot() -> None:
     ] == deltas
 
 
+def test_items_that_were_done_are_not_told_again() -> None:
+    """A finished response restates only what no event told whole, with the ids of what was (quirk 98)."""
+    item = call(arguments='{"a":1}', status="completed")
+    other = {**item, "id": "fc_2", "call_id": "call_2"}
+    deltas = translate(
+        CREATED, added(call(status="in_progress")), done(item), ended("completed", item, other)
+    )
+    wholes = [delta for delta in deltas if isinstance(delta, CallWhole)]
+
+    assert [ITEM_DONE, HYDRATION] == [whole.rank for whole in wholes]
+    assert {"call_1", "call_2"} == wholes[1].told
+
+
 def test_free_text_and_mcp_calls_have_the_same_life() -> None:
     """Custom tools and MCP calls have events of their own names, and kinds of their own."""
     deltas = translate(

@@ -65,6 +65,7 @@ from wholecall.dialects.responses_items import (
     is_call,
     message_text,
     outcome_of,
+    public_id,
     reasoning_deltas,
     restated_call,
 )
@@ -133,7 +134,7 @@ class _FlatError(msgspec.Struct, gc=False):
 class _Progress:
     """How far one response has come; several run side by side on a WebSocket, told apart by `stream_id`."""
 
-    __slots__ = ("ended", "expected", "failed", "key", "opened", "spoken", "thought")
+    __slots__ = ("done", "ended", "expected", "failed", "key", "opened", "spoken", "thought")
 
     def __init__(self) -> None:
         self.expected = -1  # the next sequence number; -1: none seen yet
@@ -143,6 +144,7 @@ class _Progress:
         self.key = key
         self.opened = self.ended = self.failed = self.spoken = False
         self.thought: set[object] = set()  # indices of reasoning items that were told
+        self.done: dict[str, Item] = {}  # finished calls by their public ids
 
 
 _DECODER = msgspec.json.Decoder(_Event)
@@ -161,7 +163,8 @@ class ResponsesTranslator:
     def __init__(self, *, guest: bool = False) -> None:
         self._guest = guest
         self._stream_id: Any = None
-        self._alias: str | None = None  # the last one seen, read once
+        self._alias: str | None = None  # of the last fragment, read once
+        self._fragment_type: str | None = None
         self._now = _Progress()
         self._progresses: dict[str, _Progress] = {}
         self._events: dict[str | None, Callable[[_Event], list[Delta]]] = {
@@ -191,16 +194,18 @@ class ResponsesTranslator:
             return self._slowly(frame)
         # The most common case: the next event of the same stream, a further piece of the same call.
         now, number = self._now, event.sequence_number
-        if event.stream_id != self._stream_id or (number is not None and number != now.expected):
+        if number != now.expected and number is not None:
+            return self._take(event, frame)
+        if event.stream_id is not self._stream_id:  # nearly always None
             return self._take(event, frame)
         if number is not None:
             now.expected = number + 1
-        kind = event.type
-        if kind in _FRAGMENTS and event.item_id == self._alias:
+        alias = self._alias
+        if event.item_id == alias and event.type == self._fragment_type:
             index, text = event.output_index, event.delta
             if text and type(text) is str and type(index) is int and index >= 0:
-                return [Slot(0, index, self._alias, text)]
-        known = self._events.get(kind)
+                return [Slot(0, index, alias, text)]
+        known = self._events.get(event.type)
         return self._unknown(event, frame) if known is None else known(event)
 
     def close(self) -> list[Delta]:
@@ -274,7 +279,7 @@ class ResponsesTranslator:
         text = event.delta
         if text in ("", None):
             return []
-        self._alias = id_label(event.item_id)
+        self._alias, self._fragment_type = id_label(event.item_id), event.type
         return [Slot(0, index_label(event.output_index), self._alias, dumped(text))]
 
     def _text(self, event: _Event) -> list[Delta]:
@@ -306,6 +311,7 @@ class ResponsesTranslator:
         if is_call(item):
             cut = item.status == "incomplete"
             closed = CallClosed(0, index, id_label(item.id), truncated=cut)
+            self._now.done[public_id(item) or ""] = item
             return [call_delta(item, index, ITEM_DONE), closed]
         if item.type == "reasoning":
             told = index in self._now.thought
@@ -347,16 +353,21 @@ class ResponsesTranslator:
         return deltas if self._guest else [*deltas, finish_of(response, outcome), *self._end()]
 
     def _restated(self, response: Response) -> list[Delta]:
-        """Restate what the finished response lists; often that is nothing (quirk 73)."""
-        now, deltas = self._now, list[Delta]()
+        """Restate what the finished response lists and no event told; often that is nothing (quirk 73)."""
+        deltas, done = list[Delta](), self._now.done
         for position, item in enumerate(response.output or ()):
-            if is_call(item):
+            if not is_call(item):
+                deltas += self._restated_speech(item, position)
+            elif done.get(public_id(item) or "") != item:
                 deltas += restated_call(item, position)
-            elif item.type == "message" and not now.spoken:
-                deltas += message_text(item)
-            elif item.type == "reasoning" and not now.thought:
-                deltas += reasoning_deltas(item, position, told=False)
-        return told_together(deltas)
+        return told_together(deltas, done)
+
+    def _restated_speech(self, item: Item, position: int) -> list[Delta]:
+        if item.type == "message" and not self._now.spoken:
+            return message_text(item)
+        if item.type == "reasoning" and not self._now.thought:
+            return reasoning_deltas(item, position, told=False)
+        return []
 
     def _end(self) -> list[Delta]:
         self._now.ended = True

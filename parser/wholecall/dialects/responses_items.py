@@ -40,6 +40,7 @@ __all__ = [
     "is_call",
     "message_text",
     "outcome_of",
+    "public_id",
     "reasoning_deltas",
     "restated_call",
 ]
@@ -157,6 +158,11 @@ def is_call(item: Item) -> bool:
     return item.type in _CALLS
 
 
+def public_id(item: Item) -> str | None:
+    """Return the id to answer with; gateways leave out either of the two (quirk 75)."""
+    return id_label(item.call_id) or id_label(item.id)
+
+
 def call_delta(item: Item, index: Index | None, rank: int, *, skeleton: bool = False) -> CallSeen | CallWhole:
     """Return what an item says of its call: its whole text if it has one, else only its labels.
 
@@ -169,7 +175,7 @@ def call_delta(item: Item, index: Index | None, rank: int, *, skeleton: bool = F
     if skeleton and (is_blank(text) or (call.text is None and item.status != "completed")):
         text = ""
     alias, call_id = id_label(item.id), id_label(item.call_id)
-    id_ = call_id or alias  # gateways leave either of them out (quirk 75)
+    id_ = call_id or alias
     name, namespace = call.name or name_label(item.name), name_label(item.namespace)
     extra = _extra(item, alias if call_id else None)
     if not text:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from wholecall.deltas import CallWhole, Delta
@@ -9,14 +11,14 @@ from wholecall.deltas import CallWhole, Delta
 __all__ = ["told_together"]
 
 
-def told_together(deltas: list[Delta]) -> list[Delta]:
-    """Let each restated call know the ids of all that the message restates.
+def told_together(deltas: list[Delta], others: Iterable[str] = ()) -> list[Delta]:
+    """Let each restated call know the ids of all that the message restates, and `others`.
 
     A call whose own id is among them is restated by that id, and by no other.
     """
     wholes = [delta for delta in deltas if isinstance(delta, CallWhole)]
-    told = frozenset(whole.id for whole in wholes if whole.id is not None)
-    if len(wholes) < 2 or not told:
+    told = frozenset(others).union(whole.id for whole in wholes if whole.id is not None)
+    if not wholes or len(told) < 2:
         return deltas
     replace = msgspec.structs.replace
     return [replace(delta, told=told) if isinstance(delta, CallWhole) else delta for delta in deltas]

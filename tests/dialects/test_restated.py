@@ -1,0 +1,32 @@
+"""What the calls of one finished message tell of each other."""
+
+from __future__ import annotations
+
+from wholecall.deltas import HYDRATION, CallWhole, Delta, TextFragment
+from wholecall.dialects.restated import told_together
+
+
+def _whole(id_: str | None, told: frozenset[str] = frozenset()) -> CallWhole:
+    return CallWhole(0, None, None, id_, "f", "{}", HYDRATION, told=told)
+
+
+def test_each_call_knows_all_ids() -> None:
+    """Every restated call knows the ids that stand beside it; what is no call stays as it is."""
+    deltas: list[Delta] = [_whole("a"), TextFragment(0, "x"), _whole("b"), _whole(None)]
+    both = frozenset({"a", "b"})
+
+    assert [_whole("a", both), TextFragment(0, "x"), _whole("b", both), _whole(None, both)] == told_together(
+        deltas
+    )
+
+
+def test_ids_told_elsewhere_count() -> None:
+    """Calls that were told whole before belong to the message too."""
+    assert [_whole("a", frozenset({"a", "b"}))] == told_together([_whole("a")], ["b"])
+
+
+def test_one_id_tells_nothing() -> None:
+    """A sole call, and calls without ids, are as they were."""
+    assert [_whole("a")] == told_together([_whole("a")])
+    assert [_whole(None), _whole(None)] == told_together([_whole(None), _whole(None)])
+    assert [] == told_together([], ["a", "b"])
