@@ -63,84 +63,40 @@ class Call:
         room: characters that the hot path may append before the sizes are counted (see `budget`).
     """
 
-    __slots__ = (
-        "_counted",
-        "_other_reading",
-        "_other_size",
-        "_parts",
-        "_scan",
-        "_scanned",
-        "_surrogate",
-        "aliases",
-        "append",
-        "bytes",
-        "charged",
-        "charged_whole",
-        "choice",
-        "closed",
-        "cut",
-        "detail",
-        "dropped",
-        "extra",
-        "flags",
-        "full",
-        "granted",
-        "healed",
-        "heated",
-        "hole",
-        "id",
-        "indices",
-        "inside",
-        "kind",
-        "length",
-        "name",
-        "namespace",
-        "number",
-        "phantom",
-        "phase",
-        "rank",
-        "refusal",
-        "restated",
-        "room",
-        "slot",
-        "slotted",
-        "snapshots",
-        "turn",
-    )
+    # What a call starts with; only what is mutable is made per call.
+    number = -1
+    phase = "pending"
+    id: str | None = None
+    name: str | None = None
+    namespace: str | None = None
+    slot: Index | None = None
+    extra: dict[str, Any] | None = None
+    inside: Call | None = None
+    refusal: DropReason | None = None
+    detail = ""
+    dropped: DropReason | None = None
+    hole = healed = phantom = closed = cut = full = snapshots = False
+    restated: str | None = None
+    rank = 0
+    length = bytes = charged = charged_whole = granted = room = 0
+    _counted = 0  # parts whose size is in `length` and `bytes`
+    _scan: Scan | None = None
+    _scanned = 0  # parts that the scan has seen
+    _surrogate = ""
+    _other_size = 0
 
     def __init__(self, turn: int, choice: int, kind: Kind, *, slotted: bool = False) -> None:
         self.turn = turn
         self.choice = choice
-        self.number = -1
         self.kind: Kind = kind
         self.slotted = slotted
-        self.slot: Index | None = None
-        self.phase = "pending"
-        self.id: str | None = None
-        self.name: str | None = None
-        self.namespace: str | None = None
         self.aliases: list[str] = []
         self.indices: set[Index] = set()
         self.heated: set[Index] = set()  # where its fragments may take the hot path
         self.flags: set[Flag] = set()
-        self.extra: dict[str, Any] | None = None
-        self.refusal: DropReason | None = None
-        self.detail = ""
-        self.inside: Call | None = None
-        self.hole = self.healed = self.phantom = self.closed = self.cut = self.full = False
-        self.dropped: DropReason | None = None
-        self.restated: str | None = None
-        self.rank = 0
-        self.snapshots = False
-        self.length = self.bytes = self.charged = self.charged_whole = self.granted = self.room = 0
         self._parts: list[str] = []
         self.append = self._parts.append  # the hot path's only call; `_parts` keeps its identity for it
-        self._counted = 0  # parts whose size is in `length` and `bytes`
-        self._scan: Scan | None = None
-        self._scanned = 0  # parts that the scan has seen
-        self._surrogate = ""
         self._other_reading: list[str] = []
-        self._other_size = 0
 
     def __repr__(self) -> str:
         return f"<Call {self.number} {self.phase} id={self.id!r} name={self.name!r}>"

@@ -37,38 +37,6 @@ class Choice:
         reason: why the choice ended, None while no reason is known.
     """
 
-    __slots__ = (
-        "abort_detail",
-        "anomalies",
-        "budget",
-        "by_id",
-        "by_index",
-        "calls",
-        "emitted",
-        "ended",
-        "held",
-        "hot",
-        "hot_slots",
-        "left_over",
-        "limits",
-        "muddled",
-        "n_numbered",
-        "n_overflow",
-        "number",
-        "out",
-        "overflow",
-        "policy",
-        "provider_reason",
-        "reason",
-        "reasoning",
-        "replaced",
-        "slots",
-        "taken_ids",
-        "text",
-        "turn",
-        "waiting",
-    )
-
     def __init__(
         self, turn: int, number: int, out: list[Event], budget: Budget, policy: Policy, limits: Limits
     ) -> None:

@@ -211,7 +211,8 @@ def _public_id(choice: Choice, call: Call) -> str:
     if call.id is None:
         call.flags.add("id_generated")
         return _free_id(choice, f"call_{choice.turn}_{choice.number}_{call.number}", 1)
-    owner = next(other for other in choice.calls if other.id == call.id)
+    claimants = choice.by_id.get(call.id, [])
+    owner = next((other for other in claimants if other.id == call.id), call)
     if owner is call:
         return call.id
     call.flags.add("duplicate_id")
