@@ -118,21 +118,20 @@ def _other_name(delta: Labelled, call: Call) -> bool:
     return not delta.name.strip().startswith(call.name.strip())
 
 
-def _may_take(call: Call, delta: Labelled) -> bool:
-    """Whether the text can be a continuation of this call."""
-    if not call.continuable:
-        return False
+def _may_begin(delta: Labelled) -> bool:
+    """Whether the text can be the beginning of a call's text: blank, or the beginning of a value."""
     text = delta.text.lstrip()
-    return not (call.empty and text) or text[0] in '{["' or text in {"null", "None"}
+    return not text or text[0] in '{["' or text in {"null", "None"}
 
 
 def _candidates(choice: Choice, delta: Labelled) -> list[Call]:
-    """Return the calls whose text this can continue, else the latest if this can fill its placeholder."""
-    continuable = [call for call in choice.calls if _may_take(call, delta)]
-    if continuable or not _starts(delta):
-        return continuable
-    latest = choice.calls[-1:]
-    return latest if latest and latest[0].phase != "ended" and latest[0].holds_placeholder else []
+    """Return the calls whose text this can continue, and the latest if this can fill its placeholder."""
+    begins = _may_begin(delta)
+    calls = [call for call in choice.calls if call.continuable and (begins or not call.empty)]
+    latest = choice.calls[-1] if choice.calls else None
+    if latest is not None and latest not in calls and latest.phase != "ended":
+        calls += [latest] if _starts(delta) and latest.holds_placeholder else []
+    return calls
 
 
 def _open_calls(choice: Choice) -> list[Call]:
@@ -161,8 +160,9 @@ def _unfinished_namesake(calls: list[Call], opened: Call, delta: Labelled) -> Ca
 
 def _ambiguous(choice: Choice, delta: Labelled, candidates: list[Call]) -> Call:
     nameless = choice.open(delta.kind)
+    nameless.hole = bool(candidates) or not _may_begin(delta)
     for call in candidates:
-        call.hole = nameless.hole = True
+        call.hole = True
     return nameless
 
 
@@ -276,6 +276,8 @@ def _absent_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
 def _absent_absent(choice: Choice, delta: Labelled, _: Call | None) -> Call:
     candidates = _candidates(choice, delta)
     if delta.name:
+        if not (candidates or delta.text):
+            candidates = [call for call in _open_calls(choice)[-1:] if call.name is None]  # quirk 17
         if len(candidates) == 1 and not _is_separate(delta, candidates[0]):
             return candidates[0]
         return _new(choice, delta)

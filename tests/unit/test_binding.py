@@ -612,3 +612,62 @@ def test_inside_an_unfinished_namesake() -> None:
     assert [Got("c", "f", '{"a":1', "dropped: truncated"), Got("d", "f", B, "dropped: ambiguous")] == bound(
         first, second
     )
+
+
+# Labels that only come again, and text that no call can begin with.
+
+
+def test_a_head_without_id_opens_a_second_call() -> None:
+    """A name alone after a complete call opens a phantom: text makes it a call, nothing lets it vanish."""
+    minted = "call_0_0_1"
+    assert [Got("c", "f", A), Got(minted, "f", B, "id_generated")] == bound(
+        at(0, A, "c", "f"), at(0, "", None, "f"), at(0, B)
+    )
+    assert [Got("c", "f", A)] == bound(at(0, A, "c", "f"), at(0, "", None, "f"))
+    assert [Got("c", "f", A), Got("d", "g", B)] == bound(
+        at(0, A, "c", "f"), at(0, "", None, "f"), at(0, B, "d", "g")
+    )
+
+
+def test_a_phantom_is_no_first_piece_of_a_name() -> None:
+    """Another name after a phantom's is the name of another call, not its second piece (quirk 16)."""
+    assert [Got("c", "go", A), Got("call_0_0_1", "t", B, "id_generated")] == bound(
+        at(0, A, "c", "go"), at(0, "", None, "go"), at(0, B, None, "t")
+    )
+
+
+def test_text_that_begins_no_value_has_lost_its_head() -> None:
+    """A name that comes late cannot make text whole that no call's text begins with."""
+    assert [lost(None, "f", "1}")] == bound(at(0, "1}"), at(0, "", None, "f"))
+
+
+def test_a_late_name_without_labels() -> None:
+    """Id absent, index absent, name alone: it names the nameless call that was opened last (quirk 17)."""
+    assert [Got("c", "f", A)] == bound(at(None, A, "c"), at(None, "", None, "f"))
+
+
+def test_an_object_that_two_calls_wait_for() -> None:
+    """Text for a call without text, or in place of the latest one's null, is ambiguous."""
+    assert [lost("c", "f", ""), lost("d", "g", "null"), stray(A)] == bound(
+        at(None, "", "c", "f"), at(None, "null", "d", "g"), at(None, A)
+    )
+
+
+def test_a_null_is_a_placeholder() -> None:
+    """A null counts only if nothing else comes (quirks 25 and 26)."""
+    assert [Got("c", "f", A, "placeholder")] == bound(at(0, "null", "c", "f"), at(0, A))
+    assert [Got("c", "f", "null")] == bound(at(0, "null", "c", "f"))
+
+
+def test_a_repeat_may_be_the_next_calls_text() -> None:
+    """A repeat on an index of its own is believed, but a call that then comes without text is not."""
+    assert [Got("c", "f", A, "repeated"), Got(None, "g", "", "dropped: ambiguous")] == bound(
+        at(0, A, "c", "f"), at(1, A), at(1, "", None, "g")
+    )
+
+
+def test_an_id_that_all_calls_have() -> None:
+    """An id known at the same index means the call there; a repeat of its text is no other call's."""
+    assert [Got("c", "f", ""), Got("c#2", "g", A, "duplicate_id repeated")] == bound(
+        at(0, "", "c", "f"), at(1, A, "c", "g"), at(1, A, "c")
+    )
