@@ -41,7 +41,7 @@ def advance(choice: Choice, call: Call, news: str, what: Any = None) -> None:
 def _start(choice: Choice, call: Call) -> None:
     """The name is final now; show what has come of the text."""
     assert call.name is not None
-    call.name = call.name.strip().partition("<|")[0].rstrip()  # markers of a chat template leak in (quirk 58)
+    call.name = _final(call.name)
     call.phase = "streaming"
     choice.out.append(ToolCallStarted(choice.turn, choice.number, call.number, call.id, call.name, call.kind))
     if call.text:
@@ -94,9 +94,14 @@ def _merged(old: str | None, new: str) -> str:
     return old if new.strip() == old.strip() else old + new
 
 
+def _final(name: str) -> str:
+    """Return the name without white space round it and what a chat template leaves behind it (quirks 58, 59)."""
+    return name.strip().partition("<|")[0].rstrip() or name.strip()
+
+
 def _confirm_name(_: Choice, call: Call, name: str) -> None:
     assert call.name is not None
-    if name.strip().partition("<|")[0].rstrip() != call.name:
+    if _final(name) != call.name:
         call.refuse("ambiguous", "another name came after the arguments had begun")
 
 

@@ -410,6 +410,11 @@ def test_names_are_trimmed(name: str) -> None:
     assert ["+f", A] == told(Labelled(0, 0, "c", name, A))[0]
 
 
+def test_a_name_that_is_all_marker_stays() -> None:
+    """A marker with nothing before it is shown as it came: it names no tool, and hides none (quirk 58)."""
+    assert ["+<|channel|>f", A] == told(Labelled(0, 0, "c", "<|channel|>f", A))[0]
+
+
 # Who changes phases.
 
 
