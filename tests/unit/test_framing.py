@@ -132,15 +132,10 @@ def test_stream_limit_is_fatal(name: str, size: int) -> None:
 
 
 def test_a_framing_without_a_reader_is_no_framing() -> None:
-    """The base classes read nothing by themselves."""
-    base = ByteFraming()
-    lines = LineFraming()
-    for method in (lambda: base.feed(b"abc"), base.close, lambda: lines._read_line(b"", [])):
-        with pytest.raises(NotImplementedError):
-            method()
-    for method in (lambda: lines._measure(bytearray(), []), lines._drop_event):
-        with pytest.raises(NotImplementedError):
-            method()
+    """The base classes read nothing by themselves, so that none of them can be made."""
+    for base in (ByteFraming, LineFraming):
+        with pytest.raises(TypeError, match="abstract"):
+            base()  # type: ignore[abstract]
 
 
 def test_decode() -> None:

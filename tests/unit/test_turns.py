@@ -220,7 +220,10 @@ def test_raise_for_fault() -> None:
 @pytest.mark.parametrize("deltas", [[TextFragment(0, "x")], [WireFault("undecodable_frame", "a frame")]])
 def test_no_fatal_fault(deltas: list[Delta]) -> None:
     """Without a fatal fault nothing is raised."""
-    turn(*deltas).raise_for_fault()
+    view = turn(*deltas)
+    view.raise_for_fault()
+
+    assert not any(fault.fatal for fault in view.faults)
 
 
 def test_faults_before_the_turn() -> None:

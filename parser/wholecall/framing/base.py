@@ -22,6 +22,7 @@ number of U+FFFD, as decoding the stream first (WHATWG Encoding, "UTF-8 decode")
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from typing import Union
 
 from wholecall.deltas import WireFault
@@ -49,7 +50,7 @@ def _bound(limit: int | None) -> int:
     return sys.maxsize if limit is None else limit
 
 
-class ByteFraming:
+class ByteFraming(ABC):
     """The base of every framing.
 
     Attributes:
@@ -140,16 +141,16 @@ class ByteFraming:
         detail = f"one event is larger than {self._max_event} bytes and was skipped"
         self._note(WireFault("event_too_large", detail, raw=self._raw_text(raw), hole=True), frames)
 
+    @abstractmethod
     def _read(self, data: bytes, frames: list[Frame]) -> None:
         """Read bytes that are within the stream's limit; never empty."""
-        raise NotImplementedError
 
-    def _settle(self, frames: list[Frame]) -> None:
+    def _settle(self, frames: list[Frame]) -> None:  # noqa: B027 - most framings put nothing off
         """Read what was put off, so that a fatal fault comes at the same point for every chunking."""
 
+    @abstractmethod
     def _end(self, frames: list[Frame]) -> None:
         """Read what the end of the stream completes."""
-        raise NotImplementedError
 
 
 class LineFraming(ByteFraming):
@@ -239,14 +240,14 @@ class LineFraming(ByteFraming):
     def _event_room(self, overhead: int, buffer: bytearray) -> int:
         return overhead + self._max_event - len(buffer)
 
+    @abstractmethod
     def _read_line(self, line: bytes, frames: list[Frame]) -> None:
         """Read one line without its terminator."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _measure(self, line: bytearray, frames: list[Frame]) -> int | None:
         """Return how many bytes the line that begins so may have; -1 if it is not wanted, None if unknown."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _drop_event(self) -> None:
         """Forget the event that grew too large, and skip what still comes of it."""
-        raise NotImplementedError
