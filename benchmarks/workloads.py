@@ -331,6 +331,15 @@ def snapshots(n: int, step: int = 200) -> Workload:
     return _workload(f"{n} snapshots", "chat-completions", _chat_stream(deltas))
 
 
+def blanks(n: int) -> Workload:
+    """Return a chat call of 40 `n` characters, and `n` fragments of white space after its end."""
+    arguments = json.dumps({"content": "y" * (40 * n)})
+    call = Call("call_b", "write_file", arguments, ())
+    blank: JSON = {"tool_calls": [{"index": 0, "id": "call_b", "function": {"arguments": "\n"}}]}
+    deltas = [_chat_head(0, call), _chat_piece(0, arguments), *(blank for _ in range(n))]
+    return _workload(f"{n} blank fragments", "chat-completions", _chat_stream(deltas))
+
+
 def many_calls(n: int) -> Workload:
     """Return `n` chat calls of few deltas each."""
     arguments = '{"city": "Oslo"}'
@@ -376,6 +385,7 @@ GROWTH: dict[str, tuple[Callable[[int], Workload], int]] = {
     "calls": (many_calls, 1000),
     "fragments with changing ids": (id_churn, 4000),
     "bytes of snapshots": (snapshots, 100),
+    "fragments after the end of a call": (blanks, 8000),
     "bytes of one event": (big_done_event, 256 * KIB),
 }
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wholecall.budget import Budget
+from wholecall.calls import PLACEHOLDER_SIZE
 from wholecall.choices import Choice
 from wholecall.deltas import (
     CallClosed,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Assembler"]
 
-_PLACEHOLDER_SIZE = 8  # a text this short may be `{}`, which an object replaces
 _AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # facts that say nothing once a turn is over
 
 
@@ -67,7 +67,7 @@ class Assembler:
         self._limits = limits
         self._out: list[Event] = []
         self._early_faults: list[StreamFault] = []  # of frames before the first turn
-        self._early_usage: dict[str, Any] = {}
+        self._early_usage: dict[str, Any] = {}  # that came before the first turn
         self._keys: dict[str, TurnState] = {}
         self._turn: TurnState | None = None
         self._choices: dict[int, Choice] = {}  # those of the current turn
@@ -104,7 +104,7 @@ class Assembler:
                 call is not None
                 and (room := call.room - len(text)) >= 0
                 and text
-                and (text[0] != "{" or _PLACEHOLDER_SIZE < call.size > len(text))
+                and (text[0] != "{" or PLACEHOLDER_SIZE < call.size > len(text))
                 and not "\ud800" <= text[-1] <= "\udbff"
             ):
                 call.append(text)
@@ -159,7 +159,7 @@ class Assembler:
     def _begin(self, opened: TurnOpened) -> TurnState:
         turn = TurnState(len(self.turns), opened, self.dialect, self._limits)
         turn.faults, self._early_faults = self._early_faults, []
-        turn.usage, self._early_usage = self._early_usage or None, {}
+        turn.usage, self._early_usage = self._early_usage, {}
         self.turns.append(turn)
         if opened.key is not None:
             self._keys[opened.key] = turn
@@ -231,10 +231,8 @@ class Assembler:
     # Facts about the whole turn.
 
     def _usage(self, delta: UsageSeen) -> None:
-        if self._turn is None:  # it came before the first word of the turn
-            self._early_usage.update(delta.usage)
-        else:
-            self._turn.usage = {**(self._turn.usage or {}), **delta.usage}
+        usage = self._early_usage if self._turn is None else self._turn.usage
+        usage.update(delta.usage)
 
     def _fault(self, delta: WireFault) -> None:
         turn = self._turn

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from wholecall.deltas import Index
     from wholecall.vocabulary import DropReason, Flag, Kind
 
-__all__ = ["Call", "is_placeholder", "utf8_size"]
+__all__ = ["PLACEHOLDER_SIZE", "Call", "is_placeholder", "utf8_size"]
 
-_PLACEHOLDER_SIZE = 8  # a placeholder and some white space; longer texts are none
+PLACEHOLDER_SIZE = 8  # a placeholder and some white space; longer texts are none
 _PLACEHOLDERS = frozenset({"{}", "null", "None"})
 
 
@@ -43,7 +43,7 @@ def utf8_size(text: str) -> int:
 
 def is_placeholder(text: str) -> bool:
     """Return whether the text is an empty object or a null, and nothing else."""
-    return len(text) <= _PLACEHOLDER_SIZE and "".join(text.split()) in _PLACEHOLDERS
+    return len(text) <= PLACEHOLDER_SIZE and "".join(text.split()) in _PLACEHOLDERS
 
 
 class Call:
@@ -60,6 +60,7 @@ class Call:
         dropped: why it was dropped, None if it was not.
         closed, cut: the wire ended this call; and called it incomplete.
         refusal: why it cannot be emitted, whatever its text says.
+        reading: a text and what it says, kept for the next restatement (see `slots`).
         room: characters that the hot path may append before the sizes are counted (see `budget`).
     """
 
@@ -77,6 +78,7 @@ class Call:
     dropped: DropReason | None = None
     hole = healed = phantom = closed = cut = full = snapshots = False
     restated: str | None = None
+    reading: tuple[str, dict[str, Any] | None] | None = None
     rank = 0
     length = bytes = charged = charged_whole = granted = room = 0
     _counted = 0  # parts whose size is in `length` and `bytes`
@@ -190,11 +192,11 @@ class Call:
         """Whether all that came is a placeholder, which what comes next may fill (quirk 25)."""
         if self.restated is not None:
             return is_placeholder(self.restated)
-        return self.size <= _PLACEHOLDER_SIZE and is_placeholder(self.text)
+        return self.size <= PLACEHOLDER_SIZE and is_placeholder(self.text)
 
     def is_restated_by(self, text: str) -> bool:
         """Return whether the text is what the call already holds."""
-        return text in (self.restated, self.text)
+        return text == self.restated or (len(text) == self.size and text == self.text)
 
     def extends(self, text: str) -> bool:
         """Return whether the text begins with all that the call holds: a snapshot of it."""
@@ -225,7 +227,7 @@ class Call:
             return ""
         if text[0] == "{" and self._parts and self.kind != "custom":
             size = self.size
-            if len(text) >= size or size <= _PLACEHOLDER_SIZE:
+            if len(text) >= size or size <= PLACEHOLDER_SIZE:
                 return self._take_object(text)
         return self._appended(text)
 
@@ -253,7 +255,7 @@ class Call:
         """Whether JSON allows all of the text to come again: as a value, or inside the first key."""
         if self._lexical().value_may_start:
             return True
-        return len(before) <= _PLACEHOLDER_SIZE and "".join(before.split()) == '{"'
+        return len(before) <= PLACEHOLDER_SIZE and "".join(before.split()) == '{"'
 
     def _after_complete(self, before: str, text: str) -> str | None:
         if text == before:

@@ -2,7 +2,8 @@
 
 Theory of operation. Choices are alternatives: each has calls, indices and ids of its own. `by_index`, `by_id`
 and `slots` remember which calls claimed a label; the binders read them. `hot` maps an index to the one call
-whose text there simply appends, so that the common fragment asks nobody; `hot_slots` does the same for slots. `heat` and `cool` keep them.
+whose text there simply appends, so that the common fragment asks nobody; `hot_slots` does the same for slots.
+`heat` and `cool` keep them.
 """
 
 from __future__ import annotations

@@ -77,8 +77,11 @@ def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
 
 
 def _add_extra(call: Call, extra: dict[str, Any] | None) -> None:
-    if extra and extra != call.extra:
-        call.extra = {**(call.extra or {}), **extra}
+    if not extra or call.phase == "ended":  # its last event holds what was known
+        return
+    if call.extra is None:
+        call.extra = {}
+    call.extra.update(extra)
 
 
 # Slotted facts.

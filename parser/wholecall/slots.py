@@ -8,7 +8,7 @@ to the first one that still lacks its text (flag `bound_by_order`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from wholecall.arguments import parse_arguments
 from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Slot
@@ -88,7 +88,11 @@ def _may_be_restated(call: Call, delta: CallWhole) -> bool:
 
 def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | None:
     """Return the call that fits best; among equals the one in the same position, else the first."""
-    fits = [(fit, call) for call in calls if call.rank != HYDRATION and (fit := _fit(call, delta))]
+    calls = [call for call in calls if call.rank != HYDRATION]
+    if not calls:
+        return None
+    says = parse_arguments(delta.text).arguments
+    fits = [(fit, call) for call in calls if (fit := _fit(call, delta, says))]
     if not fits:
         return None
     best = max(fit for fit, _ in fits)
@@ -97,12 +101,16 @@ def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | Non
     return here if here in equals else equals[0]
 
 
-def _fit(call: Call, delta: CallWhole) -> int:
-    """Return how well a restated text fits the call; 0 if it does not. Two known ids ask for equal text."""
+def _fit(call: Call, delta: CallWhole, says: dict[str, Any] | None) -> int:
+    """Return how well a restated text fits the call; 0 if it does not. Two known ids ask for equal text.
+
+    Two texts that say the same may be spelled differently. `says` is what the restated one says, and each
+    call keeps what it says: a message can restate many calls, so no text is read twice.
+    """
     if call.id is not None and call.id in delta.told and call.id != delta.id:
         return 0  # the message restates that call by its own id
     held = call.restated if call.restated is not None else call.text
-    if held and _same(held, delta.text):
+    if held and (held == delta.text or (says is not None and says == _held_says(call, held))):
         return 4
     if not call.hollow and delta.text.startswith(held):
         return 3
@@ -111,12 +119,10 @@ def _fit(call: Call, delta: CallWhole) -> int:
     return 2 if call.hollow else int(not call.complete)
 
 
-def _same(held: str, text: str) -> bool:
-    """Whether two texts say the same; they may be spelled differently."""
-    if held == text:
-        return True
-    one, other = parse_arguments(held), parse_arguments(text)
-    return one.reason is None and other.reason is None and one.arguments == other.arguments
+def _held_says(call: Call, held: str) -> dict[str, Any] | None:
+    if call.reading is None or call.reading[0] != held:
+        call.reading = held, parse_arguments(held).arguments
+    return call.reading[1]
 
 
 def is_another(call: Call, delta: CallSeen) -> bool:

@@ -48,14 +48,18 @@ class TurnState:
         self.dialect = dialect
         self.budget = Budget(limits)
         self.choices: dict[int, Choice] = {}
-        self.usage: dict[str, Any] | None = None
+        self.usage: dict[str, Any] = {}
         self.faults: list[StreamFault] = []
         self.finished: dict[int, TurnFinished] = {}
 
     def finish(self) -> None:
         """Say the last word on each choice."""
         for number in sorted(self.choices):
-            self.finished[number] = turn_finished(self.choices[number], self.usage)
+            self.finished[number] = turn_finished(self.choices[number], self._usage())
+
+    def _usage(self) -> dict[str, Any] | None:
+        """Return what is known of the usage now; events and views do not change any more."""
+        return dict(self.usage) or None
 
     def view(self) -> Turn:
         """Return the turn as it stands; the fields of choice 0, the other choices beside it."""
@@ -69,7 +73,7 @@ class TurnState:
             "dialect": self.dialect,
             "response_id": self.id,
             "model": self.model,
-            "usage": self.usage,
+            "usage": self._usage(),
             "faults": tuple(self.faults),
             "others": others,
         }
@@ -88,10 +92,9 @@ class TurnState:
 
 def _by_kind(choice: Choice) -> dict[str, Any]:
     """Return the terminal events of a choice by the field of `Turn` they stand in, in order of their calls."""
-    fields: dict[str, Any] = dict.fromkeys(_FIELDS.values(), ())
+    fields: dict[str, list[Any]] = {name: [] for name in _FIELDS.values()}
     for event in choice.emitted:
-        name = _FIELDS[type(event)]
-        fields[name] = (*fields[name], event)
+        fields[_FIELDS[type(event)]].append(event)
     return {name: tuple(sorted(events, key=lambda event: event.index)) for name, events in fields.items()}
 
 

@@ -203,6 +203,16 @@ def test_usage_after_the_end_counts() -> None:
     ].usage
 
 
+def test_what_comes_after_the_end_of_a_call_changes_no_event() -> None:
+    """Fields that nobody knows are kept as they came, up to the end of their call."""
+    first, second, late = ({"x": 1, "y": 1}, {"y": 2}, {"z": 3})
+    entries = [Labelled(0, 0, "c0", "f", A, extra=first), Labelled(0, 0, "c0", None, "", extra=second)]
+    events = told(*entries, CALLS, Labelled(0, 0, "c0", None, "", extra=late), END)
+
+    assert [{"x": 1, "y": 2}] == [event.extra for event in events if isinstance(event, ToolCall)]
+    assert ({"x": 1, "y": 1}, {"y": 2}) == (first, second)
+
+
 # The hot path.
 
 

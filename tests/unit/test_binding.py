@@ -7,28 +7,16 @@ taken, free, absent), and what name and text say.
 from __future__ import annotations
 
 from itertools import product
-from typing import NamedTuple
 
 import pytest
 
-from wholecall.assembler import Assembler
+from tests.support.bound import Got, assembled
 from wholecall.binding import ROWS
 from wholecall.deltas import INVALID_INDEX, OBJECT, Delta, Finish, Fragment, Labelled, TurnEnded
-from wholecall.events import CustomToolCall, ToolCall, ToolCallDropped, TurnFinished
 from wholecall.limits import Limits
-from wholecall.policy import Policy
 from wholecall.vocabulary import Kind
 
 A, B = '{"a":1}', '{"b":2}'
-
-
-class Got(NamedTuple):
-    """One call as it ended: `sign` is its flags, or the reason why it was dropped."""
-
-    id: str | None
-    name: str | None
-    text: str
-    sign: str = ""
 
 
 def at(
@@ -47,27 +35,12 @@ def whole(index: int | None, text: str, id: str | None = None, name: str | None 
     return Labelled(0, index, id, name, text, "function", OBJECT)
 
 
-def stream(*deltas: Delta, limits: Limits = Limits()) -> tuple[list[Got], tuple[str, ...]]:  # noqa: B008 (frozen)
+def stream(*deltas: Delta, limits: Limits | None = None) -> tuple[list[Got], tuple[str, ...]]:
     """Stream the deltas to a clean end; return the calls in their order, and the anomalies."""
-    assembler = Assembler(Policy(), limits)
-    for delta in (*deltas, Finish(0, "tool_calls", "tool_calls"), TurnEnded()):
-        assembler.advance([delta])
-    assembler.close()
-    found: dict[int, Got] = {}
-    anomalies: tuple[str, ...] = ()
-    for event in assembler.take():
-        if isinstance(event, ToolCall):
-            found[event.index] = Got(event.id, event.name, event.raw_arguments, " ".join(event.flags))
-        elif isinstance(event, CustomToolCall):
-            found[event.index] = Got(event.id, event.name, event.input, " ".join(event.flags))
-        elif isinstance(event, ToolCallDropped):
-            found[event.index] = Got(event.id, event.name, event.raw_arguments, f"dropped: {event.reason}")
-        elif isinstance(event, TurnFinished):
-            anomalies = event.anomalies
-    return [found[index] for index in sorted(found)], anomalies
+    return assembled(*deltas, Finish(0, "tool_calls", "tool_calls"), TurnEnded(), limits=limits)
 
 
-def bound(*deltas: Delta, limits: Limits = Limits()) -> list[Got]:  # noqa: B008 (frozen)
+def bound(*deltas: Delta, limits: Limits | None = None) -> list[Got]:
     """Return the calls of a stream."""
     return stream(*deltas, limits=limits)[0]
 

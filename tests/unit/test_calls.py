@@ -266,6 +266,26 @@ def test_questions_about_a_restated_call() -> None:
     assert [True, True, False] == [call.is_restated_by(text) for text in ('{"a":1}', '{"a"', "{}")]
 
 
+@given(FRAGMENTS, st.sampled_from(["function", "custom"]))
+def test_a_call_is_restated_by_its_own_text(fragments: list[str], kind: Kind) -> None:
+    """Whatever came: by all of the text, and by nothing longer or shorter."""
+    call = fed(*fragments, kind=kind)
+    text = call.text
+
+    assert [True, False, False] == [
+        call.is_restated_by(other) for other in (text, text + "x", text[:-1] or "x")
+    ]
+
+
+def test_text_of_another_size_is_not_compared() -> None:
+    """A fragment that cannot be all of the text does not have its pieces joined: that would be quadratic."""
+    call = fed('{"a":', "1}", "\n")
+    before = list(call._parts)
+
+    assert not call.is_restated_by("\n")
+    assert before == call._parts
+
+
 def test_a_restated_placeholder_is_hollow() -> None:
     """A restated `{}` leaves the call hollow: real arguments may still come."""
     call = Call(0, 0, "function")

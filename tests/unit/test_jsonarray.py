@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import frames
+from tests.support.frames import kinds, split
 from wholecall.framing import Frame, JSONArrayFraming
 from wholecall.limits import Limits
 
@@ -17,23 +19,12 @@ if TYPE_CHECKING:
 
 def read(chunks: Iterable[bytes], limits: Limits | None = None) -> list[str]:
     """Return the frames' data and the faults' kinds of a stream in their order."""
-    framing = JSONArrayFraming(limits or Limits())
-    items: list[str] = []
-    for chunk in chunks:
-        items += [frame.data for frame in framing.feed(chunk)]
-    items += [frame.data for frame in framing.close()]
-    for position, fault in reversed(framing.take_faults()):
-        items.insert(position, fault.kind)
-    return items
+    return kinds(frames.read(JSONArrayFraming(limits or Limits()), chunks))
 
 
 def read_all_ways(stream: bytes, limits: Limits | None = None) -> list[str]:
     """Read a stream whole, at every 2-split and byte by byte; all must agree."""
-    whole = read([stream], limits)
-    assert whole == read([stream[at : at + 1] for at in range(len(stream))], limits)
-    for cut in range(len(stream)):
-        assert whole == read([stream[:cut], b"", stream[cut:]], limits), cut
-    return whole
+    return kinds(frames.read_all_ways(lambda: JSONArrayFraming(limits or Limits()), stream))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +96,10 @@ def test_stream_limit() -> None:
         max_event_bytes=st.sampled_from([None, 0, 3]),
         max_stream_bytes=st.sampled_from([None, 7]),
     ),
+    st.lists(st.integers(0, 60)),
 )
-def test_split_invariance(stream: str, limits: Limits) -> None:
+def test_split_invariance(text: str, limits: Limits, cuts: list[int]) -> None:
     """Elements, faults and their order do not depend on how the bytes were cut into reads."""
-    read_all_ways(stream.encode(), limits)
+    stream = text.encode()
+
+    assert read_all_ways(stream, limits) == read(split(stream, cuts), limits)

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import frames
+from tests.support.frames import kinds, split
 from wholecall.framing import Frame, JSONLinesFraming
 from wholecall.limits import Limits
 
@@ -17,28 +19,12 @@ if TYPE_CHECKING:
 
 def read(chunks: Iterable[bytes], limits: Limits | None = None) -> list[str]:
     """Return the frames' data and the faults' kinds of a stream in their order."""
-    framing = JSONLinesFraming(limits or Limits())
-    items: list[str] = []
-    for chunk in chunks:
-        items += [frame.data for frame in framing.feed(chunk)]
-    items += [frame.data for frame in framing.close()]
-    for position, fault in reversed(framing.take_faults()):
-        items.insert(position, fault.kind)
-    return items
-
-
-def pieces(stream: bytes, size: int) -> list[bytes]:
-    """Cut a stream into reads of one size."""
-    return [stream[start : start + size] for start in range(0, len(stream), size)]
+    return kinds(frames.read(JSONLinesFraming(limits or Limits()), chunks))
 
 
 def read_all_ways(stream: bytes, limits: Limits | None = None) -> list[str]:
     """Read a stream whole, at every 2-split and byte by byte; all must agree."""
-    whole = read([stream], limits)
-    assert whole == read(pieces(stream, 1), limits)
-    for cut in range(len(stream)):
-        assert whole == read([stream[:cut], b"", stream[cut:]], limits), cut
-    return whole
+    return kinds(frames.read_all_ways(lambda: JSONLinesFraming(limits or Limits()), stream))
 
 
 PRETTY = '{\n  "a": [\n\t"}{\\"",\n{\n}\n,\n{ "b": 1 }\n  ],\n  "c":\n{}\n}'
@@ -124,10 +110,13 @@ LINES = [b'{"a":1}', b'{"a":', b"1}", b"[", b"]", b",", b"{", b"}", b'"x', b"", 
         max_event_bytes=st.sampled_from([None, 0, 5, 9]),
         max_stream_bytes=st.sampled_from([None, 20]),
     ),
+    st.lists(st.integers(0, 100)),
 )
-def test_split_invariance(lines: list[tuple[bytes, bytes]], limits: Limits) -> None:
+def test_split_invariance(lines: list[tuple[bytes, bytes]], limits: Limits, cuts: list[int]) -> None:
     """Values, faults and their order do not depend on how the bytes were cut into reads."""
-    read_all_ways(b"".join(line + end for line, end in lines), limits)
+    stream = b"".join(line + end for line, end in lines)
+
+    assert read_all_ways(stream, limits) == read(split(stream, cuts), limits)
 
 
 def test_a_value_is_returned_with_its_line_end() -> None:

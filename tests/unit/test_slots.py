@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pytest
 
-from wholecall.assembler import Assembler
+from tests.support.bound import Got, assembled
+from wholecall import slots
+from wholecall.arguments import Verdict, parse_arguments
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -21,21 +21,9 @@ from wholecall.deltas import (
     Slot,
     TurnEnded,
 )
-from wholecall.events import CustomToolCall, ToolCall, ToolCallDropped, TurnFinished
-from wholecall.limits import Limits
-from wholecall.policy import Policy
 from wholecall.vocabulary import Kind, TurnReason
 
 A, B = '{"a":1}', '{"b":2}'
-
-
-class Got(NamedTuple):
-    """One call as it ended: `sign` is its flags, or the reason why it was dropped."""
-
-    id: str | None
-    name: str | None
-    text: str
-    sign: str = ""
 
 
 def seen(
@@ -83,23 +71,7 @@ def closed(index: Index | None = None, alias: str | None = None, *, final: bool 
 
 def stream(*deltas: Delta, reason: TurnReason | None = "stop") -> tuple[list[Got], tuple[str, ...]]:
     """Stream the deltas to their end (a clean one if there is a reason); return the calls and the anomalies."""
-    assembler = Assembler(Policy(), Limits())
-    ending = [Finish(0, reason, "completed"), TurnEnded()] if reason else []
-    for delta in (*deltas, *ending):
-        assembler.advance([delta])
-    assembler.close()
-    found: dict[int, Got] = {}
-    anomalies: tuple[str, ...] = ()
-    for event in assembler.take():
-        if isinstance(event, ToolCall):
-            found[event.index] = Got(event.id, event.name, event.raw_arguments, " ".join(event.flags))
-        elif isinstance(event, CustomToolCall):
-            found[event.index] = Got(event.id, event.name, event.input, " ".join(event.flags))
-        elif isinstance(event, ToolCallDropped):
-            found[event.index] = Got(event.id, event.name, event.raw_arguments, f"dropped: {event.reason}")
-        elif isinstance(event, TurnFinished):
-            anomalies = event.anomalies
-    return [found[index] for index in sorted(found)], anomalies
+    return assembled(*deltas, *([Finish(0, reason, "completed"), TurnEnded()] if reason else []))
 
 
 def bound(*deltas: Delta, reason: TurnReason | None = "stop") -> list[Got]:
@@ -355,6 +327,22 @@ def test_restated_twice() -> None:
     assert [Got("c", "f", A)] == bound(*opened, again(A, id="c"))
     first, second = bound(*opened, again(B, id="c"))
     assert (Got("c", "f", A, "dropped: ambiguous"), B) == (first, second.text)
+
+
+def test_restated_texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message can restate many calls under ids that nobody knows: no text is read twice for it."""
+    texts: list[str] = []
+
+    def read(text: str) -> Verdict:
+        texts.append(text)
+        return parse_arguments(text)
+
+    monkeypatch.setattr(slots, "parse_arguments", read)
+    held = [done(slot, f'{{"a":{slot}}}', id=f"c{slot}", name="f") for slot in range(5)]
+    restated = [again(f'{{"b":{n}}}', id=f"d{n}") for n in range(20)]
+
+    assert 25 == len(bound(*held, *restated))
+    assert 25 == len(texts) == len(set(texts))
 
 
 def test_only_in_the_final_message() -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import frames
+from tests.support.frames import kinds, pieces, split
 from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wholecall.deltas import WireFault
-
-    Item = Frame | WireFault
+    from tests.support.frames import Item
 
 # The parser's way to read, and the standard's.
 LENIENT = {"dispatch_at_eof": True, "raw_json": True}
@@ -27,30 +26,14 @@ CHUNKINGS = (1, 2, 3, 5, 7, 16, 64, 1460)
 
 def read(chunks: Iterable[bytes], limits: Limits | None = None, **options: bool) -> list[Item]:
     """Return the frames and faults of a stream in their order."""
-    framing = SSEFraming(limits or Limits(), **(options or LENIENT))
-    items: list[Item] = []
-    for chunk in chunks:
-        items += framing.feed(chunk)
-    items += framing.close()
-    # Faults stand before the frames that came after them; the last goes in first, to keep positions true.
-    for position, fault in reversed(framing.take_faults()):
-        items.insert(position, fault)
-    return items
-
-
-def pieces(stream: bytes, size: int) -> list[bytes]:
-    """Cut a stream into reads of one size."""
-    return [stream[start : start + size] for start in range(0, len(stream), size)]
+    return frames.read(SSEFraming(limits or Limits(), **(options or LENIENT)), chunks)
 
 
 def read_all_ways(stream: bytes, limits: Limits | None = None, **options: bool) -> list[Item]:
     """Read a stream whole, at every 2-split and at many read sizes; all must agree."""
-    whole = read([stream], limits, **options)
-    for size in CHUNKINGS:
-        assert whole == read(pieces(stream, size), limits, **options), size
-    for cut in range(len(stream)):
-        assert whole == read([stream[:cut], b"", stream[cut:]], limits, **options), cut
-    return whole
+    return frames.read_all_ways(
+        lambda: SSEFraming(limits or Limits(), **(options or LENIENT)), stream, CHUNKINGS
+    )
 
 
 def message(data: str, **fields: object) -> Frame:
@@ -159,11 +142,6 @@ def test_bare_json(stream: bytes, expected: list[Frame]) -> None:
 
 
 # Limits.
-
-
-def kinds(items: Iterable[Item]) -> list[str]:
-    """Return what each item is: the data of a frame or the kind of a fault."""
-    return [item.data if isinstance(item, Frame) else item.kind for item in items]
 
 
 @pytest.mark.parametrize("line", [b"data: 78901234", b"data:678901234", b"event: 8901234", b"id: 5678901234"])
@@ -292,11 +270,9 @@ def test_split_invariance(
 ) -> None:
     """Frames, faults and their order do not depend on how the bytes were cut into reads."""
     options = {"dispatch_at_eof": dispatch_at_eof, "raw_json": raw_json}
-    bounds = [0, *sorted(cut for cut in cuts if cut < len(stream)), len(stream)]
-    cut = [stream[start:end] for start, end in pairwise(bounds)]
 
     whole = read([stream], limits, **options)
-    assert whole == read(cut, limits, **options)
+    assert whole == read(split(stream, cuts), limits, **options)
     assert whole == read(pieces(stream, 1), limits, **options)
 
 
@@ -336,7 +312,7 @@ def test_only_new_bytes_are_searched() -> None:
 
     framing = Watched()
     stream = b"data: " + b"x" * 100_000 + b"\n\n"
-    frames = [frame for chunk in pieces(stream, 100) for frame in framing.feed(chunk)]
+    got = [frame for chunk in pieces(stream, 100) for frame in framing.feed(chunk)]
 
-    assert [message("x" * 100_000)] == frames
+    assert [message("x" * 100_000)] == got
     assert framing.searched < 10_000  # what was held at first, and the last read

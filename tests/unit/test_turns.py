@@ -80,6 +80,15 @@ def test_a_turn_without_choices() -> None:
     assert Turn("chat-completions", "r", "m", usage={"n": 1}) == view
 
 
+def test_a_view_stays_as_it_is() -> None:
+    """What the provider counts later is in later views alone."""
+    seen = assembled(TurnOpened(None, "r", "m"), UsageSeen({"a": 1}))
+    before = seen.snapshot()
+    seen.advance([UsageSeen({"a": 2, "b": 3})])
+
+    assert ({"a": 1}, {"a": 2, "b": 3}) == (before.usage, seen.snapshot().usage)
+
+
 def test_a_turn_that_is_over() -> None:
     """A finished turn has its reason, the provider's word, its anomalies and its usage."""
     view = turn(

@@ -1,0 +1,51 @@
+"""Read a stream through a framing, cut in many ways: what comes out must not depend on the cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+
+from wholecall.deltas import WireFault
+from wholecall.framing import Frame, Framing
+
+__all__ = ["Item", "kinds", "pieces", "read", "read_all_ways", "split"]
+
+Item = Frame | WireFault
+
+
+def pieces(stream: bytes, size: int) -> list[bytes]:
+    """Cut a stream into reads of one size."""
+    return [stream[start : start + size] for start in range(0, len(stream), size)]
+
+
+def split(stream: bytes, cuts: Iterable[int]) -> list[bytes]:
+    """Cut a stream at these places; those beyond its end do not count."""
+    bounds = [0, *sorted(cut for cut in cuts if cut < len(stream)), len(stream)]
+    return [stream[start:end] for start, end in pairwise(bounds)]
+
+
+def read(framing: Framing, chunks: Iterable[bytes]) -> list[Item]:
+    """Return the frames and faults of a stream in their order."""
+    items: list[Item] = []
+    for chunk in chunks:
+        items += framing.feed(chunk)
+    items += framing.close()
+    # Faults stand before the frames that came after them; the last goes in first, to keep positions true.
+    for position, fault in reversed(framing.take_faults()):
+        items.insert(position, fault)
+    return items
+
+
+def read_all_ways(start: Callable[[], Framing], stream: bytes, sizes: Sequence[int] = (1,)) -> list[Item]:
+    """Read a stream whole, at every 2-split and in reads of these sizes; all must agree."""
+    whole = read(start(), [stream])
+    for size in sizes:
+        assert whole == read(start(), pieces(stream, size)), size
+    for cut in range(len(stream)):
+        assert whole == read(start(), [stream[:cut], b"", stream[cut:]]), cut
+    return whole
+
+
+def kinds(items: Iterable[Item]) -> list[str]:
+    """Return the data of frames and the kinds of faults."""
+    return [item.data if isinstance(item, Frame) else item.kind for item in items]
