@@ -231,10 +231,20 @@ def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
         return call
     if call.name is None:  # a late name (quirk 17), unless several calls go by this index
         shared = delta.index is not None and len(choice.by_index[delta.index]) > 1
-        return _new(choice, delta) if shared and call.id is None else call
+        if shared and call.id is None:
+            return _new(choice, delta)
+        if shared and _could_be_text_of_another(choice, call):
+            call.refuse("ambiguous", "its text may be an earlier call's, which has a name and no text")
+        return call
     if not delta.text:  # the head of another call, or the name once more (quirk 15)
         return _new(choice, delta, phantom=True)
     return _new(choice, delta) if _starts(delta) and not call.is_restated_by(delta.text) else call
+
+
+def _could_be_text_of_another(choice: Choice, nameless: Call) -> bool:
+    """Whether an earlier call still lacks text and id, so that the nameless one may be its late id (quirk 11)."""
+    earlier = choice.calls[: choice.calls.index(nameless)]
+    return any(call.phase != "ended" and call.name and call.id is None and call.hollow for call in earlier)
 
 
 def _unlabelled_at(choice: Choice, delta: Labelled, call: Call) -> Call:

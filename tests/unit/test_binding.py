@@ -644,3 +644,19 @@ def test_an_id_that_all_calls_have() -> None:
     assert [Got("c", "f", ""), Got("c#2", "g", A, "duplicate_id repeated")] == bound(
         at(0, "", "c", "f"), at(1, A, "c", "g"), at(1, A, "c")
     )
+
+
+def test_a_late_id_or_a_late_name() -> None:
+    """Text under a new id on another's index is the earlier named call's, or waits for its own name."""
+    heads = at(0, "", None, "f"), at(1, B, "c", "g"), at(1, A, "d")
+    assert [Got(None, "f", "", "dropped: ambiguous"), Got("c", "g", B), stray(A, "d")] == bound(*heads)
+    name = at(1, "", None, "h")
+    refused = [
+        Got(None, "f", "", "dropped: ambiguous"),
+        Got("c", "g", B),
+        Got("d", "h", A, "dropped: ambiguous"),
+    ]
+    assert refused == bound(*heads, name)
+    assert [Got("b", "f", ""), Got("c", "g", B), Got("d", "h", A)] == bound(
+        at(0, "", "b", "f"), *heads[1:], name
+    )
