@@ -294,12 +294,12 @@ def _repeats_key(text: str, value: dict[str, Any]) -> bool:
 def _count_keys(value: dict[str, Any]) -> int:
     keys = 0
     stack: list[Any] = [value]
-    while stack:
-        item = stack.pop()
+    for item in stack:  # it grows on the way
+        values = item
         if type(item) is dict:
             keys += len(item)
-            item = item.values()
-        stack += [inner for inner in item if type(inner) is dict or type(inner) is list]
+            values = item.values()
+        stack += [inner for inner in values if type(inner) is dict or type(inner) is list]
     return keys
 
 

@@ -5,7 +5,7 @@ a choice is passed on to `facts`; those that concern a turn or the whole stream 
 begin, switch and end, faults that leave holes, and the last word on each choice, which waits until nothing
 can follow. Nothing here parses or looks at argument text.
 
-The hot path is the loop in `advance`: a fragment whose call is on the choice's hot list, which begins no
+The hot path is the loop in `_append`: a fragment whose call is on the choice's hot list, which begins no
 object longer than the text and fits the granted room, is appended and shown. All else goes the cold way,
 which heats the call again if it can.
 
@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from wholecall.budget import Budget
 from wholecall.calls import PLACEHOLDER_SIZE
 from wholecall.choices import Choice
@@ -25,6 +27,7 @@ from wholecall.deltas import (
     Finish,
     Fragment,
     Noted,
+    Run,
     Slot,
     TurnEnded,
     TurnOpened,
@@ -40,6 +43,7 @@ from wholecall.turns import Turn
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from wholecall.calls import Call
     from wholecall.deltas import Delta
     from wholecall.events import Event
     from wholecall.limits import Limits
@@ -86,20 +90,19 @@ class Assembler:
         return events
 
     def advance(self, deltas: Iterable[Delta]) -> None:
-        """Take the deltas of one frame, in order."""
-        choices, out = self._choices, self._out
+        """Take deltas in the order of their frames."""
         for delta in deltas:
-            if type(delta) is Fragment:  # the most common case first
-                choice = choices.get(delta.choice)
-                call = choice.hot.get(delta.index) if choice is not None else None
-            elif type(delta) is Slot:
-                choice = choices.get(delta.choice)
-                call = choice.hot_slots.get(delta.index) if choice is not None else None
+            if type(delta) is Run:
+                self._append(delta.of, delta.texts)
+            elif type(delta) is Fragment or type(delta) is Slot:
+                self._append(delta, (delta.text,))
             else:
                 self._route(delta)
-                choices = self._choices
-                continue
-            text = delta.text
+
+    def _append(self, of: Fragment | Slot, texts: Iterable[str]) -> None:
+        """Append pieces to the call that `of` points at, the cold way where one could mean anything else."""
+        out, call = self._out, self._hot_call(of)
+        for text in texts:
             if (
                 call is not None
                 and (room := call.room - len(text)) >= 0
@@ -111,13 +114,20 @@ class Assembler:
                 call.room = room
                 out.append(ArgumentsDelta(call.turn, call.choice, call.number, text))
             else:
-                self._route(delta)
-                choices = self._choices
+                self._route(of if text is of.text else replace(of, text=text))
+                call = self._hot_call(of)
+
+    def _hot_call(self, of: Fragment | Slot) -> Call | None:
+        choice = self._choices.get(of.choice)
+        if choice is None:
+            return None
+        return (choice.hot if type(of) is Fragment else choice.hot_slots).get(of.index)
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""
         for delta in deltas:
-            self._route(delta, replaced=True)
+            for fact in delta.pieces() if isinstance(delta, Run) else (delta,):
+                self._route(fact, replaced=True)
 
     def _route(self, delta: Any, *, replaced: bool = False) -> None:
         if self.failed:

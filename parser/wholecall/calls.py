@@ -116,8 +116,9 @@ class Call:
     @property
     def text(self) -> str:
         """The fragments in force, joined."""
-        self.count()
         parts = self._parts
+        if len(parts) > self._counted:
+            self.count()
         if len(parts) > 1:
             self._resume_scan()
             parts[:] = ["".join(parts)]

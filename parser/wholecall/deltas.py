@@ -33,6 +33,7 @@ __all__ = [
     "Labelled",
     "Noted",
     "ReasoningFragment",
+    "Run",
     "Slot",
     "TextFragment",
     "TurnEnded",
@@ -82,6 +83,17 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
     index: Index | None
     alias: str | None
     text: str
+
+
+class Run(msgspec.Struct, frozen=True, gc=False):
+    """Pieces of one call that came in a row: what `of` says, with each of the texts (none empty) in its place."""
+
+    of: Fragment | Slot
+    texts: list[str]
+
+    def pieces(self) -> list[Fragment | Slot]:
+        """Return the pieces one by one."""
+        return [msgspec.structs.replace(self.of, text=text) for text in self.texts]
 
 
 class CallSeen(msgspec.Struct, frozen=True, gc=False):
@@ -222,6 +234,7 @@ Delta = Union[
     Fragment,
     Labelled,
     Slot,
+    Run,
     CallSeen,
     CallWhole,
     CallClosed,

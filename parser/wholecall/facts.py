@@ -127,12 +127,13 @@ def _opened(choice: Choice, delta: Union[Slot, CallSeen, CallWhole]) -> Call:
 def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
     if delta.kind != call.kind and call.phase == "pending":
         call.kind = delta.kind
-    if delta.id is not None and call.phase != "ended":
+    if delta.id is not None and delta.id != call.id and call.phase != "ended":
         choice.claim_id(call, delta.id)
     call.namespace = call.namespace or delta.namespace
-    call.flags.update(delta.flags)
+    if delta.flags:
+        call.flags.update(delta.flags)
     _add_extra(call, delta.extra)
-    if delta.name is not None:
+    if delta.name is not None and delta.name != call.name:
         advance(choice, call, "name", delta.name)
 
 

@@ -44,8 +44,8 @@ def _start(choice: Choice, call: Call) -> None:
     call.name = _final(call.name)
     call.phase = "streaming"
     choice.out.append(ToolCallStarted(choice.turn, choice.number, call.number, call.id, call.name, call.kind))
-    if call.text:
-        choice.out.append(ArgumentsDelta(choice.turn, choice.number, call.number, call.text))
+    if text := call.text:
+        choice.out.append(ArgumentsDelta(choice.turn, choice.number, call.number, text))
 
 
 def _settle(choice: Choice, call: Call) -> None:

@@ -30,9 +30,9 @@ def find(choice: Choice, delta: Located | CallClosed) -> Call | None:
         call = choice.slots.get(delta.index)
         if call is not None:
             return call
-    if delta.alias is not None:
+    if delta.alias in choice.by_id:
         call = _elsewhere(choice, delta, delta.alias)
-    if call is None and isinstance(delta, (CallSeen, CallWhole)) and delta.id is not None:
+    if call is None and isinstance(delta, (CallSeen, CallWhole)) and delta.id in choice.by_id:
         call = _elsewhere(choice, delta, delta.id)
     if call is None and delta.index is None and delta.alias is None:
         call = _by_order(choice, delta)

@@ -197,35 +197,26 @@ class ToolCallParser:
             self._assembler.advance([WireFault("not_sse", detail)])
 
     def _take(self, framing: Framing, frames: list[Frame]) -> None:
-        """Translate the frames; faults stand between them where they happened, whatever the chunks were."""
-        done = 0
-        if framing.faults:
-            for position, fault in framing.take_faults():
-                for frame in frames[done : position - self._n_frames]:
-                    self._frame(frame)
-                done = max(done, position - self._n_frames)
-                self._framed = True
-                self._assembler.advance([fault])
-        self._translate(frames[done:] if done else frames)
+        """Translate the frames of one read: all at once on a healthy stream whose dialect is known."""
+        translator = self._translator
+        if framing.faults or framing.replaced or self._ending or translator is None:
+            self._take_singly(framing, frames)
+        elif frames:
+            self._framed = True
+            self._assembler.advance(translator.translate_all(frames))
         self._n_frames += len(frames)
 
-    def _translate(self, frames: list[Frame]) -> None:
-        """Translate healthy frames of one read together, all others one by one."""
-        translator = self._translator
-        if translator is None or self._ending:
-            for frame in frames:
+    def _take_singly(self, framing: Framing, frames: list[Frame]) -> None:
+        """Translate one by one; faults stand between frames where they happened, whatever the chunks were."""
+        done = 0
+        for position, fault in framing.take_faults():
+            for frame in frames[done : position - self._n_frames]:
                 self._frame(frame)
-            return
-        translate, deltas = translator.translate, list[Delta]()
-        for frame in frames:
-            if frame.replaced:
-                self._assembler.advance(deltas)
-                deltas = []
-                self._frame(frame)
-            else:
-                deltas += translate(frame)
-        self._framed = self._framed or bool(frames)
-        self._assembler.advance(deltas)
+            done = max(done, position - self._n_frames)
+            self._framed = True
+            self._assembler.advance([fault])
+        for frame in frames[done:]:
+            self._frame(frame)
 
     # Frames.
 

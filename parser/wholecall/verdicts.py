@@ -101,7 +101,7 @@ def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason,
         return call.refusal, call.detail
     if call.inside is not None and call.inside.dropped is not None:
         return "ambiguous", "it opened inside an unfinished call of the same name, which was dropped"
-    if call.hollow and not call.slotted and ended == "clean" and _text_was_left_over(choice, call):
+    if not call.slotted and ended == "clean" and call.hollow and _text_was_left_over(choice, call):
         return "ambiguous", "its text may have gone to a call that was dropped"
     return None
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.told import in_pieces
 from wholecall import ToolCall, ToolCallParser
 from wholecall.deltas import (
     HYDRATION,
@@ -46,10 +47,10 @@ def framed(payload: Payload) -> Frame:
 
 
 def translate(*payloads: Payload) -> list[Delta]:
-    """Translate all frames of a stream."""
+    """Translate all frames of a stream; runs are told in pieces."""
     translator = ChatTranslator()
     deltas = [delta for payload in payloads for delta in translator.translate(framed(payload))]
-    return deltas + translator.close()
+    return in_pieces(deltas + translator.close())
 
 
 def said(*payloads: Payload) -> list[Delta]:

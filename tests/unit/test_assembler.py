@@ -21,6 +21,7 @@ from wholecall.deltas import (
     Labelled,
     Noted,
     ReasoningFragment,
+    Run,
     Slot,
     TextFragment,
     TurnEnded,
@@ -233,17 +234,20 @@ def test_frames_are_not_seen(pieces: list[str]) -> None:
     st.integers(0, 60),
 )
 def test_the_hot_path_is_a_short_cut(pieces: list[str], slotted: bool, limit: int) -> None:
-    """Fragments that simply append say what they say on the long way (law 33)."""
+    """Fragments that simply append say what they say on the long way, one by one or in a run (law 33)."""
     first: Delta = CallSeen(0, 0, "i", "c", "f") if slotted else head(0)
-    pointed: list[Delta] = [Slot(0, 0, None, piece) if slotted else Fragment(0, 0, piece) for piece in pieces]
+    pointed = [Slot(0, 0, None, piece) if slotted else Fragment(0, 0, piece) for piece in pieces]
     deltas = [first, *pointed, CALLS, END]
     limits = Limits(max_arguments_bytes=limit)
     slow = new(limits=limits)
     for delta in deltas:
         slow.advance_replaced([delta])  # never takes the short cut; these texts hold no U+FFFD
     slow.close()
+    expected = slow.take()
+    run = [Run(pointed[0], pieces)] if pointed else []
 
-    assert told(*deltas, limits=limits) == slow.take()
+    assert expected == told(*deltas, limits=limits)
+    assert expected == told(first, *run, CALLS, END, limits=limits)
 
 
 def test_hot_fragments_of_several_choices() -> None:

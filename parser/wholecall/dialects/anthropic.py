@@ -35,6 +35,7 @@ from wholecall.deltas import (
     Index,
     Noted,
     ReasoningFragment,
+    Run,
     Slot,
     TextFragment,
     TurnEnded,
@@ -55,6 +56,7 @@ from wholecall.dialects.decode import (
 )
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Kind
 
@@ -115,9 +117,10 @@ _DECODER = msgspec.json.Decoder(_Event)
 _BODY_DECODER = msgspec.json.Decoder(_Message)  # a whole, non-streamed body is a message at the top level
 _NO_EVENT = _Event()
 _NO_DELTA = _Delta()
+_NO_SLOT = Slot(0, None, None, "")
 
 
-class AnthropicTranslator:
+class AnthropicTranslator(Translator):
     """Frames of one Messages stream to deltas.
 
     It remembers which slots hold an open call (and the call's id), because a stop names only an index.
@@ -128,6 +131,7 @@ class AnthropicTranslator:
         self._ended = False
         self._usage: dict[str, Any] = {}
         self._open: dict[Index | None, str | None] = {}
+        self._last = _NO_SLOT  # the last piece of a call
         self._skipped: set[Index | None] = set()  # blocks of an unknown type
         self._events: dict[str | None, Callable[[_Event], list[Delta]]] = {
             "content_block_delta": self._delta,
@@ -152,26 +156,49 @@ class AnthropicTranslator:
             event = _DECODER.decode(frame.data)
         except UNREADABLE:
             return self._slowly(frame)
-        # The most common case first: a further piece of an open call.
-        delta, index = event.delta, event.index
-        if delta is not None and delta.type == "input_json_delta" and type(index) is int:
-            text = delta.partial_json
-            if type(text) is str and text and index in self._open:
-                return [Slot(0, index, None, text)]
+        return self._take(event, frame)
+
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Say what frames in a row say; further pieces of the same call, the most common case, in one `Run`."""
+        deltas: list[Delta] = []
+        run: Run | None = None
+        for frame in frames:
+            try:
+                event = _DECODER.decode(frame.data)
+            except UNREADABLE:
+                run = None
+                deltas += self._slowly(frame)
+                continue
+            last, delta = self._last, event.delta
+            if (
+                delta is not None
+                and delta.type == "input_json_delta"
+                and event.type == "content_block_delta"
+                and (text := delta.partial_json)
+                and type(text) is str
+                and event.index == last.index
+                and type(event.index) is int
+                and last.index in self._open
+            ):
+                if run is None:
+                    run = Run(last, [])
+                    deltas.append(run)
+                run.texts.append(text)
+            else:
+                run = None
+                deltas += self._take(event, frame)
+        return deltas
+
+    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         known = self._events.get(event.type)
         return self._unknown(event, frame) if known is None else known(event)
-
-    def close(self) -> list[Delta]:
-        """Say what the end of the stream says: nothing in this dialect."""
-        return []
 
     def _slowly(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):  # proxies add it
             return [] if self._ended else self._message_stop(_NO_EVENT)
         views, _, deltas = read(_DECODER, frame)
         for event in views:
-            known = self._events.get(event.type)
-            deltas += self._unknown(event, frame) if known is None else known(event)
+            deltas += self._take(event, frame)
         return deltas
 
     def _unknown(self, event: _Event, frame: Frame) -> list[Delta]:
@@ -205,7 +232,8 @@ class AnthropicTranslator:
             if index in self._skipped:
                 return []
             self._open[index] = None  # a delta without a start opens a slot (quirk 77)
-        return [Slot(0, index, None, text if type(text) is str else dumped(text))]
+        self._last = Slot(0, index, None, dumped(text))
+        return [self._last]
 
     def _text(self, _index: Index | None, delta: _Delta) -> list[Delta]:
         text = delta.text

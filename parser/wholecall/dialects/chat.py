@@ -27,6 +27,7 @@ from wholecall.deltas import (
     Fragment,
     Labelled,
     ReasoningFragment,
+    Run,
     TextFragment,
     TurnEnded,
     TurnOpened,
@@ -40,6 +41,7 @@ from wholecall.dialects.chat_views import (
     Chunk,
     DeltaView,
     NarrowCall,
+    NarrowChoice,
     ToolCallView,
     argument_text,
     unknown_fields,
@@ -49,6 +51,7 @@ from wholecall.dialects.labels import id_label, index_label, name_label, text_la
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.responses import ResponsesTranslator
 from wholecall.dialects.restated import told_together
+from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
 __all__ = ["ChatTranslator"]
@@ -57,7 +60,7 @@ _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
 _narrow = NARROW.decode
 
 
-class ChatTranslator:
+class ChatTranslator(Translator):
     """Frames of one chat stream to deltas."""
 
     def __init__(self) -> None:
@@ -67,27 +70,36 @@ class ChatTranslator:
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""
-        if not self._opened or frame.event == "error":
-            return self._wide(frame)
-        try:
-            chunk = _narrow(frame.data)
-        except UNREADABLE:
-            return self._wide(frame)
+        return self.translate_all([frame])
+
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Say what frames in a row say; pieces of one call that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        for choice in chunk.choices:
-            delta = choice.delta
-            if delta is not None:
-                if delta.content or delta.reasoning_content or delta.reasoning:
-                    self._speak(deltas, choice.index, delta)
-                if delta.tool_calls:
-                    _narrow_calls(deltas, choice.index, delta.tool_calls)
-            if choice.finish_reason:
-                self._finish(deltas, choice.index, choice.finish_reason)
+        for frame in frames:
+            if not self._opened or frame.event == "error":
+                deltas += self._wide(frame)
+                continue
+            try:
+                chunk = _narrow(frame.data)
+            except UNREADABLE:
+                deltas += self._wide(frame)
+                continue
+            for choice in chunk.choices:
+                self._narrow_choice(deltas, choice)
         return deltas
 
-    def close(self) -> list[Delta]:
-        """Say what the end of the stream says: nothing in this dialect."""
-        return []
+    def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice) -> None:
+        delta = choice.delta
+        if delta is not None:
+            if delta.reasoning_content or delta.reasoning:
+                self._speak(deltas, choice.index, delta)
+            elif delta.content:  # the same, for the most common speech
+                self._told.add((choice.index, "text"))
+                deltas.append(TextFragment(choice.index, delta.content))
+            if delta.tool_calls:
+                _narrow_calls(deltas, choice.index, delta.tool_calls)
+        if choice.finish_reason:
+            self._finish(deltas, choice.index, choice.finish_reason)
 
     # Any chunk.
 
@@ -203,7 +215,11 @@ def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> 
             name, text = name_label(function.name), function.arguments or ""
             deltas.append(Labelled(choice, index, id_label(call.id), name, text))
         else:
-            deltas.append(Fragment(choice, index, function.arguments))
+            last = deltas[-1] if deltas else None
+            if type(last) is Run and last.of.index == index and last.of.choice == choice:
+                last.texts.append(function.arguments)
+            else:
+                deltas.append(Run(Fragment(choice, index, ""), [function.arguments]))
 
 
 def _error_of(chunk: Chunk, frame: Frame) -> WireFault | None:

@@ -20,6 +20,7 @@ __all__ = [
     "Chunk",
     "DeltaView",
     "NarrowCall",
+    "NarrowChoice",
     "ToolCallView",
     "argument_text",
     "unknown_fields",
@@ -50,7 +51,9 @@ class _NarrowDelta(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     role: Any = None
 
 
-class _NarrowChoice(msgspec.Struct, gc=False):
+class NarrowChoice(msgspec.Struct, gc=False):
+    """A choice with a usual delta, or none."""
+
     delta: Union[_NarrowDelta, None] = None
     index: Annotated[int, msgspec.Meta(ge=0)] = 0
     finish_reason: Union[str, None] = None
@@ -59,7 +62,7 @@ class _NarrowChoice(msgspec.Struct, gc=False):
 
 
 class _NarrowChunk(msgspec.Struct, gc=False):
-    choices: list[_NarrowChoice]
+    choices: list[NarrowChoice]
     usage: None = None
     error: None = None
     x_groq: None = None

@@ -18,6 +18,7 @@ from wholecall.deltas import Delta, Finish, TextFragment, TurnEnded, TurnOpened,
 from wholecall.dialects.decode import UNREADABLE, is_done, provider_error, read
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
 __all__ = ["LegacyTranslator"]
@@ -40,7 +41,7 @@ class _Chunk(msgspec.Struct, gc=False):
 _DECODER = msgspec.json.Decoder(_Chunk)
 
 
-class LegacyTranslator:
+class LegacyTranslator(Translator):
     """Frames of one stream of text completions to deltas."""
 
     def __init__(self) -> None:
@@ -53,10 +54,6 @@ class LegacyTranslator:
             return self._take(_DECODER.decode(frame.data))
         except UNREADABLE:
             return self._slowly(frame)
-
-    def close(self) -> list[Delta]:
-        """Say what the end of the stream says: nothing in this dialect."""
-        return []
 
     def _slowly(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):

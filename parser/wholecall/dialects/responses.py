@@ -22,7 +22,7 @@ Source: OpenAI API reference, "Responses: streaming events", and the types of op
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -37,6 +37,7 @@ from wholecall.deltas import (
     Finish,
     Noted,
     ReasoningFragment,
+    Run,
     Slot,
     TextFragment,
     TurnEnded,
@@ -45,7 +46,6 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.decode import (
-    NO_TEXT,
     UNREADABLE,
     decode,
     dumped,
@@ -56,6 +56,15 @@ from wholecall.dialects.decode import (
     wire_text,
 )
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.responses_events import (
+    BODY_DECODER,
+    DECODER,
+    DONE_EVENTS,
+    ERROR_DECODER,
+    FRAGMENTS,
+    QUIET,
+    Event,
+)
 from wholecall.dialects.responses_items import (
     QUIET_ITEMS,
     Item,
@@ -70,65 +79,10 @@ from wholecall.dialects.responses_items import (
     restated_call,
 )
 from wholecall.dialects.restated import told_together
+from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Kind
 
 __all__ = ["ResponsesTranslator"]
-
-# Text of a call, in pieces and whole: (field of the whole text, kind).
-_DONE_EVENTS: Final[dict[str, tuple[str, Kind]]] = {
-    "response.function_call_arguments": ("arguments", "function"),
-    "response.custom_tool_call_input": ("input", "custom"),
-    "response.mcp_call_arguments": ("arguments", "server"),
-}
-_FRAGMENTS = frozenset(f"{prefix}.delta" for prefix in _DONE_EVENTS)
-
-# Families of events that say nothing new: the finished item or the finished response restates them.
-_QUIET_FAMILIES = (
-    "output_text",
-    "content_part",
-    "refusal",
-    "reasoning_summary_part",
-    "reasoning_summary_text",
-    "reasoning_text",
-    "web_search_call",
-    "file_search_call",
-    "code_interpreter_call",
-    "code_interpreter_call_code",
-    "image_generation_call",
-    "mcp_call",
-    "mcp_list_tools",
-    "shell_call_command",
-    "shell_call_output_content",
-    "apply_patch_call_operation_diff",
-    "audio",
-)
-_QUIET_PREFIXES = ("ping", "keepalive", "rate_limits.", "codex.")
-_QUIET = (*_QUIET_PREFIXES, *(f"response.{family}." for family in _QUIET_FAMILIES))
-
-
-class _Event(msgspec.Struct, gc=False):
-    type: str | None = None
-    sequence_number: Any = None
-    output_index: Any = None
-    item_id: Any = None
-    delta: Any = None
-    name: Any = None
-    arguments: msgspec.Raw = NO_TEXT
-    input: msgspec.Raw = NO_TEXT
-    item: Item | None = None
-    response: Response | None = None
-    error: Any = None
-    object: Any = None
-    stream_id: Any = None
-
-
-class _FlatError(msgspec.Struct, gc=False):
-    """An `error` event of the older form, without an `error` object."""
-
-    code: Any = None
-    message: Any = None
-    param: Any = None
 
 
 class _Progress:
@@ -147,13 +101,11 @@ class _Progress:
         self.done: dict[str, Item] = {}  # finished calls by their public ids
 
 
-_DECODER = msgspec.json.Decoder(_Event)
-_BODY_DECODER = msgspec.json.Decoder(Response)  # a whole, non-streamed body is a response at the top level
-_ERROR_DECODER = msgspec.json.Decoder(_FlatError)
 _NO_RESPONSE = Response()
+_NO_SLOT = Slot(0, None, None, "")
 
 
-class ResponsesTranslator:
+class ResponsesTranslator(Translator):
     """Frames of one Responses stream to deltas.
 
     Args:
@@ -163,17 +115,17 @@ class ResponsesTranslator:
     def __init__(self, *, guest: bool = False) -> None:
         self._guest = guest
         self._stream_id: Any = None
-        self._alias: str | None = None  # of the last fragment, read once
-        self._fragment_type: str | None = None
+        self._last = _NO_SLOT  # the last fragment
+        self._last_type: str | None = None  # and its type
         self._now = _Progress()
         self._progresses: dict[str, _Progress] = {}
-        self._events: dict[str | None, Callable[[_Event], list[Delta]]] = {
-            **dict.fromkeys(_FRAGMENTS, self._fragment),
+        self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
+            **dict.fromkeys(FRAGMENTS, self._fragment),
             "response.output_text.delta": self._text,
             "response.refusal.delta": self._text,
             "response.reasoning_summary_text.delta": self._reasoning,
             "response.reasoning_text.delta": self._reasoning,
-            **{f"{prefix}.done": self._whole for prefix in _DONE_EVENTS},
+            **dict.fromkeys(DONE_EVENTS, self._whole),
             "response.output_item.added": self._added,
             "response.output_item.done": self._item_done,
             "response.created": self._created,
@@ -189,55 +141,73 @@ class ResponsesTranslator:
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""
         try:
-            event = _DECODER.decode(frame.data)
+            event = DECODER.decode(frame.data)
         except UNREADABLE:
             return self._slowly(frame)
-        # The most common case: the next event of the same stream, a further piece of the same call.
-        now, number = self._now, event.sequence_number
-        if number != now.expected and number is not None:
-            return self._take(event, frame)
-        if event.stream_id is not self._stream_id:  # nearly always None
-            return self._take(event, frame)
-        if number is not None:
-            now.expected = number + 1
-        alias = self._alias
-        if event.item_id == alias and event.type == self._fragment_type:
-            index, text = event.output_index, event.delta
-            if text and type(text) is str and type(index) is int and index >= 0:
-                return [Slot(0, index, alias, text)]
-        known = self._events.get(event.type)
-        return self._unknown(event, frame) if known is None else known(event)
+        return self._take(event, frame)
 
-    def close(self) -> list[Delta]:
-        """Say what the end of the stream says: nothing in this dialect."""
-        return []
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Say what frames in a row say; further pieces of the same call, the most common case, in one `Run`."""
+        deltas: list[Delta] = []
+        run: Run | None = None
+        for frame in frames:
+            try:
+                event = DECODER.decode(frame.data)
+            except UNREADABLE:
+                run = None
+                deltas += self._slowly(frame)
+                continue
+            last, now, text, number = self._last, self._now, event.delta, event.sequence_number
+            if (
+                event.type == self._last_type
+                and event.item_id == last.alias
+                and event.output_index == last.index
+                and type(event.output_index) is int
+                and number == now.expected
+                and text
+                and type(text) is str
+                and event.stream_id is self._stream_id  # nearly always None
+            ):
+                now.expected = number + 1
+                if run is None:
+                    run = Run(last, [])
+                    deltas.append(run)
+                run.texts.append(text)
+            else:
+                run = None
+                deltas += self._take(event, frame)
+        return deltas
 
     def _slowly(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):  # proxies add it
             return [] if self._now.ended or self._guest else self._end()
-        views, _, deltas = read(_DECODER, frame)
+        views, _, deltas = read(DECODER, frame)
         for event in views:
             deltas += self._take(event, frame)
         return deltas
 
-    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: Event, frame: Frame) -> list[Delta]:
         """Translate an event after a look at its stream and its number."""
+        if event.sequence_number == self._now.expected and event.stream_id is self._stream_id:
+            self._now.expected += 1
+            return self._say(event, frame)
         deltas = self._switch(event)
         order = self._order(event)
-        if order is None:
-            return deltas
-        known = self._events.get(event.type)
-        return deltas + order + (self._unknown(event, frame) if known is None else known(event))
+        return deltas if order is None else deltas + order + self._say(event, frame)
 
-    def _unknown(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _say(self, event: Event, frame: Frame) -> list[Delta]:
+        known = self._events.get(event.type)
+        return self._unknown(event, frame) if known is None else known(event)
+
+    def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
         if event.type is None and event.object == "response":
-            return self._body(decode(_BODY_DECODER, frame.data) or _NO_RESPONSE)
+            return self._body(decode(BODY_DECODER, frame.data) or _NO_RESPONSE)
         if event.error is not None:
             return self._fail(event.error)
         if (event.type or frame.event) == "error":
-            flat = decode(_ERROR_DECODER, frame.data)
+            flat = decode(ERROR_DECODER, frame.data)
             return self._fail(flat and msgspec.structs.asdict(flat))
-        if is_noise(frame) or (event.type or "").startswith(_QUIET):
+        if is_noise(frame) or (event.type or "").startswith(QUIET):
             return []
         if event.type is None and frame.event in self._events:
             event.type = frame.event
@@ -246,7 +216,7 @@ class ResponsesTranslator:
 
     # The order of events
 
-    def _switch(self, event: _Event) -> list[Delta]:
+    def _switch(self, event: Event) -> list[Delta]:
         if event.stream_id == self._stream_id:
             return []
         self._progresses[str(self._stream_id)] = self._now
@@ -254,7 +224,7 @@ class ResponsesTranslator:
         self._now = self._progresses.get(str(event.stream_id)) or _Progress()
         return [TurnOpened(self._now.key)] if self._now.opened and not self._guest else []
 
-    def _order(self, event: _Event) -> list[Delta] | None:
+    def _order(self, event: Event) -> list[Delta] | None:
         """Place an event by its number: None if it was seen before, else what its place says."""
         number, expected = index_label(event.sequence_number), self._now.expected
         if number is None or number < 0:
@@ -270,49 +240,49 @@ class ResponsesTranslator:
             return [WireFault("undecodable_frame", lost, hole=True)]
         return self._open(_NO_RESPONSE) if number == 0 and expected > 0 and not created else []
 
-    def _is_current(self, event: _Event) -> bool:
+    def _is_current(self, event: Event) -> bool:
         return self._now.opened and id_label((event.response or _NO_RESPONSE).id) == self._now.key
 
     # The pieces of a message
 
-    def _fragment(self, event: _Event) -> list[Delta]:
+    def _fragment(self, event: Event) -> list[Delta]:
         text = event.delta
         if text in ("", None):
             return []
-        self._alias, self._fragment_type = id_label(event.item_id), event.type
-        return [Slot(0, index_label(event.output_index), self._alias, dumped(text))]
+        self._last = Slot(0, index_label(event.output_index), id_label(event.item_id), dumped(text))
+        self._last_type = event.type
+        return [self._last]
 
-    def _text(self, event: _Event) -> list[Delta]:
+    def _text(self, event: Event) -> list[Delta]:
         self._now.spoken = True
         text = text_label(event.delta)
         return [] if text is None else [TextFragment(0, text)]
 
-    def _reasoning(self, event: _Event) -> list[Delta]:
+    def _reasoning(self, event: Event) -> list[Delta]:
         text, index = text_label(event.delta), index_label(event.output_index)
         self._now.thought.add(index)
         return [] if text is None else [ReasoningFragment(0, text, index)]
 
-    def _whole(self, event: _Event) -> list[Delta]:
-        field, kind = _DONE_EVENTS[(event.type or "").removesuffix(".done")]
+    def _whole(self, event: Event) -> list[Delta]:
+        field, kind = DONE_EVENTS[event.type]
         text, name = wire_text(getattr(event, field)), name_label(event.name)
         index, alias = index_label(event.output_index), id_label(event.item_id)
         if text:
             return [CallWhole(0, index, alias, None, name, text, DONE, kind)]
         return [CallSeen(0, index, alias, None, name, kind)] if name else []
 
-    def _added(self, event: _Event) -> list[Delta]:
+    def _added(self, event: Event) -> list[Delta]:
         item = event.item or Item()
         if is_call(item):
             return [call_delta(item, index_label(event.output_index), OBJECT, skeleton=True)]
         return [] if item.type in QUIET_ITEMS else [Noted(0, "unknown_events")]
 
-    def _item_done(self, event: _Event) -> list[Delta]:
+    def _item_done(self, event: Event) -> list[Delta]:
         item, index = event.item or Item(), index_label(event.output_index)
         if is_call(item):
-            cut = item.status == "incomplete"
-            closed = CallClosed(0, index, id_label(item.id), truncated=cut)
-            self._now.done[public_id(item) or ""] = item
-            return [call_delta(item, index, ITEM_DONE), closed]
+            whole = call_delta(item, index, ITEM_DONE)
+            self._now.done[whole.id or ""] = item
+            return [whole, CallClosed(0, index, whole.alias, truncated=item.status == "incomplete")]
         if item.type == "reasoning":
             told = index in self._now.thought
             self._now.thought.add(index)
@@ -321,10 +291,10 @@ class ResponsesTranslator:
 
     # The message
 
-    def _created(self, event: _Event) -> list[Delta]:
+    def _created(self, event: Event) -> list[Delta]:
         return self._open(event.response or _NO_RESPONSE)
 
-    def _progressed(self, event: _Event) -> list[Delta]:
+    def _progressed(self, event: Event) -> list[Delta]:
         return [] if self._now.opened else self._created(event)
 
     def _open(self, response: Response) -> list[Delta]:
@@ -339,7 +309,7 @@ class ResponsesTranslator:
             return deltas + self._restated(response)
         return deltas + self._conclude(response, outcome_of("", response.status))
 
-    def _finished(self, event: _Event) -> list[Delta]:
+    def _finished(self, event: Event) -> list[Delta]:
         response = event.response or _NO_RESPONSE
         return self._conclude(response, outcome_of(event.type or "", response.status))
 

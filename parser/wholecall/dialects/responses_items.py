@@ -11,6 +11,7 @@ a tool search runs at the client only when it says so.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -130,6 +131,7 @@ _CALLS: Final[dict[str | None, _Call]] = {
 }
 _MEMBERS = ("action", "queries", "code", "arguments", "operation", "input", "actions")
 _EXTRA = ("caller", "async_", "server_label", "fingerprint", "pending_safety_checks")
+_EXTRA_OF = attrgetter(*_EXTRA)
 
 QUIET_ITEMS = frozenset(
     {
@@ -170,7 +172,7 @@ def call_delta(item: Item, index: Index | None, rank: int, *, skeleton: bool = F
     so do the members of a tool that OpenAI defines, unless the item is completed already.
     """
     call = _CALLS[item.type]
-    kind: Kind = "server" if _is_hosted(item) else call.kind
+    kind: Kind = "server" if call.kind == "builtin" and _is_hosted(item) else call.kind
     text = wire_text(getattr(item, call.text)) if call.text else _members_text(item)
     if skeleton and (is_blank(text) or (call.text is None and item.status != "completed")):
         text = ""
@@ -229,9 +231,9 @@ def _members_text(item: Item) -> str:
 
 def _extra(item: Item, item_id: str | None) -> dict[str, Any] | None:
     extra: dict[str, Any] = {} if item_id is None else {"item_id": item_id}
-    for field in _EXTRA:
-        if (value := getattr(item, field)) not in (None, []):
-            extra[field.rstrip("_")] = value
+    values = _EXTRA_OF(item)
+    if any(values):
+        extra |= {field.rstrip("_"): value for field, value in zip(_EXTRA, values, strict=True) if value}
     return extra or None
 
 

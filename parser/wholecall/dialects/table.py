@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
-from wholecall.deltas import Delta
 from wholecall.dialects import detect
 from wholecall.dialects.anthropic import AnthropicTranslator
 from wholecall.dialects.chat import ChatTranslator
 from wholecall.dialects.legacy import LegacyTranslator
 from wholecall.dialects.responses import ResponsesTranslator
+from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
-from wholecall.framing.frame import Frame
 
 __all__ = ["DIALECTS", "Dialect", "Translator", "detect_dialect", "named"]
-
-
-class Translator(Protocol):
-    """Says in deltas what the frames of one stream say; one per stream."""
-
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Return what one frame says, in order."""
-        ...
-
-    def close(self) -> list[Delta]:
-        """Return what the end of the stream says."""
-        ...
 
 
 class Dialect(msgspec.Struct, frozen=True):

@@ -55,10 +55,12 @@ class ByteFraming(ABC):
 
     Attributes:
         faults: what went wrong and was not taken yet; empty on a healthy stream.
+        replaced: whether any frame so far held bytes that are not UTF-8.
     """
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self.faults: list[WireFault] = []
+        self.replaced = False
         self._positions: list[int] = []  # of faults: how many frames were returned before each
         self._n_frames = 0
         self._dead = False
@@ -140,6 +142,11 @@ class ByteFraming(ABC):
     def _note_too_large(self, raw: bytes, frames: list[Frame]) -> None:
         detail = f"one event is larger than {self._max_event} bytes and was skipped"
         self._note(WireFault("event_too_large", detail, raw=self._raw_text(raw), hole=True), frames)
+
+    def _frame(self, event: str, data: bytes | bytearray, id: str = "", retry: int | None = None) -> Frame:
+        text, replaced = decode(data)
+        self.replaced = self.replaced or replaced
+        return Frame(event, text, id, retry, replaced)
 
     @abstractmethod
     def _read(self, data: bytes, frames: list[Frame]) -> None:

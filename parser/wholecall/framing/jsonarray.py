@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 
-from wholecall.framing.base import DEFAULT_LIMITS, ByteFraming, decode
+from wholecall.framing.base import DEFAULT_LIMITS, ByteFraming
 from wholecall.framing.frame import Frame
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
@@ -91,8 +91,7 @@ class JSONArrayFraming(ByteFraming):
 
     def _end_element(self, frames: list[Frame]) -> None:
         if not self._dropping:
-            text, replaced = decode(self._element.rstrip())
-            frames.append(Frame("", text, "", None, replaced))
+            frames.append(self._frame("", self._element.rstrip()))
         self._element = bytearray()
         self._within = self._dropping = False
 

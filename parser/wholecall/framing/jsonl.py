@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import msgspec
 
-from wholecall.framing.base import DEFAULT_LIMITS, LineFraming, decode
+from wholecall.framing.base import DEFAULT_LIMITS, LineFraming
 from wholecall.framing.frame import Frame
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
@@ -63,7 +63,7 @@ class JSONLinesFraming(LineFraming):
         if self._value:
             self._join(text, frames)
         elif not text.lstrip().startswith(_OPENERS) or _is_one_value(text):
-            frames.append(_frame(text))
+            frames.append(self._frame("", text))
         else:
             self._nesting = Nesting()
             self._join(text, frames)
@@ -87,7 +87,7 @@ class JSONLinesFraming(LineFraming):
 
     def _end_value(self, frames: list[Frame]) -> None:
         self._value.pop()
-        frames.append(_frame(self._value))
+        frames.append(self._frame("", self._value))
         self._value = bytearray()
 
     def _measure(self, line: bytearray, frames: list[Frame]) -> int | None:
@@ -105,8 +105,3 @@ class JSONLinesFraming(LineFraming):
             self._read_line(self._take_partial(), frames)
         if self._value and not self._dead:
             self._end_value(frames)
-
-
-def _frame(text: bytes | bytearray) -> Frame:
-    data, replaced = decode(text)
-    return Frame("", data, "", None, replaced)

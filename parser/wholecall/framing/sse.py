@@ -195,8 +195,7 @@ class SSEFraming(LineFraming):
         """WHATWG HTML 9.2.6, "dispatch the event": without data only the name is forgotten."""
         if self._data:
             self._data.pop()  # "If the data buffer's last character is U+000A LF, remove it"
-            text, replaced = decode(self._data)
-            frames.append(Frame(self._event or "message", text, self._id, self._retry, replaced))
+            frames.append(self._frame(self._event or "message", self._data, self._id, self._retry))
             self._data = bytearray()
         self._event = ""
         self._retry = None
@@ -239,8 +238,7 @@ class SSEFraming(LineFraming):
     def _end_raw(self, frames: list[Frame]) -> None:
         if self._raw:
             self._raw.pop()
-            text, replaced = decode(self._raw)
-            frames.append(Frame("", text, self._id, None, replaced))
+            frames.append(self._frame("", self._raw, self._id))
             self._raw = bytearray()
 
     # The end.

@@ -21,9 +21,11 @@ class Framing(Protocol):
 
     Attributes:
         faults: what went wrong and was not taken yet.
+        replaced: whether any frame so far held bytes that are not UTF-8.
     """
 
     faults: list[WireFault]
+    replaced: bool
 
     def feed(self, data: BytesLike, /) -> list[Frame]:
         """Read the next bytes of the stream and return the frames that they complete."""

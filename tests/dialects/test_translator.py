@@ -1,0 +1,137 @@
+"""What holds of the translators of all dialects."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from tests.support import bless
+from tests.support.told import in_pieces
+from wholecall import Limits
+from wholecall.deltas import Delta, Fragment, Run, Slot, TextFragment
+from wholecall.dialects.table import DIALECTS, named
+from wholecall.dialects.translator import Translator
+from wholecall.framing import FRAMINGS, Frame, sniff
+
+HOT = ("chat-completions", "responses", "anthropic")
+RECORDED = [entry for entry in bless.manifest() if entry["dialect"] in {dialect.name for dialect in DIALECTS}]
+
+
+def frames_of(entry: dict[str, Any]) -> list[Frame]:
+    """Return the frames of a recording."""
+    data = bless.recorded(entry)
+    framing = FRAMINGS[sniff(data) or "sse"](Limits())
+    return framing.feed(data) + framing.close()
+
+
+def batches(frames: list[Frame], seed: str) -> list[list[Frame]]:
+    """Cut the frames into rows of random length."""
+    random_ = random.Random(seed)
+    rows: list[list[Frame]] = [[]]
+    for frame in frames:
+        if random_.random() < 0.2:
+            rows.append([])
+        rows[-1].append(frame)
+    return rows
+
+
+@pytest.mark.parametrize("entry", RECORDED, ids=[entry["name"] for entry in RECORDED])
+def test_frames_in_a_row_say_what_they_say_one_by_one(entry: dict[str, Any]) -> None:
+    """However the frames are put together, the pieces are the same, and no run holds an empty one."""
+    frames = frames_of(entry)
+    one_by_one, in_rows = (named(entry["dialect"]).start() for _ in range(2))
+    expected = in_pieces(delta for frame in frames for delta in one_by_one.translate(frame))
+    actual = [delta for row in batches(frames, entry["name"]) for delta in in_rows.translate_all(row)]
+
+    assert expected == in_pieces(actual)
+    assert all(delta.texts and all(delta.texts) for delta in actual if isinstance(delta, Run))
+
+
+def of_responses(number: int, index: object = 1, **more: object) -> str:
+    """Return a piece of a Responses call."""
+    event = {"type": "response.function_call_arguments.delta", "sequence_number": number, "item_id": "fc"}
+    return json.dumps({**event, "output_index": index, "delta": f"<{number}>", **more})
+
+
+def of_anthropic(index: object, text: str) -> str:
+    """Return a piece of an Anthropic call."""
+    delta = {"type": "input_json_delta", "partial_json": text}
+    return json.dumps({"type": "content_block_delta", "index": index, "delta": delta})
+
+
+STOP = '{"type":"content_block_stop","index":1}'
+INTERRUPTED = {
+    "responses broken": ("responses", [of_responses(0), of_responses(1), "{", of_responses(2)]),
+    "responses true": ("responses", [of_responses(0), of_responses(1), of_responses(2, True)]),
+    "responses index": ("responses", [of_responses(0), of_responses(1), of_responses(2, 2), of_responses(3)]),
+    "responses text": ("responses", [of_responses(0), of_responses(1), of_responses(2, delta={"a": 1})]),
+    "responses item": ("responses", [of_responses(0), of_responses(1), of_responses(2, item_id="other")]),
+    "responses stream": (
+        "responses",
+        [
+            '{"type":"response.created","sequence_number":0,"response":{"id":"r"}}',
+            of_responses(1),
+            of_responses(2),
+            of_responses(3, stream_id="s"),
+            of_responses(3),
+        ],
+    ),
+    "responses replay": ("responses", [of_responses(0), of_responses(1), of_responses(1), of_responses(2)]),
+    "anthropic broken": (
+        "anthropic",
+        [of_anthropic(1, "a"), of_anthropic(1, "b"), "{", of_anthropic(1, "c")],
+    ),
+    "anthropic true": ("anthropic", [of_anthropic(1, "a"), of_anthropic(1, "b"), of_anthropic(True, "c")]),
+    "anthropic stop": ("anthropic", [of_anthropic(1, "a"), STOP, of_anthropic(1, "b"), STOP]),
+    "anthropic blank": ("anthropic", [of_anthropic(1, "a"), of_anthropic(1, ""), of_anthropic(1, "b")]),
+}
+
+
+@pytest.mark.parametrize(("dialect", "texts"), INTERRUPTED.values(), ids=list(INTERRUPTED))
+def test_what_interrupts_a_run(dialect: str, texts: list[str]) -> None:
+    """A frame that is no further piece is told where it stands, and what follows is told behind it."""
+    frames = [Frame("message", text) for text in texts]
+    one_by_one, in_a_row = (named(dialect).start() for _ in range(2))
+    expected = [delta for frame in frames for delta in one_by_one.translate(frame)]
+
+    assert expected == in_pieces(in_a_row.translate_all(frames))
+
+
+@pytest.mark.parametrize("dialect", HOT)
+def test_pieces_of_one_call_are_one_run(dialect: str) -> None:
+    """The most common frames of all make one delta together, but for the first of a call."""
+    recordings = [frames_of(entry) for entry in RECORDED if entry["dialect"] == dialect]
+    frames = max(recordings, key=len)
+    runs = [delta for delta in named(dialect).start().translate_all(frames) if isinstance(delta, Run)]
+
+    assert len(frames) // 2 < max(len(run.texts) for run in runs)
+
+
+class Echo(Translator):
+    """The smallest translator: each frame is text."""
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say the text of one frame."""
+        return [TextFragment(0, frame.data)]
+
+
+def test_a_translator_needs_one_method() -> None:
+    """Frames are translated one after the other, and the end says nothing, where a dialect does not differ."""
+    echo = Echo()
+
+    assert [TextFragment(0, "a"), TextFragment(0, "b")] == echo.translate_all(
+        [Frame("", "a"), Frame("", "b")]
+    )
+    assert [] == echo.close()
+
+
+@pytest.mark.parametrize("of", [Fragment(1, 2, "a"), Slot(1, 2, "i", "a")])
+def test_a_run_stands_for_its_pieces(of: Fragment | Slot) -> None:
+    """Each piece has the labels of the first one, and a text of its own."""
+    pieces = Run(of, ["b", "c"]).pieces()
+
+    assert ["b", "c"] == [piece.text for piece in pieces]
+    assert [(type(of), 1, 2)] * 2 == [(type(piece), piece.choice, piece.index) for piece in pieces]
