@@ -239,7 +239,7 @@ class ToolCallParser:
         self._pending.append(frame)
         self._pending_size += len(frame.data)
         for text in payloads(frame.data):
-            dialect = detect_dialect(_object(text))
+            dialect = detect_dialect(_object(text), frame.event)
             if dialect is not None:
                 self._assembler.dialect = dialect.name
                 self._translator = dialect.start()

@@ -47,7 +47,7 @@ def test_each_stream_has_its_own_translator(name: str) -> None:
 def test_the_first_dialect_that_knows_the_frame_has_it() -> None:
     """Choices with a text field are legacy even though chat completions would take them."""
     payload = {"choices": [{"text": "x"}]}
-    willing = [dialect.name for dialect in DIALECTS if dialect.detect(payload)]
+    willing = [dialect.name for dialect in DIALECTS if dialect.detect(payload, "")]
 
     assert ["legacy-completions", "chat-completions"] == willing
     assert named("legacy-completions") is detect_dialect(payload)

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from tests.support import bless
+from wholecall.dialects import table
 from wholecall.events import BuiltinToolCall, CustomToolCall, Event, ServerToolCall, ToolCall, ToolCallDropped
 
 pytestmark = pytest.mark.cases
 
-DIALECTS = ("chat-completions", "responses", "anthropic", "legacy-completions")
+DIALECTS = tuple(dialect.name for dialect in table.DIALECTS)
 BUILTIN = {
     "shell_call": "shell",
     "local_shell_call": "local_shell",

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tests.support import encode, quirky
 from tests.support.model import Fragment
+from tests.support.renderers import RENDERERS
 from tests.support.turns import (
     DONE,
     TERMINAL,
@@ -64,8 +65,8 @@ def test_dialects_agree(plan: Plan, size: int) -> None:
     calls = [encode.Call(f"call_{n}", plan.names[n], plan.raw(n)) for n in range(len(plan))]
     turn, pieces = encode.Turn(calls), encode.every(size)
 
-    for render in (encode.render_chat, encode.render_responses, encode.render_anthropic):
-        assert plan.sent() == pairs(parse([render(turn, pieces)], "auto")), render.__name__
+    for dialect, render in RENDERERS.items():
+        assert plan.sent() == pairs(parse([render(turn, pieces)], "auto")), dialect
 
 
 @given(plans(), st.sampled_from(("tool_calls", "stop", None)))

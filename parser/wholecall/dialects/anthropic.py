@@ -20,7 +20,7 @@ skipped. Source: Anthropic API reference, "Streaming Messages".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -60,7 +60,9 @@ from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Kind
 
-__all__ = ["AnthropicTranslator"]
+__all__ = ["AnthropicTranslator", "detect"]
+
+_TYPES = frozenset({"message_start", "message_delta", "message_stop"})
 
 # Who executes the call of a block. Client tools that Anthropic defines (bash, computer) are `tool_use` too.
 _CALL_BLOCKS: Final[dict[str, Kind]] = {
@@ -118,6 +120,16 @@ _BODY_DECODER = msgspec.json.Decoder(_Message)  # a whole, non-streamed body is 
 _NO_EVENT = _Event()
 _NO_DELTA = _Delta()
 _NO_SLOT = Slot(0, None, None, "")
+
+
+def detect(payload: Mapping[str, Any], _event: str) -> bool:
+    """A Messages event (a ping decides nothing), or a whole body."""
+    kind = payload.get("type")
+    if not isinstance(kind, str):
+        return False
+    if kind in _TYPES or kind.startswith("content_block_"):
+        return True
+    return kind == "message" and isinstance(payload.get("content"), list)
 
 
 class AnthropicTranslator(Translator):

@@ -15,6 +15,7 @@ Source: OpenAI API reference, "Chat streaming", and the SDK types and recorded s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from wholecall.deltas import (
@@ -46,7 +47,7 @@ from wholecall.dialects.chat_views import (
     argument_text,
     unknown_fields,
 )
-from wholecall.dialects.decode import UNREADABLE, is_done, plain, provider_error, read
+from wholecall.dialects.decode import UNREADABLE, first_choice, is_done, plain, provider_error, read
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.responses import ResponsesTranslator
@@ -54,10 +55,25 @@ from wholecall.dialects.restated import told_together
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
-__all__ = ["ChatTranslator"]
+__all__ = ["ChatTranslator", "detect"]
+
+_ORACLE_FIELDS = ("apiFormat", "finishReason", "toolCalls")
 
 _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
 _narrow = NARROW.decode
+
+
+def detect(payload: Mapping[str, Any], _event: str) -> bool:
+    """A chunk with choices, one that says what it is, or Oracle's flat form."""
+    if first_choice(payload):
+        return True
+    if str(payload.get("object", "")).startswith("chat.completion") and payload.get("choices") != []:
+        return True
+    if "candidates" in payload:
+        return False
+    message = payload.get("message")
+    flat = isinstance(message, dict) and "toolCalls" in message
+    return flat or any(field in payload for field in _ORACLE_FIELDS)
 
 
 class ChatTranslator(Translator):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import json
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import msgspec
@@ -30,6 +30,7 @@ __all__ = [
     "Reading",
     "decode",
     "dumped",
+    "first_choice",
     "is_blank",
     "is_done",
     "is_noise",
@@ -146,6 +147,13 @@ def wire_text(raw: msgspec.Raw) -> str:
         return _STRING.decode(data)
     except UNREADABLE:
         return str(_SCANNER.decode(data.decode("utf-8", "surrogatepass")))
+
+
+def first_choice(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the first of a frame's `choices`, an empty object if there is none."""
+    choices = payload.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else {}
 
 
 def dumped(value: Any) -> str:

@@ -10,18 +10,19 @@ Source: OpenAI API reference, "Completions", as vLLM and llama.cpp still serve i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from wholecall.deltas import Delta, Finish, TextFragment, TurnEnded, TurnOpened, UsageSeen
-from wholecall.dialects.decode import UNREADABLE, is_done, provider_error, read
+from wholecall.dialects.decode import UNREADABLE, first_choice, is_done, provider_error, read
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
-__all__ = ["LegacyTranslator"]
+__all__ = ["LegacyTranslator", "detect"]
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -39,6 +40,12 @@ class _Chunk(msgspec.Struct, gc=False):
 
 
 _DECODER = msgspec.json.Decoder(_Chunk)
+
+
+def detect(payload: Mapping[str, Any], _event: str) -> bool:
+    """Choices that hold text and neither a delta nor a message; `object` is not to be trusted."""
+    choice = first_choice(payload)
+    return isinstance(choice.get("text"), str) and not ("delta" in choice or "message" in choice)
 
 
 class LegacyTranslator(Translator):

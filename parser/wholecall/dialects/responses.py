@@ -21,7 +21,7 @@ Source: OpenAI API reference, "Responses: streaming events", and the types of op
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -82,7 +82,15 @@ from wholecall.dialects.restated import told_together
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
-__all__ = ["ResponsesTranslator"]
+__all__ = ["ResponsesTranslator", "detect"]
+
+
+def detect(payload: Mapping[str, Any], _event: str) -> bool:
+    """A `response.*` event without the event id of the Realtime API, or a whole body."""
+    kind = payload.get("type")
+    if isinstance(kind, str) and kind.startswith("response."):
+        return "event_id" not in payload
+    return payload.get("object") == "response" and isinstance(payload.get("output"), list)
 
 
 class _Progress:

@@ -7,11 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.dialects import detect
-from wholecall.dialects.anthropic import AnthropicTranslator
-from wholecall.dialects.chat import ChatTranslator
-from wholecall.dialects.legacy import LegacyTranslator
-from wholecall.dialects.responses import ResponsesTranslator
+from wholecall.dialects import anthropic, chat, legacy, responses
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
 
@@ -23,20 +19,24 @@ class Dialect(msgspec.Struct, frozen=True):
 
     Attributes:
         name: as in `TurnStarted.dialect`.
-        detect: whether a decoded frame is decisive for this dialect.
+        framings: the framings in which it comes, by their names, the usual one first.
+        detect: whether a frame is decisive for this dialect; it is given the decoded object and the event's name.
         start: makes the translator of one stream.
     """
 
     name: str
-    detect: Callable[[Mapping[str, Any]], bool]
+    framings: tuple[str, ...]
+    detect: Callable[[Mapping[str, Any], str], bool]
     start: Callable[[], Translator]
 
 
+_SSE = ("sse", "jsonl")
+
 DIALECTS: Final[tuple[Dialect, ...]] = (
-    Dialect("responses", detect.is_responses, ResponsesTranslator),
-    Dialect("anthropic", detect.is_anthropic, AnthropicTranslator),
-    Dialect("legacy-completions", detect.is_legacy_completions, LegacyTranslator),
-    Dialect("chat-completions", detect.is_chat_completions, ChatTranslator),
+    Dialect("responses", _SSE, responses.detect, responses.ResponsesTranslator),
+    Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
+    Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
+    Dialect("chat-completions", _SSE, chat.detect, chat.ChatTranslator),
 )
 
 
@@ -53,6 +53,6 @@ def named(name: str) -> Dialect:
     raise UnknownDialect(f"there is no dialect {name!r}; use 'auto' or one of: {known}")
 
 
-def detect_dialect(payload: Mapping[str, Any]) -> Dialect | None:
+def detect_dialect(payload: Mapping[str, Any], event: str = "") -> Dialect | None:
     """Return the first dialect for which the frame is decisive, None while none is."""
-    return next((dialect for dialect in DIALECTS if dialect.detect(payload)), None)
+    return next((dialect for dialect in DIALECTS if dialect.detect(payload, event)), None)
