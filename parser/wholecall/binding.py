@@ -120,8 +120,8 @@ def _other_name(delta: Labelled, call: Call) -> bool:
 
 def _may_begin(delta: Labelled) -> bool:
     """Whether the text can be the beginning of a call's text: blank, or the beginning of a value."""
-    text = delta.text.lstrip()
-    return not text or text[0] in '{["' or text in {"null", "None"}
+    text = delta.text.strip()
+    return not text or text[0] in '{["' or "null".startswith(text) or "None".startswith(text)
 
 
 def _candidates(choice: Choice, delta: Labelled) -> list[Call]:

@@ -94,10 +94,12 @@ class Streaming(RuleBasedStateMachine):
     def open_without_a_name(self, text: str, places: list[int], cut: int) -> tuple[int, tuple[str, ...]]:
         """A call opens with its id alone; the name may come later, or never.
 
-        A call that has no id yet would take that id for its own, so all others have theirs.
+        A call that has no id yet would take that id for its own, so all others have theirs, and no name has
+        come a second time, for that may be the head of a call without an id.
         """
         identified = {f.index for f in self.fragments if (f.id or "").startswith("call_")}
-        assume(len(identified) == self.opened)
+        named = [f.index for f in self.fragments if f.name is not None]
+        assume(len(identified) == self.opened and len(named) == len(set(named)))
         index, self.opened = self.opened, self.opened + 1
         pieces = cut_at(text, places)
         assume(not any(piece.startswith(text[: text.find(piece)] or "\0") for piece in pieces[1:]))
@@ -123,8 +125,10 @@ class Streaming(RuleBasedStateMachine):
     @precondition(_going_on)
     @rule(call=calls)
     def identify(self, call: tuple[int, tuple[str, ...]]) -> None:
-        """The id comes again, or late."""
+        """The id comes again, or late; not late behind a repeated name, which may be another call's head."""
         index, _ = call
+        mine = [f for f in self.fragments if f.index == index]
+        assume(any(f.id for f in mine) or not any(f.name for f in mine[1:]))
         self._send(Fragment(index, f"call_{index}"), 0)
 
     @precondition(lambda self: self.ended is None)

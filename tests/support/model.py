@@ -7,7 +7,7 @@ repeat), all under indices that can be trusted. It imports nothing from wholecal
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -53,7 +53,21 @@ def expected(fragments: Sequence[Fragment], finish: str | None, ended: Ended) ->
     for fragment in fragments:
         if (fragment.id or "").strip() or (fragment.name or "").strip() or fragment.text:
             calls.setdefault(fragment.index, []).append(fragment)
-    return [_outcome(mine, finish, ended) for mine in calls.values()]
+    outcomes = [_outcome(mine, finish, ended) for mine in calls.values()]
+    if any(outcome.reason == "nameless" and not _is_hollow(outcome) for outcome in outcomes):
+        return [_without_text(outcome) for outcome in outcomes]
+    return outcomes
+
+
+def _is_hollow(outcome: Outcome) -> bool:
+    return "".join(outcome.raw.split()) in {"{}", "null", "None"} or not outcome.raw
+
+
+def _without_text(outcome: Outcome) -> Outcome:
+    """Text that no name claims may be the text of a call that has none."""
+    if outcome.reason is None and _is_hollow(outcome):
+        return replace(outcome, arguments=None, reason="ambiguous")
+    return outcome
 
 
 def _outcome(mine: list[Fragment], finish: str | None, ended: Ended) -> Outcome:

@@ -1202,12 +1202,12 @@ class _Reader:
                 if _starts(at.text) and not any(at.text.startswith(c.text) for c in pool)
                 else "name_only"
             )
+        if any(not c.text and not at.name.startswith(c.name or "") for c in same_index):
+            return "split_or_second"
         if any(_related(c.name, at.name) for c in open_calls):
             return "mislabelled" if any(c.left or c.hollow for c in open_calls) else "name_only"
         if same_index:
-            return (
-                "split_or_second" if any(not c.text for c in open_calls) else self._unless_latest_open(pool)
-            )
+            return self._unless_latest_open(pool)
         return "name_only" if any(not c.text for c in open_calls) else None
 
     @staticmethod

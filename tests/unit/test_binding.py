@@ -660,3 +660,14 @@ def test_a_late_id_or_a_late_name() -> None:
     assert [Got("b", "f", ""), Got("c", "g", B), Got("d", "h", A)] == bound(
         at(0, "", "b", "f"), *heads[1:], name
     )
+
+
+def test_a_null_in_pieces() -> None:
+    """The beginning of a null begins a call's text, also where the call has no name yet or no index of its own."""
+    assert [Got("call_0_0_0", "f", "null", "id_generated")] == bound(
+        at(0, "n"), at(0, "ul", None, "f"), at(0, "l")
+    )
+    assert [Got("c", "f", A), Got("d", "g", "None", "index_churn")] == bound(
+        at(0, A, "c", "f"), at(1, "", "d", "g"), at(2, "No"), at(3, "ne")
+    )
+    assert [lost(None, "f", "nothing")] == bound(at(0, "nothing"), at(0, "", None, "f"))
