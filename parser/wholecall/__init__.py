@@ -1,6 +1,7 @@
 """Whole tool calls, or none: the bytes of any LLM stream to tool calls that are safe to execute."""
 
 from wholecall.arguments import Verdict, parse_arguments
+from wholecall.dialects.table import Dialect, register
 from wholecall.errors import BadRecording, StreamClosed, StreamFailed, UnknownDialect, WholecallError
 from wholecall.events import (
     ArgumentsDelta,
@@ -23,7 +24,7 @@ from wholecall.events import (
 from wholecall.iterate import acollect, aevents, aturns, collect, events, turns
 from wholecall.limits import Limits
 from wholecall.policy import Policy
-from wholecall.stream import ToolCallParser
+from wholecall.stream import ToolCallParser, detect
 from wholecall.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.vocabulary import (
     Anomaly,
@@ -45,6 +46,7 @@ __all__ = [
     "BuiltinKind",
     "BuiltinToolCall",
     "CustomToolCall",
+    "Dialect",
     "DropReason",
     "Edit",
     "EditKind",
@@ -79,7 +81,9 @@ __all__ = [
     "aevents",
     "aturns",
     "collect",
+    "detect",
     "events",
     "parse_arguments",
+    "register",
     "turns",
 ]

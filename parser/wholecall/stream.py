@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["ToolCallParser"]
+__all__ = ["ToolCallParser", "detect"]
 
 _LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
 BytesLike = Union[bytes, bytearray, memoryview]
@@ -98,6 +98,11 @@ class ToolCallParser:
     def __repr__(self) -> str:
         state = "closed" if self._closed else "open"
         return f"<ToolCallParser {self._assembler.dialect} {state} turns={len(self._assembler.turns)}>"
+
+    @property
+    def dialect(self) -> str | None:
+        """The name of the stream's dialect, None while it is not known."""
+        return self._assembler.dialect if self._translator is not None else None
 
     @property
     def turn(self) -> Turn:
@@ -270,6 +275,20 @@ class ToolCallParser:
             self._assembler.advance(
                 [WireFault("unknown_dialect", "no frame of a known dialect came", raw=raw)]
             )
+
+
+def detect(data: BytesLike) -> str | None:
+    """Return the name of the dialect of a stream that begins with these bytes, or of a whole response.
+
+    None if no frame among them is decisive: more bytes may tell, or no dialect knows the stream.
+
+    Raises:
+        TypeError: `data` is no bytes; encode text with `.encode()`.
+    """
+    parser = ToolCallParser()
+    parser.feed(data)
+    parser.close()
+    return parser.dialect
 
 
 _REPLACED = WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")

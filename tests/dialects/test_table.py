@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from wholecall import WholecallError
-from wholecall.dialects.table import DIALECTS, detect_dialect, named
+from tests.support.told import Echo
+from wholecall import WholecallError, detect
+from wholecall.dialects import table
+from wholecall.dialects.table import DIALECTS, Dialect, detect_dialect, named, register
 from wholecall.errors import UnknownDialect
 from wholecall.framing.frame import Frame
 
@@ -56,3 +58,72 @@ def test_the_first_dialect_that_knows_the_frame_has_it() -> None:
 def test_a_frame_that_is_not_decisive_has_no_dialect() -> None:
     """Detection waits instead of guessing."""
     assert detect_dialect({}) is None
+
+
+def tram(name: str = "tram") -> Dialect:
+    """Return a dialect of a third party."""
+    return Dialect(name, ("jsonl",), lambda payload, event: "tram" in payload or event == "tram", Echo)
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> list[Dialect]:
+    """Return an empty list of registered dialects, for this test alone."""
+    registered: list[Dialect] = []
+    monkeypatch.setattr(table, "_registered", registered)
+    return registered
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_registered_dialect_is_asked_first() -> None:
+    """Who registers a dialect knows the stream better than we do; the latest one is asked before all."""
+    payload = {"tram": 1, "choices": [{"delta": {}}]}
+    register(tram())
+    register(tram("tram-2"))
+
+    assert tram("tram-2").name == getattr(detect_dialect(payload), "name", None)
+    assert "chat-completions" == getattr(detect_dialect({"choices": [{"delta": {}}]}), "name", None)
+    assert "tram" == named("tram").name
+    with pytest.raises(UnknownDialect, match="use 'auto' or one of: tram-2, tram, responses"):
+        named("bus")
+
+
+@pytest.mark.usefixtures("registry")
+@pytest.mark.parametrize("name", ["chat-completions", "tram"])
+def test_a_name_is_given_once(name: str) -> None:
+    """Two dialects of one name could not be told apart."""
+    register(tram())
+
+    with pytest.raises(ValueError, match=f"there is a dialect '{name}' already; give yours another name"):
+        register(tram(name))
+
+
+@pytest.mark.usefixtures("registry")
+def test_detection_sees_the_name_of_the_event() -> None:
+    """Some dialects are known by the event's name alone."""
+    register(tram())
+
+    assert "tram" == detect(b"event: tram\ndata: {}\n\n")
+    assert detect(b"event: bus\ndata: {}\n\n") is None
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b'data: {"choices":[{"index":0,"delta":{}}]}\n\n', "chat-completions"),
+        (b': hi\n\ndata: {"type":"ping"}\n\ndata: {"type":"message_start"}', "anthropic"),
+        (b'{\n "object": "response",\n "output": []\n}', "responses"),
+        (b'[{"choices":[{"text":"x"}]}', "legacy-completions"),
+        (b'data: {"choices":[{"ind', None),
+        (b'data: {"choices":[]}\n\n', None),
+        (b"", None),
+    ],
+)
+def test_the_first_bytes_tell_the_dialect(data: bytes, name: str | None) -> None:
+    """`detect` reads the beginning of a stream or a whole response in any framing; None: nothing is decisive yet."""
+    assert name == detect(data)
+
+
+def test_text_has_no_dialect() -> None:
+    """Bytes are asked for, as everywhere."""
+    with pytest.raises(TypeError, match=r"encode text with \.encode\(\)"):
+        detect("data: {}")  # type: ignore[arg-type]

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from tests.support import bless
-from tests.support.told import in_pieces
+from tests.support.told import Echo, in_pieces
 from wholecall import Limits
-from wholecall.deltas import Delta, Fragment, Run, Slot, TextFragment
+from wholecall.deltas import Fragment, Run, Slot, TextFragment
 from wholecall.dialects.table import DIALECTS, named
-from wholecall.dialects.translator import Translator
 from wholecall.framing import FRAMINGS, Frame, sniff
 
 HOT = ("chat-completions", "responses", "anthropic")
@@ -108,14 +107,6 @@ def test_pieces_of_one_call_are_one_run(dialect: str) -> None:
     runs = [delta for delta in named(dialect).start().translate_all(frames) if isinstance(delta, Run)]
 
     assert len(frames) // 2 < max(len(run.texts) for run in runs)
-
-
-class Echo(Translator):
-    """The smallest translator: each frame is text."""
-
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say the text of one frame."""
-        return [TextFragment(0, frame.data)]
 
 
 def test_a_translator_needs_one_method() -> None:

@@ -1,4 +1,4 @@
-"""The README keeps its word: its commands are there, its code runs."""
+"""The README and the pages beside it keep their word: the commands are there, the code runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from tests.hygiene.source_tree import PROJECT
 from tests.support import phase_table
+from wholecall.dialects import table
 
 # .ci/run takes the second one from the README and runs it as it stands.
 COMMANDS = (
@@ -17,9 +18,9 @@ COMMANDS = (
 _BLOCK = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks(*languages: str) -> list[tuple[int, str]]:
-    """Return the README's code blocks in one of the languages, each with the line it begins on."""
-    text = (PROJECT / "README.md").read_text("utf-8")
+def blocks(*languages: str, page: str = "README.md") -> list[tuple[int, str]]:
+    """Return a page's code blocks in one of the languages, each with the line it begins on."""
+    text = (PROJECT / page).read_text("utf-8")
     return [
         (text.count("\n", 0, match.start("code")), match["code"])
         for match in _BLOCK.finditer(text)
@@ -35,16 +36,18 @@ def test_the_two_commands_are_there(command: str) -> None:
     assert command in [line.removeprefix("$ ").strip() for line in lines]
 
 
-def test_python_blocks_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every Python block of the README runs by itself, from the project's root."""
+@pytest.mark.parametrize("page", ["README.md", "docs/dialects.md"])
+def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every Python block of a page runs by itself, from the project's root."""
     monkeypatch.chdir(PROJECT)
-    found = blocks("python", "py")
+    monkeypatch.setattr(table, "_registered", [])
+    found = blocks("python", "py", page=page)
 
     assert found
     for line, code in found:
-        # The newlines in front give a traceback the README's own line numbers.
-        program = compile("\n" * line + code, str(PROJECT / "README.md"), "exec")
-        exec(program, {"__name__": "readme"})  # noqa: S102 - the README is ours
+        # The newlines in front give a traceback the page's own line numbers.
+        program = compile("\n" * line + code, str(PROJECT / page), "exec")
+        exec(program, {"__name__": "page"})  # noqa: S102 - the pages are ours
 
 
 def test_the_phase_table_is_the_one_that_runs() -> None:

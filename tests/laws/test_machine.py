@@ -128,7 +128,7 @@ class Streaming(RuleBasedStateMachine):
         """The id comes again, or late; not late behind a repeated name, which may be another call's head."""
         index, _ = call
         mine = [f for f in self.fragments if f.index == index]
-        assume(any(f.id for f in mine) or not any(f.name for f in mine[1:]))
+        assume(any((f.id or "").strip() for f in mine) or not any(f.name for f in mine[1:]))
         self._send(Fragment(index, f"call_{index}"), 0)
 
     @precondition(lambda self: self.ended is None)

@@ -1,8 +1,12 @@
-"""The dialects, as one literal table: a record each, in the order in which detection asks them."""
+"""The dialects, as one literal table: a record each, in the order in which detection asks them.
+
+Dialects that others register are asked first, the latest one before all: who registers one knows the stream.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -11,7 +15,7 @@ from wholecall.dialects import anthropic, chat, legacy, responses
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
 
-__all__ = ["DIALECTS", "Dialect", "Translator", "detect_dialect", "named"]
+__all__ = ["DIALECTS", "Dialect", "Translator", "detect_dialect", "named", "register"]
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -40,19 +44,37 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
 )
 
 
+_registered: list[Dialect] = []  # by third parties, the latest first
+
+
+def register(dialect: Dialect) -> None:
+    """Let parsers know a dialect of yours, by its name and in detection.
+
+    Raises:
+        ValueError: there is a dialect of this name.
+    """
+    if any(known.name == dialect.name for known in _all()):
+        raise ValueError(f"there is a dialect {dialect.name!r} already; give yours another name")
+    _registered.insert(0, dialect)
+
+
+def _all() -> Iterator[Dialect]:
+    return chain(_registered, DIALECTS)
+
+
 def named(name: str) -> Dialect:
     """Return the dialect of this name.
 
     Raises:
         UnknownDialect: there is none.
     """
-    for dialect in DIALECTS:
+    for dialect in _all():
         if dialect.name == name:
             return dialect
-    known = ", ".join(dialect.name for dialect in DIALECTS)
+    known = ", ".join(dialect.name for dialect in _all())
     raise UnknownDialect(f"there is no dialect {name!r}; use 'auto' or one of: {known}")
 
 
 def detect_dialect(payload: Mapping[str, Any], event: str = "") -> Dialect | None:
     """Return the first dialect for which the frame is decisive, None while none is."""
-    return next((dialect for dialect in DIALECTS if dialect.detect(payload, event)), None)
+    return next((dialect for dialect in _all() if dialect.detect(payload, event)), None)
