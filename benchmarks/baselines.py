@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from wholecall import Limits, ToolCallParser
-from wholecall.dialects import anthropic, chat_views, responses_events
+from wholecall.dialects import anthropic_views, chat_views, responses_events
 from wholecall.framing import FRAMINGS
 
 __all__ = ["NAIVE", "Result", "floor", "naive_payloads", "ours", "parse"]
@@ -145,7 +145,7 @@ NAIVE: dict[str, Callable[[Iterable[bytes]], Result]] = {
 
 _DECODE: dict[str, Callable[[str], Any]] = {
     "chat-completions": chat_views.NARROW.decode,
-    "anthropic": anthropic._DECODER.decode,  # noqa: SLF001 - the floor is the dialect's own decoding
+    "anthropic": anthropic_views.DECODER.decode,
     "responses": responses_events.DECODER.decode,
 }
 

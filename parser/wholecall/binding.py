@@ -233,7 +233,7 @@ def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
         shared = delta.index is not None and len(choice.by_index[delta.index]) > 1
         if shared and call.id is None:
             return _new(choice, delta)
-        if shared and _could_be_text_of_another(choice, call):
+        if not call.hollow and _could_be_text_of_another(choice, call):
             call.refuse("ambiguous", "its text may be an earlier call's, which has a name and no text")
         return call
     if not delta.text:  # the head of another call, or the name once more (quirk 15)
@@ -254,7 +254,8 @@ def _unlabelled_at(choice: Choice, delta: Labelled, call: Call) -> Call:
     latest call's then; anything else may be, so that call has a hole.
     """
     latest = choice.calls[-1]
-    if call.continuable or call.holds_placeholder or not _waits(choice, latest):
+    continuable = call.continuable and not (call.has_two_readings and _starts(delta))
+    if continuable or call.holds_placeholder or latest is call or not _waits(choice, latest):
         return call
     if latest.hollow and _starts(delta) and not call.is_restated_by(delta.text):
         return latest

@@ -173,6 +173,11 @@ class Call:
         return not (self.full or self._surrogate or self._other_reading)
 
     @property
+    def has_two_readings(self) -> bool:
+        """Whether a fragment may have been a snapshot, so that the text may be whole already."""
+        return bool(self._other_reading)
+
+    @property
     def continuable(self) -> bool:
         """Whether argument text may still follow."""
         return self.phase != "ended" and (self.kind == "custom" or not self.complete)
@@ -196,7 +201,9 @@ class Call:
         return self.size <= PLACEHOLDER_SIZE and is_placeholder(self.text)
 
     def is_restated_by(self, text: str) -> bool:
-        """Return whether the text is what the call already holds."""
+        """Return whether the text is what the call already holds, in either reading."""
+        if self._other_reading and len(text) == self._other_size and text == self.other_reading:
+            return True
         return text == self.restated or (len(text) == self.size and text == self.text)
 
     def extends(self, text: str) -> bool:

@@ -671,3 +671,24 @@ def test_a_null_in_pieces() -> None:
         at(0, A, "c", "f"), at(1, "", "d", "g"), at(2, "No"), at(3, "ne")
     )
     assert [lost(None, "f", "nothing")] == bound(at(0, "nothing"), at(0, "", None, "f"))
+
+
+def test_a_late_name_for_a_call_on_an_index_of_its_own() -> None:
+    """Text under a new id may be that of either named call without text, so a name that comes late proves nothing."""
+    heads = at(0, "", "c", "f"), at(1, "", None, "g"), at(2, A, "d")
+    empty = [Got("c", "f", "", "dropped: ambiguous"), Got(None, "g", "", "dropped: ambiguous")]
+    assert [*empty, Got("d", "h", A, "dropped: ambiguous")] == bound(*heads, at(2, "", None, "h"))
+    assert [Got("c", "f", ""), Got("call_0_0_1", "g", "", "id_generated"), Got("d", "h", A)] == bound(
+        *heads[:2], at(2, "", "d"), at(2, "", None, "h"), at(2, A)
+    )
+
+
+def test_a_repeated_snapshot_beside_a_call_without_text() -> None:
+    """A snapshot that comes again is the repeat of its call, or the text of the call that waits for it."""
+    snapshots = at(0, '{"', "c", "f"), at(1, '{"a'), at(1, '{"a":1}')
+    assert [Got("c", "f", A, "index_churn snapshots"), lost("d", "g", "")] == bound(
+        *snapshots, at(0, "", "d", "g"), at(1, A)
+    )
+    assert [Got("c", "f", A, "index_churn snapshots"), Got("d", "g", B)] == bound(
+        *snapshots, at(0, "", "d", "g"), at(1, B)
+    )

@@ -21,20 +21,13 @@ skipped. Source: Anthropic API reference, "Streaming Messages".
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
-
-import msgspec
+from typing import Any
 
 from wholecall.deltas import (
-    OBJECT,
     CallClosed,
-    CallSeen,
-    CallWhole,
     Delta,
-    Finish,
     Index,
     Noted,
-    ReasoningFragment,
     Run,
     Slot,
     TextFragment,
@@ -42,20 +35,28 @@ from wholecall.deltas import (
     TurnOpened,
     UsageSeen,
 )
+from wholecall.dialects.anthropic_views import (
+    BODY_DECODER,
+    CALL_BLOCKS,
+    DECODER,
+    Block,
+    DeltaView,
+    Event,
+    Message,
+    call_deltas,
+    finish_deltas,
+    reasoning_deltas,
+)
 from wholecall.dialects.decode import (
-    NO_TEXT,
     UNREADABLE,
     decode,
     dumped,
-    is_blank,
     is_done,
     is_noise,
     provider_error,
     read,
-    wire_text,
 )
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Kind
@@ -64,61 +65,12 @@ __all__ = ["AnthropicTranslator", "detect"]
 
 _TYPES = frozenset({"message_start", "message_delta", "message_stop"})
 
-# Who executes the call of a block. Client tools that Anthropic defines (bash, computer) are `tool_use` too.
-_CALL_BLOCKS: Final[dict[str, Kind]] = {
-    "tool_use": "function",
-    "server_tool_use": "server",
-    "mcp_tool_use": "server",
-}
 _QUIET_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "container_upload", "compaction"})
 _QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
 
 
-class _Block(msgspec.Struct, gc=False):
-    type: str | None = None
-    id: Any = None
-    name: Any = None
-    input: msgspec.Raw = NO_TEXT
-    caller: Any = None
-    toolset_name: Any = None
-    server_name: Any = None
-    text: Any = None
-    thinking: Any = None
-    signature: Any = None
-    data: Any = None
-
-
-class _Delta(msgspec.Struct, gc=False):
-    type: str | None = None
-    partial_json: Any = None
-    text: Any = None
-    thinking: Any = None
-    signature: Any = None
-    stop_reason: Any = None
-
-
-class _Message(msgspec.Struct, gc=False):
-    id: Any = None
-    model: Any = None
-    content: list[_Block] | None = None
-    stop_reason: Any = None
-    usage: Any = None
-
-
-class _Event(msgspec.Struct, gc=False):
-    type: str | None = None
-    index: Any = None
-    delta: _Delta | None = None
-    content_block: _Block | None = None
-    message: _Message | None = None
-    usage: Any = None
-    error: Any = None
-
-
-_DECODER = msgspec.json.Decoder(_Event)
-_BODY_DECODER = msgspec.json.Decoder(_Message)  # a whole, non-streamed body is a message at the top level
-_NO_EVENT = _Event()
-_NO_DELTA = _Delta()
+_NO_EVENT = Event()
+_NO_DELTA = DeltaView()
 _NO_SLOT = Slot(0, None, None, "")
 
 
@@ -145,7 +97,7 @@ class AnthropicTranslator(Translator):
         self._open: dict[Index | None, str | None] = {}
         self._last = _NO_SLOT  # the last piece of a call
         self._skipped: set[Index | None] = set()  # blocks of an unknown type
-        self._events: dict[str | None, Callable[[_Event], list[Delta]]] = {
+        self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
             "content_block_delta": self._delta,
             "content_block_start": self._block_start,
             "content_block_stop": self._block_stop,
@@ -155,7 +107,7 @@ class AnthropicTranslator(Translator):
             "error": self._error,
             "ping": self._ping,
         }
-        self._deltas: dict[str | None, Callable[[Index | None, _Delta], list[Delta]]] = {
+        self._deltas: dict[str | None, Callable[[Index | None, DeltaView], list[Delta]]] = {
             "input_json_delta": self._input,
             "text_delta": self._text,
             "thinking_delta": self._thinking,
@@ -165,7 +117,7 @@ class AnthropicTranslator(Translator):
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""
         try:
-            event = _DECODER.decode(frame.data)
+            event = DECODER.decode(frame.data)
         except UNREADABLE:
             return self._slowly(frame)
         return self._take(event, frame)
@@ -176,7 +128,7 @@ class AnthropicTranslator(Translator):
         run: Run | None = None
         for frame in frames:
             try:
-                event = _DECODER.decode(frame.data)
+                event = DECODER.decode(frame.data)
             except UNREADABLE:
                 run = None
                 deltas += self._slowly(frame)
@@ -201,23 +153,23 @@ class AnthropicTranslator(Translator):
                 deltas += self._take(event, frame)
         return deltas
 
-    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: Event, frame: Frame) -> list[Delta]:
         known = self._events.get(event.type)
         return self._unknown(event, frame) if known is None else known(event)
 
     def _slowly(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):  # proxies add it
             return [] if self._ended else self._message_stop(_NO_EVENT)
-        views, _, deltas = read(_DECODER, frame)
+        views, _, deltas = read(DECODER, frame)
         for event in views:
             deltas += self._take(event, frame)
         return deltas
 
-    def _unknown(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
         if event.error is not None:
             return self._error(event)
         if event.type == "message":
-            return self._body(decode(_BODY_DECODER, frame.data) or _Message())
+            return self._body(decode(BODY_DECODER, frame.data) or Message())
         if is_noise(frame):
             return []
         if event.type is None and frame.event in self._events:
@@ -226,7 +178,7 @@ class AnthropicTranslator(Translator):
 
     # Blocks
 
-    def _delta(self, event: _Event) -> list[Delta]:
+    def _delta(self, event: Event) -> list[Delta]:
         delta = event.delta or _NO_DELTA
         known = self._deltas.get(delta.type)
         index = event.index
@@ -236,7 +188,7 @@ class AnthropicTranslator(Translator):
             return known(index, delta)
         return [] if delta.type in _QUIET_DELTAS else [Noted(0, "unknown_events")]
 
-    def _input(self, index: Index | None, delta: _Delta) -> list[Delta]:
+    def _input(self, index: Index | None, delta: DeltaView) -> list[Delta]:
         text = delta.partial_json
         if not text:
             return []  # the first piece is usually empty
@@ -247,18 +199,18 @@ class AnthropicTranslator(Translator):
         self._last = Slot(0, index, None, dumped(text))
         return [self._last]
 
-    def _text(self, _index: Index | None, delta: _Delta) -> list[Delta]:
+    def _text(self, _index: Index | None, delta: DeltaView) -> list[Delta]:
         text = delta.text
         return [TextFragment(0, text)] if type(text) is str and text else []
 
-    def _thinking(self, index: Index | None, delta: _Delta) -> list[Delta]:
-        return _reasoning(index, delta.thinking, delta.signature, None)
+    def _thinking(self, index: Index | None, delta: DeltaView) -> list[Delta]:
+        return reasoning_deltas(index, delta.thinking, delta.signature, None)
 
-    def _block_start(self, event: _Event) -> list[Delta]:
-        return self._start(index_label(event.index), event.content_block or _Block())
+    def _block_start(self, event: Event) -> list[Delta]:
+        return self._start(index_label(event.index), event.content_block or Block())
 
-    def _start(self, index: Index | None, block: _Block) -> list[Delta]:
-        kind = _CALL_BLOCKS.get(block.type or "")
+    def _start(self, index: Index | None, block: Block) -> list[Delta]:
+        kind = CALL_BLOCKS.get(block.type or "")
         if kind is not None:
             return self._start_call(index, block, kind)
         deltas = self._close(index)
@@ -269,23 +221,18 @@ class AnthropicTranslator(Translator):
                 deltas.append(Noted(0, "unknown_events"))
         if (text := text_label(block.text)) and block.type == "text":
             deltas.append(TextFragment(0, text))
-        return deltas + _reasoning(index, block.thinking, block.signature, block.data)
+        return deltas + reasoning_deltas(index, block.thinking, block.signature, block.data)
 
-    def _start_call(self, index: Index | None, block: _Block, kind: Kind) -> list[Delta]:
+    def _start_call(self, index: Index | None, block: Block, kind: Kind) -> list[Delta]:
         id_ = id_label(block.id)
         # A repeated start of the same call only restates it; any other closes what is open (quirk 77).
         repeated = id_ is not None and self._open.get(index) == id_
         deltas = [] if repeated else self._close(index)
         self._skipped.discard(index)
         self._open[index] = id_
-        extra = {key: value for key, value in _extra(block) if value is not None}
-        name, namespace = name_label(block.name), name_label(block.toolset_name)
-        deltas.append(CallSeen(0, index, None, id_, name, kind, namespace, extra=extra or None))
-        if text := _whole(block.input):
-            deltas.append(CallWhole(0, index, None, id_, name, text, OBJECT, kind, namespace))
-        return deltas
+        return deltas + call_deltas(index, block, kind)
 
-    def _block_stop(self, event: _Event) -> list[Delta]:
+    def _block_stop(self, event: Event) -> list[Delta]:
         index = index_label(event.index)
         self._skipped.discard(index)
         return self._close(index)
@@ -298,13 +245,13 @@ class AnthropicTranslator(Translator):
 
     # Messages
 
-    def _message_start(self, event: _Event) -> list[Delta]:
-        return self._message(event.message or _Message())
+    def _message_start(self, event: Event) -> list[Delta]:
+        return self._message(event.message or Message())
 
-    def _message(self, message: _Message) -> list[Delta]:
+    def _message(self, message: Message) -> list[Delta]:
         deltas = self._begin(id_label(message.id), name_label(message.model))
         deltas += self._whole_blocks(message.content) + self._count(message.usage)
-        return deltas + _finish(message.stop_reason)
+        return deltas + finish_deltas(message.stop_reason)
 
     def _begin(self, key: str | None, model: str | None) -> list[Delta]:
         self._key, self._ended = key, False
@@ -313,7 +260,7 @@ class AnthropicTranslator(Translator):
         self._usage = {}
         return [TurnOpened(key, key, model, restart=True)]
 
-    def _whole_blocks(self, blocks: list[_Block] | None) -> list[Delta]:
+    def _whole_blocks(self, blocks: list[Block] | None) -> list[Delta]:
         deltas: list[Delta] = []
         for index, block in enumerate(blocks or ()):
             deltas += self._start(index, block)
@@ -321,15 +268,15 @@ class AnthropicTranslator(Translator):
         self._skipped.clear()
         return deltas
 
-    def _message_delta(self, event: _Event) -> list[Delta]:
-        return self._count(event.usage) + _finish((event.delta or _NO_DELTA).stop_reason)
+    def _message_delta(self, event: Event) -> list[Delta]:
+        return self._count(event.usage) + finish_deltas((event.delta or _NO_DELTA).stop_reason)
 
-    def _message_stop(self, _event: _Event) -> list[Delta]:
+    def _message_stop(self, _event: Event) -> list[Delta]:
         self._ended = True
         self._open.clear()
         return [TurnEnded(self._key)]
 
-    def _body(self, message: _Message) -> list[Delta]:
+    def _body(self, message: Message) -> list[Delta]:
         if message.content is None:
             return [Noted(0, "unknown_events")]
         return self._message(message) + self._message_stop(_NO_EVENT)
@@ -341,33 +288,8 @@ class AnthropicTranslator(Translator):
         self._usage = {**self._usage, **{key: value for key, value in usage.items() if value is not None}}
         return [UsageSeen(self._usage)]
 
-    def _error(self, event: _Event) -> list[Delta]:
+    def _error(self, event: Event) -> list[Delta]:
         return [provider_error(event.error)]
 
-    def _ping(self, _event: _Event) -> list[Delta]:
+    def _ping(self, _event: Event) -> list[Delta]:
         return []
-
-
-def _extra(block: _Block) -> tuple[tuple[str, Any], ...]:
-    return ("caller", block.caller), ("server_name", block.server_name)
-
-
-def _whole(raw: msgspec.Raw) -> str:
-    """Return the text of an input that holds something; empty ones are placeholders, never text."""
-    text = wire_text(raw)
-    return "" if is_blank(text) else text
-
-
-def _reasoning(index: Index | None, thinking: object, signature: object, data: object) -> list[Delta]:
-    text, signed, sealed = text_label(thinking), text_label(signature), text_label(data)
-    if text is signed is sealed is None:
-        return []
-    return [ReasoningFragment(0, text or "", index, signature=signed, data=sealed)]
-
-
-def _finish(raw: object) -> list[Delta]:
-    known = turn_reason(raw)
-    if known is None:
-        return []
-    reason, provider_reason = known
-    return [Finish(0, reason, provider_reason, drops=provider_reason == "refusal")]
