@@ -24,7 +24,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from wholecall.deltas import (
-    CallClosed,
     Delta,
     Index,
     Noted,
@@ -33,39 +32,34 @@ from wholecall.deltas import (
     TextFragment,
     TurnEnded,
     TurnOpened,
-    UsageSeen,
 )
+from wholecall.dialects.anthropic_blocks import Blocks, reasoning_deltas
 from wholecall.dialects.anthropic_views import (
     BODY_DECODER,
-    CALL_BLOCKS,
     DECODER,
     Block,
     DeltaView,
     Event,
     Message,
-    call_deltas,
     finish_deltas,
-    reasoning_deltas,
+    usage_deltas,
 )
 from wholecall.dialects.decode import (
     UNREADABLE,
     decode,
-    dumped,
     is_done,
     is_noise,
     provider_error,
     read,
 )
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Kind
 
 __all__ = ["AnthropicTranslator", "detect"]
 
 _TYPES = frozenset({"message_start", "message_delta", "message_stop"})
 
-_QUIET_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "container_upload", "compaction"})
 _QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
 
 
@@ -85,18 +79,13 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
 
 
 class AnthropicTranslator(Translator):
-    """Frames of one Messages stream to deltas.
-
-    It remembers which slots hold an open call (and the call's id), because a stop names only an index.
-    """
+    """Frames of one Messages stream to deltas."""
 
     def __init__(self) -> None:
         self._key: str | None = None
         self._ended = False
-        self._usage: dict[str, Any] = {}
-        self._open: dict[Index | None, str | None] = {}
+        self._blocks = Blocks()
         self._last = _NO_SLOT  # the last piece of a call
-        self._skipped: set[Index | None] = set()  # blocks of an unknown type
         self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
             "content_block_delta": self._delta,
             "content_block_start": self._block_start,
@@ -142,7 +131,7 @@ class AnthropicTranslator(Translator):
                 and type(text) is str
                 and event.index == last.index
                 and type(event.index) is int
-                and last.index in self._open
+                and last.index in self._blocks.open
             ):
                 if run is None:
                     run = Run(last, [])
@@ -189,15 +178,11 @@ class AnthropicTranslator(Translator):
         return [] if delta.type in _QUIET_DELTAS else [Noted(0, "unknown_events")]
 
     def _input(self, index: Index | None, delta: DeltaView) -> list[Delta]:
-        text = delta.partial_json
-        if not text:
-            return []  # the first piece is usually empty
-        if index not in self._open:
-            if index in self._skipped:
-                return []
-            self._open[index] = None  # a delta without a start opens a slot (quirk 77)
-        self._last = Slot(0, index, None, dumped(text))
-        return [self._last]
+        slot = self._blocks.piece(index, delta.partial_json)
+        if slot is None:
+            return []
+        self._last = slot
+        return [slot]
 
     def _text(self, _index: Index | None, delta: DeltaView) -> list[Delta]:
         text = delta.text
@@ -207,41 +192,10 @@ class AnthropicTranslator(Translator):
         return reasoning_deltas(index, delta.thinking, delta.signature, None)
 
     def _block_start(self, event: Event) -> list[Delta]:
-        return self._start(index_label(event.index), event.content_block or Block())
-
-    def _start(self, index: Index | None, block: Block) -> list[Delta]:
-        kind = CALL_BLOCKS.get(block.type or "")
-        if kind is not None:
-            return self._start_call(index, block, kind)
-        deltas = self._close(index)
-        self._skipped.discard(index)
-        if block.type not in _QUIET_BLOCKS:
-            self._skipped.add(index)
-            if not (block.type or "").endswith("_tool_result"):
-                deltas.append(Noted(0, "unknown_events"))
-        if (text := text_label(block.text)) and block.type == "text":
-            deltas.append(TextFragment(0, text))
-        return deltas + reasoning_deltas(index, block.thinking, block.signature, block.data)
-
-    def _start_call(self, index: Index | None, block: Block, kind: Kind) -> list[Delta]:
-        id_ = id_label(block.id)
-        # A repeated start of the same call only restates it; any other closes what is open (quirk 77).
-        repeated = id_ is not None and self._open.get(index) == id_
-        deltas = [] if repeated else self._close(index)
-        self._skipped.discard(index)
-        self._open[index] = id_
-        return deltas + call_deltas(index, block, kind)
+        return self._blocks.start(index_label(event.index), event.content_block or Block())
 
     def _block_stop(self, event: Event) -> list[Delta]:
-        index = index_label(event.index)
-        self._skipped.discard(index)
-        return self._close(index)
-
-    def _close(self, index: Index | None) -> list[Delta]:
-        if index not in self._open:
-            return []
-        del self._open[index]
-        return [CallClosed(0, index, None, final=False)]
+        return self._blocks.stop(index_label(event.index))
 
     # Messages
 
@@ -250,43 +204,26 @@ class AnthropicTranslator(Translator):
 
     def _message(self, message: Message) -> list[Delta]:
         deltas = self._begin(id_label(message.id), name_label(message.model))
-        deltas += self._whole_blocks(message.content) + self._count(message.usage)
+        deltas += self._blocks.whole(message.content) + usage_deltas(message.usage)
         return deltas + finish_deltas(message.stop_reason)
 
     def _begin(self, key: str | None, model: str | None) -> list[Delta]:
         self._key, self._ended = key, False
-        self._open.clear()
-        self._skipped.clear()
-        self._usage = {}
+        self._blocks.clear()
         return [TurnOpened(key, key, model, restart=True)]
 
-    def _whole_blocks(self, blocks: list[Block] | None) -> list[Delta]:
-        deltas: list[Delta] = []
-        for index, block in enumerate(blocks or ()):
-            deltas += self._start(index, block)
-            deltas += self._close(index)
-        self._skipped.clear()
-        return deltas
-
     def _message_delta(self, event: Event) -> list[Delta]:
-        return self._count(event.usage) + finish_deltas((event.delta or _NO_DELTA).stop_reason)
+        return usage_deltas(event.usage) + finish_deltas((event.delta or _NO_DELTA).stop_reason)
 
     def _message_stop(self, _event: Event) -> list[Delta]:
         self._ended = True
-        self._open.clear()
+        self._blocks.clear()
         return [TurnEnded(self._key)]
 
     def _body(self, message: Message) -> list[Delta]:
         if message.content is None:
             return [Noted(0, "unknown_events")]
         return self._message(message) + self._message_stop(_NO_EVENT)
-
-    def _count(self, usage: object) -> list[Delta]:
-        """Merge: `message_start` counts the input, `message_delta` the output (quirk 88)."""
-        if not isinstance(usage, dict):
-            return []
-        self._usage = {**self._usage, **{key: value for key, value in usage.items() if value is not None}}
-        return [UsageSeen(self._usage)]
 
     def _error(self, event: Event) -> list[Delta]:
         return [provider_error(event.error)]

@@ -64,21 +64,18 @@ from wholecall.dialects.responses_events import (
     FRAGMENTS,
     QUIET,
     Event,
+    finish_of,
+    outcome_of,
 )
 from wholecall.dialects.responses_items import (
     QUIET_ITEMS,
     Item,
     Response,
     call_delta,
-    finish_of,
     is_call,
-    message_text,
-    outcome_of,
-    public_id,
     reasoning_deltas,
-    restated_call,
 )
-from wholecall.dialects.restated import told_together
+from wholecall.dialects.responses_progress import Progress
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
@@ -91,22 +88,6 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     if isinstance(kind, str) and kind.startswith("response."):
         return "event_id" not in payload
     return payload.get("object") == "response" and isinstance(payload.get("output"), list)
-
-
-class _Progress:
-    """How far one response has come; several run side by side on a WebSocket, told apart by `stream_id`."""
-
-    __slots__ = ("done", "ended", "expected", "failed", "key", "opened", "spoken", "thought")
-
-    def __init__(self) -> None:
-        self.expected = -1  # the next sequence number; -1: none seen yet
-        self.restart(None)
-
-    def restart(self, key: str | None) -> None:
-        self.key = key
-        self.opened = self.ended = self.failed = self.spoken = False
-        self.thought: set[object] = set()  # indices of reasoning items that were told
-        self.done: dict[str, Item] = {}  # finished calls by their public ids
 
 
 _NO_RESPONSE = Response()
@@ -125,8 +106,8 @@ class ResponsesTranslator(Translator):
         self._stream_id: Any = None
         self._last = _NO_SLOT  # the last fragment
         self._last_type: str | None = None  # and its type
-        self._now = _Progress()
-        self._progresses: dict[str, _Progress] = {}
+        self._now = Progress()
+        self._progresses: dict[str, Progress] = {}
         self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
             **dict.fromkeys(FRAGMENTS, self._fragment),
             "response.output_text.delta": self._text,
@@ -229,27 +210,19 @@ class ResponsesTranslator(Translator):
             return []
         self._progresses[str(self._stream_id)] = self._now
         self._stream_id = event.stream_id
-        self._now = self._progresses.get(str(event.stream_id)) or _Progress()
+        self._now = self._progresses.get(str(event.stream_id)) or Progress()
         return [TurnOpened(self._now.key)] if self._now.opened and not self._guest else []
 
     def _order(self, event: Event) -> list[Delta] | None:
         """Place an event by its number: None if it was seen before, else what its place says."""
-        number, expected = index_label(event.sequence_number), self._now.expected
-        if number is None or number < 0:
-            return []
-        created = event.type == "response.created"
-        if number == 0 and expected == 1:  # the same start again is a replay; a constant 0 counts nothing
-            return None if created and self._is_current(event) else []
-        if 0 < number < expected and not created:
+        number, expected = event.sequence_number, self._now.expected
+        place = self._now.place(event)
+        if place == "seen":
             return None
-        self._now.expected = number + 1
-        if number > expected >= 0 and not created and not self._guest:
-            lost = f"{number - expected} events were lost before number {number}"
+        if place == "behind a gap" and not self._guest:
+            lost = f"{int(number) - expected} events were lost before number {int(number)}"
             return [WireFault("undecodable_frame", lost, hole=True)]
-        return self._open(_NO_RESPONSE) if number == 0 and expected > 0 and not created else []
-
-    def _is_current(self, event: Event) -> bool:
-        return self._now.opened and id_label((event.response or _NO_RESPONSE).id) == self._now.key
+        return self._open(_NO_RESPONSE) if place == "first again" else []
 
     # The pieces of a message
 
@@ -314,7 +287,7 @@ class ResponsesTranslator(Translator):
     def _body(self, response: Response) -> list[Delta]:
         deltas = self._open(response)
         if response.status in {"queued", "in_progress"}:
-            return deltas + self._restated(response)
+            return deltas + self._now.restated(response)
         return deltas + self._conclude(response, outcome_of("", response.status))
 
     def _finished(self, event: Event) -> list[Delta]:
@@ -327,25 +300,8 @@ class ResponsesTranslator(Translator):
             return usage + self._fail(response.error)
         if outcome == "cancelled":
             return usage + ([] if self._guest else [Finish(0, "aborted", outcome, drops=True), *self._end()])
-        deltas = self._restated(response) + usage
+        deltas = self._now.restated(response) + usage
         return deltas if self._guest else [*deltas, finish_of(response, outcome), *self._end()]
-
-    def _restated(self, response: Response) -> list[Delta]:
-        """Restate what the finished response lists and no event told; often that is nothing (quirk 73)."""
-        deltas, done = list[Delta](), self._now.done
-        for position, item in enumerate(response.output or ()):
-            if not is_call(item):
-                deltas += self._restated_speech(item, position)
-            elif done.get(public_id(item) or "") != item:
-                deltas += restated_call(item, position)
-        return told_together(deltas, done)
-
-    def _restated_speech(self, item: Item, position: int) -> list[Delta]:
-        if item.type == "message" and not self._now.spoken:
-            return message_text(item)
-        if item.type == "reasoning" and not self._now.thought:
-            return reasoning_deltas(item, position, told=False)
-        return []
 
     def _end(self) -> list[Delta]:
         self._now.ended = True

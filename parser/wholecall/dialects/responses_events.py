@@ -1,4 +1,4 @@
-"""The events of a Responses stream: the view of them, and which say nothing new."""
+"""The events of a Responses stream: the view of them, which say nothing new, and how the last one ends a turn."""
 
 from __future__ import annotations
 
@@ -6,11 +6,23 @@ from typing import Any, Final
 
 import msgspec
 
+from wholecall.deltas import Finish
 from wholecall.dialects.decode import NO_TEXT
-from wholecall.dialects.responses_items import Item, Response
+from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.responses_items import Details, Item, Response
 from wholecall.vocabulary import Kind
 
-__all__ = ["BODY_DECODER", "DECODER", "DONE_EVENTS", "ERROR_DECODER", "FRAGMENTS", "QUIET", "Event"]
+__all__ = [
+    "BODY_DECODER",
+    "DECODER",
+    "DONE_EVENTS",
+    "ERROR_DECODER",
+    "FRAGMENTS",
+    "QUIET",
+    "Event",
+    "finish_of",
+    "outcome_of",
+]
 
 # Text of a call, in pieces and whole: (field of the whole text, kind).
 DONE_EVENTS: Final[dict[str | None, tuple[str, Kind]]] = {
@@ -77,3 +89,26 @@ class _FlatError(msgspec.Struct, gc=False):
 DECODER = msgspec.json.Decoder(Event)
 BODY_DECODER = msgspec.json.Decoder(Response)  # a whole, non-streamed body is a response at the top level
 ERROR_DECODER = msgspec.json.Decoder(_FlatError)
+
+_TROUBLE = frozenset({"incomplete", "failed", "cancelled"})
+_CUT = frozenset({"length", "content_filter"})
+
+
+def outcome_of(event_type: str, status: object) -> str:
+    """Read how a response ended: trouble in the event's name or in the status outranks success."""
+    named = event_type.rpartition(".")[2]
+    if named in _TROUBLE:
+        return named
+    return status if type(status) is str and status in _TROUBLE else "completed"
+
+
+def finish_of(response: Response, outcome: str) -> Finish:
+    """Say why a completed or incomplete response ended."""
+    if outcome == "completed":
+        return Finish(0, "stop", outcome)
+    known = turn_reason((response.incomplete_details or Details()).reason)
+    if known is None:
+        return Finish(0, "length", outcome)
+    reason, provider_reason = known
+    # A response that calls itself incomplete was cut, whatever the word (quirk 76).
+    return Finish(0, reason if reason in _CUT else "length", provider_reason)

@@ -22,25 +22,22 @@ from wholecall.deltas import (
     CallSeen,
     CallWhole,
     Delta,
-    Finish,
     Index,
     ReasoningFragment,
     TextFragment,
 )
 from wholecall.dialects.decode import NO_TEXT, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.reasons import turn_reason
 from wholecall.vocabulary import Flag, Kind
 
 __all__ = [
     "QUIET_ITEMS",
+    "Details",
     "Item",
     "Response",
     "call_delta",
-    "finish_of",
     "is_call",
     "message_text",
-    "outcome_of",
     "public_id",
     "reasoning_deltas",
     "restated_call",
@@ -151,9 +148,6 @@ QUIET_ITEMS = frozenset(
     }
 )
 
-_TROUBLE = frozenset({"incomplete", "failed", "cancelled"})
-_CUT = frozenset({"length", "content_filter"})
-
 
 def is_call(item: Item) -> bool:
     """Whether an item is a call, whoever executes it."""
@@ -235,23 +229,3 @@ def _extra(item: Item, item_id: str | None) -> dict[str, Any] | None:
     if any(values):
         extra |= {field.rstrip("_"): value for field, value in zip(_EXTRA, values, strict=True) if value}
     return extra or None
-
-
-def outcome_of(event_type: str, status: object) -> str:
-    """Read how a response ended: trouble in the event's name or in the status outranks success."""
-    named = event_type.rpartition(".")[2]
-    if named in _TROUBLE:
-        return named
-    return status if type(status) is str and status in _TROUBLE else "completed"
-
-
-def finish_of(response: Response, outcome: str) -> Finish:
-    """Say why a completed or incomplete response ended."""
-    if outcome == "completed":
-        return Finish(0, "stop", outcome)
-    known = turn_reason((response.incomplete_details or Details()).reason)
-    if known is None:
-        return Finish(0, "length", outcome)
-    reason, provider_reason = known
-    # A response that calls itself incomplete was cut, whatever the word (quirk 76).
-    return Finish(0, reason if reason in _CUT else "length", provider_reason)

@@ -1,0 +1,131 @@
+"""The content blocks of one Anthropic message: which slots hold an open call, and what a block says.
+
+A stop names only an index, so the slots of open calls are remembered, with the calls' ids: a start that comes
+again restates its call, any other start closes what is open in its slot (quirk 77).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from wholecall.deltas import (
+    OBJECT,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Index,
+    Noted,
+    ReasoningFragment,
+    Slot,
+    TextFragment,
+)
+from wholecall.dialects.anthropic_views import Block
+from wholecall.dialects.decode import dumped, is_blank, wire_text
+from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.vocabulary import Kind
+
+__all__ = ["Blocks", "reasoning_deltas"]
+
+# Who executes the call of a block. Client tools that Anthropic defines (bash, computer) are `tool_use` too.
+_CALL_BLOCKS: Final[dict[str, Kind]] = {
+    "tool_use": "function",
+    "server_tool_use": "server",
+    "mcp_tool_use": "server",
+}
+
+
+_QUIET_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "container_upload", "compaction"})
+
+
+class Blocks:
+    """The blocks of one message.
+
+    Attributes:
+        open: the slots that hold an open call, each with the call's id.
+    """
+
+    def __init__(self) -> None:
+        self.open: dict[Index | None, str | None] = {}
+        self._skipped: set[Index | None] = set()  # of an unknown type
+
+    def clear(self) -> None:
+        """Forget all blocks: the message is over."""
+        self.open.clear()
+        self._skipped.clear()
+
+    def start(self, index: Index | None, block: Block) -> list[Delta]:
+        """Say what the start of a block says, or a whole block."""
+        kind = _CALL_BLOCKS.get(block.type or "")
+        if kind is not None:
+            return self._start_call(index, block, kind)
+        deltas = self.stop(index)
+        if block.type not in _QUIET_BLOCKS:
+            self._skipped.add(index)
+            if not (block.type or "").endswith("_tool_result"):
+                deltas.append(Noted(0, "unknown_events"))
+        if (text := text_label(block.text)) and block.type == "text":
+            deltas.append(TextFragment(0, text))
+        return deltas + reasoning_deltas(index, block.thinking, block.signature, block.data)
+
+    def _start_call(self, index: Index | None, block: Block, kind: Kind) -> list[Delta]:
+        id_ = id_label(block.id)
+        repeated = id_ is not None and self.open.get(index) == id_
+        deltas = [] if repeated else self.stop(index)
+        self._skipped.discard(index)
+        self.open[index] = id_
+        return deltas + _call_deltas(index, block, kind)
+
+    def piece(self, index: Index | None, text: object) -> Slot | None:
+        """Return a piece of a call's text; None if it is empty, or belongs to a block of an unknown type."""
+        if not text:
+            return None  # the first piece is usually empty
+        if index not in self.open:
+            if index in self._skipped:
+                return None
+            self.open[index] = None  # a delta without a start opens a slot
+        return Slot(0, index, None, dumped(text))
+
+    def stop(self, index: Index | None) -> list[Delta]:
+        """Say that the block in a slot ended."""
+        self._skipped.discard(index)
+        if index not in self.open:
+            return []
+        del self.open[index]
+        return [CallClosed(0, index, None, final=False)]
+
+    def whole(self, blocks: list[Block] | None) -> list[Delta]:
+        """Say what whole blocks say, one after the other."""
+        deltas: list[Delta] = []
+        for index, block in enumerate(blocks or ()):
+            deltas += self.start(index, block)
+            deltas += self.stop(index)
+        self._skipped.clear()
+        return deltas
+
+
+def _call_deltas(index: Index | None, block: Block, kind: Kind) -> list[Delta]:
+    """Return what the start of a call's block says: its labels, and its input if that holds something."""
+    id_, name, namespace = id_label(block.id), name_label(block.name), name_label(block.toolset_name)
+    origins = {"caller": block.caller, "server_name": block.server_name}
+    extra = {key: value for key, value in origins.items() if value is not None}
+    deltas: list[Delta] = [CallSeen(0, index, None, id_, name, kind, namespace, extra=extra or None)]
+    if text := _whole(block.input):
+        deltas.append(CallWhole(0, index, None, id_, name, text, OBJECT, kind, namespace))
+    return deltas
+
+
+def _whole(raw: msgspec.Raw) -> str:
+    """Return the text of an input that holds something; empty ones are placeholders, never text."""
+    text = wire_text(raw)
+    return "" if is_blank(text) else text
+
+
+def reasoning_deltas(index: Index | None, thinking: object, signature: object, data: object) -> list[Delta]:
+    """Return a piece of thinking, or what seals it; nothing if there is neither."""
+    text, signed, sealed = text_label(thinking), text_label(signature), text_label(data)
+    if text is signed is sealed is None:
+        return []
+    return [ReasoningFragment(0, text or "", index, signature=signed, data=sealed)]
