@@ -27,23 +27,15 @@ from typing import Any
 import msgspec
 
 from wholecall.deltas import (
-    DONE,
     ITEM_DONE,
-    OBJECT,
     CallClosed,
-    CallSeen,
-    CallWhole,
     Delta,
-    Finish,
     Noted,
     ReasoningFragment,
     Run,
     Slot,
     TextFragment,
-    TurnEnded,
     TurnOpened,
-    UsageSeen,
-    WireFault,
 )
 from wholecall.dialects.decode import (
     UNREADABLE,
@@ -51,11 +43,9 @@ from wholecall.dialects.decode import (
     dumped,
     is_done,
     is_noise,
-    provider_error,
     read,
-    wire_text,
 )
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.responses_events import (
     BODY_DECODER,
     DECODER,
@@ -64,11 +54,11 @@ from wholecall.dialects.responses_events import (
     FRAGMENTS,
     QUIET,
     Event,
-    finish_of,
+    added,
     outcome_of,
+    whole_text,
 )
 from wholecall.dialects.responses_items import (
-    QUIET_ITEMS,
     Item,
     Response,
     call_delta,
@@ -106,7 +96,7 @@ class ResponsesTranslator(Translator):
         self._stream_id: Any = None
         self._last = _NO_SLOT  # the last fragment
         self._last_type: str | None = None  # and its type
-        self._now = Progress()
+        self._now = Progress(guest=self._guest)
         self._progresses: dict[str, Progress] = {}
         self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
             **dict.fromkeys(FRAGMENTS, self._fragment),
@@ -114,8 +104,8 @@ class ResponsesTranslator(Translator):
             "response.refusal.delta": self._text,
             "response.reasoning_summary_text.delta": self._reasoning,
             "response.reasoning_text.delta": self._reasoning,
-            **dict.fromkeys(DONE_EVENTS, self._whole),
-            "response.output_item.added": self._added,
+            **dict.fromkeys(DONE_EVENTS, whole_text),
+            "response.output_item.added": added,
             "response.output_item.done": self._item_done,
             "response.created": self._created,
             "response.queued": self._progressed,
@@ -169,7 +159,7 @@ class ResponsesTranslator(Translator):
 
     def _slowly(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):  # proxies add it
-            return [] if self._now.ended or self._guest else self._end()
+            return self._now.end() if not self._now.ended else []
         views, _, deltas = read(DECODER, frame)
         for event in views:
             deltas += self._take(event, frame)
@@ -181,7 +171,7 @@ class ResponsesTranslator(Translator):
             self._now.expected += 1
             return self._say(event, frame)
         deltas = self._switch(event)
-        order = self._order(event)
+        order = self._now.order(event)
         return deltas if order is None else deltas + order + self._say(event, frame)
 
     def _say(self, event: Event, frame: Frame) -> list[Delta]:
@@ -190,12 +180,12 @@ class ResponsesTranslator(Translator):
 
     def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
         if event.type is None and event.object == "response":
-            return self._body(decode(BODY_DECODER, frame.data) or _NO_RESPONSE)
+            return self._now.body(decode(BODY_DECODER, frame.data) or _NO_RESPONSE)
         if event.error is not None:
-            return self._fail(event.error)
+            return self._now.fail(event.error)
         if (event.type or frame.event) == "error":
             flat = decode(ERROR_DECODER, frame.data)
-            return self._fail(flat and msgspec.structs.asdict(flat))
+            return self._now.fail(flat and msgspec.structs.asdict(flat))
         if is_noise(frame) or (event.type or "").startswith(QUIET):
             return []
         if event.type is None and frame.event in self._events:
@@ -210,19 +200,8 @@ class ResponsesTranslator(Translator):
             return []
         self._progresses[str(self._stream_id)] = self._now
         self._stream_id = event.stream_id
-        self._now = self._progresses.get(str(event.stream_id)) or Progress()
+        self._now = self._progresses.get(str(event.stream_id)) or Progress(guest=self._guest)
         return [TurnOpened(self._now.key)] if self._now.opened and not self._guest else []
-
-    def _order(self, event: Event) -> list[Delta] | None:
-        """Place an event by its number: None if it was seen before, else what its place says."""
-        number, expected = event.sequence_number, self._now.expected
-        place = self._now.place(event)
-        if place == "seen":
-            return None
-        if place == "behind a gap" and not self._guest:
-            lost = f"{int(number) - expected} events were lost before number {int(number)}"
-            return [WireFault("undecodable_frame", lost, hole=True)]
-        return self._open(_NO_RESPONSE) if place == "first again" else []
 
     # The pieces of a message
 
@@ -244,20 +223,6 @@ class ResponsesTranslator(Translator):
         self._now.thought.add(index)
         return [] if text is None else [ReasoningFragment(0, text, index)]
 
-    def _whole(self, event: Event) -> list[Delta]:
-        field, kind = DONE_EVENTS[event.type]
-        text, name = wire_text(getattr(event, field)), name_label(event.name)
-        index, alias = index_label(event.output_index), id_label(event.item_id)
-        if text:
-            return [CallWhole(0, index, alias, None, name, text, DONE, kind)]
-        return [CallSeen(0, index, alias, None, name, kind)] if name else []
-
-    def _added(self, event: Event) -> list[Delta]:
-        item = event.item or Item()
-        if is_call(item):
-            return [call_delta(item, index_label(event.output_index), OBJECT, skeleton=True)]
-        return [] if item.type in QUIET_ITEMS else [Noted(0, "unknown_events")]
-
     def _item_done(self, event: Event) -> list[Delta]:
         item, index = event.item or Item(), index_label(event.output_index)
         if is_call(item):
@@ -273,43 +238,11 @@ class ResponsesTranslator(Translator):
     # The message
 
     def _created(self, event: Event) -> list[Delta]:
-        return self._open(event.response or _NO_RESPONSE)
+        return self._now.open(event.response or _NO_RESPONSE)
 
     def _progressed(self, event: Event) -> list[Delta]:
         return [] if self._now.opened else self._created(event)
 
-    def _open(self, response: Response) -> list[Delta]:
-        key = id_label(response.id)
-        self._now.restart(key)
-        self._now.opened = True
-        return [] if self._guest else [TurnOpened(key, key, name_label(response.model), restart=True)]
-
-    def _body(self, response: Response) -> list[Delta]:
-        deltas = self._open(response)
-        if response.status in {"queued", "in_progress"}:
-            return deltas + self._now.restated(response)
-        return deltas + self._conclude(response, outcome_of("", response.status))
-
     def _finished(self, event: Event) -> list[Delta]:
         response = event.response or _NO_RESPONSE
-        return self._conclude(response, outcome_of(event.type or "", response.status))
-
-    def _conclude(self, response: Response, outcome: str) -> list[Delta]:
-        usage: list[Delta] = [UsageSeen(response.usage)] if isinstance(response.usage, dict) else []
-        if outcome == "failed":
-            return usage + self._fail(response.error)
-        if outcome == "cancelled":
-            return usage + ([] if self._guest else [Finish(0, "aborted", outcome, drops=True), *self._end()])
-        deltas = self._now.restated(response) + usage
-        return deltas if self._guest else [*deltas, finish_of(response, outcome), *self._end()]
-
-    def _end(self) -> list[Delta]:
-        self._now.ended = True
-        return [TurnEnded(self._now.key)]
-
-    def _fail(self, error: Any) -> list[Delta]:
-        """Report the first error of a response; `response.failed` repeats that of an `error` event."""
-        if self._now.failed:
-            return []
-        self._now.failed = self._now.ended = True
-        return [provider_error(error)]
+        return self._now.conclude(response, outcome_of(event.type or "", response.status))

@@ -1,4 +1,4 @@
-"""The events of a Responses stream: the view of them, which say nothing new, and how the last one ends a turn."""
+"""The events of a Responses stream: the view of them, which say nothing new, and what some of them say."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.deltas import Finish
-from wholecall.dialects.decode import NO_TEXT
+from wholecall.deltas import DONE, OBJECT, CallSeen, CallWhole, Delta, Finish, Noted
+from wholecall.dialects.decode import NO_TEXT, wire_text
+from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.responses_items import Details, Item, Response
+from wholecall.dialects.responses_items import QUIET_ITEMS, Details, Item, Response, call_delta, is_call
 from wholecall.vocabulary import Kind
 
 __all__ = [
@@ -20,8 +21,10 @@ __all__ = [
     "FRAGMENTS",
     "QUIET",
     "Event",
+    "added",
     "finish_of",
     "outcome_of",
+    "whole_text",
 ]
 
 # Text of a call, in pieces and whole: (field of the whole text, kind).
@@ -112,3 +115,21 @@ def finish_of(response: Response, outcome: str) -> Finish:
     reason, provider_reason = known
     # A response that calls itself incomplete was cut, whatever the word (quirk 76).
     return Finish(0, reason if reason in _CUT else "length", provider_reason)
+
+
+def whole_text(event: Event) -> list[Delta]:
+    """Return what the done event of a call's text says."""
+    field, kind = DONE_EVENTS[event.type]
+    text, name = wire_text(getattr(event, field)), name_label(event.name)
+    index, alias = index_label(event.output_index), id_label(event.item_id)
+    if text:
+        return [CallWhole(0, index, alias, None, name, text, DONE, kind)]
+    return [CallSeen(0, index, alias, None, name, kind)] if name else []
+
+
+def added(event: Event) -> list[Delta]:
+    """Return what an item says when it is added."""
+    item = event.item or Item()
+    if is_call(item):
+        return [call_delta(item, index_label(event.output_index), OBJECT, skeleton=True)]
+    return [] if item.type in QUIET_ITEMS else [Noted(0, "unknown_events")]

@@ -1,4 +1,4 @@
-"""How far one response has come: which event is the next one, and what a restatement still adds.
+"""The life of one response: which event is the next one, how it ends, and what a restatement still adds.
 
 Events are numbered. A number seen before is a replay (quirk 91), a gap is a lost frame; `response.created`,
 or a new 0, begins a new turn. Numbers that never count are no numbers. What was told decides what the
@@ -7,11 +7,12 @@ finished response tells anew; often that is nothing (quirk 73).
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any
 
-from wholecall.deltas import Delta
-from wholecall.dialects.labels import id_label, index_label
-from wholecall.dialects.responses_events import Event
+from wholecall.deltas import Delta, Finish, TurnEnded, TurnOpened, UsageSeen, WireFault
+from wholecall.dialects.decode import provider_error
+from wholecall.dialects.labels import id_label, index_label, name_label
+from wholecall.dialects.responses_events import Event, finish_of, outcome_of
 from wholecall.dialects.responses_items import (
     Item,
     Response,
@@ -23,9 +24,7 @@ from wholecall.dialects.responses_items import (
 )
 from wholecall.dialects.restated import told_together
 
-__all__ = ["Place", "Progress"]
-
-Place = Literal["next", "seen", "behind a gap", "first again"]
+__all__ = ["Progress"]
 
 
 class Progress:
@@ -39,36 +38,77 @@ class Progress:
         done: the finished calls by their public ids.
     """
 
-    __slots__ = ("done", "ended", "expected", "failed", "key", "opened", "spoken", "thought")
+    __slots__ = ("_guest", "done", "ended", "expected", "failed", "key", "opened", "spoken", "thought")
 
-    def __init__(self) -> None:
+    def __init__(self, *, guest: bool = False) -> None:
+        self._guest = guest  # of a stream of another dialect, which owns the turn
         self.expected = -1
-        self.restart(None)
+        self._restart(None)
 
-    def restart(self, key: str | None) -> None:
-        """Begin a new response."""
+    def _restart(self, key: str | None) -> None:
         self.key = key
         self.opened = self.ended = self.failed = self.spoken = False
         self.thought: set[object] = set()
         self.done: dict[str, Item] = {}
 
-    def place(self, event: Event) -> Place:
-        """Return where the event stands by its number, and expect the next one."""
+    # The order of events
+
+    def order(self, event: Event) -> list[Delta] | None:
+        """Place an event by its number: None if it was seen before, else what its place says."""
         number, expected = index_label(event.sequence_number), self.expected
-        if number is None or number < 0:
-            return "next"
+        if not isinstance(number, int) or number < 0:
+            return []
         created = event.type == "response.created"
         if number == 0 and expected == 1:  # the same start again is a replay; a constant 0 counts nothing
-            return "seen" if created and self._is_of(event) else "next"
+            return None if created and self._is_of(event) else []
         if 0 < number < expected and not created:
-            return "seen"
+            return None
         self.expected = number + 1
-        if number > expected >= 0 and not created:
-            return "behind a gap"
-        return "first again" if number == 0 and expected > 0 and not created else "next"
+        if number > expected >= 0 and not created and not self._guest:
+            lost = f"{number - expected} events were lost before number {number}"
+            return [WireFault("undecodable_frame", lost, hole=True)]
+        return self.open(Response()) if number == 0 and expected > 0 and not created else []
 
     def _is_of(self, event: Event) -> bool:
         return self.opened and event.response is not None and id_label(event.response.id) == self.key
+
+    # The beginning and the end
+
+    def open(self, response: Response) -> list[Delta]:
+        """Begin a new response."""
+        key = id_label(response.id)
+        self._restart(key)
+        self.opened = True
+        return [] if self._guest else [TurnOpened(key, key, name_label(response.model), restart=True)]
+
+    def body(self, response: Response) -> list[Delta]:
+        """Say what a whole, non-streamed response says."""
+        deltas = self.open(response)
+        if response.status in {"queued", "in_progress"}:
+            return deltas + self.restated(response)
+        return deltas + self.conclude(response, outcome_of("", response.status))
+
+    def conclude(self, response: Response, outcome: str) -> list[Delta]:
+        """Say what the last event of a response says."""
+        usage: list[Delta] = [UsageSeen(response.usage)] if isinstance(response.usage, dict) else []
+        if outcome == "failed":
+            return usage + self.fail(response.error)
+        if outcome == "cancelled":
+            return usage + ([] if self._guest else [Finish(0, "aborted", outcome, drops=True), *self.end()])
+        deltas = self.restated(response) + usage
+        return deltas if self._guest else [*deltas, finish_of(response, outcome), *self.end()]
+
+    def end(self) -> list[Delta]:
+        """End the turn, unless that is another dialect's."""
+        self.ended = True
+        return [] if self._guest else [TurnEnded(self.key)]
+
+    def fail(self, error: Any) -> list[Delta]:
+        """Report the first error of a response; `response.failed` repeats that of an `error` event."""
+        if self.failed:
+            return []
+        self.failed = self.ended = True
+        return [provider_error(error)]
 
     def restated(self, response: Response) -> list[Delta]:
         """Restate what the finished response lists and no event told."""
