@@ -171,12 +171,22 @@ def _ambiguous(choice: Choice, delta: Labelled, candidates: list[Call]) -> Call:
 
 def _known_here(choice: Choice, delta: Labelled, call: Call | None) -> Call:
     assert call is not None
+    if not delta.name and _repeats_beside_an_empty_one(choice, delta, call):
+        choice.left_over = True
     if not delta.name or call.phase == "ended" or not call.complete:
         return call
     repeats = call.is_restated_by(delta.text) or call.holds_placeholder
     if _other_name(delta, call) or (_starts(delta) and not repeats):
         return _new(choice, delta)
     return call
+
+
+def _repeats_beside_an_empty_one(choice: Choice, delta: Labelled, call: Call) -> bool:
+    """Whether the text repeats that of a call, and could be that of another, empty one with the same id."""
+    claimants = choice.by_id[delta.id] if delta.id else []
+    if len(claimants) < 2 or not (_starts(delta) and call.is_restated_by(delta.text)):
+        return False
+    return any(other is not call and other.hollow and _waits(choice, other) for other in claimants)
 
 
 def _known_elsewhere(choice: Choice, delta: Labelled, call: Call | None) -> Call:

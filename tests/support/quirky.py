@@ -1240,7 +1240,8 @@ class _Reader:
         if [c for c in same_index if c in same_id] == [me] and (at.name is None or not me.full):
             return None
         if same_id[-1] is me and all(c.done for c in others) and (at.name is None or not me.full):
-            return None
+            repeated = any(at.index in c.indices and at.text == c.text for c in others)
+            return "same_id" if repeated else None
         return "one_id"
 
     def _new_id(self, me: _Seen, at: _Labels, same_index: list[_Seen]) -> str | None:
@@ -1313,6 +1314,8 @@ class _Reader:
         others = self._others(me)
         if at.name is None:
             if not me.full:
+                if _starts(at.text) and any(c.hollow for c in others):
+                    return "hollow"
                 return None if not any(c.live for c in others) else "unlabelled"
             return None if not any(c.live for c in others) and self._is_latest(me, others) else "mislabelled"
         if me.name is not None and at.name != me.name:

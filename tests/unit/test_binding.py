@@ -692,3 +692,12 @@ def test_a_repeated_snapshot_beside_a_call_without_text() -> None:
     assert [Got("c", "f", A, "index_churn snapshots"), Got("d", "g", B)] == bound(
         *snapshots, at(0, "", "d", "g"), at(1, B)
     )
+
+
+def test_a_repeat_beside_an_empty_call_with_the_same_id() -> None:
+    """Where all calls have one id, a repeat of one text may be the first text of another call."""
+    pieces = at(0, "", "c", "f"), at(1, A, "c"), at(1, "", "c", "g")
+    assert [Got("c", "f", A, "index_churn repeated"), Got("c", "g", "", "dropped: ambiguous")] == bound(
+        *pieces, at(0, A, "c")
+    )
+    assert [Got("c", "f", A, "index_churn"), Got("c#2", "g", "", "duplicate_id")] == bound(*pieces)
