@@ -15,12 +15,17 @@ CHAT = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"content": 
 RESPONSES = {"type": "response.created", "sequence_number": 0, "response": {"id": "r1", "model": "m"}}
 ANTHROPIC = {"type": "message_start", "message": {"id": "r1", "model": "m", "content": []}}
 LEGACY = {"id": "r1", "model": "m", "choices": [{"index": 0, "text": "x"}]}
+OLLAMA = {"model": "m", "created_at": "t", "message": {"role": "assistant", "content": "x"}, "done": False}
+GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
     "anthropic": ANTHROPIC,
     "legacy-completions": LEGACY,
+    "ollama": OLLAMA,
+    "ollama-generate": GENERATE,
 }
+WITHOUT_IDS = {"ollama", "ollama-generate"}  # their lines do not say which response they belong to
 QUIET = {
     "comment": b": keep-alive\n\n",
     "ping event": b'event: ping\ndata: {"type":"ping"}\n\n',
@@ -82,6 +87,10 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"finishReason": "stop"}, "chat-completions"),
         ({"index": 0, "message": {"toolCalls": []}}, "chat-completions"),
         ({"index": 0, "message": {"role": "ASSISTANT"}, "finishReason": "stop"}, "chat-completions"),
+        (OLLAMA, "ollama"),
+        ({"message": {}, "done": True, "created_at": "t", "done_reason": "stop"}, "ollama"),
+        (GENERATE, "ollama-generate"),
+        ({"response": "", "done": True, "created_at": "t", "context": [1]}, "ollama-generate"),
     ],
 )
 def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) -> None:
@@ -113,7 +122,12 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"type": "x", "content": []},
         {"object": 5},
         {"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"},
-        {"message": {"role": "assistant", "content": ""}, "done": False, "created_at": "t"},
+        {"message": {"role": "assistant", "content": ""}, "done": False},
+        {"message": {"role": "assistant", "content": ""}, "created_at": "t"},
+        {"message": "x", "done": False, "created_at": "t"},
+        {"response": None, "done": False, "created_at": "t"},
+        {"response": "x", "done": "false", "created_at": "t"},
+        {"response": "x", "tool_calls": []},
         {"message": "overloaded"},
     ],
 )
@@ -135,7 +149,7 @@ def test_what_comes_first_changes_nothing(lead: str, name: str) -> None:
     decisive = sse(DECISIVE[name], b"data: [DONE]\n\n")
     events = parse(QUIET[lead] * 3 + decisive)
 
-    assert TurnStarted(0, 0, name, "r1", "m") == events[0]
+    assert TurnStarted(0, 0, name, None if name in WITHOUT_IDS else "r1", "m") == events[0]
     assert parse(decisive) == events
 
 

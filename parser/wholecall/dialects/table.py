@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.dialects import anthropic, chat, legacy, responses
+from wholecall.dialects import anthropic, chat, legacy, ollama, ollama_generate, responses
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
 
@@ -31,12 +31,15 @@ class Dialect(msgspec.Struct, frozen=True):
 
 
 _SSE = ("sse", "jsonl")
+_LINES = ("jsonl", "sse")
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("responses", _SSE, responses.detect, responses.ResponsesTranslator),
     Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
     Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
     Dialect("chat-completions", _SSE, chat.detect, chat.ChatTranslator),
+    Dialect("ollama", _LINES, ollama.detect, ollama.OllamaTranslator),
+    Dialect("ollama-generate", _LINES, ollama_generate.detect, ollama_generate.OllamaGenerateTranslator),
 )
 
 
