@@ -11,6 +11,7 @@ from wholecall.framing.frame import Frame
 
 NAMES = [
     *("responses", "anthropic"),
+    *("cohere-v1", "cohere-v2"),
     *("legacy-completions", "chat-completions"),
     *("ollama", "ollama-generate"),
 ]
