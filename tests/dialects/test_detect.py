@@ -15,11 +15,24 @@ CHAT = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"content": 
 RESPONSES = {"type": "response.created", "sequence_number": 0, "response": {"id": "r1", "model": "m"}}
 ANTHROPIC = {"type": "message_start", "message": {"id": "r1", "model": "m", "content": []}}
 LEGACY = {"id": "r1", "model": "m", "choices": [{"index": 0, "text": "x"}]}
+OLLAMA = {"model": "m", "created_at": "t", "message": {"role": "assistant", "content": "x"}, "done": False}
+GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
+COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id": "r1"}
+COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
     "anthropic": ANTHROPIC,
     "legacy-completions": LEGACY,
+    "cohere-v1": COHERE_V1,
+    "cohere-v2": COHERE_V2,
+    "ollama": OLLAMA,
+    "ollama-generate": GENERATE,
+}
+# What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
+ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
+    **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
+    **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -82,6 +95,19 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"finishReason": "stop"}, "chat-completions"),
         ({"index": 0, "message": {"toolCalls": []}}, "chat-completions"),
         ({"index": 0, "message": {"role": "ASSISTANT"}, "finishReason": "stop"}, "chat-completions"),
+        (COHERE_V1, "cohere-v1"),
+        ({"event_type": "citation-generation", "citations": []}, "cohere-v1"),
+        ({"event_type": "stream-end", "finish_reason": "ERROR"}, "cohere-v1"),
+        ({"generation_id": "g", "text": "", "finish_reason": "COMPLETE"}, "cohere-v1"),
+        ({"generation_id": "g", "text": "x", "chat_history": []}, "cohere-v1"),
+        (COHERE_V2, "cohere-v2"),
+        ({"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {}}}}, "cohere-v2"),
+        ({"message": {"tool_calls": []}, "finish_reason": "TOOL_CALL"}, "cohere-v2"),
+        ({"message": {"content": []}, "finish_reason": "COMPLETE"}, "cohere-v2"),
+        (OLLAMA, "ollama"),
+        ({"message": {}, "done": True, "created_at": "t", "done_reason": "stop"}, "ollama"),
+        (GENERATE, "ollama-generate"),
+        ({"response": "", "done": True, "created_at": "t", "context": [1]}, "ollama-generate"),
     ],
 )
 def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) -> None:
@@ -108,18 +134,43 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"type": "session.created", "event_id": "e1"},
         {"type": "message", "content": "x"},
         {"type": "message-start"},
+        {"type": "message-start", "delta": {"message": None}},
+        {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
+        {"type": "text-start", "delta": {"message": {}}},
+        {"type": "message-start", "message": {"content": []}, "finish_reason": "x"},
+        {"message": {"content": []}},
+        {"message": {"content": []}, "finish_reason": "COMPLETE", "choices": []},
+        {"message": {"content": "x"}, "finish_reason": "COMPLETE"},
+        {"event_type": "step.start"},
+        {"generation_id": "g", "text": "x"},
+        {"generation_id": "g", "finish_reason": "COMPLETE"},
         {"object": "response"},
         {"output": []},
         {"type": "x", "content": []},
         {"object": 5},
         {"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"},
-        {"message": {"role": "assistant", "content": ""}, "done": False, "created_at": "t"},
+        {"message": {"role": "assistant", "content": ""}, "done": False},
+        {"message": {"role": "assistant", "content": ""}, "created_at": "t"},
+        {"message": "x", "done": False, "created_at": "t"},
+        {"response": None, "done": False, "created_at": "t"},
+        {"response": "x", "done": "false", "created_at": "t"},
+        {"response": "x", "tool_calls": []},
         {"message": "overloaded"},
     ],
 )
 def test_other_frames_decide_nothing(payload: dict[str, Any]) -> None:
     """Pings, errors, empty choices and other dialects are left alone."""
     assert found(payload) is None
+
+
+def test_the_event_may_tell_the_dialect() -> None:
+    """An event of Cohere's that is named by its type needs no message to be known."""
+    payload = {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}}
+    dialect = detect_dialect(payload, "message-end")
+
+    assert dialect is not None
+    assert "cohere-v2" == dialect.name
+    assert detect_dialect(payload, "message") is None
 
 
 def leads() -> list[tuple[str, str]]:
@@ -135,7 +186,7 @@ def test_what_comes_first_changes_nothing(lead: str, name: str) -> None:
     decisive = sse(DECISIVE[name], b"data: [DONE]\n\n")
     events = parse(QUIET[lead] * 3 + decisive)
 
-    assert TurnStarted(0, 0, name, "r1", "m") == events[0]
+    assert TurnStarted(0, 0, name, *ABOUT[name]) == events[0]
     assert parse(decisive) == events
 
 

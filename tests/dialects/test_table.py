@@ -11,11 +11,16 @@ from wholecall.dialects.table import DIALECTS, Dialect, detect_dialect, named, r
 from wholecall.errors import UnknownDialect
 from wholecall.framing.frame import Frame
 
-NAMES = ["responses", "anthropic", "legacy-completions", "chat-completions"]
+NAMES = [
+    *("responses", "anthropic"),
+    *("cohere-v1", "cohere-v2"),
+    *("legacy-completions", "chat-completions"),
+    *("ollama", "ollama-generate"),
+]
 
 
 def test_the_order_of_the_table_is_the_order_of_detection() -> None:
-    """Chat completions accepts the most, so it is asked last; names are unique."""
+    """What asks for the most members is asked first: legacy before chat completions; names are unique."""
     assert NAMES == [dialect.name for dialect in DIALECTS]
 
 

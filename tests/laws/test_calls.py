@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.support import encode, quirky
 from tests.support.model import Fragment
-from tests.support.renderers import RENDERERS
+from tests.support.renderers import RENDERERS, WITHOUT_IDS
 from tests.support.turns import (
     DONE,
     TERMINAL,
@@ -66,7 +66,9 @@ def test_dialects_agree(plan: Plan, size: int) -> None:
     turn, pieces = encode.Turn(calls), encode.every(size)
 
     for dialect, render in RENDERERS.items():
-        assert plan.sent() == pairs(parse([render(turn, pieces)], "auto")), dialect
+        said = 1 if dialect in WITHOUT_IDS else 0  # an id that was minted says nothing
+        found = pairs(parse([render(turn, pieces)], "auto"))
+        assert [call[said:] for call in plan.sent()] == [call[said:] for call in found], dialect
 
 
 @given(plans(), st.sampled_from(("tool_calls", "stop", None)))

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.support import encode
+from tests.support import encode, encode_cohere, encode_ollama
 from tests.support.encode import Pieces, Turn
 
-__all__ = ["RENDERERS"]
+__all__ = ["RENDERERS", "WITHOUT_IDS"]
 
 RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "chat-completions": encode.render_chat,
     "responses": encode.render_responses,
     "anthropic": encode.render_anthropic,
+    "cohere-v2": encode_cohere.render_v2,
+    "cohere-v1": encode_cohere.render_v1,
+    "ollama": encode_ollama.render,
 }
+
+WITHOUT_IDS = frozenset({"cohere-v1"})  # their calls get minted ids

@@ -11,7 +11,16 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.dialects import anthropic, chat, legacy, responses
+from wholecall.dialects import (
+    anthropic,
+    chat,
+    cohere_v1,
+    cohere_v2,
+    legacy,
+    ollama,
+    ollama_generate,
+    responses,
+)
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
 
@@ -35,12 +44,17 @@ class Dialect(msgspec.Struct, frozen=True):
 
 
 _SSE = ("sse", "jsonl")
+_LINES = ("jsonl", "sse")
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("responses", _SSE, responses.detect, responses.ResponsesTranslator),
     Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
+    Dialect("cohere-v1", _LINES, cohere_v1.detect, cohere_v1.CohereV1Translator),
+    Dialect("cohere-v2", _SSE, cohere_v2.detect, cohere_v2.CohereV2Translator),
     Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
     Dialect("chat-completions", _SSE, chat.detect, chat.ChatTranslator),
+    Dialect("ollama", _LINES, ollama.detect, ollama.OllamaTranslator),
+    Dialect("ollama-generate", _LINES, ollama_generate.detect, ollama_generate.OllamaGenerateTranslator),
 )
 
 

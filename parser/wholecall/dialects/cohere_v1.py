@@ -1,0 +1,187 @@
+"""Cohere chat, version 1 (`POST /v1/chat`, `stream: true`): JSON lines, or server-sent events.
+
+    stream-start           generation_id
+    text-generation        text
+    tool-calls-chunk       text?, tool_call_delta?{index, name?, parameters? (a piece of text), text?}
+    tool-calls-generation  text?, tool_calls[{name, parameters: OBJECT}]
+    stream-end             finish_reason, response{text, tool_calls?, finish_reason, meta, …}
+
+`event_type` names the event. Calls have no ids. They stream as text under their index, and are told again as
+objects, in the same order, which ends them: the object is the last word. The last event tells the
+whole response once more; only what was not said before counts of it. The text of a plan is reasoning. Searches
+and citations say nothing about calls. A whole body is the `response` alone.
+
+Source: Cohere API reference, "Chat (v1) with streaming".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Union
+
+import msgspec
+
+from wholecall.deltas import (
+    OBJECT,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Index,
+    ReasoningFragment,
+    Slot,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+)
+from wholecall.dialects.chat_views import ToolCallView, argument_text
+from wholecall.dialects.cohere_shared import PLAN, calls_in, counted, finish, name_of, stray, whole_call
+from wholecall.dialects.decode import UNREADABLE, is_blank, is_done, provider_error, read
+from wholecall.dialects.labels import id_label, index_label, text_label
+from wholecall.dialects.translator import Translator
+from wholecall.framing.frame import Frame
+
+__all__ = ["CohereV1Translator", "detect"]
+
+_TYPES = frozenset(
+    {"stream-start", "text-generation", "tool-calls-chunk", "tool-calls-generation", "stream-end"}
+)
+_QUIET = frozenset({"search-queries-generation", "search-results", "citation-generation", "debug"})
+
+
+class _CallDelta(ToolCallView, gc=False):
+    text: Any = None
+
+
+class _Answer(msgspec.Struct, gc=False):
+    generation_id: Any = None
+    text: Any = None
+    tool_calls: Union[list[ToolCallView], ToolCallView, None] = None
+    finish_reason: Any = None
+    meta: Any = None
+
+
+class _Event(_Answer, gc=False):
+    event_type: Union[str, None] = None
+    tool_call_delta: Union[_CallDelta, None] = None
+    response: Union[_Answer, None] = None
+    error: Any = None
+
+
+_DECODER = msgspec.json.Decoder(_Event)
+_NO_CALL = _CallDelta()
+
+
+def detect(payload: Mapping[str, Any], _event: str) -> bool:
+    """An event of a known type, or a whole body."""
+    kind = payload.get("event_type")
+    if isinstance(kind, str):
+        return kind in _TYPES or kind in _QUIET
+    whole = isinstance(payload.get("generation_id"), str) and isinstance(payload.get("text"), str)
+    return whole and ("finish_reason" in payload or "chat_history" in payload)
+
+
+class CohereV1Translator(Translator):
+    """Frames of one stream to deltas; it remembers what was said, because the end tells it again."""
+
+    def __init__(self) -> None:
+        self._key: str | None = None
+        self._ended = self._spoken = self._planned = False
+        self._n_named = 0  # calls whose chunks have no index
+        self._events: dict[str, Callable[[_Event], list[Delta]]] = {
+            "text-generation": self._text,
+            "tool-calls-chunk": self._chunk,
+            "tool-calls-generation": self._calls,
+            "stream-start": self._start,
+            "stream-end": self._end,
+        }
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        try:
+            event = _DECODER.decode(frame.data)
+        except UNREADABLE:
+            return self._slowly(frame)
+        return self._take(event, frame)
+
+    def _slowly(self, frame: Frame) -> list[Delta]:
+        if is_done(frame.data):  # proxies add it
+            return [] if self._ended else self._over()
+        events, _, deltas = read(_DECODER, frame)
+        for event in events:
+            deltas += self._take(event, frame)
+        return deltas
+
+    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
+        if event.error:
+            return [provider_error(event.error)]
+        kind = event.event_type if event.event_type is not None else frame.event
+        known = self._events.get(kind)
+        if known is not None:
+            return known(event)
+        if event.event_type is None and event.generation_id is not None:
+            return self._start(event) + self._end(event)
+        return [] if kind in _QUIET else stray(frame)
+
+    def _start(self, event: _Event) -> list[Delta]:
+        self._key = id_label(event.generation_id)
+        self._ended = self._spoken = self._planned = False
+        self._n_named = 0
+        return [TurnOpened(self._key, self._key, restart=True)]
+
+    def _text(self, answer: _Answer) -> list[Delta]:
+        text = text_label(answer.text)
+        self._spoken = self._spoken or text is not None
+        return [] if text is None else [TextFragment(0, text)]
+
+    def _plan(self, *texts: object) -> list[Delta]:
+        plans: list[Delta] = [
+            ReasoningFragment(0, plan, PLAN) for text in texts if (plan := text_label(text))
+        ]
+        self._planned = self._planned or bool(plans)
+        return plans
+
+    def _chunk(self, event: _Event) -> list[Delta]:
+        call = event.tool_call_delta or _NO_CALL
+        deltas = self._plan(event.text, call.text)
+        id_, name = id_label(call.id), name_of(call)
+        text, whole = argument_text(call.function, call)
+        slot = self._slot(call.index, name)
+        if id_ is not None or name is not None:
+            deltas.append(CallSeen(0, slot, None, id_, name))
+        if whole and not is_blank(text):
+            deltas.append(CallWhole(0, slot, None, id_, name, text, OBJECT))
+        elif text and not whole:
+            deltas.append(Slot(0, slot, None, text))
+        return deltas
+
+    def _slot(self, index: object, name: str | None) -> Index:
+        """Return the slot of a chunk; without an index a name opens the next one."""
+        slot = index_label(index)
+        if slot is not None:
+            return slot
+        self._n_named += name is not None
+        return max(self._n_named - 1, 0)
+
+    def _calls(self, event: _Event) -> list[Delta]:
+        return ([] if self._planned else self._plan(event.text)) + _told(event)
+
+    def _end(self, event: _Event) -> list[Delta]:
+        answer = event.response or event
+        deltas = [] if self._spoken or self._planned else self._text(answer)
+        reason = event.finish_reason if event.finish_reason is not None else answer.finish_reason
+        return deltas + _told(answer) + _usage(answer.meta) + finish(reason) + self._over()
+
+    def _over(self) -> list[Delta]:
+        self._ended = True
+        return [TurnEnded(self._key)]
+
+
+def _told(answer: _Answer) -> list[Delta]:
+    """Return the calls of an answer; their position is their slot."""
+    calls = enumerate(calls_in(answer.tool_calls))
+    return [delta for slot, call in calls for delta in whole_call(slot, call)]
+
+
+def _usage(meta: object) -> list[Delta]:
+    fields = meta if isinstance(meta, dict) else {}
+    return counted({name: fields[name] for name in ("billed_units", "tokens") if fields.get(name)})

@@ -1,0 +1,215 @@
+"""Ollama's `/api/chat` and `/api/generate`: line in, deltas out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from wholecall.deltas import (
+    ITEM_DONE,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Noted,
+    ReasoningFragment,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+    WireFault,
+)
+from wholecall.dialects.ollama import OllamaTranslator
+from wholecall.dialects.ollama_generate import OllamaGenerateTranslator
+from wholecall.framing.frame import Frame
+
+OPENED = TurnOpened(None, None, "m")
+
+
+def translate(*payloads: dict[str, Any] | str, text_only: bool = False) -> list[Delta]:
+    """Translate the lines of one stream."""
+    translator = OllamaGenerateTranslator() if text_only else OllamaTranslator()
+    deltas: list[Delta] = []
+    for payload in payloads:
+        data = payload if isinstance(payload, str) else json.dumps(payload)
+        deltas += translator.translate(Frame("", data))
+    return deltas + translator.close()
+
+
+def line(done: bool = False, **message: Any) -> dict[str, Any]:
+    """Return one line of a chat."""
+    return {"model": "m", "created_at": "t", "message": {"role": "assistant", **message}, "done": done}
+
+
+def calls(*entries: Any) -> list[Delta]:
+    """Return what a line with these entries says of them."""
+    return translate(line(tool_calls=list(entries)))[1:]
+
+
+def call(slot: int, id: str | None, name: str | None, text: str) -> list[Delta]:
+    """Return the deltas of a whole call."""
+    whole = CallWhole(0, slot, None, id, name, text, ITEM_DONE)
+    return [CallSeen(0, slot, None, id, name), whole, CallClosed(0, slot, None)]
+
+
+def test_a_chat_thinks_speaks_and_calls() -> None:
+    """The first line opens the turn, a call is whole and over in its line, the last line counts and ends."""
+    entry = {"id": "call_1", "function": {"index": 0, "name": "f", "arguments": {"a": 1}}}
+    deltas = translate(
+        line(content="", thinking="hm"),
+        line(content="Hi", thinking=""),
+        line(content="", tool_calls=[entry]),
+        line(True, content="")
+        | {"done_reason": "stop", "prompt_eval_count": 3, "eval_count": 9, "eval_duration": 1},
+    )
+
+    assert [
+        OPENED,
+        ReasoningFragment(0, "hm"),
+        TextFragment(0, "Hi"),
+        *call(0, "call_1", "f", '{"a": 1}'),
+        UsageSeen({"prompt_eval_count": 3, "eval_count": 9}),
+        Finish(0, "stop", "stop"),
+        TurnEnded(),
+    ] == deltas
+
+
+def test_the_order_of_arrival_is_the_slot() -> None:
+    """Calls without an id, or with the same index, are calls of their own, also if they are equal."""
+    entry = {"function": {"index": 0, "name": "f", "arguments": {}}}
+    deltas = translate(line(tool_calls=[entry, entry]), line(tool_calls=[entry]))
+
+    assert [OPENED, *call(0, None, "f", "{}"), *call(1, None, "f", "{}"), *call(2, None, "f", "{}")] == deltas
+
+
+def test_a_call_told_again_keeps_its_slot() -> None:
+    """Id, name and text are the same: it is the same call; another text under the id is another call."""
+    one = {"id": "c", "function": {"name": "f", "arguments": {"a": 1}}}
+    other = {"id": "c", "function": {"name": "f", "arguments": {"a": 2}}}
+    deltas = translate(line(tool_calls=[one]), line(tool_calls=[one, other]))
+
+    first = call(0, "c", "f", '{"a": 1}')
+    assert [OPENED, *first, *first, *call(1, "c", "f", '{"a": 2}')] == deltas
+
+
+@pytest.mark.parametrize(
+    ("entry", "deltas"),
+    [
+        ({"function": {"name": "f", "arguments": '{"a":1}'}}, call(0, None, "f", '{"a":1}')),
+        ({"function": {"name": "f", "parameters": {"a": 1}}}, call(0, None, "f", '{"a": 1}')),
+        ({"id": "x", "name": "f", "arguments": {"a": 1}}, call(0, "x", "f", '{"a": 1}')),
+        ({"id": 7, "function": {"name": "f", "arguments": [1]}}, call(0, "7", "f", "[1]")),
+        ({"id": "null", "function": {"name": " ", "arguments": {"a": 1}}}, call(0, None, None, '{"a": 1}')),
+    ],
+)
+def test_odd_entries_are_read_as_they_are(entry: dict[str, Any], deltas: list[Delta]) -> None:
+    """Arguments may be a string, lie in another field or beside a flat name; blank labels are none (quirk 36)."""
+    assert deltas == calls(entry)
+
+
+@pytest.mark.parametrize("arguments", ["", None])
+def test_a_call_without_any_arguments_waits_for_the_reason(arguments: Any) -> None:
+    """A call that was cut before its arguments looks the same, so its end is not final (quirk 26)."""
+    entry = {"function": {"name": "f", "arguments": arguments}}
+
+    assert [CallSeen(0, 0, None, None, "f"), CallClosed(0, 0, None, final=False)] == calls(entry)
+
+
+def test_one_call_may_stand_where_a_list_is_due() -> None:
+    """A lone object is a list of one, and null is an empty one (quirk 39)."""
+    entry = {"function": {"name": "f", "arguments": {"a": 1}}}
+
+    assert [OPENED, *call(0, None, "f", '{"a": 1}')] == translate(line(tool_calls=entry))
+    assert [OPENED] == translate(line(tool_calls=None))
+
+
+def test_the_wires_own_text_of_an_object_is_kept() -> None:
+    """Duplicate keys and spellings of numbers are for the verdict to see."""
+    text = '{ "n": 1.0e2, "n": 1E+2 }'
+    frame = '{"message":{"tool_calls":[{"function":{"name":"f","arguments":' + text + '}}]},"done":false}'
+
+    assert [TurnOpened(None), *call(0, None, "f", text)] == translate(frame)
+
+
+def test_calls_in_the_last_line_come_before_the_end() -> None:
+    """The message counts before the reason (quirk 86); a whole response is such a line alone (quirk 90)."""
+    entry = {"id": "c", "function": {"name": "f", "arguments": {"a": 1}}}
+    end = line(True, content="Hi", tool_calls=[entry]) | {"done_reason": "length"}
+
+    assert [
+        OPENED,
+        TextFragment(0, "Hi"),
+        *call(0, "c", "f", '{"a": 1}'),
+        Finish(0, "length", "length"),
+        TurnEnded(),
+    ] == translate(end)
+
+
+def test_an_end_needs_no_reason() -> None:
+    """Old servers give none; `[DONE]` from a proxy ends a turn that nothing else ended, and only that."""
+    assert [OPENED, TurnEnded()] == translate(line(True), "[DONE]")
+    assert [OPENED, TextFragment(0, "x"), TurnEnded()] == translate(line(content="x"), "[DONE]")
+    assert [TurnOpened(None), TurnEnded()] == translate({"done": True})
+    assert [TurnOpened(None)] == translate({"done": False, "message": None}, {"done": "true"})
+
+
+def test_what_follows_an_end_is_a_new_turn_if_it_says_something() -> None:
+    """A repeated last line ends the same turn again; a call after it opens the next one, whose slots are new."""
+    answer = line(tool_calls=[{"function": {"name": "f", "arguments": {"a": 1}}}])
+    deltas = translate(answer, line(True), line(True), answer)
+
+    first = call(0, None, "f", '{"a": 1}')
+    again = TurnOpened(None, None, "m", restart=True)
+    assert [OPENED, *first, TurnEnded(), TurnEnded(), again, *first] == deltas
+
+
+def test_an_error_line_is_fatal() -> None:
+    """The error is a text after the status 200 was sent; null is no error (quirk 52)."""
+    assert [WireFault("provider_error", "killed", error="killed", fatal=True)] == translate(
+        {"error": "killed"}
+    )
+    assert [OPENED] == translate(line() | {"error": None})
+
+
+def test_odd_lines_lose_nothing_but_themselves() -> None:
+    """A split surrogate is text, what says nothing is noted, what cannot be read is a hole."""
+    fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
+
+    assert [TurnOpened(None), TextFragment(0, "\ud83d")] == translate('{"message":{"content":"\\ud83d"}}')
+    assert [TurnOpened(None)] == translate('{"message":{"content":5,"thinking":{}},"done":false}')
+    assert [Noted(0, "unknown_events")] == translate({"status": "pulling manifest"})
+    assert [] == translate("{}", {"type": "ping"})
+    assert [fault] == translate("{")
+
+
+def test_a_label_of_a_wrong_type_does_not_lose_the_call() -> None:
+    """Where the typed view refuses a line, its call is read all the same."""
+    frame = '{"model":"m","message":{"tool_calls":[{"function":{"name":"f","arguments":{"a":"\\ud83d"}}},5]}}'
+    name = CallSeen(0, 1, None, None, None)
+
+    assert [OPENED, *call(0, None, "f", '{"a":"\\ud83d"}'), name, CallClosed(0, 1, None, final=False)] == (
+        translate(frame)
+    )
+
+
+def test_a_completion_is_text() -> None:
+    """`/api/generate` has no calls, whatever its lines hold; its end is the same."""
+    deltas = translate(
+        {"model": "m", "created_at": "t", "response": "", "thinking": "hm", "done": False},
+        {"model": "m", "response": "Hi", "tool_calls": [{"function": {"name": "f"}}], "done": False},
+        {"model": "m", "response": "", "done": True, "done_reason": "load", "eval_count": 2},
+        text_only=True,
+    )
+
+    assert [
+        OPENED,
+        ReasoningFragment(0, "hm"),
+        TextFragment(0, "Hi"),
+        UsageSeen({"eval_count": 2}),
+        Finish(0, "unknown", "load"),
+        TurnEnded(),
+    ] == deltas
+    assert [Noted(0, "unknown_events")] == translate({"model": "m"}, text_only=True)
