@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.encode_bedrock import exception
 from wholecall import Limits, StreamFault, TextDelta, ToolCallParser, TurnFinished, TurnStarted
 from wholecall.dialects.table import detect_dialect
 from wholecall.events import Event
@@ -171,6 +172,10 @@ def test_an_error_alone_needs_no_dialect() -> None:
     assert StreamFault(0, 0, "provider_error", detail, error, fatal=True) == parse(sse({"error": error}))[0]
     told = parse(b"event: error\ndata: busy\n\n")
     assert StreamFault(0, 0, "provider_error", "busy", "busy", fatal=True) == told[0]
+    told = parse(exception("throttlingException", {"message": "slow"}))
+    error = {"code": "throttlingException", "message": "slow"}
+    detail = "throttlingException: slow"
+    assert StreamFault(0, 0, "provider_error", detail, error, fatal=True) == told[0]
 
 
 def test_frames_before_the_decisive_one_are_replayed_in_order() -> None:

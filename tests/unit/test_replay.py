@@ -64,8 +64,8 @@ class TestFinding:
 
     def test_a_folder_gives_its_recordings_sorted(self, folder: Path) -> None:
         """A folder gives the files with a recording's suffix in it and below it, in the order of names."""
-        write("b/2.sse", "b/1.ndjson", "b.jsonl", "a/deep/x.JSON", "notes.txt", "c/readme.md")
-        assert ["a/deep/x.JSON", "b/1.ndjson", "b/2.sse", "b.jsonl"] == found(".")
+        write("b/2.sse", "b/1.ndjson", "b.jsonl", "a/deep/x.JSON", "a/y.bin", "notes.txt", "c/readme.md")
+        assert ["a/deep/x.JSON", "a/y.bin", "b/1.ndjson", "b/2.sse", "b.jsonl"] == found(".")
         assert [(folder / "b" / name).as_posix() for name in ("1.ndjson", "2.sse")] == found(folder / "b")
 
     def test_logs_and_hidden_files_are_no_recordings(self, folder: Path) -> None:
