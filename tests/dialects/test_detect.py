@@ -15,6 +15,7 @@ from wholecall.events import Event
 CHAT = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"content": "x"}}]}
 RESPONSES = {"type": "response.created", "sequence_number": 0, "response": {"id": "r1", "model": "m"}}
 ANTHROPIC = {"type": "message_start", "message": {"id": "r1", "model": "m", "content": []}}
+CONVERSE = {"messageStart": {"role": "assistant"}}
 LEGACY = {"id": "r1", "model": "m", "choices": [{"index": 0, "text": "x"}]}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
@@ -66,6 +67,13 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "content_block_start", "index": 0}, "anthropic"),
         ({"type": "content_block_delta"}, "anthropic"),
         ({"type": "message", "content": []}, "anthropic"),
+        (CONVERSE, "bedrock-converse"),
+        ({"contentBlockStart": {"contentBlockIndex": 0, "start": {}}}, "bedrock-converse"),
+        ({"contentBlockDelta": {"delta": {}}}, "bedrock-converse"),
+        ({"contentBlockStop": {}, "p": "abc"}, "bedrock-converse"),
+        ({"messageStop": {"stopReason": "end_turn"}}, "bedrock-converse"),
+        ({"metadata": {"usage": {}}}, "bedrock-converse"),
+        ({"output": {"message": {"content": []}}, "stopReason": "end_turn"}, "bedrock-converse"),
         (LEGACY, "legacy-completions"),
         ({"object": "chat.completion.chunk", "choices": [{"text": ""}]}, "legacy-completions"),
         (CHAT, "chat-completions"),
@@ -116,11 +124,26 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"},
         {"message": {"role": "assistant", "content": ""}, "done": False, "created_at": "t"},
         {"message": "overloaded"},
+        {"messageStart": None},
+        {"messageStart": {}, "messageStop": {}},
+        {"metadata": {"run_id": "r1"}},
+        {"output": {"message": "x"}},
+        {"output": {"message": {"content": "x"}}},
+        {"throttlingException": {"message": "slow"}},
     ],
 )
 def test_other_frames_decide_nothing(payload: dict[str, Any]) -> None:
     """Pings, errors, empty choices and other dialects are left alone."""
     assert found(payload) is None
+
+
+def test_an_event_of_a_binary_stream_is_known_by_its_name() -> None:
+    """The payload says nothing of its kind there; a name that others use as well decides nothing."""
+    for name in ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"):
+        dialect = detect_dialect({"contentBlockIndex": 0}, name)
+        assert dialect is not None
+        assert "bedrock-converse" == dialect.name
+    assert detect_dialect({"usage": {}}, "metadata") is None
 
 
 def leads() -> list[tuple[str, str]]:

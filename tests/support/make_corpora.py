@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 if not __package__:
     sys.path.insert(0, str(ROOT))
 
-from tests.support import encode as wire  # noqa: E402  (a script has no package to import from)
+from tests.support import corpora_bedrock  # noqa: E402, F401  (a script has no package to import from)
+from tests.support import encode as wire  # noqa: E402
 from tests.support.cases import CASES, Built, Case, case, drop, expect, good  # noqa: E402
 from tests.support.encode import ABSENT, JSON, Call, Turn, chat_entry, every  # noqa: E402
 

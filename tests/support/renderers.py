@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.support import encode
+from tests.support import encode, encode_bedrock
 from tests.support.encode import Pieces, Turn
 
 __all__ = ["RENDERERS"]
@@ -13,4 +13,5 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "chat-completions": encode.render_chat,
     "responses": encode.render_responses,
     "anthropic": encode.render_anthropic,
+    "bedrock-converse": encode_bedrock.render_converse,
 }

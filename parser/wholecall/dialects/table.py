@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.dialects import anthropic, chat, legacy, responses
+from wholecall.dialects import anthropic, chat, converse, legacy, responses
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
 
@@ -35,6 +35,9 @@ _SSE = ("sse", "jsonl")
 DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("responses", _SSE, responses.detect, responses.ResponsesTranslator),
     Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
+    Dialect(
+        "bedrock-converse", ("eventstream", "jsonl", "sse"), converse.detect, converse.ConverseTranslator
+    ),
     Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
     Dialect("chat-completions", _SSE, chat.detect, chat.ChatTranslator),
 )
