@@ -9,7 +9,17 @@ from wholecall.dialects.table import DIALECTS, detect_dialect, named
 from wholecall.errors import UnknownDialect
 from wholecall.framing.frame import Frame
 
-NAMES = ["responses", "anthropic", "bedrock-converse", "legacy-completions", "chat-completions"]
+NAMES = [
+    "bedrock-invoke-anthropic",
+    "bedrock-invoke-nova",
+    "bedrock-invoke-legacy-completions",
+    "bedrock-invoke-chat-completions",
+    "responses",
+    "anthropic",
+    "bedrock-converse",
+    "legacy-completions",
+    "chat-completions",
+]
 
 
 def test_the_order_of_the_table_is_the_order_of_detection() -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "exception",
     "header",
     "message",
+    "nova_payloads",
     "render_converse",
     "render_invoke_anthropic",
     "render_invoke_chat",
@@ -189,16 +190,25 @@ def chunks(payloads: Iterable[JSON | bytes]) -> bytes:
 
 def render_invoke_anthropic(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as Anthropic's models on Bedrock stream it."""
-    *events, last = encode.anthropic_payloads(turn, pieces)
-    metrics = {"inputTokenCount": 310, "outputTokenCount": turn.tokens, "invocationLatency": 902}
-    return chunks([*events, last | {"amazon-bedrock-invocationMetrics": metrics}])
+    return chunks(_measured(encode.anthropic_payloads(turn, pieces), turn))
 
 
 def render_invoke_nova(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as Amazon's models stream it: events of ConverseStream in chunks."""
-    return chunks({name: payload} for name, payload in converse_events(turn, pieces))
+    return chunks(_measured(nova_payloads(turn, pieces), turn))
 
 
 def render_invoke_chat(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as models with chat completions of their own stream it on Bedrock."""
-    return chunks(encode.chat_payloads(turn, pieces))
+    return chunks(_measured(encode.chat_payloads(turn, pieces), turn))
+
+
+def nova_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
+    """Return the events of a turn, each as the member of its name."""
+    return [{name: payload} for name, payload in converse_events(turn, pieces)]
+
+
+def _measured(payloads: list[JSON], turn: Turn) -> list[JSON]:
+    """Add what Bedrock measured to the last event."""
+    metrics = {"inputTokenCount": 310, "outputTokenCount": turn.tokens, "invocationLatency": 902}
+    return [*payloads[:-1], payloads[-1] | {"amazon-bedrock-invocationMetrics": metrics}]

@@ -14,4 +14,7 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "responses": encode.render_responses,
     "anthropic": encode.render_anthropic,
     "bedrock-converse": encode_bedrock.render_converse,
+    "bedrock-invoke-anthropic": encode_bedrock.render_invoke_anthropic,
+    "bedrock-invoke-nova": encode_bedrock.render_invoke_nova,
+    "bedrock-invoke-chat-completions": encode_bedrock.render_invoke_chat,
 }

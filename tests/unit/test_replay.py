@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support import encode_bedrock
+from tests.support.encode import Call, Turn
 from wholecall import BadRecording, Policy, ToolCall, ToolCallDropped, UnknownDialect
 from wholecall.replay import Chunking, Recording, find_recordings, replay
 
@@ -142,6 +144,11 @@ class TestReading:
         """However a recording is cut, its events are the same."""
         write("x.sse")
         assert list(replay("x.sse")) == list(replay("x.sse", chunking=Chunking.parse(chunk)))
+        call = Call("tooluse_1", "ring", '{"bell":3}')
+        write("x.bin", data=encode_bedrock.render_converse(Turn([call])))
+        events = list(replay("x.bin", chunking=Chunking.parse(chunk)))
+        assert [{"bell": 3}] == [event.arguments for event in events if isinstance(event, ToolCall)]
+        assert list(replay("x.bin", framing="eventstream")) == events
 
     @pytest.mark.usefixtures("folder")
     def test_the_options_of_the_parser_are_passed_on(self) -> None:

@@ -59,7 +59,7 @@ from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Kind
 
-__all__ = ["ConverseTranslator", "detect", "told_error"]
+__all__ = ["ConverseTranslator", "detect", "exception_in", "told_error"]
 
 _FIELDS: Final[dict[str, str]] = {
     "contentBlockDelta": "content_block_delta",
@@ -142,8 +142,9 @@ class ConverseTranslator(Translator):
             return self._body(event, event.output.message)
         if is_noise(frame):
             return []
-        error = _exception(plain(frame.data))
-        return [Noted(0, "unknown_events") if error is None else provider_error(error)]
+        told = plain(frame.data)
+        error = exception_in(told) or (told.get("error") if isinstance(told, dict) else None)
+        return [provider_error(error) if error else Noted(0, "unknown_events")]
 
     # Blocks
 
@@ -217,14 +218,12 @@ class ConverseTranslator(Translator):
         return deltas + self._metadata(event) + self._message_stop(event)
 
 
-def _exception(told: Any) -> Any:
-    """Return the error of an object that holds one, under its own name or under that of an exception."""
-    if not isinstance(told, dict):
-        return None
-    for name, value in told.items():
+def exception_in(told: Any) -> dict[str, Any] | None:
+    """Return the error that a decoded payload tells as a member with an exception's name."""
+    for name, value in told.items() if isinstance(told, dict) else ():
         if name.endswith("Exception"):
             return {"code": name} | (value if isinstance(value, dict) else {"message": value})
-    return told.get("error")
+    return None
 
 
 def _text(text: object) -> list[Delta]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from wholecall.dialects import anthropic, chat, converse, legacy, responses
+from wholecall.dialects import anthropic, chat, converse, invoke, legacy, responses
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
 
@@ -31,13 +32,25 @@ class Dialect(msgspec.Struct, frozen=True):
 
 
 _SSE = ("sse", "jsonl")
+_BINARY = ("eventstream", "jsonl", "sse")
+
+
+def _invoked(
+    inner: str, detect: Callable[[Mapping[str, Any], str], bool], start: Callable[[], Translator]
+) -> Dialect:
+    """Return the record of a dialect whose events come wrapped in chunks."""
+    started = partial(invoke.InvokeTranslator, start)
+    return Dialect(f"bedrock-invoke-{inner}", _BINARY, invoke.detects(detect), started)
+
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
+    _invoked("anthropic", anthropic.detect, anthropic.AnthropicTranslator),
+    _invoked("nova", converse.detect, converse.ConverseTranslator),
+    _invoked("legacy-completions", legacy.detect, legacy.LegacyTranslator),
+    _invoked("chat-completions", chat.detect, chat.ChatTranslator),
     Dialect("responses", _SSE, responses.detect, responses.ResponsesTranslator),
     Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
-    Dialect(
-        "bedrock-converse", ("eventstream", "jsonl", "sse"), converse.detect, converse.ConverseTranslator
-    ),
+    Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
     Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
     Dialect("chat-completions", _SSE, chat.detect, chat.ChatTranslator),
 )
