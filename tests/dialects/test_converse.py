@@ -135,6 +135,7 @@ def test_calls_of_the_server() -> None:
         delta(1, toolResult=[{"text": "secret"}]),
         stop(1),
     )
+    assert [seen(0)] == translate(start(0, type="tool_use"))
 
 
 def test_reasoning() -> None:
