@@ -31,7 +31,7 @@ __all__ = ["STDIN", "SUFFIXES", "Chunking", "Recording", "find_recordings", "rep
 StrPath = Union[str, "os.PathLike[str]"]
 
 STDIN = "-"  # the path that stands for standard input
-SUFFIXES = (".sse", ".ndjson", ".jsonl", ".json")  # of recordings in folders
+SUFFIXES = (".sse", ".ndjson", ".jsonl", ".json", ".bin")  # of recordings in folders
 _LOGS = ".events.jsonl"  # our own event logs, beside the recordings they belong to
 _PIECE = 64 * 1024
 

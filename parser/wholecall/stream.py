@@ -51,7 +51,7 @@ class ToolCallParser:
 
     Args:
         dialect: a dialect's name, or `"auto"` to find it from the first decisive frame.
-        framing: `"sse"`, `"jsonl"` or `"jsonarray"`; None chooses from the first bytes.
+        framing: `"sse"`, `"jsonl"`, `"jsonarray"` or `"eventstream"`; None chooses from the first bytes.
         policy: how calls are judged.
         limits: what a stream may hold.
 
@@ -295,7 +295,8 @@ _REPLACED = WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")
 
 
 def _error_of(frame: Frame) -> Any:
-    return _object(frame.data).get("error") or (frame.data if frame.event == "error" else None)
+    told = _object(frame.data)
+    return told.get("error") or ((told or frame.data) if frame.event == "error" else None)
 
 
 def _without_hole(delta: Delta) -> Delta:

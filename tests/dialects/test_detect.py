@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.encode_bedrock import exception
 from wholecall import Limits, StreamFault, TextDelta, ToolCallParser, TurnFinished, TurnStarted
 from wholecall.dialects.table import detect_dialect
 from wholecall.events import Event
@@ -14,6 +15,7 @@ from wholecall.events import Event
 CHAT = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"content": "x"}}]}
 RESPONSES = {"type": "response.created", "sequence_number": 0, "response": {"id": "r1", "model": "m"}}
 ANTHROPIC = {"type": "message_start", "message": {"id": "r1", "model": "m", "content": []}}
+CONVERSE = {"messageStart": {"role": "assistant"}}
 LEGACY = {"id": "r1", "model": "m", "choices": [{"index": 0, "text": "x"}]}
 OLLAMA = {"model": "m", "created_at": "t", "message": {"role": "assistant", "content": "x"}, "done": False}
 GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
@@ -78,6 +80,13 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "content_block_start", "index": 0}, "anthropic"),
         ({"type": "content_block_delta"}, "anthropic"),
         ({"type": "message", "content": []}, "anthropic"),
+        (CONVERSE, "bedrock-converse"),
+        ({"contentBlockStart": {"contentBlockIndex": 0, "start": {}}}, "bedrock-converse"),
+        ({"contentBlockDelta": {"delta": {}}}, "bedrock-converse"),
+        ({"contentBlockStop": {}, "p": "abc"}, "bedrock-converse"),
+        ({"messageStop": {"stopReason": "end_turn"}}, "bedrock-converse"),
+        ({"metadata": {"usage": {}}}, "bedrock-converse"),
+        ({"output": {"message": {"content": []}}, "stopReason": "end_turn"}, "bedrock-converse"),
         (LEGACY, "legacy-completions"),
         ({"object": "chat.completion.chunk", "choices": [{"text": ""}]}, "legacy-completions"),
         (CHAT, "chat-completions"),
@@ -156,6 +165,12 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"response": "x", "done": "false", "created_at": "t"},
         {"response": "x", "tool_calls": []},
         {"message": "overloaded"},
+        {"messageStart": None},
+        {"messageStart": {}, "messageStop": {}},
+        {"metadata": {"run_id": "r1"}},
+        {"output": {"message": "x"}},
+        {"output": {"message": {"content": "x"}}},
+        {"throttlingException": {"message": "slow"}},
     ],
 )
 def test_other_frames_decide_nothing(payload: dict[str, Any]) -> None:
@@ -171,6 +186,15 @@ def test_the_event_may_tell_the_dialect() -> None:
     assert dialect is not None
     assert "cohere-v2" == dialect.name
     assert detect_dialect(payload, "message") is None
+
+
+def test_an_event_of_a_binary_stream_is_known_by_its_name() -> None:
+    """The payload says nothing of its kind there; a name that others use as well decides nothing."""
+    for name in ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop"):
+        dialect = detect_dialect({"contentBlockIndex": 0}, name)
+        assert dialect is not None
+        assert "bedrock-converse" == dialect.name
+    assert detect_dialect({"usage": {}}, "metadata") is None
 
 
 def leads() -> list[tuple[str, str]]:
@@ -222,6 +246,10 @@ def test_an_error_alone_needs_no_dialect() -> None:
     assert StreamFault(0, 0, "provider_error", detail, error, fatal=True) == parse(sse({"error": error}))[0]
     told = parse(b"event: error\ndata: busy\n\n")
     assert StreamFault(0, 0, "provider_error", "busy", "busy", fatal=True) == told[0]
+    told = parse(exception("throttlingException", {"message": "slow"}))
+    error = {"code": "throttlingException", "message": "slow"}
+    detail = "throttlingException: slow"
+    assert StreamFault(0, 0, "provider_error", detail, error, fatal=True) == told[0]
 
 
 def test_frames_before_the_decisive_one_are_replayed_in_order() -> None:

@@ -12,8 +12,12 @@ from wholecall.errors import UnknownDialect
 from wholecall.framing.frame import Frame
 
 NAMES = [
+    *("bedrock-invoke-anthropic", "bedrock-invoke-nova"),
+    *("bedrock-invoke-cohere-v1", "bedrock-invoke-cohere-v2"),
+    *("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
     *("responses", "anthropic"),
     *("cohere-v1", "cohere-v2"),
+    "bedrock-converse",
     *("legacy-completions", "chat-completions"),
     *("ollama", "ollama-generate"),
 ]
@@ -88,7 +92,7 @@ def test_a_registered_dialect_is_asked_first() -> None:
     assert tram("tram-2").name == getattr(detect_dialect(payload), "name", None)
     assert "chat-completions" == getattr(detect_dialect({"choices": [{"delta": {}}]}), "name", None)
     assert "tram" == named("tram").name
-    with pytest.raises(UnknownDialect, match="use 'auto' or one of: tram-2, tram, responses"):
+    with pytest.raises(UnknownDialect, match=f"use 'auto' or one of: tram-2, tram, {NAMES[0]}"):
         named("bus")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.support import encode, encode_cohere, encode_ollama
+from tests.support import encode, encode_bedrock, encode_cohere, encode_ollama
 from tests.support.encode import Pieces, Turn
 
 __all__ = ["RENDERERS", "WITHOUT_IDS"]
@@ -16,6 +16,10 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "cohere-v2": encode_cohere.render_v2,
     "cohere-v1": encode_cohere.render_v1,
     "ollama": encode_ollama.render,
+    "bedrock-converse": encode_bedrock.render_converse,
+    "bedrock-invoke-anthropic": encode_bedrock.render_invoke_anthropic,
+    "bedrock-invoke-nova": encode_bedrock.render_invoke_nova,
+    "bedrock-invoke-chat-completions": encode_bedrock.render_invoke_chat,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1"})  # their calls get minted ids

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support import encode_bedrock
+from tests.support.encode import Call, Turn
 from wholecall import BadRecording, Policy, ToolCall, ToolCallDropped, UnknownDialect
 from wholecall.replay import Chunking, Recording, find_recordings, replay
 
@@ -64,8 +66,8 @@ class TestFinding:
 
     def test_a_folder_gives_its_recordings_sorted(self, folder: Path) -> None:
         """A folder gives the files with a recording's suffix in it and below it, in the order of names."""
-        write("b/2.sse", "b/1.ndjson", "b.jsonl", "a/deep/x.JSON", "notes.txt", "c/readme.md")
-        assert ["a/deep/x.JSON", "b/1.ndjson", "b/2.sse", "b.jsonl"] == found(".")
+        write("b/2.sse", "b/1.ndjson", "b.jsonl", "a/deep/x.JSON", "a/y.bin", "notes.txt", "c/readme.md")
+        assert ["a/deep/x.JSON", "a/y.bin", "b/1.ndjson", "b/2.sse", "b.jsonl"] == found(".")
         assert [(folder / "b" / name).as_posix() for name in ("1.ndjson", "2.sse")] == found(folder / "b")
 
     def test_logs_and_hidden_files_are_no_recordings(self, folder: Path) -> None:
@@ -142,6 +144,11 @@ class TestReading:
         """However a recording is cut, its events are the same."""
         write("x.sse")
         assert list(replay("x.sse")) == list(replay("x.sse", chunking=Chunking.parse(chunk)))
+        call = Call("tooluse_1", "ring", '{"bell":3}')
+        write("x.bin", data=encode_bedrock.render_converse(Turn([call])))
+        events = list(replay("x.bin", chunking=Chunking.parse(chunk)))
+        assert [{"bell": 3}] == [event.arguments for event in events if isinstance(event, ToolCall)]
+        assert list(replay("x.bin", framing="eventstream")) == events
 
     @pytest.mark.usefixtures("folder")
     def test_the_options_of_the_parser_are_passed_on(self) -> None:

@@ -34,11 +34,12 @@ _REPLAY = """\
 Read recorded streams and show the tool calls in them: those that are whole, with their arguments, and those
 that were dropped, with the reason and the beginning of their raw text.
 
-A recording is the body of a response as the server sent it: server-sent events, JSON lines, a JSON array, or
-one JSON object of a response that was not streamed. What it is, is found out from its bytes.
+A recording is the body of a response as the server sent it: server-sent events, JSON lines, a JSON array, a
+binary event stream, or one JSON object of a response that was not streamed. What it is, is found out from
+its bytes.
 """
 _PATHS = """\
-a file, a folder (the .sse, .ndjson, .jsonl and .json files in it and
+a file, a folder (the .sse, .ndjson, .jsonl, .json and .bin files in it and
 below it, event logs aside), a glob, or - for standard input"""
 _CHUNK = """\
 feed N bytes at a time, or pieces of random sizes; whatever is

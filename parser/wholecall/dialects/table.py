@@ -6,6 +6,7 @@ Dialects that others register are asked first, the latest one before all: who re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
@@ -16,6 +17,8 @@ from wholecall.dialects import (
     chat,
     cohere_v1,
     cohere_v2,
+    converse,
+    invoke,
     legacy,
     ollama,
     ollama_generate,
@@ -45,12 +48,29 @@ class Dialect(msgspec.Struct, frozen=True):
 
 _SSE = ("sse", "jsonl")
 _LINES = ("jsonl", "sse")
+_BINARY = ("eventstream", "jsonl", "sse")
+
+
+def _invoked(
+    inner: str, detect: Callable[[Mapping[str, Any], str], bool], start: Callable[[], Translator]
+) -> Dialect:
+    """Return the record of a dialect whose events come wrapped in chunks."""
+    started = partial(invoke.InvokeTranslator, start)
+    return Dialect(f"bedrock-invoke-{inner}", _BINARY, invoke.detects(detect), started)
+
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
+    _invoked("anthropic", anthropic.detect, anthropic.AnthropicTranslator),
+    _invoked("nova", converse.detect, converse.ConverseTranslator),
+    _invoked("cohere-v1", cohere_v1.detect, cohere_v1.CohereV1Translator),
+    _invoked("cohere-v2", cohere_v2.detect, cohere_v2.CohereV2Translator),
+    _invoked("legacy-completions", legacy.detect, legacy.LegacyTranslator),
+    _invoked("chat-completions", chat.detect, chat.ChatTranslator),
     Dialect("responses", _SSE, responses.detect, responses.ResponsesTranslator),
     Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
     Dialect("cohere-v1", _LINES, cohere_v1.detect, cohere_v1.CohereV1Translator),
     Dialect("cohere-v2", _SSE, cohere_v2.detect, cohere_v2.CohereV2Translator),
+    Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
     Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
     Dialect("chat-completions", _SSE, chat.detect, chat.ChatTranslator),
     Dialect("ollama", _LINES, ollama.detect, ollama.OllamaTranslator),

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from wholecall.framing.eventstream import EventStreamFraming
 from wholecall.framing.frame import Frame
 from wholecall.framing.jsonarray import JSONArrayFraming
 from wholecall.framing.jsonl import JSONLinesFraming
 from wholecall.framing.sse import SSEFraming
 from wholecall.framing.table import FRAMINGS, Framing, sniff
 
-__all__ = ["FRAMINGS", "Frame", "Framing", "JSONArrayFraming", "JSONLinesFraming", "SSEFraming", "sniff"]
+__all__ = [
+    "FRAMINGS",
+    "EventStreamFraming",
+    "Frame",
+    "Framing",
+    "JSONArrayFraming",
+    "JSONLinesFraming",
+    "SSEFraming",
+    "sniff",
+]

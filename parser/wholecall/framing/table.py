@@ -7,6 +7,7 @@ from typing import Protocol
 
 from wholecall.deltas import WireFault
 from wholecall.framing.base import BOM, BytesLike
+from wholecall.framing.eventstream import PRELUDE_BYTES, EventStreamFraming, is_prelude
 from wholecall.framing.frame import Frame
 from wholecall.framing.jsonarray import JSONArrayFraming
 from wholecall.framing.jsonl import JSONLinesFraming
@@ -48,15 +49,24 @@ FRAMINGS: dict[str, Callable[[Limits], Framing]] = {
     "sse": _lenient_sse,
     "jsonl": JSONLinesFraming,
     "jsonarray": JSONArrayFraming,
+    "eventstream": EventStreamFraming,
 }
+
+
+_BINARY = (b"\0", b"\1")  # a message has less than 32 MiB
 
 
 def sniff(first_bytes: bytes) -> str | None:
     """Return the name of the framing of a stream that begins so, or None while that is open.
 
     One byte decides, the first that is neither of a byte order mark nor white space. Everything that is
-    not JSON is SSE, also what is no stream at all: that framing finds no frame in it.
+    not JSON is SSE, also what is no stream at all: that framing finds no frame in it. Only a byte with
+    which a binary event stream can begin asks for the rest of its first head, whose checksum decides.
     """
+    if first_bytes.startswith(_BINARY):
+        if len(first_bytes) < PRELUDE_BYTES:
+            return None
+        return "eventstream" if is_prelude(first_bytes) else "sse"
     if len(first_bytes) < len(BOM) and BOM.startswith(first_bytes):
         return None
     text = first_bytes.removeprefix(BOM).lstrip(b" \t\r\n")

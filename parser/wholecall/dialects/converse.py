@@ -1,0 +1,244 @@
+"""Amazon Bedrock ConverseStream, and the body of Converse.
+
+    messageStart       role
+    contentBlockStart  contentBlockIndex, start{toolUse{toolUseId, name, type}}
+    contentBlockDelta  contentBlockIndex, delta{text | toolUse{input} | reasoningContent{text, signature}}
+    contentBlockStop   contentBlockIndex
+    messageStop        stopReason
+    metadata           usage, metrics
+    ...Exception       message
+
+In a binary event stream the event's type names the member, and the payload is bare; decoded by an SDK, an
+event is an object whose only member is named so. Blocks of text have no start. A call lives in a block whose
+index is its slot; `input` are pieces of JSON text, in a whole body it is the value. As in Anthropic Messages,
+a stop for length can close a block with a member missing, so `CallClosed` is not final. When the provider
+calls its own output malformed, it does not say which call: those that are not decided yet are dropped.
+
+Nothing names the response or the model. `p` is padding. Usage may come before or after the stop reason.
+Tool results, citations and images are skipped. Source: AWS, "Bedrock Runtime API", ConverseStream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from wholecall.deltas import (
+    OBJECT,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Index,
+    Noted,
+    ReasoningFragment,
+    Slot,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+    WireFault,
+)
+from wholecall.dialects.converse_views import Event, Member, Message, Part, Reasoning, ToolUse
+from wholecall.dialects.decode import (
+    UNREADABLE,
+    is_blank,
+    is_done,
+    is_noise,
+    plain,
+    provider_error,
+    read,
+    wire_text,
+)
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.translator import Translator
+from wholecall.framing.frame import Frame
+from wholecall.vocabulary import Kind
+
+__all__ = ["ConverseTranslator", "detect", "exception_in", "told_error"]
+
+_FIELDS: Final[dict[str, str]] = {
+    "contentBlockDelta": "content_block_delta",
+    "contentBlockStart": "content_block_start",
+    "contentBlockStop": "content_block_stop",
+    "messageStart": "message_start",
+    "messageStop": "message_stop",
+    "metadata": "metadata",
+}
+
+
+_DECODER = msgspec.json.Decoder(Event)
+_NO_PART = Part()
+
+
+def detect(payload: Mapping[str, Any], event: str) -> bool:
+    """One event, named by its frame or by its only known member, or a whole body."""
+    if event in _FIELDS and event != "metadata":
+        return True
+    names = [name for name in _FIELDS if name in payload]
+    if len(names) == 1 and isinstance(member := payload[names[0]], dict):
+        return names != ["metadata"] or "usage" in member
+    output = payload.get("output")
+    message = output.get("message") if isinstance(output, dict) else None
+    return isinstance(message, dict) and isinstance(message.get("content"), list)
+
+
+def told_error(frame: Frame) -> WireFault:
+    """Return the fatal fault for a frame that is named `error`."""
+    told = plain(frame.data)
+    error = (told.get("error") or told) if isinstance(told, dict) else None
+    return provider_error(error or frame.data)
+
+
+class ConverseTranslator(Translator):
+    """Events of one ConverseStream to deltas.
+
+    It remembers which slots hold an open call (and the call's id), because a stop names only an index.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[Index | None, str | None] = {}
+        self._events: dict[str, Callable[[Member], list[Delta]]] = {
+            "contentBlockDelta": self._delta,
+            "contentBlockStart": self._block_start,
+            "contentBlockStop": self._block_stop,
+            "messageStart": self._message_start,
+            "messageStop": self._message_stop,
+            "metadata": self._metadata,
+        }
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one event says."""
+        if frame.event == "error":
+            return [told_error(frame)]
+        try:
+            return self._take(_DECODER.decode(frame.data), frame)
+        except UNREADABLE:
+            return self._slowly(frame)
+
+    def _slowly(self, frame: Frame) -> list[Delta]:
+        if is_done(frame.data):  # proxies add it
+            return []
+        views, _, deltas = read(_DECODER, frame)
+        for event in views:
+            deltas += self._take(event, frame)
+        return deltas
+
+    def _take(self, event: Event, frame: Frame) -> list[Delta]:
+        name = frame.event
+        if name not in _FIELDS:
+            name = next((name for name, field in _FIELDS.items() if getattr(event, field) is not None), "")
+        if not name:
+            return self._unknown(event, frame)
+        member: Member | None = getattr(event, _FIELDS[name])
+        return self._events[name](event if member is None else member)
+
+    def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
+        if event.output is not None and event.output.message is not None:
+            return self._body(event, event.output.message)
+        if is_noise(frame):
+            return []
+        told = plain(frame.data)
+        error = exception_in(told) or (told.get("error") if isinstance(told, dict) else None)
+        return [provider_error(error) if error else Noted(0, "unknown_events")]
+
+    # Blocks
+
+    def _delta(self, member: Member) -> list[Delta]:
+        return self._part(index_label(member.content_block_index), member.delta or _NO_PART)
+
+    def _part(self, index: Index | None, part: Part) -> list[Delta]:
+        if part.tool_use is not None:
+            return self._input(index, part.tool_use)
+        if part.reasoning_content is not None:
+            return _reasoning(index, part.reasoning_content)
+        if part.citations_content is not None:
+            return [delta for cited in part.citations_content.content or () for delta in _text(cited.text)]
+        if part.text is not None:
+            return _text(part.text)
+        quiet = part.tool_result is not None or part.citation is not None or part.image is not None
+        return [] if quiet else [Noted(0, "unknown_events")]
+
+    def _input(self, index: Index | None, use: ToolUse) -> list[Delta]:
+        text = wire_text(use.input)
+        if not text:
+            return []
+        self._open.setdefault(index, None)  # a delta without a start opens a slot (quirk 77)
+        return [Slot(0, index, None, text)]
+
+    def _block_start(self, member: Member) -> list[Delta]:
+        index, use = index_label(member.content_block_index), (member.start or _NO_PART).tool_use
+        return self._close(index) if use is None else self._start_call(index, use)
+
+    def _start_call(self, index: Index | None, use: ToolUse) -> list[Delta]:
+        id_, name = id_label(use.tool_use_id), name_label(use.name)
+        # A repeated start of the same call only restates it; any other closes what is open (quirk 77).
+        repeated = id_ is not None and self._open.get(index) == id_
+        deltas = [] if repeated else self._close(index)
+        self._open[index] = id_
+        kind: Kind = "server" if use.type == "server_tool_use" else "function"
+        deltas.append(CallSeen(0, index, None, id_, name, kind))
+        if not is_blank(text := wire_text(use.input)):
+            deltas.append(CallWhole(0, index, None, id_, name, text, OBJECT, kind))
+        return deltas
+
+    def _block_stop(self, member: Member) -> list[Delta]:
+        return self._close(index_label(member.content_block_index))
+
+    def _close(self, index: Index | None) -> list[Delta]:
+        if index not in self._open:
+            return []
+        del self._open[index]
+        return [CallClosed(0, index, None, final=False)]
+
+    # Messages
+
+    def _message_start(self, _member: Member) -> list[Delta]:
+        self._open.clear()
+        return [TurnOpened(None, restart=True)]
+
+    def _message_stop(self, member: Member) -> list[Delta]:
+        self._open.clear()
+        return [*_finish(member.stop_reason), TurnEnded()]
+
+    def _metadata(self, member: Member) -> list[Delta]:
+        return [UsageSeen(member.usage)] if isinstance(member.usage, dict) else []
+
+    def _body(self, event: Event, message: Message) -> list[Delta]:
+        deltas = self._message_start(event)
+        for index, part in enumerate(message.content or ()):
+            if part.tool_use is None:
+                deltas += self._part(index, part)
+            else:
+                deltas += self._start_call(index, part.tool_use) + self._close(index)
+        return deltas + self._metadata(event) + self._message_stop(event)
+
+
+def exception_in(told: Any) -> dict[str, Any] | None:
+    """Return the error that a decoded payload tells as a member with an exception's name."""
+    for name, value in told.items() if isinstance(told, dict) else ():
+        if name.endswith("Exception"):
+            return {"code": name} | (value if isinstance(value, dict) else {"message": value})
+    return None
+
+
+def _text(text: object) -> list[Delta]:
+    return [TextFragment(0, text)] if type(text) is str and text else []
+
+
+def _reasoning(index: Index | None, block: Reasoning) -> list[Delta]:
+    signed = block.reasoning_text or block
+    text, signature = text_label(signed.text), text_label(signed.signature)
+    sealed = text_label(block.redacted_content)
+    if text is signature is sealed is None:
+        return []
+    return [ReasoningFragment(0, text or "", index, signature=signature, data=sealed)]
+
+
+def _finish(raw: object) -> list[Delta]:
+    known = turn_reason(raw)
+    return [] if known is None else [Finish(0, *known, drops=known[0] == "malformed")]

@@ -1,0 +1,88 @@
+"""What Bedrock's Converse sends: the views of its events and of its whole body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from wholecall.dialects.decode import NO_TEXT
+
+__all__ = ["Event", "Member", "Message", "Part", "Reasoning", "ToolUse"]
+
+
+class ToolUse(msgspec.Struct, gc=False, rename="camel"):
+    """A tool call: its head, a piece of its input, or all of it."""
+
+    tool_use_id: Any = None
+    name: Any = None
+    type: Any = None
+    input: msgspec.Raw = NO_TEXT
+
+
+class Signed(msgspec.Struct, gc=False, rename="camel"):
+    """Text that may be signed."""
+
+    text: Any = None
+    signature: Any = None
+
+
+class Reasoning(msgspec.Struct, gc=False, rename="camel"):
+    """A piece of reasoning, or (nested) a whole block of it."""
+
+    text: Any = None
+    signature: Any = None
+    redacted_content: Any = None
+    reasoning_text: Signed | None = None
+
+
+class Citations(msgspec.Struct, gc=False, rename="camel"):
+    """A whole text with its sources."""
+
+    content: list[Signed] | None = None
+
+
+class Part(msgspec.Struct, gc=False, rename="camel"):
+    """The start of a block, a piece of one, or a whole one."""
+
+    text: Any = None
+    tool_use: ToolUse | None = None
+    reasoning_content: Reasoning | None = None
+    citations_content: Citations | None = None
+    tool_result: Any = None
+    citation: Any = None
+    image: Any = None
+
+
+class Message(msgspec.Struct, gc=False, rename="camel"):
+    """A whole message."""
+
+    content: list[Part] | None = None
+
+
+class Output(msgspec.Struct, gc=False, rename="camel"):
+    """What the whole body holds."""
+
+    message: Message | None = None
+
+
+class Member(msgspec.Struct, gc=False, rename="camel"):
+    """What one event says."""
+
+    content_block_index: Any = None
+    start: Part | None = None
+    delta: Part | None = None
+    stop_reason: Any = None
+    usage: Any = None
+
+
+class Event(Member, gc=False, rename="camel"):
+    """A frame: one event, bare or as the member that its name tells, or the whole body."""
+
+    content_block_delta: Member | None = None
+    content_block_start: Member | None = None
+    content_block_stop: Member | None = None
+    message_start: Member | None = None
+    message_stop: Member | None = None
+    metadata: Member | None = None
+    output: Output | None = None

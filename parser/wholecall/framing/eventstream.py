@@ -1,0 +1,154 @@
+"""Amazon's binary event streams (`application/vnd.amazon.eventstream`).
+
+Theory of operation
+-------------------
+A message is, in big-endian numbers::
+
+    total length u32 | headers length u32 | CRC32 of these 8 bytes
+    headers: name length u8 | name | type u8 | value, ...
+    payload
+    CRC32 of everything before it
+
+Both checksums are checked. After a wrong one nobody knows where the next message begins, or what was
+changed, so it ends the stream, as an impossible length does. A payload beyond `max_event_bytes` is skipped
+unread, and unchecked: nothing of it is believed.
+
+An event becomes a frame named by its `:event-type`. Exceptions and errors become frames named `error`, an
+object with the exception's type as `code`, a `message`, and whatever else the payload says.
+
+Unread bytes wait in one bytearray, and a message is looked at when its last byte is there, so reads of
+single bytes cost linear work. Source: AWS documentation, "Event stream encoding"; the bound on headers is
+the one of AWS's own clients.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+from zlib import crc32
+
+import msgspec
+
+from wholecall.deltas import WireFault
+from wholecall.framing.base import DEFAULT_LIMITS, ByteFraming
+from wholecall.framing.frame import Frame
+from wholecall.limits import Limits
+
+__all__ = ["PRELUDE_BYTES", "EventStreamFraming", "is_prelude"]
+
+PRELUDE_BYTES: Final = 12
+_OVERHEAD = PRELUDE_BYTES + 4  # of a message without headers and payload
+_MAX_HEADERS = 128 * 1024
+_PRELUDE = struct.Struct(">III")
+
+_BYTES, _STRING = 6, 7  # the types of header values that have a length of their own
+_SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
+
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def is_prelude(data: bytes) -> bool:
+    """Whether a stream that begins so begins with the head of a message."""
+    return crc32(data[:8]) == int.from_bytes(data[8:PRELUDE_BYTES], "big")
+
+
+class EventStreamFraming(ByteFraming):
+    """Frames of a binary event stream; exceptions in it are frames named `error`."""
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        super().__init__(limits)
+        self._head = None  # binary data has no byte order mark
+        self._guarded = self._stream_room is not None
+        self._unread = bytearray()
+        self._needed = PRELUDE_BYTES  # bytes until something can be read: the head, then the whole message
+        self._to_skip = 0
+
+    def _read(self, data: bytes, frames: list[Frame]) -> None:
+        unread = self._unread
+        unread += data
+        at = 0
+        while not self._dead:
+            skipped = min(self._to_skip, len(unread) - at)
+            self._to_skip -= skipped
+            at += skipped
+            needed = self._needed
+            if len(unread) - at < needed:
+                break
+            if needed == PRELUDE_BYTES:  # a message is longer
+                self._read_prelude(bytes(unread[at : at + needed]), frames)
+            else:
+                self._read_message(bytes(unread[at : at + needed]), frames)
+                self._needed = PRELUDE_BYTES
+                at += needed
+        del unread[:at]
+
+    def _read_prelude(self, prelude: bytes, frames: list[Frame]) -> None:
+        total, headers, checksum = _PRELUDE.unpack(prelude)
+        payload = total - headers - _OVERHEAD
+        if crc32(prelude[:8]) != checksum:
+            self._fail("bad_crc", "the checksum of a message's lengths is wrong", b"", frames)
+        elif payload < 0 or headers > _MAX_HEADERS:
+            self._fail("bad_crc", "a message has impossible lengths", b"", frames)
+        elif payload > self._max_event:
+            self._note_too_large(b"", frames)
+            self._to_skip = total
+        else:
+            self._needed = total
+
+    def _read_message(self, message: bytes, frames: list[Frame]) -> None:
+        start = PRELUDE_BYTES + int.from_bytes(message[4:8], "big")
+        payload = message[start:-4]
+        if crc32(memoryview(message)[:-4]) != int.from_bytes(message[-4:], "big"):
+            self._fail("bad_crc", "the checksum of a message is wrong", payload, frames)
+            return
+        headers = _strings(message[PRELUDE_BYTES:start])
+        if headers is None:
+            detail = "the headers of a message cannot be read"
+            raw = self._raw_text(payload)
+            self._note(WireFault("undecodable_frame", detail, raw=raw, hole=True), frames)
+        elif headers.get(":message-type") in ("exception", "error"):
+            frames.append(self._frame("error", _error(headers, payload)))
+        else:
+            frames.append(self._frame(headers.get(":event-type", ""), payload))
+
+    def _end(self, frames: list[Frame]) -> None:
+        if self._unread:
+            raw = self._raw_text(bytes(self._unread))
+            self._note(WireFault("undecodable_frame", "the stream ends inside a message", raw=raw), frames)
+
+
+def _strings(block: bytes) -> dict[str, str] | None:
+    """Return the headers whose values are strings, None where the block cannot be read."""
+    found: dict[str, str] = {}
+    at = 0
+    while at < len(block):
+        name = block[at + 1 : at + 1 + block[at]]
+        at += 2 + block[at]
+        kind = block[at - 1] if at <= len(block) else -1
+        size = _SIZES.get(kind, len(block))  # of an unknown type: more than there is
+        if kind in (_BYTES, _STRING):
+            size = int.from_bytes(block[at : at + 2], "big")
+            at += 2
+        value = block[at : at + size]
+        at += size
+        if at > len(block):
+            return None
+        if kind == _STRING:
+            found[name.decode("utf-8", "replace")] = value.decode("utf-8", "replace")
+    return found
+
+
+def _error(headers: dict[str, str], payload: bytes) -> bytes:
+    """Return the JSON object that tells an exception (named in a header) or an error (told in two)."""
+    told: dict[str, msgspec.Raw | str] = {
+        "code": headers.get(":exception-type") or headers.get(":error-code", ""),
+        "message": headers.get(":error-message", ""),
+    }
+    try:
+        members = _MEMBERS.decode(payload)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        if payload:
+            told["message"] = payload.decode("utf-8", "replace")
+    else:
+        told.update((name, value) for name, value in members.items() if name != "code")
+    return msgspec.json.encode(told)

@@ -1,0 +1,214 @@
+"""Render abstract turns as Amazon Bedrock sends them. Pure Python; knows nothing of wholecall.
+
+Written from AWS's documentation of the event stream encoding and of the Bedrock runtime API. Binary messages
+(`message`, `event`, `exception`, `error`), events of ConverseStream (`converse_events`, pairs of a member and
+its payload), and events of any dialect in the chunks of InvokeModelWithResponseStream (`chunks`).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import zlib
+from collections.abc import Iterable
+
+from tests.support import encode
+from tests.support.encode import JSON, Call, Pieces, Turn, compact, whole
+
+__all__ = [
+    "body_converse",
+    "chunks",
+    "converse_events",
+    "converse_stream",
+    "error",
+    "event",
+    "exception",
+    "header",
+    "message",
+    "nova_payloads",
+    "render_converse",
+    "render_invoke_anthropic",
+    "render_invoke_chat",
+    "render_invoke_nova",
+]
+
+Event = tuple[str, JSON]
+
+_PADDING = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+
+# The binary framing
+
+
+def header(name: str, value: str | bytes, kind: int = 7) -> bytes:
+    """Return one header: a string with its length, or with another type the bytes of the value as they are."""
+    data = struct.pack(">H", len(value.encode())) + value.encode() if isinstance(value, str) else value
+    return bytes([len(name)]) + name.encode() + bytes([kind]) + data
+
+
+def message(headers: bytes, payload: bytes) -> bytes:
+    """Return one message of an event stream."""
+    lengths = struct.pack(">II", 16 + len(headers) + len(payload), len(headers))
+    head = lengths + struct.pack(">I", zlib.crc32(lengths))
+    body = head + headers + payload
+    return body + struct.pack(">I", zlib.crc32(body))
+
+
+def event(name: str, payload: JSON | bytes) -> bytes:
+    """Return the message of one event."""
+    return _told(
+        {":event-type": name, ":content-type": "application/json", ":message-type": "event"}, payload
+    )
+
+
+def exception(kind: str, payload: JSON | bytes) -> bytes:
+    """Return the message of one exception that the service's model knows."""
+    return _told(
+        {":exception-type": kind, ":content-type": "application/json", ":message-type": "exception"}, payload
+    )
+
+
+def error(code: str, text: str) -> bytes:
+    """Return the message of one error that the service's model does not know; it has no payload."""
+    return _told({":error-code": code, ":error-message": text, ":message-type": "error"}, b"")
+
+
+def _told(headers: dict[str, str], payload: JSON | bytes) -> bytes:
+    data = payload if isinstance(payload, bytes) else compact(payload).encode()
+    return message(b"".join(header(name, value) for name, value in headers.items()), data)
+
+
+# ConverseStream
+
+
+def converse_call(index: int, call: Call, pieces: Pieces = whole, **more: object) -> list[Event]:
+    """Return the events of one tool call."""
+    start = {"toolUse": {"toolUseId": call.id, "name": call.name} | more}
+    return [
+        ("contentBlockStart", {"contentBlockIndex": index, "start": start}),
+        *(_delta(index, {"toolUse": {"input": piece}}) for piece in pieces(call.arguments)),
+        ("contentBlockStop", {"contentBlockIndex": index}),
+    ]
+
+
+def converse_text(index: int, text: str, pieces: Pieces = whole) -> list[Event]:
+    """Return the events of one block of text, which has no start."""
+    return [
+        *(_delta(index, {"text": piece}) for piece in pieces(text)),
+        ("contentBlockStop", {"contentBlockIndex": index}),
+    ]
+
+
+def converse_reasoning(index: int, text: str, signature: str, pieces: Pieces = whole) -> list[Event]:
+    """Return the events of one block of reasoning."""
+    return [
+        *(_delta(index, {"reasoningContent": {"text": piece}}) for piece in pieces(text)),
+        _delta(index, {"reasoningContent": {"signature": signature}}),
+        ("contentBlockStop", {"contentBlockIndex": index}),
+    ]
+
+
+def converse_stop(reason: str, output: int = 40) -> list[Event]:
+    """Return the last two events: why the message stopped, and what it cost."""
+    usage = {"inputTokens": 310, "outputTokens": output, "totalTokens": 310 + output}
+    return [
+        ("messageStop", {"stopReason": reason}),
+        ("metadata", {"usage": usage, "metrics": {"latencyMs": 871}}),
+    ]
+
+
+def converse_events(turn: Turn, pieces: Pieces = whole) -> list[Event]:
+    """Return the events of a turn."""
+    events: list[Event] = [("messageStart", {"role": "assistant"})]
+    blocks = 0
+    if turn.reasoning:
+        events += converse_reasoning(blocks, turn.reasoning, "c2lnbmVk", pieces)
+        blocks += 1
+    if turn.text:
+        events += converse_text(blocks, turn.text, pieces)
+        blocks += 1
+    for index, call in enumerate(turn.calls, blocks):
+        events += converse_call(index, call, pieces)
+    return events + converse_stop(_reason(turn), turn.tokens)
+
+
+def converse_stream(events: Iterable[Event]) -> bytes:
+    """Return events as a binary stream; each payload is padded, as Bedrock pads them."""
+    return b"".join(
+        event(name, payload | {"p": _PADDING[: 4 + number * 7 % 50]})
+        for number, (name, payload) in enumerate(events)
+    )
+
+
+def render_converse(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as a binary ConverseStream."""
+    return converse_stream(converse_events(turn, pieces))
+
+
+def body_converse(turn: Turn) -> JSON:
+    """Return a turn as the whole body of Converse; its arguments must be valid JSON objects."""
+    content: list[JSON] = []
+    if turn.reasoning:
+        content.append({"reasoningContent": {"reasoningText": {"text": turn.reasoning, "signature": "c2ln"}}})
+    if turn.text:
+        content.append({"text": turn.text})
+    for call in turn.calls:
+        use = {"toolUseId": call.id, "name": call.name, "input": json.loads(call.arguments)}
+        content.append({"toolUse": use})
+    usage = {"inputTokens": 310, "outputTokens": turn.tokens, "totalTokens": 310 + turn.tokens}
+    return {
+        "output": {"message": {"role": "assistant", "content": content}},
+        "stopReason": _reason(turn),
+        "usage": usage,
+        "metrics": {"latencyMs": 1204},
+    }
+
+
+def _delta(index: int, delta: JSON) -> Event:
+    return "contentBlockDelta", {"contentBlockIndex": index, "delta": delta}
+
+
+def _reason(turn: Turn) -> str:
+    if turn.stopped is not None:
+        return "max_tokens"
+    return "tool_use" if turn.calls else "end_turn"
+
+
+# InvokeModelWithResponseStream
+
+
+def chunks(payloads: Iterable[JSON | bytes]) -> bytes:
+    """Return events of a model's own dialect, each in a chunk of a binary stream."""
+    found = b""
+    for number, payload in enumerate(payloads):
+        data = payload if isinstance(payload, bytes) else compact(payload).encode()
+        coded = base64.b64encode(data).decode()
+        found += event("chunk", {"bytes": coded, "p": _PADDING[: 4 + number * 11 % 50]})
+    return found
+
+
+def render_invoke_anthropic(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as Anthropic's models on Bedrock stream it."""
+    return chunks(_measured(encode.anthropic_payloads(turn, pieces), turn))
+
+
+def render_invoke_nova(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as Amazon's models stream it: events of ConverseStream in chunks."""
+    return chunks(_measured(nova_payloads(turn, pieces), turn))
+
+
+def render_invoke_chat(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as models with chat completions of their own stream it on Bedrock."""
+    return chunks(_measured(encode.chat_payloads(turn, pieces), turn))
+
+
+def nova_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
+    """Return the events of a turn, each as the member of its name."""
+    return [{name: payload} for name, payload in converse_events(turn, pieces)]
+
+
+def _measured(payloads: list[JSON], turn: Turn) -> list[JSON]:
+    """Add what Bedrock measured to the last event."""
+    metrics = {"inputTokenCount": 310, "outputTokenCount": turn.tokens, "invocationLatency": 902}
+    return [*payloads[:-1], payloads[-1] | {"amazon-bedrock-invocationMetrics": metrics}]
