@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.support import quirky
 from tests.support.turns import Plan, frame, full_objects, parse, plans, stream, values, violations
 from wholecall import StreamClosed, ToolCallParser
+from wholecall.dialects import table
 
-DIALECTS = ("auto", "chat-completions", "responses", "anthropic", "legacy-completions")
+DIALECTS = ("auto", *(dialect.name for dialect in table.DIALECTS))
 TOKENS = (
     b"data: ", b"data:", b"\n\n", b"\r", b"\xef\xbb\xbf", b"\xff", b"\x00", b'"index":', b'"id":', b'"function":',
     b"null", b"{", b"}", b"[", b"]", b"[DONE]", b'"', b"\\", b"\\ud800", b"1e999", b"-1", b"true", b'"type":"x"',
@@ -23,6 +24,7 @@ SHAPES = (
     "choices", "delta", "tool_calls", "function", "index", "id", "name", "arguments", "finish_reason", "message",
     "type", "item", "output", "response", "content_block", "content", "usage", "error", "custom", "function_call",
     "partial_json", "call_id", "item_id", "output_index", "sequence_number", "text", "stop_reason", "model",
+    "thinking", "done", "event_type", "tool_call_delta", "parameters", "tool_plan", "meta", "generation_id",
 )  # fmt: skip
 
 
@@ -68,9 +70,10 @@ def wild_payloads(draw: st.DrawFn) -> dict[str, Any]:
         payload = {"choices": _wild(draw, 5)}
     if draw(st.integers(0, 3)) == 0:
         kind = draw(st.sampled_from(("response.created", "response.output_item.done", "content_block_start",
-                                     "message_start", "content_block_delta", "error", "response.completed")))  # fmt: skip
+                                     "message_start", "content_block_delta", "error", "response.completed", "tool-call-start",
+                                     "tool-call-delta", "message-end", "tool-calls-chunk", "stream-end")))  # fmt: skip
         payload = {member: _wild(draw, 3) for member in draw(st.lists(st.sampled_from(SHAPES), max_size=4))}
-        payload["type"] = kind
+        payload["type"] = payload["event_type"] = kind  # Cohere has called it both
     return payload
 
 
