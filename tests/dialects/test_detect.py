@@ -15,11 +15,13 @@ CHAT = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"content": 
 RESPONSES = {"type": "response.created", "sequence_number": 0, "response": {"id": "r1", "model": "m"}}
 ANTHROPIC = {"type": "message_start", "message": {"id": "r1", "model": "m", "content": []}}
 LEGACY = {"id": "r1", "model": "m", "choices": [{"index": 0, "text": "x"}]}
+GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
     "anthropic": ANTHROPIC,
     "legacy-completions": LEGACY,
+    "gemini": GEMINI,
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -65,6 +67,15 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "content_block_start", "index": 0}, "anthropic"),
         ({"type": "content_block_delta"}, "anthropic"),
         ({"type": "message", "content": []}, "anthropic"),
+        (GEMINI, "gemini"),
+        ({"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"}, "gemini"),
+        ({"candidates": []}, "gemini"),
+        ({"response": GEMINI, "traceId": "t"}, "gemini"),
+        ({"response": {"usageMetadata": {}}}, "gemini"),
+        ({"usageMetadata": {"totalTokenCount": 1}}, "gemini"),
+        ({"usage_metadata": {"total_token_count": 1}}, "gemini"),
+        ({"promptFeedback": {"blockReason": "SAFETY"}}, "gemini"),
+        ({"prompt_feedback": {"block_reason": "SAFETY"}}, "gemini"),
         (LEGACY, "legacy-completions"),
         ({"object": "chat.completion.chunk", "choices": [{"text": ""}]}, "legacy-completions"),
         (CHAT, "chat-completions"),
@@ -112,7 +123,10 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"output": []},
         {"type": "x", "content": []},
         {"object": 5},
-        {"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"},
+        {"candidates": None},
+        {"candidates": 2, "usageMetadata": None},
+        {"response": "x", "done": False, "created_at": "t"},
+        {"response": {"text": "x"}},
         {"message": {"role": "assistant", "content": ""}, "done": False, "created_at": "t"},
         {"message": "overloaded"},
     ],

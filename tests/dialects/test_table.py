@@ -9,7 +9,7 @@ from wholecall.dialects.table import DIALECTS, detect_dialect, named
 from wholecall.errors import UnknownDialect
 from wholecall.framing.frame import Frame
 
-NAMES = ["responses", "anthropic", "legacy-completions", "chat-completions"]
+NAMES = ["responses", "anthropic", "gemini", "legacy-completions", "chat-completions"]
 
 
 def test_the_order_of_the_table_is_the_order_of_detection() -> None:

@@ -13,7 +13,7 @@ from tests.support import quirky
 from tests.support.turns import Plan, frame, full_objects, parse, plans, stream, values, violations
 from wholecall import StreamClosed, ToolCallParser
 
-DIALECTS = ("auto", "chat-completions", "responses", "anthropic", "legacy-completions")
+DIALECTS = ("auto", "chat-completions", "responses", "anthropic", "gemini", "legacy-completions")
 TOKENS = (
     b"data: ", b"data:", b"\n\n", b"\r", b"\xef\xbb\xbf", b"\xff", b"\x00", b'"index":', b'"id":', b'"function":',
     b"null", b"{", b"}", b"[", b"]", b"[DONE]", b'"', b"\\", b"\\ud800", b"1e999", b"-1", b"true", b'"type":"x"',

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.dialects import anthropic, chat, legacy, responses
+from wholecall.dialects import anthropic, chat, gemini, legacy, responses
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
 
@@ -35,6 +35,7 @@ _SSE = ("sse", "jsonl")
 DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("responses", _SSE, responses.detect, responses.ResponsesTranslator),
     Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
+    Dialect("gemini", ("sse", "jsonarray", "jsonl"), gemini.detect, gemini.GeminiTranslator),
     Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
     Dialect("chat-completions", _SSE, chat.detect, chat.ChatTranslator),
 )
