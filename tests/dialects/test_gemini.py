@@ -244,11 +244,11 @@ def test_the_wrapped_form() -> None:
 
 
 def test_candidates_are_choices() -> None:
-    """Each candidate has its own number; without one it is the first."""
+    """Each candidate has its own number, without one it is the first; they are told in order."""
     first, second = response(call("f", args={"a": 1})), response(call("f", args={"a": 1}), index=1)
     frame = {**first, "candidates": [*second["candidates"], *first["candidates"]]}
 
-    assert [*whole(1, "f", '{"a": 1}', choice=1), *whole(2, "f", '{"a": 1}')] == said(frame)
+    assert [*whole(1, "f", '{"a": 1}'), *whole(2, "f", '{"a": 1}', choice=1)] == said(frame)
 
 
 # Reasons, errors, odd frames.

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 if not __package__:
     sys.path.insert(0, str(ROOT))
 
+from tests.support import corpora_gemini as corpora_gemini  # noqa: E402, PLC0414 (registers its cases)
 from tests.support import encode as wire  # noqa: E402  (a script has no package to import from)
 from tests.support.cases import CASES, Built, Case, case, drop, expect, good  # noqa: E402
 from tests.support.encode import ABSENT, JSON, Call, Turn, chat_entry, every  # noqa: E402

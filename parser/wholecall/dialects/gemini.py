@@ -131,7 +131,7 @@ class GeminiTranslator(Translator):
         if response.candidates is feedback is usage is key is None:
             return [] if is_noise(frame) or not self._open else [Noted(0, "unknown_events")]
         deltas = self._begin(key, either(response.model, response.snake_model))
-        for candidate in response.candidates or ():
+        for candidate in sorted(response.candidates or (), key=_number):
             deltas += self._candidate(candidate)
         deltas += _blocked(feedback)
         return [*deltas, UsageSeen(usage)] if isinstance(usage, dict) else deltas
@@ -143,7 +143,7 @@ class GeminiTranslator(Translator):
         return [TurnOpened(key, key, name_label(model))]
 
     def _candidate(self, candidate: views.Candidate) -> list[Delta]:
-        number = max(index_label(candidate.index) or 0, 0)
+        number = _number(candidate)
         parts = candidate.content.parts if candidate.content is not None else None
         deltas: list[Delta] = []
         for part in parts or ():
@@ -214,6 +214,10 @@ class GeminiTranslator(Translator):
             deltas.append(CallWhole(number, slot, None, label, name, text, DONE, kind))
         deltas.append(CallClosed(number, slot, None, final=not is_blank(text)))
         return deltas
+
+
+def _number(candidate: views.Candidate) -> int:
+    return max(index_label(candidate.index) or 0, 0)
 
 
 def _text(number: int, part: views.Part) -> list[Delta]:
