@@ -263,7 +263,10 @@ def test_a_malformed_call_is_told_once() -> None:
     frame = {"candidates": [{"content": {}, "finishReason": reason, "finishMessage": text}]}
 
     assert [refused("unparseable", detail, text), finish, finish] == said(frame, frame)
-    assert [refused("unparseable", detail, ""), finish] == said({"candidates": [{"finishReason": reason}]})
+    bare = {"candidates": [{"finishReason": reason}]}
+    told = [refused("unparseable", detail, ""), finish]
+    again = [refused("unparseable", detail, "", 2), finish]
+    assert [*told, TurnEnded(), TurnOpened(None), *again] == said(bare, "[DONE]", bare)
 
 
 @pytest.mark.parametrize(
@@ -401,6 +404,16 @@ def test_the_end_of_the_stream_does_not_end_it(end: tuple[str, ...]) -> None:
     assert [seen(), refused("unterminated", CUT, '{"a":"x"')] == deltas[:2]
 
 
+def test_open_calls_of_all_candidates_end() -> None:
+    """They end in the order of their candidates."""
+    frames = [response(pieces(value("$.a", "x"), name="f"), index=index) for index in (1, 0)]
+    ends = [delta for delta in said(*frames) if isinstance(delta, CallRefused)]
+
+    assert [(0, 2, "unterminated"), (1, 1, "unterminated")] == [
+        (end.choice, end.index, end.reason) for end in ends
+    ]
+
+
 def test_an_error_shows_what_was_built() -> None:
     """The raw text of a call that an error drops is not lost."""
     deltas = said(response(pieces(value("$.a", "x"), name="f")), {"error": {"message": "no"}})
@@ -416,6 +429,7 @@ def test_an_error_shows_what_was_built() -> None:
         (call(args={"b": 1}), "an object came beside the pieces of the arguments"),
         (call(partialArgs="$.b"), "pieces of the arguments could not be read"),
         (call(partialArgs={"jsonPath": "$.b"}), "pieces of the arguments could not be read"),
+        (call(partialArgs=[], partial_args=7), "pieces of the arguments could not be read"),
         (pieces({"jsonPath": "$.b"}, more=None), "a piece of the arguments has no place or no value"),
     ],
 )

@@ -103,6 +103,7 @@ def test_strings_go_on_while_they_are_open() -> None:
     """An open string is appended to, a closed one is set anew."""
     assert '{"a":"xyz"}' == built(put("$.a", "x", more=True), put("$.a", "y", more=True), put("$.a", "z"))
     assert '{"a":"y"}' == built(put("$.a", "x"), put("$.a", "y"))
+    assert '{"a":"y"}' == built(put("$.a", 1, more=True), put("$.a", "y"))
     assert '{"a":"x","b":"y"}' == built(put("$.a", "x", more=True), put("$.b", "y"), put("$['a']", ""))
 
 
@@ -124,7 +125,7 @@ def test_an_sdk_writes_nulls() -> None:
     assert '{"a":null}' == built(first, piece("$.a", nullValue="NULL_VALUE"))
     snake = {"json_path": "$.a", "number_value": 1, "null_value": None, "will_continue": None}
     assert '{"a":1}' == built(json.dumps(snake))
-    assert '{"b":false}' == built('{"json_path":"$.b","bool_value":false,"string_value":null}')
+    assert '{"b":false}' == built('{"json_path":"$.b","bool_value":false,"number_value":null}')
     assert '{"c":"x"}' == built('{"json_path":"$.c","string_value":"x"}')
     assert build('{"json_path":"$.c","string_value":"x","will_continue":true}').open
     assert '{"d":null}' == built('{"json_path":"$.d","null_value":"NULL_VALUE"}')
@@ -197,8 +198,13 @@ def test_size_is_bounded() -> None:
     assert "arguments_too_large" == builder.reason
     assert '"b"' not in builder.text(whole=False)
     assert build(*(put(f"$.a[{n}]", 1) for n in range(1000))).reason is None
-    nodes = ArgumentsBuilder()
-    wide = [Piece(path=f"$.k{n}" + "[0]" * 500, null="NULL_VALUE") for n in range(300)]
-    for value in wide:
-        nodes.take(value)
-    assert "arguments_too_large" == nodes.reason
+
+
+@pytest.mark.parametrize("step", ["[0]", ".a"])
+def test_nodes_weigh_what_they_cost(step: str) -> None:
+    """Paths of many steps cannot make much out of little."""
+    builder = ArgumentsBuilder()
+    for n in range(300):
+        builder.take(Piece(path=f"$.k{n}" + step * 500, null="NULL_VALUE"))
+
+    assert "arguments_too_large" == builder.reason

@@ -7,6 +7,7 @@ import pytest
 from tests.support.bound import Got, assembled
 from wholecall import slots
 from wholecall.arguments import Verdict, parse_arguments
+from wholecall.assembler import Assembler
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -23,7 +24,9 @@ from wholecall.deltas import (
     TurnEnded,
     WireFault,
 )
+from wholecall.events import ToolCallDropped
 from wholecall.limits import Limits
+from wholecall.policy import Policy
 from wholecall.vocabulary import DropReason, Kind, TurnReason
 
 A, B = '{"a":1}', '{"b":2}'
@@ -471,12 +474,13 @@ def test_a_lost_frame_outranks_what_the_wire_refuses() -> None:
 
 
 def test_refused_calls_beyond_the_limit_are_counted() -> None:
-    """They share the one drop of all calls beyond the limit, which ends with the turn."""
-    deltas = [refused(0), refused(1), refused(2), Finish(0, "stop", None), TurnEnded()]
-    calls, _ = assembled(*deltas, limits=Limits(max_calls=1))
+    """They share the one drop of all calls beyond the limit, which ends with the turn and counts them all."""
+    assembler = Assembler(Policy(), Limits(max_calls=1))
+    assembler.advance([refused(0), refused(1), refused(2), Finish(0, "stop", None), TurnEnded()])
+    drops = [event for event in assembler.take() if isinstance(event, ToolCallDropped)]
 
-    signs = ["dropped: unparseable", "dropped: too_many_calls"]
-    assert signs == [call.sign for call in calls]
+    expected = [("unparseable", "so it says"), ("too_many_calls", "2 calls beyond the limit of 1")]
+    assert expected == [(drop.reason, drop.detail) for drop in drops]
 
 
 def test_a_refused_call_lets_the_one_before_it_go() -> None:

@@ -136,7 +136,7 @@ class ArgumentsBuilder:
         for step, following in itertools.pairwise(path):
             inner: Node = {} if type(following) is str else []
             found = self._child(here, step, inner)
-            if found is None or type(found) is not type(inner):
+            if found is None:
                 return False
             here = found
         old = _get(here, path[-1])
