@@ -414,6 +414,16 @@ def test_open_calls_of_all_candidates_end() -> None:
     ]
 
 
+def test_calls_that_are_built_at_once_are_bounded() -> None:
+    """Beyond 128 candidates nothing is built; each of their calls ends for itself."""
+    begun = [response(pieces(value("$.a", "x"), name="f"), index=index) for index in range(129)]
+    *rest, last = (delta for delta in said(*begun) if isinstance(delta, CallRefused))
+    detail = "more than 128 candidates stream a call at once"
+
+    assert [("unterminated", '{"a":"x"')] * 128 == [(end.reason, end.text) for end in rest]
+    assert CallRefused(128, 129, None, "too_many_calls", detail, "") == last
+
+
 def test_an_error_shows_what_was_built() -> None:
     """The raw text of a call that an error drops is not lost."""
     deltas = said(response(pieces(value("$.a", "x"), name="f")), {"error": {"message": "no"}})

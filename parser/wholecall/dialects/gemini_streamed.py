@@ -7,7 +7,7 @@ call, the reason STOP. At any other end the call is told as refused, with what w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -19,6 +19,8 @@ from wholecall.dialects.labels import id_label, name_label
 from wholecall.vocabulary import DropReason
 
 __all__ = ["StreamedCalls"]
+
+_MAX_OPEN: Final = 128  # what is built is bounded per call, so the calls are too
 
 
 class _Streamed(msgspec.Struct):
@@ -46,7 +48,10 @@ class StreamedCalls:
     ) -> list[Delta]:
         """Open a call with its first part."""
         id_, name = id_label(call.id), name_label(call.name)
-        self._open[number] = _Streamed(slot, id_, name, ArgumentsBuilder())
+        builder = ArgumentsBuilder()
+        if len(self._open) >= _MAX_OPEN:
+            builder.refuse("too_many_calls", f"more than {_MAX_OPEN} candidates stream a call at once")
+        self._open[number] = _Streamed(slot, id_, name, builder)
         seen = CallSeen(number, slot, None, id_, name, extra=extra or None)
         return [seen, *self.go_on(number, call, {}, replaced=replaced)]
 
