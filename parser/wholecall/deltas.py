@@ -15,7 +15,7 @@ from typing import Any, Union
 
 import msgspec
 
-from wholecall.vocabulary import Anomaly, FaultKind, Flag, Kind, TurnReason
+from wholecall.vocabulary import Anomaly, DropReason, FaultKind, Flag, Kind, TurnReason
 
 __all__ = [
     "DONE",
@@ -24,6 +24,7 @@ __all__ = [
     "ITEM_DONE",
     "OBJECT",
     "CallClosed",
+    "CallRefused",
     "CallSeen",
     "CallWhole",
     "Delta",
@@ -150,6 +151,21 @@ class CallClosed(msgspec.Struct, frozen=True, gc=False):
     truncated: bool = False
 
 
+class CallRefused(msgspec.Struct, frozen=True, gc=False):
+    """The wire itself says that the call in a slot is not whole, and the call ends here.
+
+    For calls whose text cannot say so: the provider could not read it, or it is built from other things.
+    `text` is what is left to tell of it, for the drop's raw text.
+    """
+
+    choice: int
+    index: Index | None
+    alias: str | None
+    reason: DropReason
+    detail: str
+    text: str = ""
+
+
 class TurnOpened(msgspec.Struct, frozen=True, gc=False):
     """A message begins, or (a known key) the stream switches back to it.
 
@@ -238,6 +254,7 @@ Delta = Union[
     CallSeen,
     CallWhole,
     CallClosed,
+    CallRefused,
     TurnOpened,
     Finish,
     TurnEnded,

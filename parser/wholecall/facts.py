@@ -14,6 +14,7 @@ from wholecall.binding import bind
 from wholecall.deltas import (
     HYDRATION,
     CallClosed,
+    CallRefused,
     CallSeen,
     CallWhole,
     Finish,
@@ -150,6 +151,14 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
         choice.held = call
 
 
+def _call_refused(choice: Choice, delta: CallRefused) -> None:
+    call = _located(choice, Slot(delta.choice, delta.index, delta.alias, delta.text))
+    _take_text(choice, call, delta.text)
+    if call is not choice.overflow:  # that one goes on counting
+        call.refuse(delta.reason, delta.detail)
+        advance(choice, call, "end", "clean")
+
+
 def _release_held(choice: Choice) -> None:
     """The next block begins: the one before it was whole."""
     held, choice.held = choice.held, None
@@ -214,6 +223,7 @@ FACTS: dict[type, Callable[[Choice, Any], None]] = {
     CallSeen: _call_seen,
     CallWhole: _call_whole,
     CallClosed: _call_closed,
+    CallRefused: _call_refused,
     TextFragment: _text,
     ReasoningFragment: _reasoning,
     Finish: _finish,

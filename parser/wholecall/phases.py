@@ -88,10 +88,10 @@ def _learn_name(choice: Choice, call: Call, name: str) -> None:
 
 
 def _merged(old: str | None, new: str) -> str:
-    """Return the name so far: repeats change nothing, an extension replaces, a piece is appended."""
-    if old is None or new.startswith(old):
+    """Return the name so far: an extension replaces, as does a repeat, a piece is appended."""
+    if old is None or new.strip().startswith(old.strip()):
         return new
-    return old if new.strip() == old.strip() else old + new
+    return old + new
 
 
 def _final(name: str) -> str:

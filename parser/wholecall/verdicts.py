@@ -46,6 +46,8 @@ _CUT: dict[Finished, tuple[DropReason, str]] = {
 _LIMITS: frozenset[DropReason | None] = frozenset(
     {"too_many_calls", "id_too_long", "name_too_long", "arguments_too_large"}
 )
+# What outranks a missing name: the overflow is no one call, and an unreadable one cannot show its name.
+_BEFORE_NAME: frozenset[DropReason | None] = frozenset({"too_many_calls", "unparseable"})
 _GARBLED: frozenset[DropReason | None] = frozenset({"invalid_json", "unparseable"})
 _LEFT_OVER: frozenset[DropReason | None] = frozenset(
     {"nameless", "multiple_objects", "ambiguous", "incomplete_input"}
@@ -87,7 +89,7 @@ def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str 
 
 def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason, str] | None:
     """Return what speaks against the call before its text is read, by precedence."""
-    if call.name is None and call.refusal != "too_many_calls":
+    if call.name is None and call.refusal not in _BEFORE_NAME:
         return "nameless", "no name came before the call ended"
     if call.refusal is not None and call.refusal in _LIMITS:
         return call.refusal, call.detail

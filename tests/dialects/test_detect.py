@@ -21,6 +21,7 @@ OLLAMA = {"model": "m", "created_at": "t", "message": {"role": "assistant", "con
 GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
 COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id": "r1"}
 COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
+GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -30,6 +31,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "cohere-v2": COHERE_V2,
     "ollama": OLLAMA,
     "ollama-generate": GENERATE,
+    "gemini": GEMINI,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
@@ -87,6 +89,15 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"messageStop": {"stopReason": "end_turn"}}, "bedrock-converse"),
         ({"metadata": {"usage": {}}}, "bedrock-converse"),
         ({"output": {"message": {"content": []}}, "stopReason": "end_turn"}, "bedrock-converse"),
+        (GEMINI, "gemini"),
+        ({"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"}, "gemini"),
+        ({"candidates": []}, "gemini"),
+        ({"response": GEMINI, "traceId": "t"}, "gemini"),
+        ({"response": {"usageMetadata": {}}}, "gemini"),
+        ({"usageMetadata": {"totalTokenCount": 1}}, "gemini"),
+        ({"usage_metadata": {"total_token_count": 1}}, "gemini"),
+        ({"promptFeedback": {"blockReason": "SAFETY"}}, "gemini"),
+        ({"prompt_feedback": {"block_reason": "SAFETY"}}, "gemini"),
         (LEGACY, "legacy-completions"),
         ({"object": "chat.completion.chunk", "choices": [{"text": ""}]}, "legacy-completions"),
         (CHAT, "chat-completions"),
@@ -157,13 +168,15 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"output": []},
         {"type": "x", "content": []},
         {"object": 5},
-        {"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"},
         {"message": {"role": "assistant", "content": ""}, "done": False},
         {"message": {"role": "assistant", "content": ""}, "created_at": "t"},
         {"message": "x", "done": False, "created_at": "t"},
         {"response": None, "done": False, "created_at": "t"},
         {"response": "x", "done": "false", "created_at": "t"},
         {"response": "x", "tool_calls": []},
+        {"candidates": None},
+        {"candidates": 2, "usageMetadata": None},
+        {"response": {"text": "x"}},
         {"message": "overloaded"},
         {"messageStart": None},
         {"messageStart": {}, "messageStop": {}},

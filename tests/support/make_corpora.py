@@ -20,8 +20,13 @@ ROOT = Path(__file__).resolve().parents[2]
 if not __package__:
     sys.path.insert(0, str(ROOT))
 
-from tests.support import corpora_bedrock, corpora_cohere, corpora_ollama  # noqa: E402, F401  (their cases)
-from tests.support import encode as wire  # noqa: E402  (a script has no package to import from)
+from tests.support import (  # noqa: E402  (a script has no package to import from)
+    corpora_bedrock,  # noqa: F401  (for its cases, as are the next ones)
+    corpora_cohere,  # noqa: F401
+    corpora_gemini,  # noqa: F401
+    corpora_ollama,  # noqa: F401
+)
+from tests.support import encode as wire  # noqa: E402
 from tests.support.cases import CASES, Built, Case, case, drop, expect, good  # noqa: E402
 from tests.support.encode import ABSENT, JSON, Call, Turn, chat_entry, every  # noqa: E402
 

@@ -114,13 +114,14 @@ def test_counts() -> None:
         ([*call(), Finish(0, "tool_calls", "tool_calls")], ()),
         ([*call(), Finish(0, "stop", "stop")], ("finish_reason_mismatch",)),
         ([*call(), Finish(0, "stop", "completed")], ()),
+        ([*call(), Finish(0, "stop", "STOP")], ()),
         ([*call("server"), Finish(0, "stop", "stop")], ()),
         ([*DROP, Finish(0, "stop", "stop")], ()),
         ([*call(), Finish(0, "length", "length")], ()),
     ],
 )
 def test_anomalies(deltas: list[Delta], anomalies: tuple[Anomaly, ...]) -> None:
-    """A claim that does not fit the calls is an anomaly; Responses has no reason for calls (quirks 43, 46, 47)."""
+    """A claim that does not fit the calls is an anomaly; some dialects have no word for calls (quirks 43, 46, 47)."""
     assert anomalies == finished(*deltas, TurnEnded()).anomalies
 
 

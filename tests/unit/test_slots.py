@@ -7,11 +7,13 @@ import pytest
 from tests.support.bound import Got, assembled
 from wholecall import slots
 from wholecall.arguments import Verdict, parse_arguments
+from wholecall.assembler import Assembler
 from wholecall.deltas import (
     DONE,
     HYDRATION,
     ITEM_DONE,
     CallClosed,
+    CallRefused,
     CallSeen,
     CallWhole,
     Delta,
@@ -20,8 +22,12 @@ from wholecall.deltas import (
     Labelled,
     Slot,
     TurnEnded,
+    WireFault,
 )
-from wholecall.vocabulary import Kind, TurnReason
+from wholecall.events import ToolCallDropped
+from wholecall.limits import Limits
+from wholecall.policy import Policy
+from wholecall.vocabulary import DropReason, Kind, TurnReason
 
 A, B = '{"a":1}', '{"b":2}'
 
@@ -434,3 +440,51 @@ def test_a_close_by_the_wire_as_cut() -> None:
         seen(0, None, "c", "f"), piece(0, '{"a"'), cut
     )
     assert [Got("c", "f", A, "turn_truncated")] == bound(seen(0, None, "c", "f"), piece(0, A), cut)
+
+
+# Calls that the wire itself refuses.
+
+
+def refused(index: Index | None, reason: DropReason = "unparseable", text: str = "") -> CallRefused:
+    """Return the wire's word that a call is not whole."""
+    return CallRefused(0, index, None, reason, "so it says", text)
+
+
+def test_a_refused_call_ends_at_once() -> None:
+    """Its text is kept and never judged, even if it is whole; what comes later is late."""
+    calls, anomalies = stream(seen(0, None, "c", "f"), refused(0, "truncated", A), piece(0, B))
+
+    assert [Got("c", "f", A, "dropped: truncated")] == calls
+    assert ("late_fragment",) == anomalies
+
+
+def test_an_unreadable_call_needs_no_name() -> None:
+    """A call that nobody could read cannot show its name; any other without one is nameless."""
+    assert [Got(None, None, "f(", "dropped: unparseable")] == bound(refused(0, text="f("))
+    assert [Got(None, None, "f(", "dropped: nameless")] == bound(refused(0, "truncated", "f("))
+
+
+def test_a_lost_frame_outranks_what_the_wire_refuses() -> None:
+    """Text that may be the call's was lost before the wire refused it."""
+    hole = WireFault("undecodable_frame", "lost", hole=True)
+
+    assert [Got("c", "f", A, "dropped: incomplete_input")] == bound(
+        seen(0, None, "c", "f"), hole, refused(0, "truncated", A)
+    )
+
+
+def test_refused_calls_beyond_the_limit_are_counted() -> None:
+    """They share the one drop of all calls beyond the limit, which ends with the turn and counts them all."""
+    assembler = Assembler(Policy(), Limits(max_calls=1))
+    assembler.advance([refused(0), refused(1), refused(2), Finish(0, "stop", None), TurnEnded()])
+    drops = [event for event in assembler.take() if isinstance(event, ToolCallDropped)]
+
+    expected = [("unparseable", "so it says"), ("too_many_calls", "2 calls beyond the limit of 1")]
+    assert expected == [(drop.reason, drop.detail) for drop in drops]
+
+
+def test_a_refused_call_lets_the_one_before_it_go() -> None:
+    """It is a block like any other: the held call was whole."""
+    assert [Got("c", "f", A), Got(None, None, "", "dropped: unparseable")] == bound(
+        seen(0, None, "c", "f"), piece(0, A), closed(0, final=False), refused(1), reason=None
+    )

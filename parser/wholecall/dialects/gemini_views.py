@@ -1,0 +1,173 @@
+"""What a frame of Gemini may look like: flat views, every field optional.
+
+REST writes camelCase, the Python SDK snake_case. A frame may use either, so a field whose spellings differ
+is there twice; `either` takes the one that came.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from wholecall.dialects.decode import NO_TEXT, decode, is_blank
+
+__all__ = ["Call", "Candidate", "Code", "Feedback", "Frame", "Part", "Piece", "Response", "Tool", "either"]
+
+
+class Piece(msgspec.Struct, gc=False):
+    """A value at a path, of a call whose arguments are streamed."""
+
+    path: Any = msgspec.field(default=None, name="jsonPath")
+    snake_path: Any = msgspec.field(default=None, name="json_path")
+    string: Any = msgspec.field(default=None, name="stringValue")
+    snake_string: Any = msgspec.field(default=None, name="string_value")
+    number: msgspec.Raw = msgspec.field(default=NO_TEXT, name="numberValue")
+    snake_number: msgspec.Raw = msgspec.field(default=NO_TEXT, name="number_value")
+    bool: Any = msgspec.field(default=None, name="boolValue")
+    snake_bool: Any = msgspec.field(default=None, name="bool_value")
+    null: Any = msgspec.field(default=msgspec.UNSET, name="nullValue")  # its presence counts
+    snake_null: Any = msgspec.field(default=msgspec.UNSET, name="null_value")
+    more: Any = msgspec.field(default=None, name="willContinue")
+    snake_more: Any = msgspec.field(default=None, name="will_continue")
+
+
+class Call(msgspec.Struct, gc=False):
+    """A call that the client executes, or a piece of one."""
+
+    id: Any = None
+    name: Any = None
+    args: msgspec.Raw = NO_TEXT
+    camel_pieces: msgspec.Raw = msgspec.field(default=NO_TEXT, name="partialArgs")
+    snake_pieces: msgspec.Raw = msgspec.field(default=NO_TEXT, name="partial_args")
+    camel_more: Any = msgspec.field(default=None, name="willContinue")
+    snake_more: Any = msgspec.field(default=None, name="will_continue")
+
+    @property
+    def more(self) -> bool:
+        """Whether further parts of this call are announced."""
+        return either(self.camel_more, self.snake_more) is True
+
+    @property
+    def in_pieces(self) -> bool:
+        """Whether the part holds values at paths."""
+        return not is_blank("".join(self._lists()))
+
+    def pieces(self) -> list[Piece] | None:
+        """Return the values at paths; None if they cannot be read, and so are lost."""
+        found = [decode(_PIECES, f'{{"of":{text}}}') for text in self._lists()]
+        lists = [pieces.of for pieces in found if pieces is not None and pieces.of is not None]
+        return None if len(lists) < len(found) else [piece for pieces in lists for piece in pieces]
+
+    def _lists(self) -> list[str]:
+        texts = (_text(self.camel_pieces), _text(self.snake_pieces))
+        return [text for text in texts if text not in ("", "null")]
+
+
+def _text(raw: msgspec.Raw) -> str:
+    return bytes(raw).decode("utf-8", "surrogatepass")
+
+
+class _Pieces(msgspec.Struct):
+    of: list[Piece] | None = None
+
+
+_PIECES = msgspec.json.Decoder(_Pieces)
+
+
+class Code(msgspec.Struct, gc=False):
+    """Code that the provider runs."""
+
+    id: Any = None
+    code: Any = None
+    language: Any = None
+
+
+class Tool(msgspec.Struct, gc=False):
+    """A call that the provider executes."""
+
+    id: Any = None
+    type: Any = msgspec.field(default=None, name="toolType")
+    snake_type: Any = msgspec.field(default=None, name="tool_type")
+    args: msgspec.Raw = NO_TEXT
+
+
+class Part(msgspec.Struct, gc=False):
+    """One part of an answer: text, a call, or what a server's call gave."""
+
+    text: Any = None
+    thought: Any = None
+    signature: Any = msgspec.field(default=None, name="thoughtSignature")
+    snake_signature: Any = msgspec.field(default=None, name="thought_signature")
+    metadata: Any = msgspec.field(default=None, name="partMetadata")
+    snake_metadata: Any = msgspec.field(default=None, name="part_metadata")
+    call: Call | None = msgspec.field(default=None, name="functionCall")
+    snake_call: Call | None = msgspec.field(default=None, name="function_call")
+    code: Code | None = msgspec.field(default=None, name="executableCode")
+    snake_code: Code | None = msgspec.field(default=None, name="executable_code")
+    tool: Tool | None = msgspec.field(default=None, name="toolCall")
+    snake_tool: Tool | None = msgspec.field(default=None, name="tool_call")
+    # What says nothing of calls: results of the provider's tools, and media.
+    result: msgspec.Raw = msgspec.field(default=NO_TEXT, name="codeExecutionResult")
+    snake_result: msgspec.Raw = msgspec.field(default=NO_TEXT, name="code_execution_result")
+    response: msgspec.Raw = msgspec.field(default=NO_TEXT, name="toolResponse")
+    snake_response: msgspec.Raw = msgspec.field(default=NO_TEXT, name="tool_response")
+    media: msgspec.Raw = msgspec.field(default=NO_TEXT, name="inlineData")
+    snake_media: msgspec.Raw = msgspec.field(default=NO_TEXT, name="inline_data")
+    file: msgspec.Raw = msgspec.field(default=NO_TEXT, name="fileData")
+    snake_file: msgspec.Raw = msgspec.field(default=NO_TEXT, name="file_data")
+
+    @property
+    def quiet(self) -> bool:
+        """Whether the part is known to say nothing of calls."""
+        camel = bytes(self.result) or bytes(self.response) or bytes(self.media) or bytes(self.file)
+        snake = bytes(self.snake_result) or bytes(self.snake_response)
+        return bool(camel or snake or bytes(self.snake_media) or bytes(self.snake_file))
+
+
+class _Content(msgspec.Struct, gc=False):
+    parts: list[Part] | None = None
+
+
+class Candidate(msgspec.Struct, gc=False):
+    """One of the alternative answers."""
+
+    index: Any = None
+    content: _Content | None = None
+    reason: Any = msgspec.field(default=None, name="finishReason")
+    snake_reason: Any = msgspec.field(default=None, name="finish_reason")
+    message: Any = msgspec.field(default=None, name="finishMessage")
+    snake_message: Any = msgspec.field(default=None, name="finish_message")
+
+
+class Feedback(msgspec.Struct, gc=False):
+    """What the provider thinks of the prompt."""
+
+    reason: Any = msgspec.field(default=None, name="blockReason")
+    snake_reason: Any = msgspec.field(default=None, name="block_reason")
+
+
+class Response(msgspec.Struct, gc=False):
+    """A `GenerateContentResponse`, or an error in its place."""
+
+    candidates: list[Candidate] | None = None
+    feedback: Feedback | None = msgspec.field(default=None, name="promptFeedback")
+    snake_feedback: Feedback | None = msgspec.field(default=None, name="prompt_feedback")
+    usage: Any = msgspec.field(default=None, name="usageMetadata")
+    snake_usage: Any = msgspec.field(default=None, name="usage_metadata")
+    model: Any = msgspec.field(default=None, name="modelVersion")
+    snake_model: Any = msgspec.field(default=None, name="model_version")
+    id: Any = msgspec.field(default=None, name="responseId")
+    snake_id: Any = msgspec.field(default=None, name="response_id")
+    error: Any = None
+
+
+class Frame(Response, gc=False):
+    """A frame: a response, or one that stands one level down."""
+
+    response: Response | None = None
+
+
+def either(camel: Any, snake: Any) -> Any:
+    """Return the one of two spellings of a field that came."""
+    return snake if camel is None else camel
