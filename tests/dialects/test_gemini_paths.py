@@ -104,6 +104,9 @@ def test_strings_go_on_while_they_are_open() -> None:
     assert '{"a":"xyz"}' == built(put("$.a", "x", more=True), put("$.a", "y", more=True), put("$.a", "z"))
     assert '{"a":"y"}' == built(put("$.a", "x"), put("$.a", "y"))
     assert '{"a":"y"}' == built(put("$.a", 1, more=True), put("$.a", "y"))
+    assert '{"a":["x",["z"]]}' == built(
+        put("$.a[0]", 1), put("$.a[0]", "x"), put("$.a[1][0]", "y"), put("$.a[1][0]", "z")
+    )
     assert '{"a":"x","b":"y"}' == built(put("$.a", "x", more=True), put("$.b", "y"), put("$['a']", ""))
 
 
@@ -138,6 +141,7 @@ def test_an_sdk_writes_nulls() -> None:
         [put("$.a[0]", 1), put("$.a[2]", 1)],
         [put("$[0]", 1)],
         [put("$.a", 1), put("$.a.b", 1)],
+        [put("$.a", 1), put("$.a.b.c", 1)],
         [put("$.a.b", 1), put("$.a", 1)],
         [put("$.a[0]", 1), put("$.a.b", 1)],
         [put("$.a.b", 1), put("$.a[0]", 1)],
@@ -198,6 +202,7 @@ def test_size_is_bounded() -> None:
     assert "arguments_too_large" == builder.reason
     assert '"b"' not in builder.text(whole=False)
     assert build(*(put(f"$.a[{n}]", 1) for n in range(1000))).reason is None
+    assert build(put("$.a", large, more=True), piece("$.a", True), piece("$.a")).reason is None
 
 
 @pytest.mark.parametrize("step", ["[0]", ".a"])

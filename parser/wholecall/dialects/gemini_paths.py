@@ -219,7 +219,8 @@ def _leaf(piece: Piece, old: _Leaf | None) -> _Leaf | None:
         return goes_on
     text = _scalar(piece) if string is None else ""
     if goes_on is not None and (text is None or (text == "null" and not _nulls(piece))):
-        return goes_on  # nothing was said of the value; an SDK writes that as nulls
+        goes_on.parts.append("")  # nothing was said of the value; an SDK writes that as nulls
+        return goes_on
     return _Leaf(text, is_string=False) if text else None
 
 
