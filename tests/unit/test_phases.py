@@ -560,3 +560,22 @@ def test_a_dropped_call_stays_dropped(late: Delta) -> None:
     said = told(seen(), Slot(0, 0, None, '{"a"'), closed(), late, STOP, END)
 
     assert [[], ["+f", '{"a"'], ['drop {"a" truncated'], [], [], []] == said[:-1]
+
+
+@pytest.mark.parametrize(
+    ("names", "final"),
+    [
+        (["get", "get_tide"], "get_tide"),
+        (["get\n", "get_tide\n"], "get_tide"),
+        ([" get", "get"], "get"),
+        (["get_", "tide"], "get_tide"),
+        (["get_tide", "get"], "get_tideget"),
+    ],
+)
+def test_a_name_in_pieces(names: list[str], final: str) -> None:
+    """An extension replaces whatever white space stands round it, a piece is appended (quirks 15, 16 and 59)."""
+    labels = [Labelled(0, 0, "c" if n == 0 else None, name) for n, name in enumerate(names)]
+    assembler = Assembler(Policy(), Limits())
+    assembler.advance([*labels, Fragment(0, 0, A), CALLS, END])
+
+    assert [final] == [event.name for event in assembler.take() if isinstance(event, ToolCall)]
