@@ -141,7 +141,7 @@ class ToolCallParser:
         """Take one decoded payload, or one whole, non-streamed response body.
 
         Args:
-            payload: a dict or a list, or an SDK's object that can dump itself.
+            payload: a dict, or an SDK's object that can dump itself; a list holds one payload after the other.
             event: the event's name, where the transport has one.
 
         Raises:
@@ -149,9 +149,11 @@ class ToolCallParser:
         """
         if self._closed:
             raise StreamClosed("the stream is closed; use a new parser for another stream")
-        text = json.dumps(payload, default=_dumped, ensure_ascii=False, separators=(",", ":"))
+        items = payload if isinstance(payload, list) else [payload]
+        texts = [_json(item) for item in items]
         self._fed = self._framed = True
-        self._frame(Frame(event or "", text))
+        for text in texts:
+            self._frame(Frame(event or "", text))
         return self._assembler.take()
 
     def close(self) -> list[Event]:
@@ -316,6 +318,10 @@ def _object(text: str) -> dict[str, Any]:
     """Return the JSON object in the text, an empty one if there is none."""
     value = plain(text)
     return value if isinstance(value, dict) else {}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, default=_dumped, ensure_ascii=False, separators=(",", ":"))
 
 
 def _dumped(value: object) -> object:

@@ -479,6 +479,14 @@ def fed(*payloads: object, **options: Any) -> list[Event]:
     return [event for payload in payloads for event in parser.feed_event(payload)] + parser.close()
 
 
+def test_a_list_holds_payloads() -> None:
+    """A decoded JSON array is fed as its elements one by one."""
+    payloads = [*HEAD, piece("1}"), chunk({}, "tool_calls")]
+    parser = ToolCallParser()
+
+    assert fed(*payloads) == parser.feed_event(payloads) + parser.close()
+
+
 def test_decoded_payloads_are_frames() -> None:
     """Dicts, and objects that dump themselves, cause the events that their bytes would cause."""
     chunks = [*HEAD, piece("1}"), chunk({}, "tool_calls")]
