@@ -47,13 +47,11 @@ from wholecall.dialects.anthropic_views import (
 from wholecall.dialects.decode import (
     UNREADABLE,
     decode,
-    is_done,
     is_noise,
     provider_error,
-    read,
 )
 from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["AnthropicTranslator", "detect"]
@@ -78,8 +76,10 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     return kind == "message" and isinstance(payload.get("content"), list)
 
 
-class AnthropicTranslator(Translator):
+class AnthropicTranslator(ViewTranslator):
     """Frames of one Messages stream to deltas."""
+
+    decoder = DECODER
 
     def __init__(self) -> None:
         self._key: str | None = None
@@ -102,14 +102,6 @@ class AnthropicTranslator(Translator):
             "thinking_delta": self._thinking,
             "signature_delta": self._thinking,
         }
-
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            event = DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(event, frame)
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Say what frames in a row say; further pieces of the same call, the most common case, in one `Run`."""
@@ -146,13 +138,8 @@ class AnthropicTranslator(Translator):
         known = self._events.get(event.type)
         return self._unknown(event, frame) if known is None else known(event)
 
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it
-            return [] if self._ended else self._message_stop(_NO_EVENT)
-        views, _, deltas = read(DECODER, frame)
-        for event in views:
-            deltas += self._take(event, frame)
-        return deltas
+    def _done(self) -> list[Delta]:
+        return [] if self._ended else self._message_stop(_NO_EVENT)
 
     def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
         if event.error is not None:

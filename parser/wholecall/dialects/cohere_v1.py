@@ -35,9 +35,9 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.chat_views import ToolCallView, argument_text
 from wholecall.dialects.cohere_shared import PLAN, calls_in, counted, finish, name_of, stray, whole_call
-from wholecall.dialects.decode import UNREADABLE, is_blank, is_done, provider_error, read
+from wholecall.dialects.decode import is_blank, provider_error
 from wholecall.dialects.labels import id_label, index_label, text_label
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["CohereV1Translator", "detect"]
@@ -67,7 +67,6 @@ class _Event(_Answer, gc=False):
     error: Any = None
 
 
-_DECODER = msgspec.json.Decoder(_Event)
 _NO_CALL = _CallDelta()
 
 
@@ -80,8 +79,10 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     return whole and ("finish_reason" in payload or "chat_history" in payload)
 
 
-class CohereV1Translator(Translator):
+class CohereV1Translator(ViewTranslator):
     """Frames of one stream to deltas; it remembers what was said, because the end tells it again."""
+
+    decoder = msgspec.json.Decoder(_Event)
 
     def __init__(self) -> None:
         self._key: str | None = None
@@ -95,21 +96,8 @@ class CohereV1Translator(Translator):
             "stream-end": self._end,
         }
 
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            event = _DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(event, frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it
-            return [] if self._ended else self._over()
-        events, _, deltas = read(_DECODER, frame)
-        for event in events:
-            deltas += self._take(event, frame)
-        return deltas
+    def _done(self) -> list[Delta]:
+        return [] if self._ended else self._over()
 
     def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         if event.error:

@@ -38,9 +38,9 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.chat_views import ToolCallView, argument_text
 from wholecall.dialects.cohere_shared import PLAN, calls_in, counted, finish, name_of, stray, whole_call
-from wholecall.dialects.decode import UNREADABLE, is_blank, is_done, provider_error, read
+from wholecall.dialects.decode import is_blank, provider_error
 from wholecall.dialects.labels import id_label, index_label, text_label
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["CohereV2Translator", "detect"]
@@ -79,7 +79,6 @@ class _Event(msgspec.Struct, gc=False):
     usage: Any = None
 
 
-_DECODER = msgspec.json.Decoder(_Event)
 _NO_DELTA = _Delta()
 _NO_MESSAGE = _Message()
 
@@ -97,11 +96,13 @@ def detect(payload: Mapping[str, Any], event: str) -> bool:
     return whole and isinstance(payload.get("finish_reason"), str) and "choices" not in payload
 
 
-class CohereV2Translator(Translator):
+class CohereV2Translator(ViewTranslator):
     """Frames of one stream to deltas.
 
     It remembers which slots hold an open call, and which hold text: the end of a call is in doubt without.
     """
+
+    decoder = msgspec.json.Decoder(_Event)
 
     def __init__(self) -> None:
         self._key: str | None = None
@@ -119,21 +120,8 @@ class CohereV2Translator(Translator):
             "message-end": self._message_end,
         }
 
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            event = _DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(event, frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # follows every stream, and ends it only where `message-end` is missing
-            return [] if self._ended else self._end()
-        events, _, deltas = read(_DECODER, frame)
-        for event in events:
-            deltas += self._take(event, frame)
-        return deltas
+    def _done(self) -> list[Delta]:
+        return [] if self._ended else self._end()
 
     def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         if event.error:

@@ -44,18 +44,15 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.converse_views import Event, Member, Message, Part, Reasoning, ToolUse
 from wholecall.dialects.decode import (
-    UNREADABLE,
     is_blank,
-    is_done,
     is_noise,
     plain,
     provider_error,
-    read,
     wire_text,
 )
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Kind
 
@@ -71,7 +68,6 @@ _FIELDS: Final[dict[str, str]] = {
 }
 
 
-_DECODER = msgspec.json.Decoder(Event)
 _NO_PART = Part()
 
 
@@ -94,11 +90,13 @@ def told_error(frame: Frame) -> WireFault:
     return provider_error(error or frame.data)
 
 
-class ConverseTranslator(Translator):
+class ConverseTranslator(ViewTranslator):
     """Events of one ConverseStream to deltas.
 
     It remembers which slots hold an open call (and the call's id), because a stop names only an index.
     """
+
+    decoder = msgspec.json.Decoder(Event)
 
     def __init__(self) -> None:
         self._open: dict[Index | None, str | None] = {}
@@ -115,18 +113,7 @@ class ConverseTranslator(Translator):
         """Say what one event says."""
         if frame.event == "error":
             return [told_error(frame)]
-        try:
-            return self._take(_DECODER.decode(frame.data), frame)
-        except UNREADABLE:
-            return self._slowly(frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it
-            return []
-        views, _, deltas = read(_DECODER, frame)
-        for event in views:
-            deltas += self._take(event, frame)
-        return deltas
+        return super().translate(frame)
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         name = frame.event

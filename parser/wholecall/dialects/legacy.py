@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 
 from wholecall.deltas import Delta, Finish, TextFragment, TurnEnded, TurnOpened, UsageSeen
-from wholecall.dialects.decode import UNREADABLE, first_choice, is_done, provider_error, read
+from wholecall.dialects.decode import first_choice, provider_error
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["LegacyTranslator", "detect"]
@@ -39,39 +39,26 @@ class _Chunk(msgspec.Struct, gc=False):
     error: Any = None
 
 
-_DECODER = msgspec.json.Decoder(_Chunk)
-
-
 def detect(payload: Mapping[str, Any], _event: str) -> bool:
     """Choices that hold text and neither a delta nor a message; `object` is not to be trusted."""
     choice = first_choice(payload)
     return isinstance(choice.get("text"), str) and not ("delta" in choice or "message" in choice)
 
 
-class LegacyTranslator(Translator):
+class LegacyTranslator(ViewTranslator):
     """Frames of one stream of text completions to deltas."""
+
+    decoder = msgspec.json.Decoder(_Chunk)
 
     def __init__(self) -> None:
         self._key: str | None = None
         self._open = False
 
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            return self._take(_DECODER.decode(frame.data))
-        except UNREADABLE:
-            return self._slowly(frame)
+    def _done(self) -> list[Delta]:
+        key, self._key, self._open = self._key, None, False
+        return [TurnEnded(key)]
 
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):
-            key, self._key, self._open = self._key, None, False
-            return [TurnEnded(key)]
-        views, _, deltas = read(_DECODER, frame)
-        for chunk in views:
-            deltas += self._take(chunk)
-        return deltas
-
-    def _take(self, chunk: _Chunk) -> list[Delta]:
+    def _take(self, chunk: _Chunk, _frame: Frame) -> list[Delta]:
         if chunk.error:
             return [provider_error(chunk.error)]
         deltas: list[Delta] = []

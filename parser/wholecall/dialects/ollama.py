@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Union
+from typing import Any, Union
 
 import msgspec
 
@@ -35,10 +35,10 @@ from wholecall.deltas import (
     UsageSeen,
 )
 from wholecall.dialects.chat_views import ToolCallView, argument_text
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, provider_error, read
+from wholecall.dialects.decode import is_noise, provider_error
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["Line", "LineTranslator", "OllamaTranslator", "detect", "is_line", "spoken"]
@@ -76,30 +76,15 @@ def is_line(payload: Mapping[str, Any]) -> bool:
     return isinstance(payload.get("done"), bool) and "created_at" in payload
 
 
-class LineTranslator(Translator):
+class LineTranslator(ViewTranslator):
     """Lines of one stream to deltas; a subclass says what stands between the turn's beginning and its end."""
-
-    decoder: ClassVar[msgspec.json.Decoder[Any]]
 
     def __init__(self) -> None:
         self._open = False
         self._ended = False
 
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one line says."""
-        try:
-            line = self.decoder.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(line, frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it
-            return self._end() if self._open else []
-        lines, _, deltas = read(self.decoder, frame)
-        for line in lines:
-            deltas += self._take(line, frame)
-        return deltas
+    def _done(self) -> list[Delta]:
+        return self._end() if self._open else []
 
     def _take(self, line: Any, frame: Frame) -> list[Delta]:
         if line.error:

@@ -41,9 +41,7 @@ from wholecall.dialects.decode import (
     UNREADABLE,
     decode,
     dumped,
-    is_done,
     is_noise,
-    read,
 )
 from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.responses_events import (
@@ -66,7 +64,7 @@ from wholecall.dialects.responses_items import (
     reasoning_deltas,
 )
 from wholecall.dialects.responses_progress import Progress
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["ResponsesTranslator", "detect"]
@@ -84,12 +82,14 @@ _NO_RESPONSE = Response()
 _NO_SLOT = Slot(0, None, None, "")
 
 
-class ResponsesTranslator(Translator):
+class ResponsesTranslator(ViewTranslator):
     """Frames of one Responses stream to deltas.
 
     Args:
         guest: whether the frames stand inside a stream of another dialect, which owns the turn.
     """
+
+    decoder = DECODER
 
     def __init__(self, *, guest: bool = False) -> None:
         self._guest = guest
@@ -116,14 +116,6 @@ class ResponsesTranslator(Translator):
             "response.cancelled": self._finished,
             "response.done": self._finished,
         }
-
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            event = DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(event, frame)
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Say what frames in a row say; further pieces of the same call, the most common case, in one `Run`."""
@@ -157,13 +149,8 @@ class ResponsesTranslator(Translator):
                 deltas += self._take(event, frame)
         return deltas
 
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it
-            return self._now.end() if not self._now.ended else []
-        views, _, deltas = read(DECODER, frame)
-        for event in views:
-            deltas += self._take(event, frame)
-        return deltas
+    def _done(self) -> list[Delta]:
+        return [] if self._now.ended else self._now.end()
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         """Translate an event after a look at its stream and its number."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import msgspec
 
 from wholecall.deltas import Delta
+from wholecall.dialects.decode import UNREADABLE, is_done, read
 from wholecall.framing.frame import Frame
 
-__all__ = ["Translator"]
+__all__ = ["Translator", "ViewTranslator"]
 
 
 class Translator(ABC):
@@ -23,4 +27,38 @@ class Translator(ABC):
 
     def close(self) -> list[Delta]:
         """Return what the end of the stream says: nothing in most dialects."""
+        return []
+
+
+class ViewTranslator(Translator):
+    """A translator of frames that are JSON objects of one shape.
+
+    A subclass has the `decoder` of its view, and says in `_take` what one view says. Frames that the typed
+    decoder refuses are read the tolerant way; what cannot be read at all is a fault.
+    """
+
+    decoder: ClassVar[msgspec.json.Decoder[Any]]
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        try:
+            view = self.decoder.decode(frame.data)
+        except UNREADABLE:
+            return self._slowly(frame)
+        return self._take(view, frame)
+
+    def _slowly(self, frame: Frame) -> list[Delta]:
+        if is_done(frame.data):  # proxies add it to streams of any dialect
+            return self._done()
+        views, _, deltas = read(self.decoder, frame)
+        for view in views:
+            deltas += self._take(view, frame)
+        return deltas
+
+    @abstractmethod
+    def _take(self, view: Any, frame: Frame) -> list[Delta]:
+        """Say what one view says."""
+
+    def _done(self) -> list[Delta]:
+        """Say what `[DONE]` says: nothing where the dialect has an end of its own."""
         return []
