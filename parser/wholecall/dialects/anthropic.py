@@ -107,9 +107,10 @@ class AnthropicTranslator(ViewTranslator):
         """Say what frames in a row say; further pieces of the same call, the most common case, in one `Run`."""
         deltas: list[Delta] = []
         run: Run | None = None
+        typed = DECODER.decode
         for frame in frames:
             try:
-                event = DECODER.decode(frame.data)
+                event = typed(frame.data)
             except UNREADABLE:
                 run = None
                 deltas += self._slowly(frame)

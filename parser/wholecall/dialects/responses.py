@@ -121,16 +121,19 @@ class ResponsesTranslator(ViewTranslator):
         """Say what frames in a row say; further pieces of the same call, the most common case, in one `Run`."""
         deltas: list[Delta] = []
         run: Run | None = None
+        typed = DECODER.decode
+        last, kind, now = self._last, self._last_type, self._now
         for frame in frames:
             try:
-                event = DECODER.decode(frame.data)
+                event = typed(frame.data)
             except UNREADABLE:
                 run = None
                 deltas += self._slowly(frame)
+                last, kind, now = self._last, self._last_type, self._now
                 continue
-            last, now, text, number = self._last, self._now, event.delta, event.sequence_number
+            text, number = event.delta, event.sequence_number
             if (
-                event.type == self._last_type
+                event.type == kind
                 and event.item_id == last.alias
                 and event.output_index == last.index
                 and type(event.output_index) is int
@@ -147,6 +150,7 @@ class ResponsesTranslator(ViewTranslator):
             else:
                 run = None
                 deltas += self._take(event, frame)
+                last, kind, now = self._last, self._last_type, self._now
         return deltas
 
     def _done(self) -> list[Delta]:

@@ -56,7 +56,7 @@ class ViewTranslator(Translator):
         return deltas
 
     @abstractmethod
-    def _take(self, view: Any, frame: Frame) -> list[Delta]:
+    def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
         """Say what one view says."""
 
     def _done(self) -> list[Delta]:
