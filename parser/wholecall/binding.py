@@ -79,10 +79,13 @@ def _with_id(choice: Choice, delta: Labelled) -> Call | None:
 
 
 def _latest(claimants: list[Call]) -> Call | None:
-    """Return the latest call that can go on, else the latest."""
+    """Return the latest call that can go on, else the latest; in doubt a later call has ended one."""
     if not claimants:
         return None
-    return next((call for call in reversed(claimants) if call.continuable), claimants[-1])
+    latest = claimants[-1]
+    if latest.continuable:
+        return latest
+    return next((c for c in reversed(claimants) if c.continuable and not c.has_two_readings), latest)
 
 
 def _id_says(delta: Labelled, by_id: Call | None) -> str:
@@ -218,7 +221,9 @@ def _another_of_same_name(delta: Labelled, call: Call) -> bool:
 def _another_without_name(delta: Labelled, call: Call) -> bool:
     if not call.complete or call.holds_placeholder:
         return False
-    return _starts(delta) if delta.text else call.id is not None
+    if not delta.text.strip():
+        return not delta.text and call.id is not None
+    return delta.rank > 0 or _may_begin(delta)
 
 
 def _unseen_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:

@@ -190,8 +190,10 @@ class Call:
 
     @property
     def hollow(self) -> bool:
-        """Whether what comes next may be all of the text: there is none yet, or only a placeholder."""
-        return self.empty or self.holds_placeholder
+        """Whether what comes next may be all of the text: there is none yet, only a placeholder, or a blank."""
+        if self.empty or self.holds_placeholder:
+            return True
+        return self.restated is None and self.size <= PLACEHOLDER_SIZE and self.text.isspace()
 
     @property
     def holds_placeholder(self) -> bool:

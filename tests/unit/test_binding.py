@@ -701,3 +701,25 @@ def test_a_repeat_beside_an_empty_call_with_the_same_id() -> None:
         *pieces, at(0, A, "c")
     )
     assert [Got("c", "f", A, "index_churn"), Got("c#2", "g", "", "duplicate_id")] == bound(*pieces)
+
+
+def test_a_null_under_a_new_id() -> None:
+    """Behind complete text a null under a new id is another call's text, and its name may come late."""
+    assert [Got("c", "f", A), Got("d", "g", "null")] == bound(
+        at(0, A, "c", "f"), at(0, "null", "d"), at(0, "", None, "g")
+    )
+    assert [Got("c", "f", A + " ", "id_churn")] == bound(at(0, A, "c", "f"), at(0, " ", "d"))
+
+
+def test_a_blank_is_no_text_of_its_own() -> None:
+    """A call that holds nothing but a blank is empty only if no text is left over elsewhere (quirk 26)."""
+    assert [Got("c", "f", " ")] == bound(at(0, " ", "c", "f"))
+    assert [stray("1}"), Got("c", "f", " ", "dropped: ambiguous")] == bound(at(0, "1}"), at(1, " ", "c", "f"))
+
+
+def test_a_later_call_ends_one_that_has_two_readings() -> None:
+    """What may be a whole snapshot does not go on behind another call on its index."""
+    snapshots = at(0, '{"a":', "c", "f"), at(0, '{"a":{}}')
+    assert [Got("c", "f", '{"a":{}}', "snapshots"), Got("d", "g", "{}"), Got("e", "f", B)] == bound(
+        *snapshots, at(0, "{}", "d", "g"), at(0, "", "e", "f"), at(0, B)
+    )
