@@ -22,6 +22,10 @@ GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
 COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id": "r1"}
 COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
 GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
+DASHSCOPE = {"output": {"choices": [{"message": {"content": "x"}}]}, "request_id": "r1"}
+CONVERSATIONS = {"type": "conversation.response.started", "conversation_id": "r1"}
+WORKERS = {"response": "x"}
+LLAMA = {"id": "r1", "event": {"event_type": "start", "delta": {"type": "text", "text": "x"}}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -32,11 +36,17 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "ollama": OLLAMA,
     "ollama-generate": GENERATE,
     "gemini": GEMINI,
+    "dashscope": DASHSCOPE,
+    "mistral-conversations": CONVERSATIONS,
+    "workers-ai": WORKERS,
+    "llama-api": LLAMA,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
+    **dict.fromkeys(("dashscope", "mistral-conversations", "llama-api"), ("r1", None)),
+    "workers-ai": (None, None),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -128,6 +138,22 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"message": {}, "done": True, "created_at": "t", "done_reason": "stop"}, "ollama"),
         (GENERATE, "ollama-generate"),
         ({"response": "", "done": True, "created_at": "t", "context": [1]}, "ollama-generate"),
+        (DASHSCOPE, "dashscope"),
+        ({"output": {"choices": []}}, "dashscope"),
+        ({"output": {"text": "x", "finish_reason": "null"}, "request_id": "r1"}, "dashscope"),
+        (CONVERSATIONS, "mistral-conversations"),
+        ({"type": "message.output.delta", "content": "x"}, "mistral-conversations"),
+        ({"type": "function.call.delta", "arguments": ""}, "mistral-conversations"),
+        ({"type": "tool.execution.started"}, "mistral-conversations"),
+        ({"outputs": [], "conversation_id": "r1"}, "mistral-conversations"),
+        (WORKERS, "workers-ai"),
+        ({"response": "x", "tool_calls": []}, "workers-ai"),
+        ({"response": None, "tool_calls": [{"name": "f"}], "p": "ab"}, "workers-ai"),
+        ({"result": {}, "success": True, "errors": [], "messages": []}, "workers-ai"),
+        ({"result": None, "success": False, "errors": [{"code": 1}]}, "workers-ai"),
+        (LLAMA, "llama-api"),
+        ({"event": {"event_type": "metrics"}}, "llama-api"),
+        ({"completion_message": {"content": "x"}, "id": "r1"}, "llama-api"),
     ],
 )
 def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) -> None:
@@ -173,8 +199,23 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"message": "x", "done": False, "created_at": "t"},
         {"response": None, "done": False, "created_at": "t"},
         {"response": "x", "done": "false", "created_at": "t"},
-        {"response": "x", "tool_calls": []},
         {"candidates": None},
+        {"response": None},
+        {"response": None, "tool_calls": None},
+        {"response": "x", "type": "session"},
+        {"response": "x", "choices": []},
+        {"success": True, "result": {}},
+        {"success": True, "errors": []},
+        {"output": {"text": "x"}},
+        {"output": {"text": None}, "request_id": "r1"},
+        {"output": {"choices": None}},
+        {"outputs": []},
+        {"outputs": {}, "conversation_id": "r1"},
+        {"type": "message.output"},
+        {"event": {"event_type": "tomorrow"}},
+        {"event": {"event_type": ["start"]}},
+        {"event": "start"},
+        {"completion_message": None},
         {"candidates": 2, "usageMetadata": None},
         {"response": {"text": "x"}},
         {"message": "overloaded"},
@@ -208,6 +249,15 @@ def test_an_event_of_a_binary_stream_is_known_by_its_name() -> None:
         assert dialect is not None
         assert "bedrock-converse" == dialect.name
     assert detect_dialect({"usage": {}}, "metadata") is None
+
+
+def test_the_events_of_a_conversation_are_known_by_their_names() -> None:
+    """A name with the prefix of a conversation's events needs no type beside it."""
+    dialect = detect_dialect({"content": "x"}, "message.output.delta")
+
+    assert dialect is not None
+    assert "mistral-conversations" == dialect.name
+    assert detect_dialect({"content": "x"}, "message") is None
 
 
 def leads() -> list[tuple[str, str]]:

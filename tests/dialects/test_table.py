@@ -17,9 +17,12 @@ NAMES = [
     *("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
     *("responses", "anthropic"),
     *("cohere-v1", "cohere-v2"),
+    *("mistral-conversations", "llama-api"),
     *("gemini", "bedrock-converse"),
+    "dashscope",
     *("legacy-completions", "chat-completions"),
     *("ollama", "ollama-generate"),
+    "workers-ai",
 ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.support import encode, encode_bedrock, encode_cohere, encode_gemini, encode_ollama
+from tests.support import encode, encode_bedrock, encode_clouds, encode_cohere, encode_gemini, encode_ollama
 from tests.support.encode import Pieces, Turn
 
 __all__ = ["RENDERERS", "WITHOUT_IDS"]
@@ -23,6 +23,11 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "gemini": encode_gemini.render,
     "gemini, as a JSON array": encode_gemini.render_array,
     "gemini, with streamed arguments": encode_gemini.render_streamed,
+    "dashscope": encode_clouds.render_dashscope,
+    "dashscope, restating": encode_clouds.render_dashscope_restating,
+    "mistral-conversations": encode_clouds.render_conversation,
+    "workers-ai": encode_clouds.render_workers,
+    "llama-api": encode_clouds.render_llama,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1"})  # their calls get minted ids

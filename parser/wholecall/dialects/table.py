@@ -17,13 +17,17 @@ from wholecall.dialects import (
     chat,
     cohere_v1,
     cohere_v2,
+    conversations,
     converse,
+    dashscope,
     gemini,
     invoke,
     legacy,
+    llama_api,
     ollama,
     ollama_generate,
     responses,
+    workers_ai,
 )
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
@@ -71,12 +75,16 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
     Dialect("cohere-v1", _LINES, cohere_v1.detect, cohere_v1.CohereV1Translator),
     Dialect("cohere-v2", _SSE, cohere_v2.detect, cohere_v2.CohereV2Translator),
+    Dialect("mistral-conversations", _SSE, conversations.detect, conversations.ConversationsTranslator),
+    Dialect("llama-api", _SSE, llama_api.detect, llama_api.LlamaTranslator),
     Dialect("gemini", ("sse", "jsonarray", "jsonl"), gemini.detect, gemini.GeminiTranslator),
     Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
+    Dialect("dashscope", _SSE, dashscope.detect, dashscope.DashScopeTranslator),
     Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
     Dialect("chat-completions", _SSE, chat.detect, chat.ChatTranslator),
     Dialect("ollama", _LINES, ollama.detect, ollama.OllamaTranslator),
     Dialect("ollama-generate", _LINES, ollama_generate.detect, ollama_generate.OllamaGenerateTranslator),
+    Dialect("workers-ai", _SSE, workers_ai.detect, workers_ai.WorkersTranslator),
 )
 
 

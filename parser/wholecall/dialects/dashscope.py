@@ -1,0 +1,172 @@
+"""DashScope's own protocol (Alibaba Model Studio, `…/text-generation/generation`), not its OpenAI-compatible one.
+
+    id:1
+    event:result
+    :HTTP_STATUS/200
+    data:{"output":{"choices":[{"message":{role, content, reasoning_content?, tool_calls?},
+          "finish_reason":"null"}]},"usage":{…},"request_id":"r1"}
+
+The reason is the word null until the last frame, and nothing follows that one. `tool_calls` are those of chat
+completions, with index, id and function. Old models answer with `output.text` and `output.finish_reason`. An
+error is `{code, message, request_id}` in an event `error`. A whole body has the shape of a frame.
+
+Without `incremental_output` every frame restates all that was said so far, and no frame says which of the two
+modes it is. The texts tell: the second text of a channel begins with the first one in the one mode and, but for
+an accident in its first letters, never in the other (quirk 24). For arguments the assembler finds it out.
+
+Source: Model Studio API reference, "DashScope", and the records of its Python SDK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Union
+
+import msgspec
+
+from wholecall.deltas import (
+    Delta,
+    Finish,
+    Noted,
+    ReasoningFragment,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+)
+from wholecall.dialects.chat_calls import labelled, listed, speech
+from wholecall.dialects.chat_views import ChoiceView, DeltaView
+from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, plain, provider_error, read
+from wholecall.dialects.labels import id_label, index_label, text_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.translator import Translator
+from wholecall.framing.frame import Frame
+
+__all__ = ["DashScopeTranslator", "detect"]
+
+
+class _Output(msgspec.Struct, gc=False):
+    choices: Union[list[ChoiceView], None] = None
+    text: Any = None
+    finish_reason: Any = None
+
+
+class _Frame(msgspec.Struct, gc=False):
+    output: Union[_Output, None] = None
+    request_id: Any = None
+    usage: Any = None
+    code: Any = None
+    error: Any = None
+    type: Any = None
+
+
+_DECODER = msgspec.json.Decoder(_Frame)
+
+
+def detect(payload: Mapping[str, Any], _event: str) -> bool:
+    """An output that holds choices, or a text beside the request's id."""
+    output = payload.get("output")
+    if not isinstance(output, dict):
+        return False
+    text = isinstance(output.get("text"), str) and "request_id" in payload
+    return text or isinstance(output.get("choices"), list)
+
+
+class DashScopeTranslator(Translator):
+    """Frames of one stream to deltas."""
+
+    def __init__(self) -> None:
+        self._key: str | None = None
+        self._open = False
+        self._spoken = _Spoken()
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        try:
+            view = _DECODER.decode(frame.data)
+        except UNREADABLE:
+            return self._slowly(frame)
+        return self._take(view, frame)
+
+    def _slowly(self, frame: Frame) -> list[Delta]:
+        if is_done(frame.data):  # proxies add it
+            return [TurnEnded(self._key)]
+        views, texts, deltas = read(_DECODER, frame)
+        for view, text in zip(views, texts, strict=True):
+            deltas += self._take(view, Frame(frame.event, text))
+        return deltas
+
+    def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
+        if view.error:
+            return [provider_error(view.error)]
+        output = view.output
+        choices = _choices(output) if output is not None else []
+        if not choices and (frame.event == "error" or text_label(view.code)):
+            return [provider_error(plain(frame.data))]
+        usage: list[Delta] = [UsageSeen(view.usage)] if isinstance(view.usage, dict) else []
+        if output is None and not usage:
+            return [] if is_noise(frame) or view.type == "ping" else [Noted(0, "unknown_events")]
+        deltas = self._begin(view) if choices else []
+        for position, choice in enumerate(choices):
+            deltas += self._choice(position, choice)
+        return deltas + usage
+
+    def _begin(self, view: _Frame) -> list[Delta]:
+        if self._open:
+            return []
+        self._open, self._key = True, id_label(view.request_id)
+        return [TurnOpened(self._key, self._key)]
+
+    def _choice(self, position: int, choice: ChoiceView) -> list[Delta]:
+        index = index_label(choice.index)
+        number = position if index is None or index < 0 else index
+        message = choice.message or choice.delta or DeltaView()
+        deltas = self._spoken.news(number, speech(number, message))
+        deltas += [labelled(number, call, None) for call in listed(message)]
+        known = turn_reason(choice.finish_reason)
+        return deltas if known is None else [*deltas, Finish(number, *known)]
+
+
+def _choices(output: _Output) -> list[ChoiceView]:
+    """Return the choices; the answer of an old model is one."""
+    if output.choices:
+        return output.choices
+    if text_label(output.text) is None and turn_reason(output.finish_reason) is None:
+        return []
+    return [ChoiceView(message=DeltaView(content=output.text), finish_reason=output.finish_reason)]
+
+
+class _Spoken:
+    """What was said so far, as long as the stream may restate it."""
+
+    def __init__(self) -> None:
+        self._restates: bool | None = None  # None: there was no text yet that could tell
+        self._told: dict[tuple[int, bool], str] = {}
+        self._doubted: dict[tuple[int, bool], str] = {}  # equal texts: a restatement, or the same word twice
+
+    def news(self, choice: int, said: list[Delta]) -> list[Delta]:
+        """Return what of the speech of one frame was not said before."""
+        thoughts = "".join(delta.text for delta in said if isinstance(delta, ReasoningFragment))
+        text = "".join(delta.text for delta in said if isinstance(delta, TextFragment))
+        deltas: list[Delta] = []
+        if thoughts and (rest := self._rest((choice, True), thoughts)):
+            deltas.append(ReasoningFragment(choice, rest))
+        if text and (rest := self._rest((choice, False), text)):
+            deltas.append(TextFragment(choice, rest))
+        return deltas
+
+    def _rest(self, channel: tuple[int, bool], text: str) -> str:
+        if self._restates is False:
+            return self._doubted.pop(channel, "") + text
+        before = self._told.get(channel, "")
+        if not text.startswith(before):
+            self._restates = False
+            self._told.clear()
+            return self._doubted.pop(channel, "") + text
+        self._told[channel] = text
+        if before == text and self._restates is None:
+            self._doubted[channel] = self._doubted.get(channel, "") + text
+        elif before:
+            self._restates = True
+            self._doubted.clear()
+        return text[len(before) :]

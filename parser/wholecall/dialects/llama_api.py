@@ -1,0 +1,150 @@
+"""Meta's Llama API (`POST /v1/chat/completions` of api.llama.com, `stream: true`), its own format.
+
+    data: {"id":"r1","event":{"event_type":"start","delta":{"type":"text","text":""}}}
+    data: {"event":{"event_type":"progress","delta":{"type":"tool_call","id":"c1","function":{"name":"f"}}}}
+    data: {"event":{"event_type":"progress","delta":{"type":"tool_call","function":{"arguments":"{}"}}}}
+    data: {"event":{"event_type":"complete","delta":{"type":"text","text":""},"stop_reason":"tool_calls"}}
+    data: {"event":{"event_type":"metrics","delta":{…},"metrics":[{metric, value, unit}, …]}}
+
+Calls have no index and no end of their own: a piece without an id continues the call of the last id. The order
+of ids is told as the index, and what the labels mean is left to the binder. A whole body is
+`{id, completion_message: {content, stop_reason, tool_calls}, metrics}`.
+
+Source: Llama API reference, "Chat completion", and the types of its Python SDK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Union
+
+import msgspec
+from msgspec.structs import replace
+
+from wholecall.deltas import Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened, UsageSeen
+from wholecall.dialects.chat_calls import labelled, member, speech
+from wholecall.dialects.chat_views import DeltaView, ToolCallView
+from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, plain, provider_error, read
+from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.translator import Translator
+from wholecall.framing.frame import Frame
+
+__all__ = ["LlamaTranslator", "detect"]
+
+_TYPES = frozenset({"start", "progress", "complete", "metrics"})
+
+
+class _Delta(ToolCallView, gc=False):
+    text: Any = None
+
+
+class _Event(msgspec.Struct, gc=False):
+    event_type: Any = None
+    delta: Union[_Delta, None] = None
+    stop_reason: Any = None
+    metrics: Any = None
+
+
+class _Message(msgspec.Struct, gc=False):
+    content: Any = None
+    tool_calls: Union[list[ToolCallView], None] = None
+    stop_reason: Any = None
+
+
+class _Frame(msgspec.Struct, gc=False):
+    id: Any = None
+    event: Union[_Event, None] = None
+    completion_message: Union[_Message, None] = None
+    metrics: Any = None
+    model: Any = None
+    error: Any = None
+    type: Any = None
+
+
+_DECODER = msgspec.json.Decoder(_Frame)
+
+
+def detect(payload: Mapping[str, Any], _event: str) -> bool:
+    """An event inside the payload that says which one it is, or a whole body."""
+    kind = member(payload.get("event"), "event_type")
+    return (isinstance(kind, str) and kind in _TYPES) or isinstance(payload.get("completion_message"), dict)
+
+
+class LlamaTranslator(Translator):
+    """Frames of one stream to deltas; it numbers the calls by their ids."""
+
+    def __init__(self) -> None:
+        self._key: str | None = None
+        self._open = False
+        self._numbers: dict[str, int] = {}
+        self._latest = 0
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        try:
+            view = _DECODER.decode(frame.data)
+        except UNREADABLE:
+            return self._slowly(frame)
+        return self._take(view, frame)
+
+    def _slowly(self, frame: Frame) -> list[Delta]:
+        if is_done(frame.data):
+            return [TurnEnded(self._key)]
+        views, texts, deltas = read(_DECODER, frame)
+        for view, text in zip(views, texts, strict=True):
+            deltas += self._take(view, Frame(frame.event, text))
+        return deltas
+
+    def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
+        if view.error or frame.event == "error":
+            return [provider_error(view.error or plain(frame.data))]
+        if view.completion_message is not None:
+            return self._body(view, view.completion_message)
+        event = view.event
+        if event is None:
+            return [] if is_noise(frame) or view.type == "ping" else [Noted(0, "unknown_events")]
+        deltas = self._begin(view)
+        if event.delta is not None:
+            deltas += self._delta(event.delta)
+        elif event.event_type not in _TYPES:
+            deltas.append(Noted(0, "unknown_events"))
+        return deltas + _end(event.stop_reason, event.metrics)
+
+    def _begin(self, view: _Frame) -> list[Delta]:
+        if self._open:
+            return []
+        self._open, self._key = True, id_label(view.id)
+        return [TurnOpened(self._key, self._key, name_label(view.model))]
+
+    def _delta(self, delta: _Delta) -> list[Delta]:
+        if delta.type == "tool_call" or delta.function is not None:
+            return [self._call(delta)]
+        if text := text_label(delta.text):
+            return [TextFragment(0, text)]
+        return [] if delta.type in (None, "text") else [Noted(0, "unknown_events")]
+
+    def _call(self, call: ToolCallView) -> Delta:
+        told = labelled(0, call, None)
+        if told.id is not None:
+            self._latest = self._numbers.setdefault(told.id, len(self._numbers))
+        return replace(told, index=self._latest)
+
+    def _body(self, view: _Frame, message: _Message) -> list[Delta]:
+        deltas = self._begin(view)
+        content = message.content
+        said = content if isinstance(content, (str, list)) else [content]
+        deltas += speech(0, DeltaView(content=said))
+        for number, call in enumerate(message.tool_calls or ()):
+            deltas.append(replace(labelled(0, call, None), index=number))
+        return [*deltas, *_end(message.stop_reason, view.metrics), TurnEnded(self._key)]
+
+
+def _end(stop_reason: object, metrics: object) -> list[Delta]:
+    """Return the reason and the counts, where they are told."""
+    known = turn_reason(stop_reason)
+    deltas: list[Delta] = [] if known is None else [Finish(0, *known)]
+    entries = metrics if isinstance(metrics, list) else []
+    named = ((name_label(member(entry, "metric")), member(entry, "value")) for entry in entries)
+    usage = {name: value for name, value in named if name is not None and value is not None}
+    return [*deltas, UsageSeen(usage)] if usage else deltas
