@@ -22,6 +22,7 @@ GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
 COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id": "r1"}
 COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
 GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
+LIVE = {"serverContent": {"modelTurn": {"parts": [{"text": "x"}]}}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -32,10 +33,12 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "ollama": OLLAMA,
     "ollama-generate": GENERATE,
     "gemini": GEMINI,
+    "gemini-live": LIVE,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
+    "gemini-live": (None, None),
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
 }
 QUIET = {
@@ -92,6 +95,15 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         (GEMINI, "gemini"),
         ({"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"}, "gemini"),
         ({"candidates": []}, "gemini"),
+        (LIVE, "gemini-live"),
+        (LIVE | {"usageMetadata": {"totalTokenCount": 1}}, "gemini-live"),
+        ({"setupComplete": {}}, "gemini-live"),
+        ({"setup_complete": None, "server_content": {}, "usage_metadata": {}}, "gemini-live"),
+        ({"toolCall": {"functionCalls": []}}, "gemini-live"),
+        ({"tool_call": {"function_calls": []}}, "gemini-live"),
+        ({"toolCallCancellation": {"ids": []}}, "gemini-live"),
+        ({"goAway": {"timeLeft": "5s"}}, "gemini-live"),
+        ({"sessionResumptionUpdate": {}}, "gemini-live"),
         ({"response": GEMINI, "traceId": "t"}, "gemini"),
         ({"response": {"usageMetadata": {}}}, "gemini"),
         ({"usageMetadata": {"totalTokenCount": 1}}, "gemini"),
@@ -175,6 +187,8 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"response": "x", "done": "false", "created_at": "t"},
         {"response": "x", "tool_calls": []},
         {"candidates": None},
+        {"serverContent": None, "toolCall": "x"},
+        {"tool_call": {"id": "c1", "name": "f"}},
         {"candidates": 2, "usageMetadata": None},
         {"response": {"text": "x"}},
         {"message": "overloaded"},

@@ -700,8 +700,17 @@ def test_an_open_call_that_is_taken_back_is_dropped() -> None:
 def test_a_held_call_that_is_taken_back_never_comes_out() -> None:
     """What a policy holds was not shown yet: it is dropped; what a server executes has happened."""
     policy = Policy(truncated_turn="drop")
-    server: list[Delta] = [CallSeen(0, 5, None, "s", "f", "server"), Slot(0, 5, None, A), CallClosed(0, 5, None)]
-    calls: list[Delta] = [*server, CallSeen(0, 6, None, "x", "f"), Slot(0, 6, None, A), CallClosed(0, 6, None)]
+    server: list[Delta] = [
+        CallSeen(0, 5, None, "s", "f", "server"),
+        Slot(0, 5, None, A),
+        CallClosed(0, 5, None),
+    ]
+    calls: list[Delta] = [
+        *server,
+        CallSeen(0, 6, None, "x", "f"),
+        Slot(0, 6, None, A),
+        CallClosed(0, 6, None),
+    ]
     events = told(*calls, CallCancelled("s"), CallCancelled("x"), CALLS, END, policy=policy)
 
     assert ["server_tool_call", "tool_call_dropped"] == [
