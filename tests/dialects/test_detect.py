@@ -23,6 +23,7 @@ COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id"
 COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
 GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
 LIVE = {"serverContent": {"modelTurn": {"parts": [{"text": "x"}]}}}
+INTERACTION = {"event_type": "interaction.created", "interaction": {"id": "r1", "model": "m"}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -34,6 +35,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "ollama-generate": GENERATE,
     "gemini": GEMINI,
     "gemini-live": LIVE,
+    "gemini-interactions": INTERACTION,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
@@ -95,6 +97,11 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         (GEMINI, "gemini"),
         ({"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"}, "gemini"),
         ({"candidates": []}, "gemini"),
+        (INTERACTION, "gemini-interactions"),
+        ({"event_type": "step.start"}, "gemini-interactions"),
+        ({"event_type": "step.delta", "index": 0, "delta": {"type": "text"}}, "gemini-interactions"),
+        ({"event_type": "interaction.status_update", "status": "in_progress"}, "gemini-interactions"),
+        ({"object": "interaction", "id": "v1", "steps": []}, "gemini-interactions"),
         (LIVE, "gemini-live"),
         (LIVE | {"usageMetadata": {"totalTokenCount": 1}}, "gemini-live"),
         ({"setupComplete": {}}, "gemini-live"),
@@ -173,7 +180,9 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"message": {"content": []}},
         {"message": {"content": []}, "finish_reason": "COMPLETE", "choices": []},
         {"message": {"content": "x"}, "finish_reason": "COMPLETE"},
-        {"event_type": "step.start"},
+        {"event_type": "step"},
+        {"event_type": "error", "error": {"message": "x"}},
+        {"object": "interaction", "steps": None},
         {"generation_id": "g", "text": "x"},
         {"generation_id": "g", "finish_reason": "COMPLETE"},
         {"object": "response"},

@@ -16,6 +16,7 @@ NAMES = [
     *("bedrock-invoke-cohere-v1", "bedrock-invoke-cohere-v2"),
     *("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
     *("responses", "anthropic"),
+    "gemini-interactions",
     *("cohere-v1", "cohere-v2"),
     "gemini-live",
     *("gemini", "bedrock-converse"),
