@@ -23,6 +23,7 @@ from wholecall.budget import Budget
 from wholecall.calls import PLACEHOLDER_SIZE
 from wholecall.choices import Choice
 from wholecall.deltas import (
+    CallCancelled,
     CallClosed,
     Finish,
     Fragment,
@@ -35,8 +36,8 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.endings import CUT_REASONS
-from wholecall.events import ArgumentsDelta, StreamFault, TurnStarted
-from wholecall.facts import FACTS, judge_all
+from wholecall.events import ArgumentsDelta, StreamFault, ToolCallCancelled, TurnStarted
+from wholecall.facts import FACTS, judge_all, take_back
 from wholecall.turn_state import TurnState
 from wholecall.turns import Turn
 
@@ -75,11 +76,13 @@ class Assembler:
         self._keys: dict[str, TurnState] = {}
         self._turn: TurnState | None = None
         self._choices: dict[int, Choice] = {}  # those of the current turn
+        self._over: dict[str, Choice] = {}  # of finished turns, by the ids of their calls
 
         self._turn_facts: dict[type, Callable[[Any], None]] = {
             TurnOpened: self._turn_opened,
             TurnEnded: self._turn_ended,
             UsageSeen: self._usage,
+            CallCancelled: self._cancelled,
             WireFault: self._fault,
         }
 
@@ -224,6 +227,7 @@ class Assembler:
             self._choice(0)
         self._end_turn(turn, ended)
         turn.finish()
+        self._over.update({id: choice for choice in turn.choices.values() for id in choice.by_id})
         self._out.extend(turn.finished.values())
 
     def close(self, ended: Ended = "open", detail: str = "") -> None:
@@ -238,11 +242,20 @@ class Assembler:
                 choice.abort_detail = detail or choice.abort_detail
             self._finish_turn(turn, "aborted" if self.failed else ended)
 
-    # Facts about the whole turn.
+    # Facts about the whole turn, and about calls of any turn.
 
     def _usage(self, delta: UsageSeen) -> None:
         usage = self._early_usage if self._turn is None else self._turn.usage
         usage.update(delta.usage)
+
+    def _cancelled(self, delta: CallCancelled) -> None:
+        here = (choice for choice in self._choices.values() if delta.id in choice.by_id)
+        choice = next(here, None) or self._over.get(delta.id)
+        turn, number = (self._turn.number if self._turn is not None else 0), 0
+        if choice is not None:  # else it is a call of a stream before this one
+            turn, number = choice.turn, choice.number
+            take_back(choice, delta.id)
+        self._out.append(ToolCallCancelled(turn, number, delta.id))
 
     def _fault(self, delta: WireFault) -> None:
         turn = self._turn

@@ -23,6 +23,7 @@ __all__ = [
     "INVALID_INDEX",
     "ITEM_DONE",
     "OBJECT",
+    "CallCancelled",
     "CallClosed",
     "CallRefused",
     "CallSeen",
@@ -166,6 +167,12 @@ class CallRefused(msgspec.Struct, frozen=True, gc=False):
     text: str = ""
 
 
+class CallCancelled(msgspec.Struct, frozen=True, gc=False):
+    """The provider takes back a call that it sent, perhaps in an earlier turn: only the call's id is known."""
+
+    id: str
+
+
 class TurnOpened(msgspec.Struct, frozen=True, gc=False):
     """A message begins, or (a known key) the stream switches back to it.
 
@@ -255,6 +262,7 @@ Delta = Union[
     CallWhole,
     CallClosed,
     CallRefused,
+    CallCancelled,
     TurnOpened,
     Finish,
     TurnEnded,

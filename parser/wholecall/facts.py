@@ -28,6 +28,7 @@ from wholecall.deltas import (
 from wholecall.endings import CUT_REASONS, outranks
 from wholecall.events import ReasoningDelta, TextDelta
 from wholecall.phases import advance
+from wholecall.verdicts import drop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from wholecall.events import Event
     from wholecall.verdicts import Ended
 
-__all__ = ["FACTS", "judge_all"]
+__all__ = ["FACTS", "judge_all", "take_back"]
 
 
 # Labelled facts.
@@ -199,6 +200,24 @@ def _finish(choice: Choice, delta: Finish) -> None:
             advance(choice, call, "end", ended)
         else:
             advance(choice, call, "close", False)
+
+
+_TAKEN_BACK = "the provider took the call back"
+
+
+def take_back(choice: Choice, id: str) -> None:
+    """Drop the calls of this id that did not come out yet: open ones, and those that the policy holds."""
+    calls = choice.by_id.get(id, [])
+    detail, choice.abort_detail = choice.abort_detail, _TAKEN_BACK
+    for call in calls:
+        advance(choice, call, "abort", "aborted")
+    choice.abort_detail = detail
+    choice.waiting = [
+        (call, [drop(choice, call, "aborted", _TAKEN_BACK)])
+        if call in calls and call.dropped is None and call.kind != "server"
+        else (call, events)
+        for call, events in choice.waiting
+    ]
 
 
 def judge_all(choice: Choice, ended: Ended) -> None:

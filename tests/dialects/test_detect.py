@@ -26,6 +26,8 @@ DASHSCOPE = {"output": {"choices": [{"message": {"content": "x"}}]}, "request_id
 CONVERSATIONS = {"type": "conversation.response.started", "conversation_id": "r1"}
 WORKERS = {"response": "x"}
 LLAMA = {"id": "r1", "event": {"event_type": "start", "delta": {"type": "text", "text": "x"}}}
+LIVE = {"serverContent": {"modelTurn": {"parts": [{"text": "x"}]}}}
+INTERACTION = {"event_type": "interaction.created", "interaction": {"id": "r1", "model": "m"}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -40,10 +42,13 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "mistral-conversations": CONVERSATIONS,
     "workers-ai": WORKERS,
     "llama-api": LLAMA,
+    "gemini-live": LIVE,
+    "gemini-interactions": INTERACTION,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
+    "gemini-live": (None, None),
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
     **dict.fromkeys(("dashscope", "mistral-conversations", "llama-api"), ("r1", None)),
     "workers-ai": (None, None),
@@ -102,6 +107,20 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         (GEMINI, "gemini"),
         ({"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"}, "gemini"),
         ({"candidates": []}, "gemini"),
+        (INTERACTION, "gemini-interactions"),
+        ({"event_type": "step.start"}, "gemini-interactions"),
+        ({"event_type": "step.delta", "index": 0, "delta": {"type": "text"}}, "gemini-interactions"),
+        ({"event_type": "interaction.status_update", "status": "in_progress"}, "gemini-interactions"),
+        ({"object": "interaction", "id": "v1", "steps": []}, "gemini-interactions"),
+        (LIVE, "gemini-live"),
+        (LIVE | {"usageMetadata": {"totalTokenCount": 1}}, "gemini-live"),
+        ({"setupComplete": {}}, "gemini-live"),
+        ({"setup_complete": None, "server_content": {}, "usage_metadata": {}}, "gemini-live"),
+        ({"toolCall": {"functionCalls": []}}, "gemini-live"),
+        ({"tool_call": {"function_calls": []}}, "gemini-live"),
+        ({"toolCallCancellation": {"ids": []}}, "gemini-live"),
+        ({"goAway": {"timeLeft": "5s"}}, "gemini-live"),
+        ({"sessionResumptionUpdate": {}}, "gemini-live"),
         ({"response": GEMINI, "traceId": "t"}, "gemini"),
         ({"response": {"usageMetadata": {}}}, "gemini"),
         ({"usageMetadata": {"totalTokenCount": 1}}, "gemini"),
@@ -187,7 +206,9 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"message": {"content": []}},
         {"message": {"content": []}, "finish_reason": "COMPLETE", "choices": []},
         {"message": {"content": "x"}, "finish_reason": "COMPLETE"},
-        {"event_type": "step.start"},
+        {"event_type": "step"},
+        {"event_type": "error", "error": {"message": "x"}},
+        {"object": "interaction", "steps": None},
         {"generation_id": "g", "text": "x"},
         {"generation_id": "g", "finish_reason": "COMPLETE"},
         {"object": "response"},
@@ -216,6 +237,8 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"event": {"event_type": ["start"]}},
         {"event": "start"},
         {"completion_message": None},
+        {"serverContent": None, "toolCall": "x"},
+        {"tool_call": {"id": "c1", "name": "f"}},
         {"candidates": 2, "usageMetadata": None},
         {"response": {"text": "x"}},
         {"message": "overloaded"},

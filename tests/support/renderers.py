@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.support import encode, encode_bedrock, encode_clouds, encode_cohere, encode_gemini, encode_ollama
+from tests.support import (
+    encode,
+    encode_bedrock,
+    encode_clouds,
+    encode_cohere,
+    encode_gemini,
+    encode_live,
+    encode_ollama,
+)
 from tests.support.encode import Pieces, Turn
 
 __all__ = ["RENDERERS", "WITHOUT_IDS"]
@@ -28,6 +36,8 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "mistral-conversations": encode_clouds.render_conversation,
     "workers-ai": encode_clouds.render_workers,
     "llama-api": encode_clouds.render_llama,
+    "gemini-live": encode_live.render_live,
+    "gemini-interactions": encode_live.render_interaction,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1"})  # their calls get minted ids

@@ -12,6 +12,7 @@ from wholecall.assembler import Assembler
 from wholecall.deltas import (
     DONE,
     HYDRATION,
+    CallCancelled,
     CallClosed,
     CallSeen,
     CallWhole,
@@ -35,6 +36,7 @@ from wholecall.events import (
     StreamFault,
     TextDelta,
     ToolCall,
+    ToolCallCancelled,
     ToolCallDropped,
     ToolCallStarted,
     TurnFinished,
@@ -645,3 +647,80 @@ def test_an_abort_by_the_caller() -> None:
 
     assert [("c0", "exact"), ("c1", "aborted")] == ends(events)
     assert [(0, 0, "aborted")] == finishes(events)
+
+
+# Calls that are taken back.
+
+
+def cancelled(events: list[Any]) -> list[tuple[str, int, int]]:
+    """Return id, turn and choice of the calls that were taken back."""
+    return [(e.id, e.turn, e.choice) for e in events if isinstance(e, ToolCallCancelled)]
+
+
+def test_a_call_that_came_out_is_taken_back() -> None:
+    """It stays what it was: one terminal event, and the word that it is off, in its own choice."""
+    events = told(head(0, A), head(0, A, choice=1), CALLS, Finish(1, "stop", None), CallCancelled("c0"), END)
+
+    assert [("c0", "exact"), ("c0", "exact")] == ends(events)
+    assert [("c0", 0, 0)] == cancelled(events)
+
+
+def test_a_call_of_an_earlier_turn_is_taken_back() -> None:
+    """The event names the turn of the call; it may come when that turn is long over."""
+    first: list[Delta] = [TurnOpened(None, restart=True), head(0, A, choice=1), Finish(1, "stop", None), END]
+    second: list[Delta] = [TurnOpened(None, restart=True), TextFragment(0, "x")]
+    events = told(*first, *second, CallCancelled("c0"))
+
+    assert [("c0", 0, 1)] == cancelled(events)
+
+
+def test_the_latest_call_of_an_id_is_taken_back() -> None:
+    """Ids are unique in a turn only: of two calls with one id it is the one of the turn at hand, or the later."""
+    turn: list[Delta] = [TurnOpened(None, restart=True), head(0, A), CALLS, END]
+    other: list[Delta] = [TurnOpened(None, restart=True), TextFragment(0, "x")]
+
+    assert [("c0", 1, 0)] == cancelled(told(*turn, *turn, CallCancelled("c0")))
+    assert [("c0", 1, 0)] == cancelled(told(*turn, *turn, *other, CallCancelled("c0")))
+
+
+def test_an_open_call_that_is_taken_back_is_dropped() -> None:
+    """It ends there, whatever still comes for it; the calls beside it go on."""
+    events = told(head(0, A), head(1, A), CallCancelled("c0"), CALLS, END)
+    drop = next(event for event in events if isinstance(event, ToolCallDropped))
+
+    assert [("c0", "aborted"), ("c1", "exact")] == ends(events)
+    assert "the provider took the call back" == drop.detail
+    assert [("c0", 0, 0)] == cancelled(events)
+    aborted = told(head(0, A), head(1, A), CallCancelled("c0"), CUT)
+    assert ["the provider took the call back", "the turn was aborted"] == [
+        event.detail for event in aborted if isinstance(event, ToolCallDropped)
+    ]
+
+
+def test_a_held_call_that_is_taken_back_never_comes_out() -> None:
+    """What a policy holds was not shown yet: it is dropped; what a server executes has happened."""
+    policy = Policy(truncated_turn="drop")
+    server: list[Delta] = [
+        CallSeen(0, 5, None, "s", "f", "server"),
+        Slot(0, 5, None, A),
+        CallClosed(0, 5, None),
+    ]
+    calls: list[Delta] = [
+        *server,
+        CallSeen(0, 6, None, "x", "f"),
+        Slot(0, 6, None, A),
+        CallClosed(0, 6, None),
+    ]
+    events = told(*calls, CallCancelled("s"), CallCancelled("x"), CALLS, END, policy=policy)
+
+    assert ["server_tool_call", "tool_call_dropped"] == [
+        type(event).__struct_config__.tag for event in events if hasattr(event, "raw_arguments")
+    ]
+    assert [("s", 0, 0), ("x", 0, 0)] == cancelled(events)
+    assert (1, 1) == (events[-1].n_calls, events[-1].n_dropped)
+
+
+def test_an_unknown_call_is_taken_back() -> None:
+    """It may belong to a stream before this one: the word is passed on, and opens no turn."""
+    assert [ToolCallCancelled(0, 0, "old")] == told(CallCancelled("old"), close=False)
+    assert [("old", 0, 0)] == cancelled(told(TextFragment(0, "x"), CallCancelled("old"), END))

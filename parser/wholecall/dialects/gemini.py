@@ -22,7 +22,7 @@ not read comes as a finish reason with a text (quirk 68). Source: Gemini API ref
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -62,7 +62,6 @@ from wholecall.vocabulary import Kind
 
 __all__ = ["GeminiTranslator", "detect"]
 
-_DECODER = msgspec.json.Decoder(views.Frame)
 _MEMBERS = ("usageMetadata", "usage_metadata", "promptFeedback", "prompt_feedback")
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
 _ANSWER = "text"  # the block of signatures that stand on visible text: they are no thought's
@@ -83,6 +82,8 @@ def _is_response(payload: Mapping[str, Any]) -> bool:
 class GeminiTranslator(Translator):
     """Frames of one stream to deltas; it numbers the calls, for the wire does not."""
 
+    decoder: ClassVar[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(views.Frame)
+
     def __init__(self) -> None:
         self._key: str | None = None
         self._open = False
@@ -95,7 +96,7 @@ class GeminiTranslator(Translator):
         """Say what one frame says."""
         self._replaced = frame.replaced
         try:
-            view = _DECODER.decode(frame.data)
+            view = self.decoder.decode(frame.data)
         except UNREADABLE as error:
             return self._slowly(frame, misshapen=isinstance(error, msgspec.ValidationError))
         return self._take(view, frame)
@@ -107,7 +108,7 @@ class GeminiTranslator(Translator):
     def _slowly(self, frame: Frame, *, misshapen: bool) -> list[Delta]:
         if is_done(frame.data):  # proxies add it
             return self._end()
-        found, _, deltas = read(_DECODER, frame)
+        found, _, deltas = read(self.decoder, frame)
         if found and misshapen:
             self._streamed.lose()
         for view in found:
@@ -119,7 +120,7 @@ class GeminiTranslator(Translator):
         self._malformed.clear()
         return [*self._streamed.give_up(), TurnEnded(key)]
 
-    def _take(self, view: views.Frame, frame: Frame) -> list[Delta]:
+    def _take(self, view: Any, frame: Frame) -> list[Delta]:
         response: views.Response = view
         if view.response is not None and view.candidates is None:
             response = view.response
@@ -158,9 +159,12 @@ class GeminiTranslator(Translator):
         if known[1] == _MALFORMED and number not in self._malformed:
             self._malformed.add(number)
             text = text_label(either(candidate.message, candidate.snake_message)) or ""
-            detail = "the provider could not read the call that the model wrote"
-            deltas.append(CallRefused(number, self._slot(), None, "unparseable", detail, text))
+            deltas.append(self._unread(number, text))
         return [*deltas, Finish(number, *known)]
+
+    def _unread(self, number: int, text: str) -> CallRefused:
+        detail = "the provider could not read the call that the model wrote"
+        return CallRefused(number, self._slot(), None, "unparseable", detail, text)
 
     def _slot(self) -> int:
         self._n_slots += 1

@@ -1,0 +1,234 @@
+"""Gemini Interactions (`POST /v1beta/interactions`, `stream: true`); the event's name repeats `event_type`.
+
+    interaction.created        interaction{id, model, status}
+    interaction.status_update  interaction_id, status
+    step.start                 index, step{type: function_call, id, name, arguments: {}, signature?}
+    step.delta                 index, delta{type: arguments_delta, arguments: TEXT}
+    step.stop                  index
+    interaction.completed      interaction{id, status, steps?, usage}
+    error                      error{code, message}
+
+The index is the slot of a step. The `arguments` at the start of a call are a placeholder when they are empty, and
+the whole value when they are not and no delta follows. Steps whose type ends in `_call` are executed by the
+provider, except `function_call`; their deltas have the type of the step and carry an object. Other steps are
+`model_output`, `thought` and results. A step that stopped is not the last word: an interaction that ends
+`incomplete` can stop a step with a member missing, so `CallClosed` is not final.
+
+The finished interaction may restate all steps. One that failed or was cancelled takes back what is open (quirk
+94). A whole body is an interaction. Source: Gemini API reference, "Interactions" and "Streaming interactions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from wholecall.deltas import (
+    DONE,
+    OBJECT,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Index,
+    Noted,
+    Slot,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+)
+from wholecall.dialects.decode import (
+    UNREADABLE,
+    is_blank,
+    is_done,
+    is_noise,
+    provider_error,
+    read,
+    wire_text,
+)
+from wholecall.dialects.gemini_steps import Step, extra_of, kind_of, name_of, piece, restated, said
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.restated import told_together
+from wholecall.dialects.translator import Translator
+from wholecall.framing.frame import Frame
+from wholecall.vocabulary import Kind
+
+__all__ = ["GeminiInteractionsTranslator", "detect"]
+
+
+class _Interaction(msgspec.Struct, gc=False):
+    id: Any = None
+    model: Any = None
+    status: Any = None
+    steps: list[Step] | None = None
+    usage: Any = None
+
+
+class _Event(_Interaction, gc=False):
+    """An event, or a whole body."""
+
+    event_type: Any = None
+    type: Any = None
+    index: Any = None
+    step: Step | None = None
+    delta: Step | None = None
+    interaction: _Interaction | None = None
+    error: Any = None
+
+
+_DECODER = msgspec.json.Decoder(_Event)
+_NO_STEP = Step()
+_NO_INTERACTION = _Interaction()
+
+
+def detect(payload: Mapping[str, Any], _event: str) -> bool:
+    """An event of an interaction or of its steps, or a whole body."""
+    kind = payload.get("event_type")
+    if isinstance(kind, str):
+        return kind.startswith(("interaction.", "step."))
+    return payload.get("object") == "interaction" and isinstance(payload.get("steps"), list)
+
+
+class GeminiInteractionsTranslator(Translator):
+    """Events of one stream to deltas."""
+
+    def __init__(self) -> None:
+        self._key: str | None = None
+        self._begun = self._told = False  # the turn, and any step of it
+        self._ended = False
+        self._open: dict[Index | None, tuple[str | None, Kind]] = {}  # slots of calls to their ids and kinds
+        self._others: set[Index | None] = set()  # slots of steps that are no calls
+        self._events: dict[object, Callable[[_Event], list[Delta]]] = {
+            "step.delta": self._delta,
+            "step.start": self._start,
+            "step.stop": self._stop,
+            "interaction.created": self._created,
+            "interaction.status_update": self._quiet,
+            "interaction.completed": self._completed,
+        }
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        try:
+            event = _DECODER.decode(frame.data)
+        except UNREADABLE:
+            return self._slowly(frame)
+        return self._take(event, frame)
+
+    def _slowly(self, frame: Frame) -> list[Delta]:
+        if is_done(frame.data):  # follows every stream, and ends it only where the last event is missing
+            return [] if self._ended else self._end()
+        events, _, deltas = read(_DECODER, frame)
+        for event in events:
+            deltas += self._take(event, frame)
+        return deltas
+
+    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
+        if event.error:
+            return [provider_error(event.error)]
+        kind = text_label(event.event_type)
+        if kind is None and event.steps is not None:
+            return self._created(event) + self._over(event)
+        known = self._events.get(frame.event if kind is None else kind)
+        if known is not None:
+            return known(event)
+        return [] if is_noise(frame) or event.type == "ping" else [Noted(0, "unknown_events")]
+
+    # Interactions.
+
+    def _created(self, event: _Event) -> list[Delta]:
+        return self._begin(event.interaction or event)
+
+    def _begin(self, interaction: _Interaction) -> list[Delta]:
+        self._key = id_label(interaction.id)
+        self._begun, self._told, self._ended = True, False, False
+        self._open.clear()
+        self._others.clear()
+        return [TurnOpened(self._key, self._key, name_label(interaction.model), restart=True)]
+
+    def _completed(self, event: _Event) -> list[Delta]:
+        interaction = event.interaction or _NO_INTERACTION
+        opened = [] if self._begun or self._told else self._begin(interaction)
+        return opened + self._over(interaction)
+
+    def _over(self, interaction: _Interaction) -> list[Delta]:
+        """Say what the finished interaction says: its steps once more, or for the first time, and its end."""
+        steps = list(enumerate(interaction.steps or ()))
+        deltas: list[Delta] = []
+        if self._told:
+            deltas += told_together([restated(at, step) for at, step in steps if kind_of(step) is not None])
+        else:
+            for at, step in steps:
+                deltas += self._started(at, step) + self._stopped(at)
+        if isinstance(interaction.usage, dict):
+            deltas.append(UsageSeen(interaction.usage))
+        return deltas + _finish(interaction.status) + self._end()
+
+    def _end(self) -> list[Delta]:
+        self._begun, self._ended = False, True
+        return [TurnEnded(self._key)]
+
+    def _quiet(self, _event: _Event) -> list[Delta]:
+        return []
+
+    # Steps.
+
+    def _start(self, event: _Event) -> list[Delta]:
+        return self._started(index_label(event.index), event.step or _NO_STEP)
+
+    def _started(self, index: Index | None, step: Step) -> list[Delta]:
+        self._told = True
+        kind, id_ = kind_of(step), id_label(step.id)
+        again = id_ is not None and index in self._open and self._open[index][0] == id_
+        deltas = [] if again else self._stopped(index)
+        if kind is None:
+            self._others.add(index)
+            return deltas + said(index, step)
+        self._others.discard(index)
+        self._open[index] = id_, kind
+        deltas.append(CallSeen(0, index, None, id_, name_of(step), kind, extra=extra_of(step)))
+        text = wire_text(step.arguments)
+        if not is_blank(text):
+            deltas.append(CallWhole(0, index, None, id_, None, text, OBJECT, kind))
+        return deltas
+
+    def _stop(self, event: _Event) -> list[Delta]:
+        return self._stopped(index_label(event.index))
+
+    def _stopped(self, index: Index | None) -> list[Delta]:
+        self._others.discard(index)
+        return [CallClosed(0, index, None, final=False)] if self._open.pop(index, None) is not None else []
+
+    def _delta(self, event: _Event) -> list[Delta]:
+        self._told = True
+        index, delta = index_label(event.index), event.delta or _NO_STEP
+        if delta.type == "arguments_delta" or kind_of(delta) is not None:
+            return self._arguments(index, delta)
+        if index in self._open and (extra := extra_of(delta)) is not None:
+            return [CallSeen(0, index, None, None, None, self._open[index][1], extra=extra)]
+        return piece(index, delta)
+
+    def _arguments(self, index: Index | None, delta: Step) -> list[Delta]:
+        text = wire_text(delta.arguments)
+        if index in self._others or not (text or index in self._open):
+            return []
+        kind = self._open.setdefault(index, (None, kind_of(delta) or "function"))[1]
+        if text and bytes(delta.arguments).startswith(b'"'):
+            return [Slot(0, index, None, text)]
+        extra = extra_of(delta)
+        deltas: list[Delta] = [CallSeen(0, index, None, None, None, kind, extra=extra)] if extra else []
+        return [*deltas, CallWhole(0, index, None, None, None, text, DONE, kind)] if text else deltas
+
+
+def _finish(status: object) -> list[Delta]:
+    """Return why the interaction ended; a failure takes back the calls that it leaves open."""
+    known = turn_reason(status)
+    if known is None or status == "in_progress":
+        return []
+    if status == "incomplete":
+        return [Finish(0, "length", "incomplete")]
+    return [Finish(0, *known, drops=known[0] == "error")]

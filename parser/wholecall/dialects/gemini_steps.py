@@ -1,0 +1,89 @@
+"""The steps of a Gemini interaction: which of them are calls, who executes them, and what the others say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from wholecall.deltas import HYDRATION, CallWhole, Delta, Index, Noted, ReasoningFragment, TextFragment
+from wholecall.dialects.decode import NO_TEXT, wire_text
+from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.vocabulary import Kind
+
+__all__ = ["Step", "extra_of", "kind_of", "name_of", "piece", "restated", "said"]
+
+_CALL = "function_call"
+_QUIET_DELTAS = frozenset({"image", "audio", "video", "document", "text_annotation", "text_annotation_delta"})
+
+
+class Step(msgspec.Struct, gc=False):
+    """A step as it starts, whole, or a piece of one."""
+
+    type: Any = None
+    id: Any = None
+    name: Any = None
+    arguments: msgspec.Raw = NO_TEXT
+    signature: Any = None
+    server_name: Any = None
+    text: Any = None
+    content: Any = None
+    summary: Any = None
+
+
+def kind_of(step: Step) -> Kind | None:
+    """Return who executes the call that a step or a delta is about, None if it is about none."""
+    if step.type == _CALL:
+        return "function"
+    return "server" if isinstance(step.type, str) and step.type.endswith("_call") else None
+
+
+def name_of(step: Step) -> str | None:
+    """Return the name of a call: the provider's own tools have that of their type."""
+    return name_label(step.name) or (step.type.removesuffix("_call") if step.type != _CALL else None)
+
+
+def extra_of(step: Step) -> dict[str, Any] | None:
+    """Return what must be sent back with the call."""
+    kept = {"signature": step.signature, "server_name": step.server_name}
+    return {key: value for key, value in kept.items() if value} or None
+
+
+def restated(position: int, step: Step) -> Delta:
+    """Return what the finished interaction says of a call."""
+    id_, text, kind = id_label(step.id), wire_text(step.arguments), kind_of(step) or "function"
+    return CallWhole(0, position, None, id_, name_of(step), text, HYDRATION, kind, extra=extra_of(step))
+
+
+def said(index: Index | None, step: Step) -> list[Delta]:
+    """Return what a step says that is no call: a thought, visible text, or nothing that concerns calls."""
+    text = _text(step.content) or text_label(step.text)
+    if step.type == "thought":
+        return _thought(index, _text(step.summary) or text, step.signature)
+    if step.type == "model_output":
+        return [TextFragment(0, text)] if text else []
+    quiet = step.type == "user_input" or (isinstance(step.type, str) and step.type.endswith("_result"))
+    return [] if quiet else [Noted(0, "unknown_events")]
+
+
+def piece(index: Index | None, delta: Step) -> list[Delta]:
+    """Return what a piece of a step says that is no argument."""
+    text = text_label(delta.text)
+    if delta.type == "text":
+        return [TextFragment(0, text)] if text else []
+    if delta.type in ("thought_summary", "thought_signature"):
+        return _thought(index, _text(delta.content) or text, delta.signature)
+    quiet = delta.type in _QUIET_DELTAS or (isinstance(delta.type, str) and delta.type.endswith("_result"))
+    return [] if quiet else [Noted(0, "unknown_events")]
+
+
+def _thought(index: Index | None, text: str | None, signature: object) -> list[Delta]:
+    signed = text_label(signature)
+    return [ReasoningFragment(0, text or "", index, signature=signed)] if text or signed else []
+
+
+def _text(content: Any) -> str | None:
+    """Return the text of a content: a string, a part or a list of parts."""
+    parts = content if isinstance(content, list) else [content]
+    texts = [text_label(part.get("text") if isinstance(part, dict) else part) for part in parts]
+    return "".join(text for text in texts if text) or None
