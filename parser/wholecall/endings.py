@@ -29,7 +29,8 @@ __all__ = ["CUT_REASONS", "outranks", "turn_finished"]
 CUT_REASONS = frozenset({"length", "content_filter"})
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
 _PRECEDENCE = ("aborted", "error", "content_filter", "length")
-_NO_CLAIM = frozenset({"completed", "STOP"})  # Responses and Gemini have no reason for tool calls
+# Responses, Gemini and AG-UI have no reason for tool calls.
+_NO_CLAIM = frozenset({"completed", "STOP", "success"})
 _EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)
 
 

@@ -22,6 +22,7 @@ GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
 COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id": "r1"}
 COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
 GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
+AG_UI = {"type": "RUN_STARTED", "threadId": "t", "runId": "r1"}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -32,11 +33,13 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "ollama": OLLAMA,
     "ollama-generate": GENERATE,
     "gemini": GEMINI,
+    "ag-ui": AG_UI,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
+    "ag-ui": ("r1", None),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -127,6 +130,11 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         (OLLAMA, "ollama"),
         ({"message": {}, "done": True, "created_at": "t", "done_reason": "stop"}, "ollama"),
         (GENERATE, "ollama-generate"),
+        (AG_UI, "ag-ui"),
+        ({"type": "TOOL_CALL_CHUNK", "toolCallId": "c"}, "ag-ui"),
+        ({"type": "TEXT_MESSAGE_START", "messageId": "m"}, "ag-ui"),
+        ({"type": "MESSAGES_SNAPSHOT", "messages": []}, "ag-ui"),
+        ({"type": "RUN_ERROR", "message": "x"}, "ag-ui"),
         ({"response": "", "done": True, "created_at": "t", "context": [1]}, "ollama-generate"),
     ],
 )
@@ -178,6 +186,9 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"candidates": 2, "usageMetadata": None},
         {"response": {"text": "x"}},
         {"message": "overloaded"},
+        {"type": "RAW", "event": {}},
+        {"type": "CUSTOM", "name": "x", "value": 1},
+        {"type": "run_started", "runId": "r"},
         {"messageStart": None},
         {"messageStart": {}, "messageStop": {}},
         {"metadata": {"run_id": "r1"}},

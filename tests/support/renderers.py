@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.support import encode, encode_bedrock, encode_cohere, encode_gemini, encode_ollama
+from tests.support import encode, encode_agents, encode_bedrock, encode_cohere, encode_gemini, encode_ollama
 from tests.support.encode import Pieces, Turn
 
 __all__ = ["RENDERERS", "WITHOUT_IDS"]
@@ -23,6 +23,7 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "gemini": encode_gemini.render,
     "gemini, as a JSON array": encode_gemini.render_array,
     "gemini, with streamed arguments": encode_gemini.render_streamed,
+    "ag-ui": encode_agents.render_ag_ui,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1"})  # their calls get minted ids
