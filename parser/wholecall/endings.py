@@ -29,7 +29,9 @@ __all__ = ["CUT_REASONS", "outranks", "turn_finished"]
 CUT_REASONS = frozenset({"length", "content_filter"})
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
 _PRECEDENCE = ("aborted", "error", "content_filter", "length")
-_NO_CLAIM = frozenset({"completed", "STOP", "turnComplete"})  # that is all that some dialects ever say
+_NO_CLAIM = frozenset(
+    {"completed", "STOP", "success", "turnComplete"}
+)  # that is all that some dialects ever say
 _EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)
 
 

@@ -127,7 +127,7 @@ def _opened(choice: Choice, delta: Union[Slot, CallSeen, CallWhole]) -> Call:
 
 
 def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
-    if delta.kind != call.kind and call.phase == "pending":
+    if delta.kind != call.kind and (call.phase == "pending" or _is_taken_over(call, delta)):
         call.kind = delta.kind
     if delta.id is not None and delta.id != call.id and call.phase != "ended":
         choice.claim_id(call, delta.id)
@@ -137,6 +137,11 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
     _add_extra(call, delta.extra)
     if delta.name is not None and delta.name != call.name:
         advance(choice, call, "name", delta.name)
+
+
+def _is_taken_over(call: Call, delta: Union[CallSeen, CallWhole]) -> bool:
+    """Whether the wire says late that it executes the call itself: the call must not be executed again."""
+    return call.kind == "function" and delta.kind == "server" and call.phase != "ended"
 
 
 def _call_closed(choice: Choice, delta: CallClosed) -> None:

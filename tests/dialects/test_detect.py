@@ -28,6 +28,7 @@ WORKERS = {"response": "x"}
 LLAMA = {"id": "r1", "event": {"event_type": "start", "delta": {"type": "text", "text": "x"}}}
 LIVE = {"serverContent": {"modelTurn": {"parts": [{"text": "x"}]}}}
 INTERACTION = {"event_type": "interaction.created", "interaction": {"id": "r1", "model": "m"}}
+AG_UI = {"type": "RUN_STARTED", "threadId": "t", "runId": "r1"}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -44,6 +45,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "llama-api": LLAMA,
     "gemini-live": LIVE,
     "gemini-interactions": INTERACTION,
+    "ag-ui": AG_UI,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
@@ -52,6 +54,7 @@ ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
     **dict.fromkeys(("dashscope", "mistral-conversations", "llama-api"), ("r1", None)),
     "workers-ai": (None, None),
+    "ag-ui": ("r1", None),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -156,6 +159,11 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         (OLLAMA, "ollama"),
         ({"message": {}, "done": True, "created_at": "t", "done_reason": "stop"}, "ollama"),
         (GENERATE, "ollama-generate"),
+        (AG_UI, "ag-ui"),
+        ({"type": "TOOL_CALL_CHUNK", "toolCallId": "c"}, "ag-ui"),
+        ({"type": "TEXT_MESSAGE_START", "messageId": "m"}, "ag-ui"),
+        ({"type": "MESSAGES_SNAPSHOT", "messages": []}, "ag-ui"),
+        ({"type": "RUN_ERROR", "message": "x"}, "ag-ui"),
         ({"response": "", "done": True, "created_at": "t", "context": [1]}, "ollama-generate"),
         (DASHSCOPE, "dashscope"),
         ({"output": {"choices": []}}, "dashscope"),
@@ -242,6 +250,9 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"candidates": 2, "usageMetadata": None},
         {"response": {"text": "x"}},
         {"message": "overloaded"},
+        {"type": "RAW", "event": {}},
+        {"type": "CUSTOM", "name": "x", "value": 1},
+        {"type": "run_started", "runId": "r"},
         {"messageStart": None},
         {"messageStart": {}, "messageStop": {}},
         {"metadata": {"run_id": "r1"}},

@@ -24,6 +24,9 @@ from wholecall.vocabulary import TurnReason
         ("MALFORMED_FUNCTION_CALL", "malformed"),
         ("cancelled", "error"),
         ("pause_turn", "pause"),
+        ("success", "stop"),
+        ("interrupt", "pause"),
+        ("max_turn_requests", "pause"),
         ("a_word_of_its_own", "unknown"),
     ],
 )

@@ -20,6 +20,7 @@ NAMES = [
     *("cohere-v1", "cohere-v2"),
     *("mistral-conversations", "llama-api"),
     "gemini-live",
+    "ag-ui",
     *("gemini", "bedrock-converse"),
     "dashscope",
     *("legacy-completions", "chat-completions"),

@@ -21,7 +21,8 @@ if not __package__:
     sys.path.insert(0, str(ROOT))
 
 from tests.support import (  # noqa: E402  (a script has no package to import from)
-    corpora_bedrock,  # noqa: F401  (for its cases, as are the next ones)
+    corpora_agents,  # noqa: F401  (for its cases, as are the next ones)
+    corpora_bedrock,  # noqa: F401
     corpora_clouds,  # noqa: F401
     corpora_cohere,  # noqa: F401
     corpora_gemini,  # noqa: F401

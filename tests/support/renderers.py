@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tests.support import (
     encode,
+    encode_agents,
     encode_bedrock,
     encode_clouds,
     encode_cohere,
@@ -38,6 +39,7 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "llama-api": encode_clouds.render_llama,
     "gemini-live": encode_live.render_live,
     "gemini-interactions": encode_live.render_interaction,
+    "ag-ui": encode_agents.render_ag_ui,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1"})  # their calls get minted ids

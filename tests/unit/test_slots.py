@@ -24,7 +24,7 @@ from wholecall.deltas import (
     TurnEnded,
     WireFault,
 )
-from wholecall.events import ToolCallDropped
+from wholecall.events import ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.vocabulary import DropReason, Kind, TurnReason
@@ -183,6 +183,17 @@ def test_the_same_call_in_its_slot() -> None:
     assert [Got("c", "f", A)] == bound(
         seen(0, "i", None, "f"), piece(0, A), seen(0, "i", "c", "f"), closed(0)
     )
+
+
+@pytest.mark.parametrize(("late", "type_"), [("server", ServerToolCall), ("custom", ToolCall)])
+def test_who_executes_may_be_said_late(late: Kind, type_: type) -> None:
+    """A call that the wire executed itself after all is not to be executed again; its text stays JSON."""
+    assembler = Assembler(Policy(), Limits())
+    for delta in (seen(0, None, "c", "f"), piece(0, A), CallSeen(0, 0, None, None, None, late), closed(0)):
+        assembler.advance([delta])
+    *_, event = assembler.take()
+
+    assert type_ is type(event)
 
 
 # By order.

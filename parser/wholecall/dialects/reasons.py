@@ -12,7 +12,7 @@ __all__ = ["FINISH_REASONS", "turn_reason"]
 
 _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
     "tool_calls": ("tool_calls", "function_call", "tool_use", "tool_call", "requires_action"),
-    "stop": ("stop", "end_turn", "complete", "completed", "eos", "stop_sequence"),
+    "stop": ("stop", "end_turn", "complete", "completed", "eos", "stop_sequence", "success"),
     "length": ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"),
     "content_filter": (
         "content_filter",
@@ -37,7 +37,7 @@ _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
         "malformed_model_output",
     ),
     "error": ("error", "error_limit", "timeout", "failed", "cancelled", "budget_exceeded"),
-    "pause": ("pause_turn", "requires_continuation", "continuation"),
+    "pause": ("pause_turn", "requires_continuation", "continuation", "interrupt", "max_turn_requests"),
 }
 
 # Keys are in lower case with underscores; look up through `turn_reason`.

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from wholecall.dialects import (
+    ag_ui,
     anthropic,
     chat,
     cohere_v1,
@@ -86,6 +87,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("mistral-conversations", _SSE, conversations.detect, conversations.ConversationsTranslator),
     Dialect("llama-api", _SSE, llama_api.detect, llama_api.LlamaTranslator),
     Dialect("gemini-live", _LINES, gemini_live.detect, gemini_live.GeminiLiveTranslator),
+    Dialect("ag-ui", ("sse", "jsonl", "jsonarray"), ag_ui.detect, ag_ui.AgUiTranslator),
     Dialect("gemini", ("sse", "jsonarray", "jsonl"), gemini.detect, gemini.GeminiTranslator),
     Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
     Dialect("dashscope", _SSE, dashscope.detect, dashscope.DashScopeTranslator),

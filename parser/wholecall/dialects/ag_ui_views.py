@@ -1,0 +1,131 @@
+"""The views of AG-UI events, and what some of them say by themselves."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Union
+
+import msgspec
+
+from wholecall.deltas import Delta, ReasoningFragment, UsageSeen
+from wholecall.dialects.decode import NO_TEXT
+from wholecall.dialects.labels import id_label, text_label
+
+__all__ = [
+    "DECISIVE",
+    "DECODER",
+    "QUIET",
+    "Event",
+    "Message",
+    "Outcome",
+    "ToolCallView",
+    "counted",
+    "named_ids",
+    "thought",
+]
+
+# Events that say nothing of the answer.
+QUIET: Final = frozenset(
+    {
+        *("RAW", "CUSTOM", "STEP_STARTED", "STEP_FINISHED"),
+        *("STATE_SNAPSHOT", "STATE_DELTA", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA"),
+        *("REASONING_START", "REASONING_MESSAGE_START", "REASONING_MESSAGE_END", "REASONING_END"),
+        *("THINKING_START", "THINKING_END", "THINKING_TEXT_MESSAGE_START", "THINKING_TEXT_MESSAGE_END"),
+        *("SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
+    }
+)
+
+
+# Events whose type tells the dialect.
+DECISIVE: Final = (QUIET - {"RAW", "CUSTOM"}) | {
+    *("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "MESSAGES_SNAPSHOT"),
+    *("TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "TEXT_MESSAGE_CHUNK"),
+    *("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_CHUNK", "TOOL_CALL_RESULT"),
+    *("REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK", "REASONING_ENCRYPTED_VALUE"),
+    "THINKING_TEXT_MESSAGE_CONTENT",
+}
+
+
+class _Function(msgspec.Struct, gc=False):
+    name: Any = None
+    arguments: msgspec.Raw = NO_TEXT
+
+
+class ToolCallView(msgspec.Struct, gc=False, rename="camel"):
+    """A call of a message in a snapshot."""
+
+    id: Any = None
+    function: _Function | None = None
+    encrypted_value: Any = None
+
+
+class Message(msgspec.Struct, gc=False, rename="camel"):
+    """A message of a snapshot, or of the input that a run repeats."""
+
+    role: Any = None
+    tool_calls: list[ToolCallView] | None = None
+    tool_call_id: Any = None
+
+
+class _Input(msgspec.Struct, gc=False):
+    messages: list[Message] | None = None
+
+
+class _Interrupt(msgspec.Struct, gc=False, rename="camel"):
+    tool_call_id: Any = None
+
+
+class Outcome(msgspec.Struct, gc=False, rename="camel"):
+    """Why a run ended, and which calls wait for what."""
+
+    type: Any = None
+    pending_tool_call_ids: Any = None
+    interrupts: list[_Interrupt] | None = None
+
+
+class Event(msgspec.Struct, gc=False, rename="camel"):
+    """The view of an event of any type."""
+
+    type: str | None = None
+    tool_call_id: Any = None
+    delta: Any = None
+    tool_call_name: Any = None
+    message_id: Any = None
+    role: Any = None
+    subagent_run_id: Any = None
+    metadata: Any = None
+    messages: list[Message] | None = None
+    run_id: Any = None
+    input: _Input | None = None
+    outcome: Union[Outcome, str, None] = None  # a word in drafts of the protocol
+    usage: Any = None
+    message: Any = None
+    code: Any = None
+    subtype: Any = None
+    entity_id: Any = None
+    encrypted_value: Any = None
+    error: Any = None
+
+
+DECODER = msgspec.json.Decoder(Event)
+
+
+def named_ids(messages: list[Message] | None) -> set[str]:
+    """Return the ids of all calls in the messages."""
+    calls = [call for message in messages or () for call in message.tool_calls or ()]
+    return {id_ for call in calls if (id_ := id_label(call.id)) is not None}
+
+
+def counted(usage: object) -> list[Delta]:
+    """Return the token counts of a run, summed: there is one entry per model."""
+    totals: dict[str, Any] = {}
+    for entry in usage if isinstance(usage, list) else ():
+        for name, count in entry.items() if isinstance(entry, dict) else ():
+            if type(count) is int:
+                totals[name] = totals.get(name, 0) + count
+    return [UsageSeen(totals)] if totals else []
+
+
+def thought(event: Event) -> list[Delta]:
+    """Return a piece of reasoning; pieces of one message are one block."""
+    text, id_ = text_label(event.delta), id_label(event.message_id)
+    return [ReasoningFragment(0, text, id_, id_)] if text else []
