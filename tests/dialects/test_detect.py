@@ -21,6 +21,7 @@ OLLAMA = {"model": "m", "created_at": "t", "message": {"role": "assistant", "con
 GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
 COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id": "r1"}
 COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
+VERCEL_UI = {"type": "start", "messageId": "r1"}
 GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
@@ -32,11 +33,12 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "ollama": OLLAMA,
     "ollama-generate": GENERATE,
     "gemini": GEMINI,
+    "vercel-ui": VERCEL_UI,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
-    **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
+    **dict.fromkeys(("cohere-v1", "cohere-v2", "vercel-ui"), ("r1", None)),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -124,6 +126,14 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {}}}}, "cohere-v2"),
         ({"message": {"tool_calls": []}, "finish_reason": "TOOL_CALL"}, "cohere-v2"),
         ({"message": {"content": []}, "finish_reason": "COMPLETE"}, "cohere-v2"),
+        (VERCEL_UI, "vercel-ui"),
+        ({"type": "start"}, "vercel-ui"),
+        ({"type": "start-step"}, "vercel-ui"),
+        ({"type": "text-start", "id": "t"}, "vercel-ui"),
+        ({"type": "reasoning-delta", "id": "r", "delta": "x"}, "vercel-ui"),
+        ({"type": "tool-input-start", "toolCallId": "c", "toolName": "f"}, "vercel-ui"),
+        ({"type": "tool-output-available", "toolCallId": "c", "output": 1}, "vercel-ui"),
+        ({"id": "m", "role": "assistant", "parts": [{"type": "text", "text": "x"}]}, "vercel-ui"),
         (OLLAMA, "ollama"),
         ({"message": {}, "done": True, "created_at": "t", "done_reason": "stop"}, "ollama"),
         (GENERATE, "ollama-generate"),
@@ -174,6 +184,13 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"response": None, "done": False, "created_at": "t"},
         {"response": "x", "done": "false", "created_at": "t"},
         {"response": "x", "tool_calls": []},
+        {"type": "start", "progress": 1},
+        {"type": "finish"},
+        {"type": "text-delta", "text": "x"},
+        {"type": "tool-input-start"},
+        {"type": "data-x", "data": 1},
+        {"role": "user", "parts": [{"type": "text", "text": "x"}]},
+        {"role": "assistant", "parts": [{"text": "x"}]},
         {"candidates": None},
         {"candidates": 2, "usageMetadata": None},
         {"response": {"text": "x"}},

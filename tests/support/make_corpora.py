@@ -23,6 +23,7 @@ if not __package__:
 from tests.support import (  # noqa: E402  (a script has no package to import from)
     corpora_bedrock,  # noqa: F401  (for its cases, as are the next ones)
     corpora_cohere,  # noqa: F401
+    corpora_frameworks,  # noqa: F401
     corpora_gemini,  # noqa: F401
     corpora_ollama,  # noqa: F401
 )

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.support import encode, encode_bedrock, encode_cohere, encode_gemini, encode_ollama
+from tests.support import (
+    encode,
+    encode_bedrock,
+    encode_cohere,
+    encode_frameworks,
+    encode_gemini,
+    encode_ollama,
+)
 from tests.support.encode import Pieces, Turn
 
 __all__ = ["RENDERERS", "WITHOUT_IDS"]
@@ -15,6 +22,7 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "anthropic": encode.render_anthropic,
     "cohere-v2": encode_cohere.render_v2,
     "cohere-v1": encode_cohere.render_v1,
+    "vercel-ui": encode_frameworks.render_ui,
     "ollama": encode_ollama.render,
     "bedrock-converse": encode_bedrock.render_converse,
     "bedrock-invoke-anthropic": encode_bedrock.render_invoke_anthropic,

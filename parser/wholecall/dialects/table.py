@@ -24,6 +24,7 @@ from wholecall.dialects import (
     ollama,
     ollama_generate,
     responses,
+    vercel_ui,
 )
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
@@ -71,6 +72,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
     Dialect("cohere-v1", _LINES, cohere_v1.detect, cohere_v1.CohereV1Translator),
     Dialect("cohere-v2", _SSE, cohere_v2.detect, cohere_v2.CohereV2Translator),
+    Dialect("vercel-ui", _SSE, vercel_ui.detect, vercel_ui.VercelUITranslator),
     Dialect("gemini", ("sse", "jsonarray", "jsonl"), gemini.detect, gemini.GeminiTranslator),
     Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
     Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
