@@ -17,7 +17,7 @@ NAMES = [
     *("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
     *("responses", "anthropic"),
     *("cohere-v1", "cohere-v2"),
-    "vercel-ui",
+    *("vercel-data", "vercel-ui"),
     *("gemini", "bedrock-converse"),
     *("legacy-completions", "chat-completions"),
     *("ollama", "ollama-generate"),

@@ -151,7 +151,7 @@ def test_a_piece_without_a_start_opens_its_call() -> None:
 def test_calls_without_an_id_are_told_apart_by_their_ends() -> None:
     """An input without an id is over at once, so that the next one is another call (quirk 8)."""
     call = chunk("input-available", None, toolName="f", input={"a": 1})
-    slots = [delta.index for delta in translate(call, call) if isinstance(delta, CallClosed)]
+    slots = [delta.index for delta in translate(call, call) if isinstance(delta, CallSeen)]
 
     assert ["0#0", "0#1"] == slots
 

@@ -8,6 +8,10 @@ from tests.support import encode_frameworks as wire
 from tests.support.cases import Built, case, drop, expect, good
 from tests.support.encode import JSON, Call, Turn, every, sse
 from tests.support.encode_frameworks import (
+    data_call,
+    data_end,
+    data_lines,
+    invocation,
     ui_available,
     ui_call,
     ui_delta,
@@ -247,4 +251,124 @@ def ui_message() -> Built:
     lost = drop("c4", "reef", "truncated", '{\n    "sai": ""\n   }')
     return json.dumps(message, indent=1, ensure_ascii=False).encode(), expect(
         *found, server=[run], dropped=[lost]
+    )
+
+
+# The data stream protocol. Its lines are no JSON, and no suffix is made for them.
+
+
+@case("vercel-data/single-call", suffix="ndjson")
+def data_single_call() -> Built:
+    """Reasoning with its seals, text and one call with deltas."""
+    call = Call("call_9PzDk2", "haul_net", '{"depth":40,"catch":["sild","torsk"]}')
+    parts = wire.data_parts(Turn([call], text="Hauling.", reasoning="Forty metres.", id="msg-d1"), every(6))
+    parts[4:4] = [("j", {"signature": "EuYBCkQ"}), ("i", {"data": "Jx8n=="})]
+    found = good(call.id, call.name, {"depth": 40, "catch": ["sild", "torsk"]})
+    return data_lines(*parts), expect(found, anomalies=[])
+
+
+@case("vercel-data/parallel-calls", 41, 53, suffix="ndjson")
+def data_parallel() -> Built:
+    """Two calls without deltas, and two that alternate; data and annotations between them, CRLF and a blank line."""
+    lives = [data_call(Call(f"call_p{n}", "mark", f'{{"buoy":{n}}}'), every(5)) for n in (3, 4)]
+    mixed = [part for pair in zip(*lives, strict=True) for part in pair]
+    whole = [("9", invocation(f"call_p{n}", "mark", {"buoy": n})) for n in (1, 2)]
+    others = [("2", [{"toolCallId": "call_p9"}]), ("8", [{"note": "9:{}"}])]
+    data = data_lines(("f", {"messageId": "msg-d2"}), *whole, *others, *mixed, *data_end())
+    found = [good(f"call_p{n}", "mark", {"buoy": n}) for n in (1, 2, 3, 4)]
+    return data.replace(b"\n", b"\r\n", 4) + b"\n", expect(*found)
+
+
+@case("vercel-data/no-arguments", 26, suffix="ndjson")
+def data_no_arguments() -> Built:
+    """One call whose arguments are an empty object, one where they are missing."""
+    absent = {"toolCallId": "c_2", "toolName": "sound_horn"}
+    parts = [*data_call(Call("c_1", "sound_horn")), ("b", absent), ("9", absent), *data_end()]
+    return data_lines(*parts), expect(good("c_1", "sound_horn", {}), good("c_2", "sound_horn", {}, "empty"))
+
+
+@case("vercel-data/two-steps", 64, suffix="ndjson")
+def data_two_steps() -> Built:
+    """The server runs the call of the first step, and the second step uses its id again before it speaks."""
+    parts = [
+        ("f", {"messageId": "msg-d4"}),
+        *data_call(Call("functions.ebb:0", "ebb", '{"port":"Tromsø"}'), every(4)),
+        ("a", {"toolCallId": "functions.ebb:0", "result": "04:12"}),
+        data_end()[0],
+        ("f", {"messageId": "msg-d5"}),
+        *data_call(Call("functions.ebb:0", "ebb", '{"port":"Bodø"}'), every(4)),
+        ("0", "Ebb \u2028 at 04:12 \U0001f319"),
+        *data_end("stop"),
+    ]
+    found = (
+        good("functions.ebb:0", "ebb", {"port": "Tromsø"}),
+        good("functions.ebb:0#2", "ebb", {"port": "Bodø"}, flags=["duplicate_id"]),
+    )
+    return data_lines(*parts), expect(*found, anomalies=["finish_reason_mismatch"])
+
+
+@case("vercel-data/cut-inside-a-line", 51, suffix="ndjson")
+def data_cut() -> Built:
+    """The connection ends inside the line that would have ended the call, though its deltas are whole."""
+    data = wire.render_data(Turn([Call("call_c", "flood", '{"tank":2}')], id="msg-d6"), every(3))
+    lost = drop("call_c", "flood", "unterminated", '{"tank":2}')
+    return data[: data.index(b'"args"') + 9], expect(
+        reason="malformed", dropped=[lost], faults=["undecodable_frame"], anomalies=["missing_finish"]
+    )
+
+
+@case("vercel-data/cut-length", 49, suffix="ndjson")
+def data_length() -> Built:
+    """The token limit: the call in the middle never came whole, and its line was never sent."""
+    cut = data_call(Call("call_l2", "write", '{"page":1}'), every(4))[:-1]
+    parts = [("f", {"messageId": "msg-d7"}), *data_call(Call("call_l1", "write", '{"page":0}')), *cut]
+    lost = drop("call_l2", "write", "truncated", '{"page":1}')
+    return data_lines(*parts, *data_end("length")), expect(
+        good("call_l1", "write", {"page": 0}), reason="length", dropped=[lost]
+    )
+
+
+@case("vercel-data/error-line", 52, suffix="ndjson")
+def data_error() -> Built:
+    """The server says that something went wrong, and how the step ended."""
+    cut = data_call(Call("call_e", "dive", '{"m":30}'), every(3))[:-1]
+    parts = [
+        ("f", {"messageId": "msg-d8"}),
+        ("0", "Down."),
+        *cut,
+        ("3", "Too many requests"),
+        *data_end("error"),
+    ]
+    lost = drop("call_e", "dive", "aborted", '{"m":30}')
+    return data_lines(*parts), expect(reason="error", dropped=[lost], faults=["provider_error"])
+
+
+@case("vercel-data/old-version", 83, suffix="ndjson")
+def data_old() -> Built:
+    """Version 3 sends OpenAI's calls as they are, their arguments as text, and no step begins."""
+    entry = {"id": "call_o1", "type": "function"}
+    function = {"name": "weigh", "arguments": '{"kg": 1.50}'}
+    parts = [
+        ("0", "Weighing."),
+        ("7", {"tool_calls": [entry | {"function": function}]}),
+        ("1", {"function_call": {"name": "weigh", "arguments": '{"kg": 2}'}}),
+        ("d", {"finishReason": "stop", "usage": {"promptTokens": None, "completionTokens": None}}),
+    ]
+    found = (good("call_o1", "weigh", {"kg": 1.5}), good(None, "weigh", {"kg": 2}))
+    return data_lines(*parts), expect(*found, anomalies=["finish_reason_mismatch"])
+
+
+@case("vercel-data/whole-message", 90, suffix="json")
+def data_message() -> Built:
+    """A stored message: a call to execute, one that was run, and one that was cut; each is told twice."""
+    calls = [
+        invocation("call_m1", "hoist", {"flag": "Q"}, state="call", step=0),
+        invocation("call_m2", "hoist", {"flag": "H"}, state="result", step=0, result="ok"),
+        invocation("call_m3", "hoist", {"flag": ""}, state="partial-call", step=0),
+    ]
+    body = wire.data_body("msg-d9", "Flags \u2691", *calls, thought="Two flags, or three.")
+    run = {"id": "call_m2", "name": "hoist", "arguments": {"flag": "H"}}
+    lost = drop("call_m3", "hoist", "truncated", '{"flag":""}')
+    return json.dumps(body, separators=(",", ":")).encode(), expect(
+        good("call_m1", "hoist", {"flag": "Q"}), server=[run], dropped=[lost]
     )

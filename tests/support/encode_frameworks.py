@@ -9,9 +9,17 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from tests.support.encode import JSON, Call, Pieces, Turn, done, members, sse, whole
+from tests.support.encode import JSON, Call, Pieces, Turn, compact, done, members, sse, whole
 
 __all__ = [
+    "data_body",
+    "data_call",
+    "data_end",
+    "data_lines",
+    "data_parts",
+    "invocation",
+    "line",
+    "render_data",
     "render_ui",
     "ui_available",
     "ui_body",
@@ -94,3 +102,59 @@ def ui_part(call: Call, state: str = "input-available", **more: Any) -> JSON:
 def ui_body(id: str, *parts: JSON) -> JSON:
     """Return a whole message."""
     return {"id": id, "role": "assistant", "metadata": {"createdAt": 1_760_000_000}, "parts": list(parts)}
+
+
+# The data stream protocol of the AI SDK
+
+
+def line(code: str, value: Any) -> bytes:
+    """Return one line."""
+    return f"{code}:{compact(value)}\n".encode()
+
+
+def invocation(id: Any, name: Any, args: Any, **more: Any) -> JSON:
+    """Return a whole call."""
+    return {"toolCallId": id, "toolName": name, "args": args} | more
+
+
+def data_call(call: Call, pieces: Pieces = whole) -> list[tuple[str, Any]]:
+    """Return the life of a call."""
+    deltas = [("c", {"toolCallId": call.id, "argsTextDelta": piece}) for piece in pieces(call.arguments)]
+    begun = ("b", {"toolCallId": call.id, "toolName": call.name})
+    return [begun, *deltas, ("9", invocation(call.id, call.name, json.loads(call.arguments)))]
+
+
+def data_end(reason: str = "tool-calls", tokens: int = 9) -> list[tuple[str, Any]]:
+    """Return the end of a step and of the message."""
+    about = {"finishReason": reason, "usage": {"promptTokens": 64, "completionTokens": tokens}}
+    return [("e", about | {"isContinued": False}), ("d", about)]
+
+
+def data_parts(turn: Turn, pieces: Pieces = whole) -> list[tuple[str, Any]]:
+    """Return the lines of a turn of one step."""
+    parts: list[tuple[str, Any]] = [("f", {"messageId": turn.id})]
+    parts += [("g", piece) for piece in pieces(turn.reasoning)]
+    parts += [("0", piece) for piece in pieces(turn.text)]
+    for call in turn.calls:
+        parts += data_call(call, pieces)
+    return parts + data_end(ai_reason(turn), turn.tokens)
+
+
+def data_lines(*parts: tuple[str, Any]) -> bytes:
+    """Return lines as a stream, which has no end marker."""
+    return b"".join(line(code, value) for code, value in parts)
+
+
+def render_data(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as a data stream."""
+    return data_lines(*data_parts(turn, pieces))
+
+
+def data_body(id: str, content: str, *invocations: JSON, thought: str = "") -> JSON:
+    """Return a whole message, which tells its calls in its parts and beside them."""
+    parts: list[JSON] = [{"type": "step-start"}]
+    parts += [{"type": "reasoning", "reasoning": thought, "details": []}] if thought else []
+    parts += [{"type": "tool-invocation", "toolInvocation": told} for told in invocations]
+    parts.append({"type": "text", "text": content})
+    about = {"id": id, "createdAt": "2025-03-02T09:41:07.000Z", "role": "assistant", "content": content}
+    return about | {"toolInvocations": list(invocations), "parts": parts}

@@ -24,6 +24,7 @@ from wholecall.dialects import (
     ollama,
     ollama_generate,
     responses,
+    vercel_data,
     vercel_ui,
 )
 from wholecall.dialects.translator import Translator
@@ -72,6 +73,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
     Dialect("cohere-v1", _LINES, cohere_v1.detect, cohere_v1.CohereV1Translator),
     Dialect("cohere-v2", _SSE, cohere_v2.detect, cohere_v2.CohereV2Translator),
+    Dialect("vercel-data", ("vercel", "jsonl"), vercel_data.detect, vercel_data.VercelDataTranslator),
     Dialect("vercel-ui", _SSE, vercel_ui.detect, vercel_ui.VercelUITranslator),
     Dialect("gemini", ("sse", "jsonarray", "jsonl"), gemini.detect, gemini.GeminiTranslator),
     Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
