@@ -51,7 +51,7 @@ class ToolCallParser:
 
     Args:
         dialect: a dialect's name, or `"auto"` to find it from the first decisive frame.
-        framing: `"sse"`, `"jsonl"`, `"jsonarray"` or `"eventstream"`; None chooses from the first bytes.
+        framing: `"sse"`, `"jsonl"`, `"jsonarray"`, `"eventstream"` or `"vercel"`; None chooses from the first bytes.
         policy: how calls are judged.
         limits: what a stream may hold.
 

@@ -21,6 +21,7 @@ OLLAMA = {"model": "m", "created_at": "t", "message": {"role": "assistant", "con
 GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
 COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id": "r1"}
 COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
+VERCEL_UI = {"type": "start", "messageId": "r1"}
 GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
 DASHSCOPE = {"output": {"choices": [{"message": {"content": "x"}}]}, "request_id": "r1"}
 CONVERSATIONS = {"type": "conversation.response.started", "conversation_id": "r1"}
@@ -46,6 +47,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "gemini-live": LIVE,
     "gemini-interactions": INTERACTION,
     "ag-ui": AG_UI,
+    "vercel-ui": VERCEL_UI,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
@@ -55,6 +57,7 @@ ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("dashscope", "mistral-conversations", "llama-api"), ("r1", None)),
     "workers-ai": (None, None),
     "ag-ui": ("r1", None),
+    **dict.fromkeys(("cohere-v1", "cohere-v2", "vercel-ui"), ("r1", None)),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -156,6 +159,14 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {}}}}, "cohere-v2"),
         ({"message": {"tool_calls": []}, "finish_reason": "TOOL_CALL"}, "cohere-v2"),
         ({"message": {"content": []}, "finish_reason": "COMPLETE"}, "cohere-v2"),
+        (VERCEL_UI, "vercel-ui"),
+        ({"type": "start"}, "vercel-ui"),
+        ({"type": "start-step"}, "vercel-ui"),
+        ({"type": "text-start", "id": "t"}, "vercel-ui"),
+        ({"type": "reasoning-delta", "id": "r", "delta": "x"}, "vercel-ui"),
+        ({"type": "tool-input-start", "toolCallId": "c", "toolName": "f"}, "vercel-ui"),
+        ({"type": "tool-output-available", "toolCallId": "c", "output": 1}, "vercel-ui"),
+        ({"id": "m", "role": "assistant", "parts": [{"type": "text", "text": "x"}]}, "vercel-ui"),
         (OLLAMA, "ollama"),
         ({"message": {}, "done": True, "created_at": "t", "done_reason": "stop"}, "ollama"),
         (GENERATE, "ollama-generate"),
@@ -228,6 +239,14 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"message": "x", "done": False, "created_at": "t"},
         {"response": None, "done": False, "created_at": "t"},
         {"response": "x", "done": "false", "created_at": "t"},
+        {"response": "x", "tool_calls": []},
+        {"type": "start", "progress": 1},
+        {"type": "finish"},
+        {"type": "text-delta", "text": "x"},
+        {"type": "tool-input-start"},
+        {"type": "data-x", "data": 1},
+        {"role": "user", "parts": [{"type": "text", "text": "x"}]},
+        {"role": "assistant", "parts": [{"text": "x"}]},
         {"candidates": None},
         {"response": None},
         {"response": None, "tool_calls": None},

@@ -21,6 +21,7 @@ NAMES = [
     *("mistral-conversations", "llama-api"),
     "gemini-live",
     "ag-ui",
+    *("vercel-data", "vercel-ui"),
     *("gemini", "bedrock-converse"),
     "dashscope",
     *("legacy-completions", "chat-completions"),

@@ -21,7 +21,7 @@ def body_of(name: str, value: bytes = b"1") -> bytes:
     """Return a stream of one frame that holds the value."""
     if name == "eventstream":
         return event("x", value)
-    return {"sse": b"data: %b\n\n", "jsonl": b"%b\n", "jsonarray": b"[%b]"}[name] % value
+    return {"sse": b"data: %b\n\n", "jsonl": b"%b\n", "jsonarray": b"[%b]", "vercel": b"0:%b\n"}[name] % value
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,13 @@ def body_of(name: str, value: bytes = b"1") -> bytes:
         (b"\xef\xbb\xbf {", "jsonl"),
         (b"\n[", "jsonarray"),
         (b"data", "sse"),
+        (b"d", None),
+        (b"\n0:", None),
+        (b'0:"', "vercel"),
+        (b"f:{", "vercel"),
+        (b"2:[", "vercel"),
+        (b"e: x", "sse"),
+        (b"l:{", "sse"),
         (b":", "sse"),
         (b"\xef\xbb\xbfevent", "sse"),
         (b"\xef\xbbx", "sse"),
@@ -62,7 +69,7 @@ def test_sniff(first_bytes: bytes, name: str | None) -> None:
 
 def test_names() -> None:
     """The table names the framings that `sniff` can name."""
-    assert NAMES == ["eventstream", "jsonarray", "jsonl", "sse"]
+    assert NAMES == ["eventstream", "jsonarray", "jsonl", "sse", "vercel"]
 
 
 def test_sse_of_the_table_is_lenient() -> None:
@@ -104,7 +111,9 @@ def test_half_a_bom_is_no_bom(name: str) -> None:
     framing = FRAMINGS[name](Limits())
 
     assert [] == framing.feed(b"\xef") + framing.feed(b"\xbb")
-    assert ([True] if "json" in name else []) == [frame.replaced for frame in framing.close()]
+    assert ([True] if name in {"jsonl", "jsonarray", "vercel"} else []) == [
+        frame.replaced for frame in framing.close()
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

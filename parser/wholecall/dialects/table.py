@@ -30,6 +30,8 @@ from wholecall.dialects import (
     ollama,
     ollama_generate,
     responses,
+    vercel_data,
+    vercel_ui,
     workers_ai,
 )
 from wholecall.dialects.translator import Translator
@@ -88,6 +90,8 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("llama-api", _SSE, llama_api.detect, llama_api.LlamaTranslator),
     Dialect("gemini-live", _LINES, gemini_live.detect, gemini_live.GeminiLiveTranslator),
     Dialect("ag-ui", ("sse", "jsonl", "jsonarray"), ag_ui.detect, ag_ui.AgUiTranslator),
+    Dialect("vercel-data", ("vercel", "jsonl"), vercel_data.detect, vercel_data.VercelDataTranslator),
+    Dialect("vercel-ui", _SSE, vercel_ui.detect, vercel_ui.VercelUITranslator),
     Dialect("gemini", ("sse", "jsonarray", "jsonl"), gemini.detect, gemini.GeminiTranslator),
     Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
     Dialect("dashscope", _SSE, dashscope.detect, dashscope.DashScopeTranslator),

@@ -8,6 +8,7 @@ from wholecall.framing.jsonarray import JSONArrayFraming
 from wholecall.framing.jsonl import JSONLinesFraming
 from wholecall.framing.sse import SSEFraming
 from wholecall.framing.table import FRAMINGS, Framing, sniff
+from wholecall.framing.vercel import VercelFraming
 
 __all__ = [
     "FRAMINGS",
@@ -17,5 +18,6 @@ __all__ = [
     "JSONArrayFraming",
     "JSONLinesFraming",
     "SSEFraming",
+    "VercelFraming",
     "sniff",
 ]

@@ -12,6 +12,7 @@ from wholecall.framing.frame import Frame
 from wholecall.framing.jsonarray import JSONArrayFraming
 from wholecall.framing.jsonl import JSONLinesFraming
 from wholecall.framing.sse import SSEFraming
+from wholecall.framing.vercel import VercelFraming, is_coded
 from wholecall.limits import Limits
 
 __all__ = ["FRAMINGS", "Framing", "sniff"]
@@ -50,9 +51,12 @@ FRAMINGS: dict[str, Callable[[Limits], Framing]] = {
     "jsonl": JSONLinesFraming,
     "jsonarray": JSONArrayFraming,
     "eventstream": EventStreamFraming,
+    "vercel": VercelFraming,
 }
 
 
+_CODE = b"0:"
+_CODED_VALUES = (b'"', b"{", b"[")
 _BINARY = (b"\0", b"\1")  # a message has less than 32 MiB
 
 
@@ -61,7 +65,8 @@ def sniff(first_bytes: bytes) -> str | None:
 
     One byte decides, the first that is neither of a byte order mark nor white space. Everything that is
     not JSON is SSE, also what is no stream at all: that framing finds no frame in it. Only a byte with
-    which a binary event stream can begin asks for the rest of its first head, whose checksum decides.
+    which a binary event stream can begin asks for the rest of its first head, whose checksum decides, and
+    one that can be the code of a line of Vercel's asks for the colon and what begins a value.
     """
     if first_bytes.startswith(_BINARY):
         if len(first_bytes) < PRELUDE_BYTES:
@@ -72,4 +77,8 @@ def sniff(first_bytes: bytes) -> str | None:
     text = first_bytes.removeprefix(BOM).lstrip(b" \t\r\n")
     if not text:
         return None
+    if is_coded(text[:1] + b":") and b":".startswith(text[1:2]):
+        if len(text) <= len(_CODE):
+            return None
+        return "vercel" if text[len(_CODE) :].startswith(_CODED_VALUES) else "sse"
     return {b"{": "jsonl", b"[": "jsonarray"}.get(text[:1], "sse")
