@@ -239,7 +239,6 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"message": "x", "done": False, "created_at": "t"},
         {"response": None, "done": False, "created_at": "t"},
         {"response": "x", "done": "false", "created_at": "t"},
-        {"response": "x", "tool_calls": []},
         {"type": "start", "progress": 1},
         {"type": "finish"},
         {"type": "text-delta", "text": "x"},
