@@ -82,6 +82,8 @@ def test_guessed_calls_of_a_chunk_do_not_count() -> None:
     told = [OPENED, Labelled(0, 0, "c", "f", '{"a":1'), TurnEnded("m")]
     assert told == translate(streamed, whole)
     assert told[:2] == translate(streamed, ("messages/partial", [whole]))
+    assert told[:1] == translate(("messages/partial", [whole]))
+    assert told == translate(streamed, ("messages/complete", [streamed]))
 
 
 def test_a_whole_message_says_all() -> None:
@@ -153,6 +155,10 @@ def test_messages_side_by_side_are_turns() -> None:
     assert [*said, TurnEnded("m"), TurnEnded("n")] == translate(*spoken, ("end", {}))
     late = translate(chunk(id=None, content="a"), chunk(), chunk(id=None, chunk_position="last"))
     assert [TurnOpened(None), TextFragment(0, "a"), TurnEnded("m")] == late
+    first = chunk(piece(0, "{}", id="c", name="f"), id=None, content="a")
+    whole = {"type": "ai", "id": "m", "content": "a", "tool_calls": [{"id": "c", "name": "f", "args": {}}]}
+    call = Labelled(0, 0, "c", "f", "{}")
+    assert [TurnOpened(None), TextFragment(0, "a"), call, TurnEnded("m")] == translate(first, whole)
     again = translate(*[chunk(id=None, chunk_position="last")] * 2)
     assert [TurnOpened(None), TurnEnded(None), TurnOpened(None, restart=True), TurnEnded(None)] == again
 
