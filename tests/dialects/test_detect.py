@@ -22,6 +22,8 @@ GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
 COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id": "r1"}
 COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
 VERCEL_UI = {"type": "start", "messageId": "r1"}
+LANGCHAIN = {"type": "AIMessageChunk", "id": "r1", "content": "x", "response_metadata": {"model": "m"}}
+LANGCHAIN_EVENTS = {"event": "on_chat_model_stream", "run_id": "r", "data": {"chunk": LANGCHAIN}}
 GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
 DASHSCOPE = {"output": {"choices": [{"message": {"content": "x"}}]}, "request_id": "r1"}
 CONVERSATIONS = {"type": "conversation.response.started", "conversation_id": "r1"}
@@ -48,6 +50,8 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "gemini-interactions": INTERACTION,
     "ag-ui": AG_UI,
     "vercel-ui": VERCEL_UI,
+    "langchain": LANGCHAIN,
+    "langchain-events": LANGCHAIN_EVENTS,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {

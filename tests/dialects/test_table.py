@@ -22,6 +22,7 @@ NAMES = [
     "gemini-live",
     "ag-ui",
     *("vercel-data", "vercel-ui"),
+    *("langchain", "langchain-events"),
     *("gemini", "bedrock-converse"),
     "dashscope",
     *("legacy-completions", "chat-completions"),

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from tests.support import encode_frameworks as wire
 from tests.support.cases import Built, case, drop, expect, good
-from tests.support.encode import JSON, Call, Turn, every, sse
+from tests.support.encode import JSON, Call, Turn, compact, every, json_lines, sse
 from tests.support.encode_frameworks import (
     data_call,
     data_end,
     data_lines,
     invocation,
+    lc_call_chunk,
+    lc_chunk,
+    lc_event,
+    lc_serialized,
     ui_available,
     ui_call,
     ui_delta,
@@ -372,3 +377,211 @@ def data_message() -> Built:
     return json.dumps(body, separators=(",", ":")).encode(), expect(
         good("call_m1", "hoist", {"flag": "Q"}), server=[run], dropped=[lost]
     )
+
+
+# LangChain's messages
+
+
+def lc_stream(*chunks: JSON, event: str = "data") -> bytes:
+    """Return chunks as a stream that just ends."""
+    return b"".join(sse(chunk, event) for chunk in chunks)
+
+
+@case("langchain/single-call")
+def lc_single_call() -> Built:
+    """LangServe: reasoning, text and one call in pieces, then the reason, the counts and the end."""
+    call = Call("call_Lc01", "gauge_wind", '{"mast":"fore","knots":[12,31.5]}')
+    turn = Turn([call], text="Checking.", reasoning="Fore mast first.", id="5e1f", model="gpt-4o-mini")
+    found = good(call.id, call.name, {"mast": "fore", "knots": [12, 31.5]})
+    return wire.render_langchain(turn, every(7)), expect(found, anomalies=[])
+
+
+@case("langchain/parallel-calls", 56)
+def lc_parallel() -> Built:
+    """Two calls whose pieces alternate; the indices are words, and the chunks are written as LC-JSON."""
+    heads = [lc_call_chunk(f"lc_tc_{n}", id=f"toolu_{n}", name="trim", args="") for n in (0, 1)]
+    pieces = [lc_call_chunk(f"lc_tc_{n}", args=text) for text in ('{"sail"', ":7}") for n in (0, 1)]
+    chunks = [lc_chunk(*heads), *[lc_chunk(piece) for piece in pieces]]
+    last = lc_chunk(response_metadata={"stop_reason": "tool_use", "model_name": "claude-sonnet-4-5"})
+    data = lc_stream(*[lc_serialized(chunk) for chunk in [*chunks, last]])
+    found = (good("toolu_0", "trim", {"sail": 7}), good("toolu_1", "trim", {"sail": 7}))
+    return data, expect(*found)
+
+
+@case("langchain/no-arguments", 26, suffix="ndjson")
+def lc_no_arguments() -> Built:
+    """JSON lines: a call without any text, and one whose whole text is an empty object."""
+    chunks = [
+        lc_chunk(lc_call_chunk(0, id="c1", name="all_hands", args=None), id="run-na"),
+        lc_chunk(lc_call_chunk(1, id="c2", name="all_hands", args="{}"), id="run-na"),
+        lc_chunk(id="run-na", response_metadata={"finish_reason": "tool_calls"}),
+    ]
+    found = (good("c1", "all_hands", {}, "empty"), good("c2", "all_hands", {}))
+    return json_lines(chunks), expect(*found)
+
+
+@case("langchain/cut-length", 49, 84)
+def lc_length() -> Built:
+    """The token limit inside a string: LangChain closes its brackets in `tool_calls`, which is a guess."""
+    guess = {"name": "erase", "args": {"path": "/srv/l"}, "id": "c1", "type": "tool_call"}
+    chunks = [
+        lc_chunk(lc_call_chunk(0, id="c1", name="erase", args='{"path": "/srv'), tool_calls=[guess]),
+        lc_chunk(lc_call_chunk(0, args="/l"), tool_calls=[guess | {"name": ""}]),
+        lc_chunk(response_metadata={"finish_reason": "length"}, chunk_position="last"),
+        lc_chunk(type="ai", tool_calls=[guess], response_metadata={"finish_reason": "length"}),
+    ]
+    lost = drop("c1", "erase", "truncated", '{"path": "/srv/l')
+    return lc_stream(*chunks), expect(reason="length", dropped=[lost])
+
+
+@case("langchain/error-event", 52)
+def lc_error() -> Built:
+    """LangServe tells an error in an event of its own while a call is open."""
+    chunk = lc_chunk(lc_call_chunk(0, id="c1", name="dock", args='{"pier":4}'))
+    error = sse({"status_code": 500, "message": "Internal Server Error"}, "error")
+    lost = drop("c1", "dock", "aborted", '{"pier":4}')
+    return lc_stream(chunk) + error, expect(reason="error", dropped=[lost], faults=["provider_error"])
+
+
+@case("langchain/cut-connection", 51)
+def lc_cut() -> Built:
+    """The stream just ends behind a call whose text is whole: nobody said that it was."""
+    chunks = [
+        lc_chunk(lc_call_chunk(0, id="c1", name="undock", args='{"pier":4')),
+        lc_chunk(lc_call_chunk(0, args="}")),
+    ]
+    lost = drop("c1", "undock", "unterminated", '{"pier":4}')
+    return lc_stream(*chunks), expect(
+        reason="malformed", dropped=[lost], faults=[], anomalies=["missing_finish"]
+    )
+
+
+@case("langchain/graph-messages", 24, 91)
+def lc_graph() -> Built:
+    """LangGraph: each message so far again and again, a tool's message between them, then the finished one."""
+    call, about = {"id": "c1", "name": "fetch_chart"}, {"langgraph_node": "agent"}
+    texts = ("", '{"no":', '{"no":"DK 1', '{"no":"DK 128"}')
+    parts = [
+        lc_chunk(lc_call_chunk(0, args=text, **call), content="Vær så god"[: 3 * n])
+        for n, text in enumerate(texts)
+    ]
+    done = {
+        "content": "Vær så g",
+        "type": "ai",
+        "id": "run-1",
+        "tool_calls": [call | {"args": {"no": "DK 128"}}],
+    }
+    done["response_metadata"] = {"finish_reason": "tool_calls"}
+    tool = {"type": "tool", "content": "{}", "tool_call_id": "c1", "id": "t1"}
+    frames = [sse({"run-1": {"metadata": about}}, "messages/metadata")]
+    frames += [sse(compact([part]), "messages/partial") for part in parts]
+    frames += [sse(compact([done]), "messages/complete"), sse(compact([tool]), "messages/complete")]
+    after = lc_chunk(id="run-2", content="Done.", response_metadata={"finish_reason": "stop"})
+    frames += [sse(compact([after, about]), "messages"), sse({"a": 1}, "values"), sse({}, "end")]
+    return b"".join(frames), expect(good("c1", "fetch_chart", {"no": "DK 128"}), reason="stop", anomalies=[])
+
+
+@case("langchain/whole-message", 90, suffix="json")
+def lc_whole() -> Built:
+    """LangServe's answer to one request: blocks of content, two calls, and one that could not be read."""
+    calls = [Call("c1", "sign", '{"name":"Åse"}'), Call("c2", "seal")]
+    broken = {"name": "post", "args": '{"to": "Kiel', "id": "c3", "error": "Unterminated string"}
+    content = [
+        {"type": "thinking", "thinking": "Sign it.", "signature": "Eu0="},
+        {"type": "text", "text": "Ja."},
+    ]
+    message = wire.lc_message(Turn(calls, id="w1"), content=content, invalid_tool_calls=[broken])
+    answer = {"output": message, "metadata": {"run_id": "r", "feedback_tokens": []}}
+    found = (good("c1", "sign", {"name": "Åse"}), good("c2", "seal", {}))
+    lost = drop("c3", "post", "truncated", '{"to": "Kiel')
+    return json.dumps(answer, ensure_ascii=False).encode(), expect(*found, dropped=[lost])
+
+
+# Events of LangChain's runs
+
+
+def lc_events(*events: JSON) -> bytes:
+    """Return events, one a line."""
+    return json_lines(events)
+
+
+def streamed(*calls: JSON, run: str = "r1", **more: Any) -> JSON:
+    """Return the event of a chunk, whose own id is not known yet."""
+    return lc_event("chat_model_stream", run, {"chunk": lc_chunk(*calls, **({"id": None} | more))})
+
+
+@case("langchain-events/single-call", suffix="ndjson")
+def ev_single_call() -> Built:
+    """A chain around a model around a call; the end tells the message again."""
+    call = Call("call_ev1", "light_lamp", '{"side":"port","hours":10.0}')
+    inner = wire.render_langchain_events(Turn([call], text="Lamps.", id="ev1"), every(6))
+    outer = [
+        lc_event(f"chain_{kind}", "r0", {"output": {"messages": []}}, "Graph") for kind in ("start", "end")
+    ]
+    found = good(call.id, call.name, {"side": "port", "hours": 10.0})
+    return lc_events(outer[0]) + inner + lc_events(outer[1]), expect(found, anomalies=[])
+
+
+@case("langchain-events/parallel-runs", 89, suffix="ndjson")
+def ev_parallel() -> Built:
+    """Two runs side by side, each a turn, with two calls in the second; a tool runs in between."""
+    first, second = (
+        lc_call_chunk(0, id="a1", name="north", args='{"n":'),
+        lc_call_chunk(0, id="b1", name="south"),
+    )
+    data = lc_events(
+        streamed(first, run="ra"),
+        streamed(second, run="rb"),
+        lc_event("tool_start", "rt", {"input": {"n": 0}}, "north"),
+        streamed(lc_call_chunk(0, args='{"s":2}'), run="rb"),
+        streamed(lc_call_chunk(0, args="1}"), run="ra"),
+        streamed(lc_call_chunk(1, id="b2", name="south", args='{"s":3}'), run="rb"),
+        lc_event(
+            "chat_model_end", "ra", {"output": lc_chunk(response_metadata={"finish_reason": "tool_calls"})}
+        ),
+        lc_event(
+            "chat_model_end", "rb", {"output": lc_chunk(response_metadata={"finish_reason": "tool_calls"})}
+        ),
+    )
+    found = (good("a1", "north", {"n": 1}), good("b1", "south", {"s": 2}), good("b2", "south", {"s": 3}))
+    return data, expect(*found)
+
+
+@case("langchain-events/no-arguments")
+def ev_no_arguments() -> Built:
+    """As server-sent events: a call without text, in a run that ends with a message that only repeats it."""
+    told = {"name": "fog_horn", "args": {}, "id": "c1", "type": "tool_call"}
+    end = lc_chunk(type="ai", tool_calls=[told], response_metadata={"finish_reason": "tool_calls"})
+    events = [
+        streamed(lc_call_chunk(0, id="c1", name="fog_horn", args="")),
+        lc_event("chat_model_end", "r1", {"output": end}),
+    ]
+    return b"".join(sse(event) for event in events), expect(good("c1", "fog_horn", {}, "empty"))
+
+
+@case("langchain-events/cut", 51, suffix="ndjson")
+def ev_cut() -> Built:
+    """The stream ends before the run does, although the text of its call is whole."""
+    data = lc_events(streamed(lc_call_chunk(0, id="c1", name="scuttle", args='{"ship":"Ægir"}')))
+    lost = drop("c1", "scuttle", "unterminated", '{"ship":"Ægir"}')
+    return data, expect(reason="malformed", dropped=[lost], anomalies=["missing_finish"])
+
+
+@case("langchain-events/error")
+def ev_error() -> Built:
+    """The server tells an error in an event of its own; the run never ends."""
+    chunk = streamed(lc_call_chunk(0, id="c1", name="steer_by", args='{"star":"Vega"}'))
+    error = sse({"message": "Rate limit reached", "type": "RateLimitError"}, "error")
+    lost = drop("c1", "steer_by", "aborted", '{"star":"Vega"}')
+    return sse(chunk) + error, expect(reason="error", dropped=[lost], faults=["provider_error"])
+
+
+@case("langchain-events/not-streamed", 90, suffix="json")
+def ev_whole() -> Built:
+    """A JSON array of events of a model that does not stream: only the end has the message."""
+    turn = Turn([Call("c1", "moor", '{"rope":"🧵"}')], text="Mooring.", id="ev6")
+    events = [
+        lc_event("chat_model_start", "r1", {"input": {"messages": []}}),
+        lc_event("chat_model_end", "r1", {"output": wire.lc_message(turn)}),
+    ]
+    return json.dumps(events).encode(), expect(good("c1", "moor", {"rope": "🧵"}))

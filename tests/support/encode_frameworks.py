@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from tests.support.encode import JSON, Call, Pieces, Turn, compact, done, members, sse, whole
+from tests.support.encode import JSON, Call, Pieces, Turn, compact, done, json_lines, members, sse, whole
 
 __all__ = [
     "data_body",
@@ -18,8 +18,16 @@ __all__ = [
     "data_lines",
     "data_parts",
     "invocation",
+    "lc_call_chunk",
+    "lc_chunk",
+    "lc_chunks",
+    "lc_event",
+    "lc_message",
+    "lc_serialized",
     "line",
     "render_data",
+    "render_langchain",
+    "render_langchain_events",
     "render_ui",
     "ui_available",
     "ui_body",
@@ -158,3 +166,75 @@ def data_body(id: str, content: str, *invocations: JSON, thought: str = "") -> J
     parts.append({"type": "text", "text": content})
     about = {"id": id, "createdAt": "2025-03-02T09:41:07.000Z", "role": "assistant", "content": content}
     return about | {"toolInvocations": list(invocations), "parts": parts}
+
+
+# LangChain's messages
+
+
+def lc_call_chunk(index: Any, *, id: Any = None, name: Any = None, args: Any = None) -> JSON:
+    """Return a piece of a call."""
+    return {"name": name, "args": args, "id": id, "index": index, "type": "tool_call_chunk"}
+
+
+def lc_chunk(*calls: JSON, id: Any = "run-1", content: Any = "", **more: Any) -> JSON:
+    """Return a chunk of a message, as LangServe writes it."""
+    empty: JSON = {"additional_kwargs": {}, "response_metadata": {}, "type": "AIMessageChunk", "name": None}
+    rest: JSON = {"example": False, "tool_calls": [], "invalid_tool_calls": [], "usage_metadata": None}
+    return {"content": content} | empty | {"id": id} | rest | {"tool_call_chunks": list(calls)} | more
+
+
+def lc_last(turn: Turn, id: str) -> JSON:
+    """Return the last chunk, with the reason and the counts."""
+    reason = turn.stopped or ("tool_calls" if turn.calls else "stop")
+    usage = {"input_tokens": 64, "output_tokens": turn.tokens, "total_tokens": 64 + turn.tokens}
+    told = {"finish_reason": reason, "model_name": turn.model}
+    return lc_chunk(id=id, response_metadata=told, usage_metadata=usage, chunk_position="last")
+
+
+def lc_chunks(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
+    """Return the chunks of a turn."""
+    id = f"run--{turn.id}"
+    thoughts = [{"reasoning_content": piece} for piece in pieces(turn.reasoning)]
+    chunks = [lc_chunk(id=id, additional_kwargs=thought) for thought in thoughts]
+    chunks += [lc_chunk(id=id, content=piece) for piece in pieces(turn.text)]
+    for index, call in enumerate(turn.calls):
+        chunks.append(lc_chunk(lc_call_chunk(index, id=call.id, name=call.name, args=""), id=id))
+        chunks += [lc_chunk(lc_call_chunk(index, args=piece), id=id) for piece in pieces(call.arguments)]
+    return [*chunks, lc_last(turn, id)]
+
+
+def lc_message(turn: Turn, **more: Any) -> JSON:
+    """Return a turn as a whole message, with its calls as LangChain reads them."""
+    calls = [
+        {"name": call.name, "args": json.loads(call.arguments), "id": call.id, "type": "tool_call"}
+        for call in turn.calls
+    ]
+    last = lc_last(turn, f"run--{turn.id}")
+    told = {key: last[key] for key in ("id", "response_metadata", "usage_metadata", "additional_kwargs")}
+    message: JSON = {"content": turn.text, "type": "ai", "name": None, "example": False}
+    return message | told | {"tool_calls": calls, "invalid_tool_calls": []} | more
+
+
+def lc_serialized(message: JSON, name: str = "AIMessageChunk") -> JSON:
+    """Return a message in LC-JSON."""
+    path = ["langchain", "schema", "messages", name]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": message}
+
+
+def render_langchain(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as LangServe streams it."""
+    chunks = b"".join(sse(chunk, "data") for chunk in lc_chunks(turn, pieces))
+    return sse({"run_id": "3f1c"}, "metadata") + chunks + b"event: end\n\n"
+
+
+def lc_event(kind: str, run: str, data: JSON, name: str = "ChatOpenAI") -> JSON:
+    """Return an event of `astream_events`."""
+    about: JSON = {"event": f"on_{kind}", "data": data, "run_id": run, "name": name}
+    return about | {"tags": ["seq:step:1"], "metadata": {"ls_provider": "openai"}, "parent_ids": []}
+
+
+def render_langchain_events(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as events, one a line."""
+    events = [lc_event("chat_model_start", "r1", {"input": {"messages": []}})]
+    events += [lc_event("chat_model_stream", "r1", {"chunk": chunk}) for chunk in lc_chunks(turn, pieces)]
+    return json_lines([*events, lc_event("chat_model_end", "r1", {"output": lc_message(turn)})])

@@ -25,6 +25,8 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "anthropic": encode.render_anthropic,
     "cohere-v2": encode_cohere.render_v2,
     "cohere-v1": encode_cohere.render_v1,
+    "langchain": encode_frameworks.render_langchain,
+    "langchain-events": encode_frameworks.render_langchain_events,
     "vercel-data": encode_frameworks.render_data,
     "vercel-ui": encode_frameworks.render_ui,
     "ollama": encode_ollama.render,
