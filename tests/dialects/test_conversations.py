@@ -74,10 +74,16 @@ def test_a_stream_speaks_and_calls() -> None:
 def test_content_may_be_a_part() -> None:
     """Text and thinking are read, files and references are skipped (quirk 95)."""
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
-    contents = [{"type": "text", "text": "a"}, thinking, {"type": "tool_file", "file_id": "x"}, ["b"], None]
+    contents: list[Any] = [
+        {"type": "text", "text": "a"},
+        thinking,
+        {"type": "tool_file", "file_id": "x"},
+        None,
+    ]
+    contents.append([{"type": "text", "text": "b"}])
     deltas = translate(*({"type": "message.output.delta", "content": content} for content in contents))
 
-    assert [TextFragment(0, "a"), ReasoningFragment(0, "hm")] == deltas
+    assert [TextFragment(0, "a"), ReasoningFragment(0, "hm"), TextFragment(0, "b")] == deltas
 
 
 @pytest.mark.parametrize(
