@@ -163,7 +163,7 @@ def test_a_whole_body_is_read_entry_by_entry() -> None:
         {"type": "tool.execution", "id": "x", "name": "web_search", "arguments": '{"q":1}'},
         {"type": "function.call", "id": "e", "tool_call_id": "c", "name": "f", "arguments": {"a": 1}},
         {"type": "function.call", "id": "g", "tool_call_id": "d", "name": "h"},
-        {"type": "tomorrow"},
+        {"type": {"odd": 1}},
     ]
     body = {"object": "conversation.response", "conversation_id": "k", "outputs": outputs}
 
@@ -204,6 +204,7 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
 
     assert [] == translate("{}", {"type": "ping"}, {"type": "agent.handoff.started"})
     assert [Noted(0, "unknown_events")] == translate({"type": "tomorrow"})
+    assert [Noted(0, "unknown_events")] == translate({"type": {"odd": 1}}, event="message")
     assert [fault] == translate("{")
     assert [OPENED, TurnEnded("k")] == translate(STARTED, "[DONE]")
     assert [*ENDED[1:]] == translate(STARTED, call(""), {**DONE, "usage": None}, "[DONE]")[-2:]
