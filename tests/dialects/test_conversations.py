@@ -74,10 +74,16 @@ def test_a_stream_speaks_and_calls() -> None:
 def test_content_may_be_a_part() -> None:
     """Text and thinking are read, files and references are skipped (quirk 95)."""
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
-    contents = [{"type": "text", "text": "a"}, thinking, {"type": "tool_file", "file_id": "x"}, ["b"], None]
+    contents: list[Any] = [
+        {"type": "text", "text": "a"},
+        thinking,
+        {"type": "tool_file", "file_id": "x"},
+        None,
+    ]
+    contents.append([{"type": "text", "text": "b"}])
     deltas = translate(*({"type": "message.output.delta", "content": content} for content in contents))
 
-    assert [TextFragment(0, "a"), ReasoningFragment(0, "hm")] == deltas
+    assert [TextFragment(0, "a"), ReasoningFragment(0, "hm"), TextFragment(0, "b")] == deltas
 
 
 @pytest.mark.parametrize(
@@ -157,7 +163,7 @@ def test_a_whole_body_is_read_entry_by_entry() -> None:
         {"type": "tool.execution", "id": "x", "name": "web_search", "arguments": '{"q":1}'},
         {"type": "function.call", "id": "e", "tool_call_id": "c", "name": "f", "arguments": {"a": 1}},
         {"type": "function.call", "id": "g", "tool_call_id": "d", "name": "h"},
-        {"type": "tomorrow"},
+        {"type": {"odd": 1}},
     ]
     body = {"object": "conversation.response", "conversation_id": "k", "outputs": outputs}
 
@@ -198,6 +204,7 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
 
     assert [] == translate("{}", {"type": "ping"}, {"type": "agent.handoff.started"})
     assert [Noted(0, "unknown_events")] == translate({"type": "tomorrow"})
+    assert [Noted(0, "unknown_events")] == translate({"type": {"odd": 1}}, event="message")
     assert [fault] == translate("{")
     assert [OPENED, TurnEnded("k")] == translate(STARTED, "[DONE]")
     assert [*ENDED[1:]] == translate(STARTED, call(""), {**DONE, "usage": None}, "[DONE]")[-2:]

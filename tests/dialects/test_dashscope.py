@@ -89,7 +89,9 @@ def test_a_restated_call_is_told_as_it_stands() -> None:
         (("He", "llo", "llo"), ["He", "llo", "llo"]),  # increments
         (("He", "Hello", "Hello", "Hello!"), ["He", "llo", "!"]),  # restated
         (("ha", "ha", " so"), ["ha", "ha so"]),  # a word twice, then the mode is clear
-        (("ha", "ha", "haha"), ["ha", "ha"]),
+        (("ha", "ha", "haha", "x"), ["ha", "ha", "x"]),
+        (("He", "llo", "llo", "llo", "llo"), ["He", "llo", "llo", "llo", "llo"]),
+        (("He", "Hello", "Hello", "Bye"), ["He", "llo", "Bye"]),
         (("He", "Hello", "Bye", "Bye"), ["He", "llo", "Bye", "Bye"]),  # restated, then another text
         (("He", "", None, "llo"), ["He", "llo"]),  # nothing says nothing
         (([{"text": "He"}], [{"text": "He"}, {"text": "llo"}]), ["He", "llo"]),  # parts (quirk 95)
@@ -116,6 +118,24 @@ def test_what_one_channel_tells_holds_for_all() -> None:
     ] == translate(first, second)
 
 
+def test_what_was_in_doubt_is_said_when_another_channel_tells() -> None:
+    """A word that came twice waits for the mode, and is said with the next word of its channel."""
+    frames = [frame(content="ha", reasoning_content=thought) for thought in ("x", "y")]
+    deltas = translate(frame(content="ha"), *frames, frame(content=" so"))
+
+    assert ["ha", "haha", " so"] == [delta.text for delta in deltas if isinstance(delta, TextFragment)]
+
+
+def test_calls_belong_to_their_choice() -> None:
+    """Choices are numbered by their index, else by their position (quirk 82)."""
+    both = frame(content="")
+    entry = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}
+    both["output"]["choices"].append({"message": {"tool_calls": [entry]}})
+    both["output"]["choices"].append({"index": 5, "message": {"tool_calls": [entry]}})
+
+    assert [OPENED, Labelled(1, 0, "c", "f", "{}"), Labelled(5, 0, "c", "f", "{}")] == translate(both)
+
+
 def test_the_text_of_old_models_is_a_choice() -> None:
     """`output.text` with its own reason, and a frame with a reason alone."""
     payloads = [
@@ -140,6 +160,8 @@ def test_an_error_has_a_code_and_no_answer() -> None:
     assert [fault] == translate(error, event="error")
     assert [fault] == translate(error)
     assert [OPENED, Finish(0, "stop", "stop")] == translate(frame("stop") | {"code": "", "message": ""})
+    assert [OPENED, Finish(0, "stop", "stop")] == translate(frame("stop") | {"code": "Success"})
+    assert "no" == getattr(translate({"message": "no"}, event="error")[0], "detail", None)
     busy = WireFault("provider_error", "busy", error={"message": "busy"}, fatal=True)
     assert [busy] == translate({"error": {"message": "busy"}})
 

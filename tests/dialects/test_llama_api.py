@@ -136,6 +136,7 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
     assert [unknown] == translate({"id": "r"})
     assert [OPENED, unknown] == translate(event(type="image"))
     assert [OPENED, unknown] == translate({"id": "r", "event": {"event_type": "tomorrow"}})
+    assert [OPENED, unknown] == translate({"id": "r", "event": {"event_type": {"odd": 1}}})
     assert [OPENED] == translate({"id": "r", "event": {"event_type": "progress", "delta": None}})
     assert [fault] == translate("{")
     assert [OPENED, TextFragment(0, "\ud83d"), TurnEnded("r")] == translate(

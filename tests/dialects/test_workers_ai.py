@@ -138,6 +138,26 @@ def test_a_changed_id_without_a_name_continues() -> None:
     ] == calls(*pieces)
 
 
+def test_a_late_id_with_its_name_continues() -> None:
+    """What had no id yet may learn it, whether or not the name comes again (quirk 11)."""
+    pieces = [entry(name="f", index=0), entry(id="a", name="f", index=0)]
+
+    assert [CallSeen(0, 0, None, None, "f"), CallSeen(0, 0, None, "a", "f")] == calls(*pieces)
+
+
+def test_names_without_labels_are_calls_of_their_own() -> None:
+    """Without index and id each name opens a call, and what has no name follows it (quirk 1)."""
+    pieces = [entry(name="f", arguments="{"), entry(name="g", arguments="{"), entry(arguments="}")]
+
+    assert [
+        CallSeen(0, 0, None, None, "f"),
+        Slot(0, 0, None, "{"),
+        CallSeen(0, 1, None, None, "g"),
+        Slot(0, 1, None, "{"),
+        Slot(0, 1, None, "}"),
+    ] == calls(*pieces)
+
+
 def test_a_call_that_is_over_is_not_made_twice() -> None:
     """An entry with the id of an ended call goes to that call, whatever it says."""
     whole = entry(id="c", name="f", index=0, arguments={"a": 1})
@@ -174,6 +194,8 @@ def test_frames_of_chat_completions_belong_to_the_same_turn() -> None:
     found = translate({"response": "Hi"}, *chunks)
     assert [OPENED] == [delta for delta in found if isinstance(delta, TurnOpened)]
     assert run == found[-1]
+    assert TextFragment(0, "Hi") == translate(*chunks, {"response": "Hi"})[-1]
+    assert 1 == sum(isinstance(delta, TurnOpened) for delta in translate(*chunks, {"response": "Hi"}))
     assert [TurnOpened(None, "r")] == translate(*chunks)[:1]
 
 
@@ -210,6 +232,8 @@ def test_a_lone_body_ends_with_its_stream() -> None:
     assert TurnEnded() not in translate(body, event="message")
     assert TurnEnded() not in translate(body, body, event="")
     assert TurnEnded() not in translate(uncounted, event="")
+    assert TurnEnded() not in translate(body, {"id": "r", "choices": [{"index": 0, "delta": {}}]}, event="")
+    assert 1 == translate(body, "[DONE]", event="").count(TurnEnded())
 
 
 def test_a_lone_body_gives_its_calls_through_the_object_door() -> None:

@@ -1,10 +1,24 @@
-"""Recordings of DashScope, Mistral's conversations, Workers AI and Meta's Llama API."""
+"""Recordings of DashScope, Mistral's conversations, Workers AI, Meta's Llama API and GitHub Copilot."""
 
 from __future__ import annotations
 
 from tests.support import encode_clouds as wire
 from tests.support.cases import Built, case, drop, expect, good
-from tests.support.encode import ABSENT, Call, Turn, chat_payloads, compact, every, json_lines, sse, typed_sse
+from tests.support.encode import (
+    ABSENT,
+    JSON,
+    Call,
+    Turn,
+    chat_call_deltas,
+    chat_chunk,
+    chat_payloads,
+    compact,
+    done,
+    every,
+    json_lines,
+    sse,
+    typed_sse,
+)
 
 __all__: list[str] = []
 
@@ -415,3 +429,47 @@ def llama_body() -> Built:
     body = wire.body_llama(Turn(calls, text="Berthing both.", id="AXsZ7"))
     body["completion_message"]["tool_calls"][1]["function"]["arguments"] = {"n": 2}
     return compact(body).encode(), expect(good("id_8", "berth", {"n": 1}), good("id_9", "berth", {"n": 2}))
+
+
+# GitHub Copilot speaks chat completions
+
+
+@case("chat-completions/copilot-extras", 54, 57)
+def copilot_extras() -> Built:
+    """Copilot: frames without choices for references and errors; Claude's text is choice 0, its call choice 1."""
+    call = Call("toolu_vrtx_01Cop", "open_file", '{"path":"src/keel.py","line":12}')
+    about: JSON = {"id": "msg_vrtx_01Cop", "model": "claude-sonnet-4", "created": 1766600300}
+    reference = {"type": "github.repository", "id": "octo/keel", "is_implicit": True, "metadata": {}}
+    failed = {"type": "agent", "code": "search_failed", "message": "no index", "identifier": "search"}
+    frames: list[JSON] = [{"choices": None, "copilot_references": [reference]}]
+    frames += [chat_chunk({"role": "assistant", "content": text}, **about) for text in ("Opening ", "it.")]
+    frames.append({"choices": None, "copilot_errors": [failed]})
+    frames += [chat_chunk(delta, index=1, **about) for delta in chat_call_deltas(0, call, every(8))]
+    frames.append({"choices": [], "copilot_annotations": {"CodeVulnerability": []}} | about)
+    frames += [chat_chunk({"content": None}, finish="tool_calls", index=n, **about) for n in (0, 1)]
+    data = b"".join(map(sse, frames)) + done()
+    found = good(call.id, call.name, {"path": "src/keel.py", "line": 12}, choice=1)
+    return data, expect(found, reason="tool_calls")
+
+
+@case("chat-completions/copilot-body-without-indices", 57, 90, suffix="json")
+def copilot_body() -> Built:
+    """Copilot: a whole answer of Claude's in two choices without an index, text in one, calls in the other."""
+    calls = [
+        {"id": f"toolu_bdrk_{n}", "type": "function", "function": {"name": "grep", "arguments": text}}
+        for n, text in enumerate(('{"pattern":"keel"}', '{"pattern":"mast"}'))
+    ]
+    choices = [
+        {"finish_reason": "tool_calls", "message": {"role": "assistant", "content": "Searching."}},
+        {"finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": calls}},
+    ]
+    usage = {"prompt_tokens": 61, "completion_tokens": 40, "total_tokens": 101}
+    body = {"id": "msg_bdrk_01", "created": 1766600400, "model": "claude-sonnet-4"} | {
+        "choices": choices,
+        "usage": usage,
+    }
+    found = [
+        good(f"toolu_bdrk_{n}", "grep", {"pattern": pattern}, choice=0)
+        for n, pattern in enumerate(("keel", "mast"))
+    ]
+    return wire.body_text(body), expect(*found)

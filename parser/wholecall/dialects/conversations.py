@@ -52,7 +52,7 @@ from wholecall.dialects.decode import (
     read,
     wire_text,
 )
-from wholecall.dialects.labels import id_label, index_label, name_label
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Flag, Kind
@@ -165,7 +165,7 @@ class ConversationsTranslator(Translator):
             return _said(entry)
         kind: Kind = "server" if entry.type == "tool.execution" else "function"
         if kind == "function" and entry.type != "function.call":
-            return [] if entry.type in _QUIET else [Noted(0, "unknown_events")]
+            return [] if text_label(entry.type) in _QUIET else [Noted(0, "unknown_events")]
         slot, deltas = self._seen(entry, kind)
         if text := wire_text(entry.arguments):
             deltas.append(CallWhole(0, slot, None, None, None, text, ITEM_DONE, kind))

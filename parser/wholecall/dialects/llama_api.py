@@ -107,7 +107,7 @@ class LlamaTranslator(Translator):
         deltas = self._begin(view)
         if event.delta is not None:
             deltas += self._delta(event.delta)
-        elif event.event_type not in _TYPES:
+        elif text_label(event.event_type) not in _TYPES:
             deltas.append(Noted(0, "unknown_events"))
         return deltas + _end(event.stop_reason, event.metrics)
 
