@@ -24,6 +24,9 @@ COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": 
 GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
 LIVE = {"serverContent": {"modelTurn": {"parts": [{"text": "x"}]}}}
 INTERACTION = {"event_type": "interaction.created", "interaction": {"id": "r1", "model": "m"}}
+XAI = {
+    "chunk": {"id": "r1", "model": "m", "outputs": [{"delta": {"content": "x", "role": "ROLE_ASSISTANT"}}]}
+}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -35,6 +38,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "ollama-generate": GENERATE,
     "gemini": GEMINI,
     "gemini-live": LIVE,
+    "xai-grpc": XAI,
     "gemini-interactions": INTERACTION,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
@@ -97,6 +101,9 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         (GEMINI, "gemini"),
         ({"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"}, "gemini"),
         ({"candidates": []}, "gemini"),
+        (XAI, "xai-grpc"),
+        (XAI["chunk"], "xai-grpc"),
+        ({"outputs": [{"message": {"content": "x"}, "finish_reason": "REASON_STOP"}]}, "xai-grpc"),
         (INTERACTION, "gemini-interactions"),
         ({"event_type": "step.start"}, "gemini-interactions"),
         ({"event_type": "step.delta", "index": 0, "delta": {"type": "text"}}, "gemini-interactions"),
@@ -196,6 +203,10 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"response": "x", "done": "false", "created_at": "t"},
         {"response": "x", "tool_calls": []},
         {"candidates": None},
+        {"outputs": []},
+        {"outputs": [{"type": "message.output", "content": "x"}]},
+        {"chunk": {"outputs": [None]}},
+        {"chunk": {"usage": {}}, "outputs": "x"},
         {"serverContent": None, "toolCall": "x"},
         {"tool_call": {"id": "c1", "name": "f"}},
         {"candidates": 2, "usageMetadata": None},

@@ -20,7 +20,7 @@ NAMES = [
     *("cohere-v1", "cohere-v2"),
     "gemini-live",
     *("gemini", "bedrock-converse"),
-    *("legacy-completions", "chat-completions"),
+    *("legacy-completions", "xai-grpc", "chat-completions"),
     *("ollama", "ollama-generate"),
 ]
 

@@ -24,6 +24,7 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "gemini, as a JSON array": encode_gemini.render_array,
     "gemini, with streamed arguments": encode_gemini.render_streamed,
     "gemini-live": encode_live.render_live,
+    "xai-grpc": encode_live.render_xai,
     "gemini-interactions": encode_live.render_interaction,
 }
 

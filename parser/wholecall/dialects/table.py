@@ -26,6 +26,7 @@ from wholecall.dialects import (
     ollama,
     ollama_generate,
     responses,
+    xai_grpc,
 )
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
@@ -83,6 +84,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("gemini", ("sse", "jsonarray", "jsonl"), gemini.detect, gemini.GeminiTranslator),
     Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
     Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
+    Dialect("xai-grpc", _LINES, xai_grpc.detect, xai_grpc.XaiGrpcTranslator),
     Dialect("chat-completions", _SSE, chat.detect, chat.ChatTranslator),
     Dialect("ollama", _LINES, ollama.detect, ollama.OllamaTranslator),
     Dialect("ollama-generate", _LINES, ollama_generate.detect, ollama_generate.OllamaGenerateTranslator),
