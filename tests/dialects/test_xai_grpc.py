@@ -218,7 +218,10 @@ def test_an_end_mark_ends_an_open_turn() -> None:
     ran = whole(0, '{"x":1}', kind="server")
     ended = TurnEnded("r1")
 
-    assert [OPENED, *ran, ended, OPENED, *ran] == translate("[DONE]", one, "[DONE]", "[DONE]", one)
+    other = chunk(tool_calls=[call("b", arguments='{"x":1}')])
+    assert [OPENED, *ran, ended, OPENED, *whole(0, '{"x":1}', "b")] == translate(
+        "[DONE]", one, "[DONE]", "[DONE]", other
+    )
     reason = chunk(reason="REASON_TOOL_CALLS")
     assert [OPENED, *ran, ended, OPENED, CALLS] == translate(one, "[DONE]", reason)
 

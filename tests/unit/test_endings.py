@@ -115,6 +115,7 @@ def test_counts() -> None:
         ([*call(), Finish(0, "stop", "stop")], ("finish_reason_mismatch",)),
         ([*call(), Finish(0, "stop", "completed")], ()),
         ([*call(), Finish(0, "stop", "STOP")], ()),
+        ([*call(), Finish(0, "stop", "turnComplete")], ()),
         ([*call("server"), Finish(0, "stop", "stop")], ()),
         ([*DROP, Finish(0, "stop", "stop")], ()),
         ([*call(), Finish(0, "length", "length")], ()),
