@@ -32,6 +32,9 @@ LLAMA = {"id": "r1", "event": {"event_type": "start", "delta": {"type": "text", 
 LIVE = {"serverContent": {"modelTurn": {"parts": [{"text": "x"}]}}}
 INTERACTION = {"event_type": "interaction.created", "interaction": {"id": "r1", "model": "m"}}
 AG_UI = {"type": "RUN_STARTED", "threadId": "t", "runId": "r1"}
+XAI = {
+    "chunk": {"id": "r1", "model": "m", "outputs": [{"delta": {"content": "x", "role": "ROLE_ASSISTANT"}}]}
+}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -47,6 +50,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "workers-ai": WORKERS,
     "llama-api": LLAMA,
     "gemini-live": LIVE,
+    "xai-grpc": XAI,
     "gemini-interactions": INTERACTION,
     "ag-ui": AG_UI,
     "vercel-ui": VERCEL_UI,
@@ -117,6 +121,9 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         (GEMINI, "gemini"),
         ({"candidates": [{"finishReason": "STOP"}], "finishReason": "STOP"}, "gemini"),
         ({"candidates": []}, "gemini"),
+        (XAI, "xai-grpc"),
+        (XAI["chunk"], "xai-grpc"),
+        ({"outputs": [{"message": {"content": "x"}, "finish_reason": "REASON_STOP"}]}, "xai-grpc"),
         (INTERACTION, "gemini-interactions"),
         ({"event_type": "step.start"}, "gemini-interactions"),
         ({"event_type": "step.delta", "index": 0, "delta": {"type": "text"}}, "gemini-interactions"),
@@ -267,6 +274,10 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"event": {"event_type": ["start"]}},
         {"event": "start"},
         {"completion_message": None},
+        {"outputs": []},
+        {"outputs": [{"type": "message.output", "content": "x"}]},
+        {"chunk": {"outputs": [None]}},
+        {"chunk": {"usage": {}}, "outputs": "x"},
         {"serverContent": None, "toolCall": "x"},
         {"tool_call": {"id": "c1", "name": "f"}},
         {"candidates": 2, "usageMetadata": None},

@@ -197,7 +197,8 @@ def test_quiet_and_unknown_steps() -> None:
         start(0, type="user_input", content="x"), start(1, type="function_result"), stop(1)
     )
     assert [UNKNOWN, UNKNOWN] == translate(start(0, type="novelty"), piece(0, type="novelty"))
-    assert [UNKNOWN] == translate(start(0))
+    assert [UNKNOWN, UNKNOWN] == translate(start(0), start(1, type=[]))
+    assert [UNKNOWN, UNKNOWN] == translate(piece(0), piece(0, type={}))
 
 
 # Interactions.
@@ -281,9 +282,29 @@ def test_a_whole_interaction(streamed: bool) -> None:
         assert told == translate(CREATED, last)
 
 
+def test_an_interaction_without_a_beginning() -> None:
+    """Its end is that of what was told; only if nothing was does it begin a turn (quirk 77)."""
+    ended = [Finish(0, "tool_calls", "requires_action"), TurnEnded(None)]
+
+    assert [seen(1), *ended] == translate(call(1), completed())
+
+
+def test_a_last_event_that_comes_twice() -> None:
+    """It restates the calls once more, and begins nothing (quirk 91)."""
+    step = {"type": "function_call", "id": "a", "name": "f", "arguments": {"x": 1}}
+    last = completed(steps=[step])
+    again = CallWhole(0, 0, None, "a", "f", '{"x": 1}', HYDRATION)
+    ended = [Finish(0, "tool_calls", "requires_action"), TurnEnded("v1")]
+
+    assert [again, *ended] == translate(CREATED, last, last)[-3:]
+    assert 1 == translate(last, last).count(TurnOpened("v1", "v1", None, restart=True))
+
+
 def test_a_second_interaction() -> None:
     """It begins another turn, whose slots are its own."""
-    assert [OPENED, seen(1), OPENED, seen(1)] == translate(CREATED, call(1), CREATED, call(1))
+    assert [OPENED, seen(1), OPENED, seen(1, "b")] == translate(CREATED, call(1), CREATED, call(1, "b"))
+    thought = start(3, type="thought")
+    assert [OPENED, OPENED, Slot(0, 3, None, "{}")] == translate(CREATED, thought, CREATED, text(3, "{}"))
     assert [OPENED, TurnEnded("v1"), OPENED, TurnEnded("v1")] == translate(
         CREATED, "[DONE]", CREATED, "[DONE]"
     )

@@ -26,6 +26,7 @@ NAMES = [
     *("gemini", "bedrock-converse"),
     "dashscope",
     *("legacy-completions", "chat-completions"),
+    *("legacy-completions", "xai-grpc", "chat-completions"),
     *("ollama", "ollama-generate"),
     "workers-ai",
 ]

@@ -6,7 +6,7 @@ import json
 
 from tests.support import encode_live as live
 from tests.support.cases import Built, case, drop, expect, good
-from tests.support.encode import JSON, Call, Turn, every, json_lines
+from tests.support.encode import ABSENT, JSON, Call, Turn, every, json_lines
 
 __all__: list[str] = []
 
@@ -296,3 +296,126 @@ def interaction_body() -> Built:
     )
     data = json.dumps(live.body_interaction(turn), indent=2, ensure_ascii=False).encode()
     return data, expect(good("fc_b0", "create_notice", arguments), good("fc_b1", "list_locks", {}, "empty"))
+
+
+# xAI's own API
+
+
+def _grok(n: int, *calls: Call, text: str = "", reasoning: str = "", stopped: str | None = None) -> Turn:
+    about = {"id": f"4b7d{n:04d}-6f0e-4a1c-9c55-0d1f2e3a4b5c", "model": "grok-4-fast-reasoning"}
+    return Turn(calls, text, reasoning, stopped=stopped, **about)
+
+
+@case("xai-grpc/single-call", suffix="ndjson")
+def xai_single_call() -> Built:
+    """Reasoning in pieces, then one whole call; its reason comes in a chunk of its own."""
+    call = Call("call_71830264", "book_pilot", '{"ship":"Sørlandet","at":"06:40","tugs":2}')
+    turn = _grok(1, call, reasoning="A pilot is wanted for the Sørlandet.")
+    return live.render_xai(turn, every(9)), expect(
+        good(call.id, call.name, {"ship": "Sørlandet", "at": "06:40", "tugs": 2})
+    )
+
+
+@case("xai-grpc/parallel-calls", 26, 27, suffix="ndjson")
+def xai_parallel_calls() -> Built:
+    """Four calls in two chunks: one with an empty object, one encoded twice, one without arguments and type."""
+    calls = [
+        Call("call_p1", "book_tug", '{"n":1}'),
+        Call("call_p2", "list_ships", "{}"),
+        Call("call_p3", "book_tug", '"{\\"n\\":2}"'),
+        Call("call_p4", "now", ""),
+    ]
+    turn = _grok(2, *calls)
+    chunks = [
+        live.xai_chunk(turn, tool_calls=[live.xai_call(call) for call in calls[:2]]),
+        live.xai_chunk(turn, tool_calls=[live.xai_call(calls[2]), live.xai_call(calls[3], type=ABSENT)]),
+        live.xai_chunk(turn, reason="REASON_TOOL_CALLS"),
+    ]
+    return json_lines(chunks), expect(
+        good("call_p1", "book_tug", {"n": 1}),
+        good("call_p2", "list_ships", {}),
+        good("call_p3", "book_tug", {"n": 2}, "normalised"),
+        good("call_p4", "now", {}, "empty"),
+    )
+
+
+@case("xai-grpc/server-tool-then-call", 98, suffix="ndjson")
+def xai_server_tool() -> Built:
+    """The provider searches, its result restates the call, and in the third round the client gets one."""
+    search = Call("call_s1", "web_search", '{"query":"tide Bergen today"}')
+    call = Call("call_s2", "post_notice", '{"text":"High water 06:12 🌊"}')
+    turn = _grok(3)
+    server = live.xai_call(search, type="TOOL_CALL_TYPE_WEB_SEARCH_TOOL")
+    told = live.xai_call(search, type="TOOL_CALL_TYPE_WEB_SEARCH_TOOL", status="TOOL_CALL_STATUS_COMPLETED")
+    sealed = "qBsbOpXt0iGLuYsVE7NyapPz"
+    chunks = [
+        live.xai_chunk(turn, tool_calls=[server], encrypted_content=sealed),
+        live.xai_chunk(turn, reason="REASON_TOOL_CALLS"),
+        live.xai_chunk(
+            turn, 1, role="ROLE_TOOL", tool_calls=[told], content="High water at 06:12, says the port."
+        ),
+        live.xai_chunk(turn, 2, content="Posting it."),
+        live.xai_chunk(turn, 2, tool_calls=[live.xai_call(call)]),
+        live.xai_chunk(turn, 2, reason="REASON_TOOL_CALLS", tokens=41),
+    ]
+    return json_lines(chunks), expect(
+        good(call.id, call.name, {"text": "High water 06:12 🌊"}),
+        server=[_server("call_s1", "web_search", {"query": "tide Bergen today"})],
+    )
+
+
+@case("xai-grpc/cut-max-len", 49, suffix="ndjson")
+def xai_cut() -> Built:
+    """The token limit: the first call is whole in its chunk; the second has no arguments, which may be the cut's doing."""
+    calls = [Call("call_c1", "moor", '{"quay":4}'), Call("call_c2", "cast_off", "")]
+    turn = _grok(4, *calls, stopped="length")
+    lost = drop("call_c2", "cast_off", "truncated", "")
+    return live.render_xai(turn), expect(
+        good("call_c1", "moor", {"quay": 4}), reason="length", dropped=[lost]
+    )
+
+
+@case("xai-grpc/dropped-connection", 51, suffix="ndjson")
+def xai_dropped_connection() -> Built:
+    """The connection ends in the second round: the reason of the first one was not the answer's."""
+    turn = _grok(5)
+    search = live.xai_call(
+        Call("call_d1", "x_search", '{"query":"fog"}'), type="TOOL_CALL_TYPE_X_SEARCH_TOOL"
+    )
+    chunks = [
+        live.xai_chunk(turn, tool_calls=[search]),
+        live.xai_chunk(turn, reason="REASON_TOOL_CALLS"),
+        live.xai_chunk(turn, 2, tool_calls=[live.xai_call(Call("call_d2", "sound_horn", ""))]),
+    ]
+    return json_lines(chunks), expect(
+        reason="malformed",
+        server=[_server("call_d1", "x_search", {"query": "fog"})],
+        dropped=[drop("call_d2", "sound_horn", "unterminated", "")],
+        anomalies=["missing_finish"],
+    )
+
+
+@case("xai-grpc/error", 52, suffix="ndjson")
+def xai_error() -> Built:
+    """A relay tells the status of the connection as a last line; the call before it had come out."""
+    turn = _grok(6)
+    call = Call("call_e1", "read_gauge", '{"lock":5}')
+    error = {"error": {"code": 14, "message": "upstream connect error", "status": "UNAVAILABLE"}}
+    chunks = [
+        live.xai_chunk(turn, content="Reading."),
+        live.xai_chunk(turn, tool_calls=[live.xai_call(call)]),
+        error,
+    ]
+    return json_lines(chunks), expect(
+        good(call.id, call.name, {"lock": 5}), reason="error", faults=["provider_error"]
+    )
+
+
+@case("xai-grpc/whole-body", 90, suffix="json")
+def xai_body() -> Built:
+    """A pretty-printed response that was not streamed: reasoning, text, two calls, letters of many scripts."""
+    arguments = {"title": "Прилив 06:12 🌊", "lines": ["a\tb", "\u2028"], "draft": True}
+    calls = [Call("call_b1", "create_notice", json.dumps(arguments)), Call("call_b2", "list_ships", "{}")]
+    turn = _grok(7, *calls, text="Вот объявление.", reasoning="A notice.")
+    data = json.dumps(live.body_xai(turn), indent=2, ensure_ascii=False).encode()
+    return data, expect(good("call_b1", "create_notice", arguments), good("call_b2", "list_ships", {}))

@@ -1,7 +1,7 @@
-"""Render abstract turns as Gemini's sessions and interactions send them. Knows nothing of wholecall.
+"""Render abstract turns as Gemini's sessions and interactions and xAI's own API send them. Knows nothing of wholecall.
 
-Written from the Live API reference ("Messages from the server") and the Gemini API reference ("Interactions",
-"Streaming interactions").
+Written from the Live API reference ("Messages from the server"), the Gemini API reference ("Interactions",
+"Streaming interactions") and the protocol files of the xAI SDK.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, done, json_li
 __all__ = [
     "audio",
     "body_interaction",
+    "body_xai",
     "call_step",
     "content",
     "interaction_events",
@@ -21,12 +22,16 @@ __all__ = [
     "part",
     "render_interaction",
     "render_live",
+    "render_xai",
     "setup",
     "step_events",
     "stream_interaction",
     "tool_call",
     "turn_complete",
     "usage",
+    "xai_call",
+    "xai_chunk",
+    "xai_payloads",
 ]
 
 AUDIO = "+P/7/wQACQAMAAoABgAAAPr/9v/1//f/+/8="
@@ -190,3 +195,67 @@ def body_interaction(turn: Turn) -> JSON:
         steps.append({"type": "model_output", "content": [{"type": "text", "text": turn.text}]})
     steps += [call_step(call, arguments=json.loads(call.arguments)) for call in turn.calls]
     return interaction(turn, _status(turn), steps=steps, usage=_counts(turn.tokens))
+
+
+# xAI's own API
+
+
+def xai_call(call: Call, *, type: Any = "TOOL_CALL_TYPE_CLIENT_SIDE_TOOL", **more: Any) -> JSON:  # noqa: A002 - its name on the wire
+    """Return a call; a text that is empty is left out, as every default is."""
+    function = {"name": call.name} | ({"arguments": call.arguments} if call.arguments else {})
+    return members(id=call.id, type=type, **more) | {"function": function}
+
+
+def xai_chunk(
+    turn: Turn,
+    nth: int = 0,
+    *,
+    reason: Any = ABSENT,
+    role: str = "ROLE_ASSISTANT",
+    tokens: int = 9,
+    **delta: Any,
+) -> JSON:
+    """Return a chunk with one output; `nth` is its round, whose number 0 is left out."""
+    output = members(delta=delta | {"role": role}, finish_reason=reason, index=nth or ABSENT)
+    return {"chunk": _xai(turn, [output], tokens)}
+
+
+def _xai(turn: Turn, outputs: list[JSON], tokens: int) -> JSON:
+    counts = {"completion_tokens": tokens, "prompt_tokens": 240, "total_tokens": 240 + tokens}
+    about = {
+        "id": turn.id,
+        "outputs": outputs,
+        "created": "2026-03-11T19:04:09.109790895Z",
+        "model": turn.model,
+    }
+    return about | {"system_fingerprint": "fp_5e1dc0ffee", "usage": counts}
+
+
+def _xai_reason(turn: Turn) -> str:
+    if turn.stopped is not None:
+        return "REASON_MAX_LEN" if turn.stopped == "length" else turn.stopped
+    return "REASON_TOOL_CALLS" if turn.calls else "REASON_STOP"
+
+
+def xai_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
+    """Return the chunks of a turn: thoughts, text, the calls in one chunk, the reason."""
+    chunks = [xai_chunk(turn, reasoning_content=piece) for piece in pieces(turn.reasoning)]
+    chunks += [xai_chunk(turn, content=piece) for piece in pieces(turn.text)]
+    chunks += [xai_chunk(turn, tool_calls=[xai_call(call) for call in turn.calls])] if turn.calls else []
+    return [*chunks, xai_chunk(turn, reason=_xai_reason(turn), tokens=turn.tokens)]
+
+
+def render_xai(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as JSON lines."""
+    return json_lines(xai_payloads(turn, pieces))
+
+
+def body_xai(turn: Turn) -> JSON:
+    """Return a turn as a whole response."""
+    message = members(
+        content=turn.text or ABSENT,
+        reasoning_content=turn.reasoning or ABSENT,
+        role="ROLE_ASSISTANT",
+        tool_calls=[xai_call(call) for call in turn.calls] or ABSENT,
+    )
+    return _xai(turn, [{"finish_reason": _xai_reason(turn), "message": message}], turn.tokens)

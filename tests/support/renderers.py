@@ -43,6 +43,7 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "workers-ai": encode_clouds.render_workers,
     "llama-api": encode_clouds.render_llama,
     "gemini-live": encode_live.render_live,
+    "xai-grpc": encode_live.render_xai,
     "gemini-interactions": encode_live.render_interaction,
     "ag-ui": encode_agents.render_ag_ui,
 }

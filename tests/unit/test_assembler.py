@@ -44,6 +44,7 @@ from wholecall.events import (
 )
 from wholecall.limits import Limits
 from wholecall.policy import Policy
+from wholecall.vocabulary import Kind
 
 A, B = '{"a":1}', '{"b":2}'
 CALLS = Finish(0, "tool_calls", "tool_calls")
@@ -697,27 +698,32 @@ def test_an_open_call_that_is_taken_back_is_dropped() -> None:
     ]
 
 
-def test_a_held_call_that_is_taken_back_never_comes_out() -> None:
-    """What a policy holds was not shown yet: it is dropped; what a server executes has happened."""
-    policy = Policy(truncated_turn="drop")
-    server: list[Delta] = [
-        CallSeen(0, 5, None, "s", "f", "server"),
-        Slot(0, 5, None, A),
-        CallClosed(0, 5, None),
-    ]
-    calls: list[Delta] = [
-        *server,
-        CallSeen(0, 6, None, "x", "f"),
-        Slot(0, 6, None, A),
-        CallClosed(0, 6, None),
-    ]
-    events = told(*calls, CallCancelled("s"), CallCancelled("x"), CALLS, END, policy=policy)
+def whole(id: str, text: str = A, kind: Kind = "function") -> list[Delta]:
+    """Return a call that the wire ended."""
+    return [CallSeen(0, id, None, id, "f", kind), Slot(0, id, None, text), CallClosed(0, id, None)]
 
-    assert ["server_tool_call", "tool_call_dropped"] == [
+
+def test_a_held_call_that_is_taken_back_never_comes_out() -> None:
+    """What a policy holds was not shown yet: it is dropped, and the calls beside it come out."""
+    policy = Policy(truncated_turn="drop")
+    off = [CallCancelled("x"), CallCancelled("y")]
+    events = told(*whole("w"), *whole("x"), *whole("y", "{"), *off, CALLS, END, policy=policy)
+
+    assert [("w", "exact"), ("x", "aborted"), ("y", "truncated")] == ends(events)
+    assert [("x", 0, 0), ("y", 0, 0)] == cancelled(events)
+    assert (1, 2) == (events[-1].n_calls, events[-1].n_dropped)
+
+
+def test_what_a_server_executes_is_not_taken_back() -> None:
+    """It has happened, held or not: the word is passed on, and the call comes out."""
+    events = told(
+        *whole("s", kind="server"), CallCancelled("s"), CALLS, END, policy=Policy(truncated_turn="drop")
+    )
+
+    assert ["server_tool_call"] == [
         type(event).__struct_config__.tag for event in events if hasattr(event, "raw_arguments")
     ]
-    assert [("s", 0, 0), ("x", 0, 0)] == cancelled(events)
-    assert (1, 1) == (events[-1].n_calls, events[-1].n_dropped)
+    assert [("s", 0, 0)] == cancelled(events)
 
 
 def test_an_unknown_call_is_taken_back() -> None:

@@ -98,7 +98,7 @@ class GeminiInteractionsTranslator(Translator):
 
     def __init__(self) -> None:
         self._key: str | None = None
-        self._begun = self._told = False  # the turn, and any step of it
+        self._begun = self._told = False  # a turn at all, and any step of the last one
         self._ended = False
         self._open: dict[Index | None, tuple[str | None, Kind]] = {}  # slots of calls to their ids and kinds
         self._others: set[Index | None] = set()  # slots of steps that are no calls
@@ -169,7 +169,7 @@ class GeminiInteractionsTranslator(Translator):
         return deltas + _finish(interaction.status) + self._end()
 
     def _end(self) -> list[Delta]:
-        self._begun, self._ended = False, True
+        self._ended = True
         return [TurnEnded(self._key)]
 
     def _quiet(self, _event: _Event) -> list[Delta]:

@@ -57,7 +57,7 @@ def restated(position: int, step: Step) -> Delta:
 
 def said(index: Index | None, step: Step) -> list[Delta]:
     """Return what a step says that is no call: a thought, visible text, or nothing that concerns calls."""
-    text = _text(step.content) or text_label(step.text)
+    text = _text(step.content)
     if step.type == "thought":
         return _thought(index, _text(step.summary) or text, step.signature)
     if step.type == "model_output":
@@ -73,7 +73,8 @@ def piece(index: Index | None, delta: Step) -> list[Delta]:
         return [TextFragment(0, text)] if text else []
     if delta.type in ("thought_summary", "thought_signature"):
         return _thought(index, _text(delta.content) or text, delta.signature)
-    quiet = delta.type in _QUIET_DELTAS or (isinstance(delta.type, str) and delta.type.endswith("_result"))
+    type_ = text_label(delta.type) or ""
+    quiet = type_ in _QUIET_DELTAS or type_.endswith("_result")
     return [] if quiet else [Noted(0, "unknown_events")]
 
 

@@ -35,6 +35,7 @@ from wholecall.dialects import (
     vercel_data,
     vercel_ui,
     workers_ai,
+    xai_grpc,
 )
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
@@ -100,6 +101,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
     Dialect("dashscope", _SSE, dashscope.detect, dashscope.DashScopeTranslator),
     Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
+    Dialect("xai-grpc", _LINES, xai_grpc.detect, xai_grpc.XaiGrpcTranslator),
     Dialect("chat-completions", _SSE, chat.detect, chat.ChatTranslator),
     Dialect("ollama", _LINES, ollama.detect, ollama.OllamaTranslator),
     Dialect("ollama-generate", _LINES, ollama_generate.detect, ollama_generate.OllamaGenerateTranslator),
