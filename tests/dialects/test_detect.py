@@ -22,6 +22,7 @@ GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
 COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id": "r1"}
 COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
 GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
+REALTIME = {"type": "response.created", "event_id": "e1", "response": {"id": "r1"}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -32,11 +33,13 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "ollama": OLLAMA,
     "ollama-generate": GENERATE,
     "gemini": GEMINI,
+    "openai-realtime": REALTIME,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
+    "openai-realtime": ("r1", None),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -76,6 +79,10 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         (RESPONSES, "responses"),
         ({"type": "response.output_item.added", "item": {}}, "responses"),
         ({"object": "response", "output": []}, "responses"),
+        (REALTIME, "openai-realtime"),
+        ({"type": "session.created", "session": {}}, "openai-realtime"),
+        ({"type": "session.updated", "session": {}, "event_id": "e1"}, "openai-realtime"),
+        ({"object": "realtime.response", "output": []}, "openai-realtime"),
         (ANTHROPIC, "anthropic"),
         ({"type": "message_delta", "delta": {}}, "anthropic"),
         ({"type": "message_stop"}, "anthropic"),
@@ -150,8 +157,9 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"type": "ping"},
         {"type": None},
         {"type": "response"},
-        {"type": "response.created", "event_id": "e1", "response": {}},
-        {"type": "session.created", "event_id": "e1"},
+        {"type": "session.closed", "event_id": "e1"},
+        {"type": "conversation.item.added", "event_id": "e1", "item": {"type": "function_call"}},
+        {"object": "realtime.response"},
         {"type": "message", "content": "x"},
         {"type": "message-start"},
         {"type": "message-start", "delta": {"message": None}},
@@ -286,7 +294,7 @@ def test_frames_that_are_kept_are_bounded() -> None:
 @pytest.mark.parametrize("limits", [Limits(), Limits(max_pending_frames_bytes=1)], ids=["kept", "forgotten"])
 def test_an_unknown_dialect_is_one_clear_fault(limits: Limits) -> None:
     """A stream that nobody can read ends in one fault, however many frames it had."""
-    stream = sse({"type": "session.created"}, {"kind": "x"}, {"kind": "y"}, b"data: [DONE]\n\n")
+    stream = sse({"type": "session.opened"}, {"kind": "x"}, {"kind": "y"}, b"data: [DONE]\n\n")
     events = parse(stream, limits=limits)
 
     assert ["unknown_dialect"] == [event.kind for event in events if isinstance(event, StreamFault)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.support import encode, encode_bedrock, encode_cohere, encode_gemini, encode_ollama
+from tests.support import encode, encode_bedrock, encode_cohere, encode_gemini, encode_ollama, encode_openai
 from tests.support.encode import Pieces, Turn
 
 __all__ = ["RENDERERS", "WITHOUT_IDS"]
@@ -20,6 +20,7 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "bedrock-invoke-anthropic": encode_bedrock.render_invoke_anthropic,
     "bedrock-invoke-nova": encode_bedrock.render_invoke_nova,
     "bedrock-invoke-chat-completions": encode_bedrock.render_invoke_chat,
+    "openai-realtime": encode_openai.render_realtime,
     "gemini": encode_gemini.render,
     "gemini, as a JSON array": encode_gemini.render_array,
     "gemini, with streamed arguments": encode_gemini.render_streamed,

@@ -23,6 +23,7 @@ from wholecall.dialects import (
     legacy,
     ollama,
     ollama_generate,
+    realtime,
     responses,
 )
 from wholecall.dialects.translator import Translator
@@ -67,6 +68,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     _invoked("cohere-v2", cohere_v2.detect, cohere_v2.CohereV2Translator),
     _invoked("legacy-completions", legacy.detect, legacy.LegacyTranslator),
     _invoked("chat-completions", chat.detect, chat.ChatTranslator),
+    Dialect("openai-realtime", _LINES, realtime.detect, realtime.RealtimeTranslator),
     Dialect("responses", _SSE, responses.detect, responses.ResponsesTranslator),
     Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
     Dialect("cohere-v1", _LINES, cohere_v1.detect, cohere_v1.CohereV1Translator),
