@@ -22,6 +22,7 @@ GENERATE = {"model": "m", "created_at": "t", "response": "x", "done": False}
 COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id": "r1"}
 COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
 GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
+ASSISTANTS = {"id": "r1", "object": "thread.run.step", "status": "in_progress"}
 REALTIME = {"type": "response.created", "event_id": "e1", "response": {"id": "r1"}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
@@ -34,12 +35,14 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "ollama-generate": GENERATE,
     "gemini": GEMINI,
     "openai-realtime": REALTIME,
+    "openai-assistants": ASSISTANTS,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
     "openai-realtime": ("r1", None),
+    "openai-assistants": ("r1", None),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -79,6 +82,9 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         (RESPONSES, "responses"),
         ({"type": "response.output_item.added", "item": {}}, "responses"),
         ({"object": "response", "output": []}, "responses"),
+        (ASSISTANTS, "openai-assistants"),
+        ({"object": "thread.run", "status": "requires_action"}, "openai-assistants"),
+        ({"event": "thread.created", "data": {}}, "openai-assistants"),
         (REALTIME, "openai-realtime"),
         ({"type": "session.created", "session": {}}, "openai-realtime"),
         ({"type": "session.updated", "session": {}, "event_id": "e1"}, "openai-realtime"),
@@ -160,6 +166,8 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"type": "session.closed", "event_id": "e1"},
         {"type": "conversation.item.added", "event_id": "e1", "item": {"type": "function_call"}},
         {"object": "realtime.response"},
+        {"object": "thread", "id": "t1"},
+        {"object": "list", "event": "done", "data": "[DONE]"},
         {"type": "message", "content": "x"},
         {"type": "message-start"},
         {"type": "message-start", "delta": {"message": None}},
@@ -216,6 +224,14 @@ def test_an_event_of_a_binary_stream_is_known_by_its_name() -> None:
         assert dialect is not None
         assert "bedrock-converse" == dialect.name
     assert detect_dialect({"usage": {}}, "metadata") is None
+
+
+def test_an_event_of_a_thread_is_known_by_its_name() -> None:
+    """Its data has no type; the thread itself is no run."""
+    dialect = detect_dialect({"id": "t1", "object": "thread"}, "thread.created")
+
+    assert dialect is not None
+    assert "openai-assistants" == dialect.name
 
 
 def leads() -> list[tuple[str, str]]:

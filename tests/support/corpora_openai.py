@@ -1,16 +1,21 @@
-"""Recordings of OpenAI's further dialects: the Realtime API."""
+"""Recordings of OpenAI's further dialects: the Realtime API and Assistants."""
 
 from __future__ import annotations
 
 import json
 
 from tests.support.cases import Built, case, drop, expect, good
-from tests.support.encode import ABSENT, JSON, Call, Turn, compact, every, json_lines
+from tests.support.encode import ABSENT, JSON, Call, Turn, compact, every, json_lines, sse
 from tests.support.encode_openai import (
     RealtimeEvents,
+    RunEvents,
+    asked_call,
     body_realtime,
     call_item,
+    render_assistants,
     render_realtime,
+    run_done,
+    run_usage,
     spoken_item,
 )
 
@@ -200,3 +205,137 @@ def whole_response() -> Built:
     return json.dumps(body_realtime(turn), ensure_ascii=False, indent=2).encode(), expect(
         good(call.id, "swing_crane", {"to": "kai 4 🏗", "deg": -12.5})
     )
+
+
+# Assistants
+
+
+@case("openai-assistants/text-and-call")
+def run_text_and_call() -> Built:
+    """A step that writes, then a step with one call; the run asks for its output."""
+    call = Call("call_pilot_9", "book_pilot", '{"vessel": "M/S Fjördur", "eta": "05:40"}')
+    turn = Turn([call], text="Ein Lotse für die Fjördur … 🚢", id="pilot", model="gpt-4o")
+    found = good(call.id, call.name, {"vessel": "M/S Fjördur", "eta": "05:40"})
+    return render_assistants(turn, every(5)), expect(found)
+
+
+@case("openai-assistants/parallel-with-empty", 56, 26)
+def run_parallel() -> Built:
+    """Three calls in one step whose pieces take turns; one of them has no arguments."""
+    calls = [
+        Call("call_rope_1", "order_rope", '{"mm":48,"m":220}'),
+        Call("call_stock", "count_stock", ""),
+        Call("call_rope_2", "order_rope", '{"mm":32,"m":110}'),
+    ]
+    wire = RunEvents("run_rope", "gpt-4o")
+    data = wire.begun() + wire.opened("step_rope")
+    for index, call in enumerate(calls):
+        data += wire.call("step_rope", index, Call(call.id, call.name, ""))
+    for first, third in zip(every(4)(calls[0].arguments), every(4)(calls[2].arguments), strict=True):
+        entries = [
+            {"index": 2, "function": {"arguments": third}},
+            {"index": 0, "function": {"arguments": first}},
+        ]
+        data += wire.piece("step_rope", *entries)
+    data += wire.run("requires_action", required_action=wire.asked(calls)) + run_done()
+    found = (
+        good("call_rope_1", "order_rope", {"mm": 48, "m": 220}),
+        good("call_stock", "count_stock", {}, "empty"),
+        good("call_rope_2", "order_rope", {"mm": 32, "m": 110}),
+    )
+    return data, expect(*found)
+
+
+@case("openai-assistants/after-the-outputs", 98)
+def after_the_outputs() -> Built:
+    """The stream after the outputs were submitted: the step's call was executed already, and is not told again."""
+    call = Call("call_fuel_3", "bunker_fuel", '{"tonnes":12}')
+    wire = RunEvents("run_fuel", "gpt-4o")
+    executed = asked_call(call, output="ok, 12 t")
+    data = wire.step("completed", "step_fuel", [executed], usage=run_usage(14)) + wire.run("queued")
+    data += wire.run("in_progress") + wire.opened("step_said", writes=True)
+    data += wire.message("said", "Twelve tonnes are aboard.", every(6))
+    data += wire.step("completed", "step_said", None, usage=run_usage(8))
+    return data + wire.run("completed", usage=run_usage(22)) + run_done(), expect(reason="stop")
+
+
+@case("openai-assistants/code-that-openai-runs")
+def code_that_openai_runs() -> Built:
+    """Code in pieces, with quotes and line ends; then the answer."""
+    code = 'tide = [1.2, 0.4]\nprint("høy: %.1f" % max(tide))\n'
+    wire = RunEvents("run_code", "gpt-4o")
+    kind = "code_interpreter"
+    told = {
+        "id": "call_code_5",
+        "type": kind,
+        kind: {"input": code, "outputs": [{"type": "logs", "logs": "høy: 1.2"}]},
+    }
+    data = wire.begun() + wire.opened("step_code") + wire.code("step_code", 0, "call_code_5", code, every(7))
+    data += wire.step("completed", "step_code", [told], usage=run_usage(30)) + wire.opened(
+        "step_said", writes=True
+    )
+    data += wire.message("said", "Høyvann: 1,2 m.", every(3)) + wire.step("completed", "step_said", None)
+    return data + wire.run("completed", usage=run_usage(41)) + run_done(), expect(
+        reason="stop", server=[{"id": "call_code_5", "name": kind, "arguments": {"input": code}, "flags": []}]
+    )
+
+
+@case("openai-assistants/cut-by-the-token-limit", 49, 76)
+def run_cut() -> Built:
+    """The run ends incomplete inside the second call: it asks for neither output, so neither call is made."""
+    calls = [Call("call_log_a", "log_draught", '{"m":6.1}'), Call("call_log_b", "log_draught", '{"m":6.')]
+    wire = RunEvents("run_log", "gpt-4o")
+    data = wire.begun() + wire.opened("step_log")
+    data += wire.call("step_log", 0, calls[0], every(4)) + wire.call("step_log", 1, calls[1], every(4))
+    data += wire.run("incomplete", incomplete_details={"reason": "max_completion_tokens"}) + run_done()
+    lost = [drop(call.id, call.name, "truncated", call.arguments) for call in calls]
+    return data, expect(reason="length", dropped=lost)
+
+
+@case("openai-assistants/failed-run", 52)
+def failed_run() -> Built:
+    """The step and the run fail after a call that is complete by its looks."""
+    call = Call("call_horn_1", "sound_horn", '{"blasts":5}')
+    wire = RunEvents("run_horn", "gpt-4o")
+    error = {"code": "rate_limit_exceeded", "message": "You exceeded your current quota."}
+    data = wire.begun() + wire.opened("step_horn") + wire.call("step_horn", 0, call, every(6))
+    data += wire.step("failed", "step_horn", [], last_error=error) + wire.run("failed", last_error=error)
+    lost = drop(call.id, call.name, "aborted", '{"blasts":5}')
+    return data + run_done(), expect(reason="error", dropped=[lost], faults=["provider_error"])
+
+
+@case("openai-assistants/dropped-connection", 51)
+def run_dropped() -> Built:
+    """The connection ends before the run asks for anything."""
+    call = Call("call_moor_2", "moor", '{"bollard":17}')
+    wire = RunEvents("run_moor", "gpt-4o")
+    data = wire.begun() + wire.opened("step_moor") + wire.call("step_moor", 0, call, every(4))
+    lost = drop(call.id, call.name, "unterminated", '{"bollard":17}')
+    return data, expect(reason=None, dropped=[lost], anomalies=["missing_finish"])
+
+
+@case("openai-assistants/error-event", 52)
+def error_event() -> Built:
+    """The server's own error event in the middle of a call."""
+    call = Call("call_chart_4", "fetch_chart", '{"no":"INT 1')
+    wire = RunEvents("run_chart", "gpt-4o")
+    error = {"code": None, "message": "The server had an error.", "param": None, "type": "server_error"}
+    data = wire.begun() + wire.opened("step_chart") + wire.call("step_chart", 0, call, every(6))
+    lost = drop(call.id, call.name, "aborted", call.arguments)
+    return data + sse(error, "error"), expect(reason="error", dropped=[lost], faults=["provider_error"])
+
+
+@case("openai-assistants/polled-run", 90, suffix="json")
+def polled_run() -> Built:
+    """A run that was not streamed, and waits for two outputs."""
+    calls = [
+        Call("call_flag_1", "hoist", '{"flag":"Q"}'),
+        Call("call_flag_2", "hoist", '{"flag":"H","half":true}'),
+    ]
+    wire = RunEvents("run_flags", "gpt-4o")
+    run = wire.run_object("requires_action", required_action=wire.asked(calls))
+    found = (
+        good("call_flag_1", "hoist", {"flag": "Q"}),
+        good("call_flag_2", "hoist", {"flag": "H", "half": True}),
+    )
+    return json.dumps(run, indent=2).encode(), expect(*found)

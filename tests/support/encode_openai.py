@@ -1,4 +1,4 @@
-"""Render abstract turns as OpenAI's Realtime API sends them.
+"""Render abstract turns as OpenAI's Realtime and Assistants APIs send them.
 
 Written from OpenAI's API reference; knows nothing of wholecall.
 """
@@ -8,9 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tests.support.encode import JSON, PADDING, Call, Pieces, Turn, json_lines, members, whole
+from tests.support.encode import JSON, PADDING, Call, Pieces, Turn, json_lines, members, sse, whole
 
-__all__ = ["RealtimeEvents", "body_realtime", "call_item", "realtime_usage", "render_realtime", "spoken_item"]
+__all__ = [
+    "RealtimeEvents",
+    "RunEvents",
+    "asked_call",
+    "body_realtime",
+    "call_item",
+    "realtime_usage",
+    "render_assistants",
+    "render_realtime",
+    "run_done",
+    "run_usage",
+    "spoken_item",
+]
 
 
 # Realtime
@@ -177,3 +189,120 @@ def render_realtime(turn: Turn, pieces: Pieces = whole) -> bytes:
 def body_realtime(turn: Turn) -> JSON:
     """Return a turn as a whole response."""
     return _response(f"resp_{turn.id}", "completed", _output(turn), None, realtime_usage(turn.tokens))
+
+
+# Assistants
+
+
+class RunEvents:
+    """Builds the events of one run: the objects as the API gives them, under the names of their events."""
+
+    def __init__(self, id: str = "run_turn1", model: str = "model-1") -> None:
+        self.id = id
+        self.model = model
+
+    def run(self, status: str, **changed: Any) -> bytes:
+        """Return the event of a run in this state; `created` has no state of its own."""
+        return sse(
+            self.run_object("queued" if status == "created" else status, **changed), f"thread.run.{status}"
+        )
+
+    def run_object(self, status: str, **changed: Any) -> JSON:
+        """Return a run."""
+        run: JSON = {"id": self.id, "object": "thread.run", "created_at": 1_760_000_000}
+        run |= {"assistant_id": "asst_harbour", "thread_id": "thread_harbour", "status": status}
+        run |= {"required_action": None, "last_error": None, "incomplete_details": None, "usage": None}
+        return run | {"model": self.model, "instructions": None, "tools": [], "metadata": {}} | changed
+
+    def begun(self) -> bytes:
+        """Return the three events that begin a run."""
+        return b"".join(self.run(status) for status in ("created", "queued", "in_progress"))
+
+    def step(self, state: str, id: str, calls: Sequence[JSON] | None, **changed: Any) -> bytes:
+        """Return the event of a step in this state: one of calls, or one that writes a message."""
+        kind = "message_creation" if calls is None else "tool_calls"
+        detail: Any = {"message_id": f"msg_{id}"} if calls is None else list(calls)
+        step: JSON = {"id": id, "object": "thread.run.step", "created_at": 1_760_000_001, "run_id": self.id}
+        step |= {"type": kind, "status": "in_progress" if state == "created" else state, "last_error": None}
+        step |= {"step_details": {"type": kind, kind: detail}, "usage": None}
+        return sse(step | changed, f"thread.run.step.{state}")
+
+    def opened(self, id: str, *, writes: bool = False) -> bytes:
+        """Return the two events that begin a step."""
+        calls: list[JSON] | None = None if writes else []
+        return self.step("created", id, calls) + self.step("in_progress", id, calls)
+
+    def piece(self, id: str, *calls: JSON) -> bytes:
+        """Return a delta of a step of calls."""
+        details = {"type": "tool_calls", "tool_calls": list(calls)}
+        delta = {"id": id, "object": "thread.run.step.delta", "delta": {"step_details": details}}
+        return sse(delta, "thread.run.step.delta")
+
+    def call(self, id: str, index: Any, call: Call, pieces: Pieces = whole) -> bytes:
+        """Return the deltas of a call: its labels first, then its arguments."""
+        head = {"name": call.name, "arguments": "", "output": None}
+        data = self.piece(id, {"index": index, "id": call.id, "type": "function", "function": head})
+        for text in pieces(call.arguments):
+            data += self.piece(id, {"index": index, "type": "function", "function": {"arguments": text}})
+        return data
+
+    def code(self, id: str, index: int, call_id: str, code: str, pieces: Pieces = whole) -> bytes:
+        """Return the deltas of code that the provider runs."""
+        kind = "code_interpreter"
+        head = {"index": index, "id": call_id, "type": kind, kind: {"input": "", "outputs": []}}
+        data = self.piece(id, head)
+        for text in pieces(code):
+            data += self.piece(id, {"index": index, "type": kind, kind: {"input": text}})
+        return data
+
+    def message(
+        self, id: str, text: str, pieces: Pieces = whole, *, state: str = "completed", **changed: Any
+    ) -> bytes:
+        """Return the whole life of a message, within its step."""
+        head: JSON = {"id": f"msg_{id}", "object": "thread.message", "created_at": 1_760_000_001}
+        head |= {"run_id": self.id, "role": "assistant", "incomplete_details": None}
+        opened = head | {"status": "in_progress", "content": []}
+        data = sse(opened, "thread.message.created") + sse(opened, "thread.message.in_progress")
+        for piece in pieces(text):
+            part = {"index": 0, "type": "text", "text": {"value": piece, "annotations": []}}
+            delta = {"id": f"msg_{id}", "object": "thread.message.delta", "delta": {"content": [part]}}
+            data += sse(delta, "thread.message.delta")
+        content = [{"type": "text", "text": {"value": text, "annotations": []}}]
+        return data + sse(head | {"status": state, "content": content} | changed, f"thread.message.{state}")
+
+    def asked(self, calls: Sequence[Call]) -> JSON:
+        """Return what a run needs that waits for the outputs of calls."""
+        entries = [asked_call(call) for call in calls]
+        return {"type": "submit_tool_outputs", "submit_tool_outputs": {"tool_calls": entries}}
+
+
+def asked_call(call: Call, **more: Any) -> JSON:
+    """Return a call as a whole."""
+    function = {"name": call.name, "arguments": call.arguments} | more
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def run_usage(tokens: int) -> JSON:
+    """Return the counts of a step or a run."""
+    return {"prompt_tokens": 64, "completion_tokens": tokens, "total_tokens": 64 + tokens}
+
+
+def run_done() -> bytes:
+    """Return the event that ends every stream."""
+    return sse("[DONE]", "done")
+
+
+def render_assistants(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as the stream of a run: a step with its text, a step with its calls."""
+    wire = RunEvents(f"run_{turn.id}", turn.model)
+    data = wire.begun()
+    if turn.text:
+        usage = run_usage(turn.tokens)
+        said = wire.opened("step_said", writes=True) + wire.message("said", turn.text, pieces)
+        data += said + wire.step("completed", "step_said", None, usage=usage)
+    if not turn.calls:
+        return data + wire.run("completed") + run_done()
+    data += wire.opened("step_calls")
+    for index, call in enumerate(turn.calls):
+        data += wire.call("step_calls", index, call, pieces)
+    return data + wire.run("requires_action", required_action=wire.asked(turn.calls)) + run_done()
