@@ -173,6 +173,7 @@ def test_code_is_the_member_of_an_object() -> None:
         piece(code('a = "')),
         piece(code('å"\n')),
         step("completed", {"id": "c1", "type": CODE, CODE: {"input": text, "outputs": []}}),
+        run("completed"),
     )
 
     assert [
@@ -282,6 +283,15 @@ def test_a_message_may_be_cut(reason: str | None, said_of_it: list[Delta]) -> No
     )
 
 
+def test_what_has_no_id_belongs_to_the_step_under_way() -> None:
+    """Ids are the provider's to leave out; the counts of a run are the sum of those of its steps."""
+    nameless = ("thread.run.step.delta", {**piece(function(0, "c1", name="f"))[1], "id": None})
+
+    assert [OPENED, CallSeen(0, 0, None, "c1", "f"), STOP, ENDED] == translate(
+        RUN, STEP, nameless, run("completed", usage={"n": 9})
+    )
+
+
 def test_a_message_without_a_step_has_a_turn_of_its_own() -> None:
     """Text that comes after the last step, or before any, belongs to no step."""
     assert [TurnOpened("msg_1", "msg_1", "m"), TextFragment(0, "Hi"), STOP, TurnEnded("msg_1")] == translate(
@@ -365,11 +375,13 @@ def test_wrapping_counts_once() -> None:
 
 def test_unknown_events_are_counted_within_a_turn() -> None:
     """Those that say nothing new are not."""
-    quiet = [
-        ("thread.message.created", {}),
-        ("thread.message.in_progress", {}),
-        ("thread.run.cancelling", {}),
-    ]
+    names = (
+        "thread.created",
+        "thread.message.created",
+        "thread.message.in_progress",
+        "thread.run.cancelling",
+    )
+    quiet = [(name, {"id": "x"}) for name in names]
 
     assert [OPENED] == translate(RUN, ("thread.run.dreaming", {"id": "x"}), STEP, *quiet)
     assert [OPENED, Noted(0, "unknown_events")] == translate(RUN, STEP, ("thread.run.dreaming", {"id": "x"}))
