@@ -35,6 +35,8 @@ AG_UI = {"type": "RUN_STARTED", "threadId": "t", "runId": "r1"}
 XAI = {
     "chunk": {"id": "r1", "model": "m", "outputs": [{"delta": {"content": "x", "role": "ROLE_ASSISTANT"}}]}
 }
+ASSISTANTS = {"id": "r1", "object": "thread.run.step", "status": "in_progress"}
+REALTIME = {"type": "response.created", "event_id": "e1", "response": {"id": "r1"}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -56,6 +58,8 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "vercel-ui": VERCEL_UI,
     "langchain": LANGCHAIN,
     "langchain-events": LANGCHAIN_EVENTS,
+    "openai-realtime": REALTIME,
+    "openai-assistants": ASSISTANTS,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
@@ -66,6 +70,8 @@ ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     "workers-ai": (None, None),
     "ag-ui": ("r1", None),
     **dict.fromkeys(("cohere-v1", "cohere-v2", "vercel-ui"), ("r1", None)),
+    "openai-realtime": ("r1", None),
+    "openai-assistants": ("r1", None),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -105,6 +111,13 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         (RESPONSES, "responses"),
         ({"type": "response.output_item.added", "item": {}}, "responses"),
         ({"object": "response", "output": []}, "responses"),
+        (ASSISTANTS, "openai-assistants"),
+        ({"object": "thread.run", "status": "requires_action"}, "openai-assistants"),
+        ({"event": "thread.created", "data": {}}, "openai-assistants"),
+        (REALTIME, "openai-realtime"),
+        ({"type": "session.created", "session": {}}, "openai-realtime"),
+        ({"type": "session.updated", "session": {}, "event_id": "e1"}, "openai-realtime"),
+        ({"object": "realtime.response", "output": []}, "openai-realtime"),
         (ANTHROPIC, "anthropic"),
         ({"type": "message_delta", "delta": {}}, "anthropic"),
         ({"type": "message_stop"}, "anthropic"),
@@ -225,8 +238,11 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"type": "ping"},
         {"type": None},
         {"type": "response"},
-        {"type": "response.created", "event_id": "e1", "response": {}},
-        {"type": "session.created", "event_id": "e1"},
+        {"type": "session.closed", "event_id": "e1"},
+        {"type": "conversation.item.added", "event_id": "e1", "item": {"type": "function_call"}},
+        {"object": "realtime.response"},
+        {"object": "thread", "id": "t1"},
+        {"object": "list", "event": "done", "data": "[DONE]"},
         {"type": "message", "content": "x"},
         {"type": "message-start"},
         {"type": "message-start", "delta": {"message": None}},
@@ -327,6 +343,14 @@ def test_the_events_of_a_conversation_are_known_by_their_names() -> None:
     assert detect_dialect({"content": "x"}, "message") is None
 
 
+def test_an_event_of_a_thread_is_known_by_its_name() -> None:
+    """Its data has no type; the thread itself is no run."""
+    dialect = detect_dialect({"id": "t1", "object": "thread"}, "thread.created")
+
+    assert dialect is not None
+    assert "openai-assistants" == dialect.name
+
+
 def leads() -> list[tuple[str, str]]:
     """Return each quiet frame beside each dialect in whose streams it occurs."""
     legacy = "legacy-completions"
@@ -403,7 +427,7 @@ def test_frames_that_are_kept_are_bounded() -> None:
 @pytest.mark.parametrize("limits", [Limits(), Limits(max_pending_frames_bytes=1)], ids=["kept", "forgotten"])
 def test_an_unknown_dialect_is_one_clear_fault(limits: Limits) -> None:
     """A stream that nobody can read ends in one fault, however many frames it had."""
-    stream = sse({"type": "session.created"}, {"kind": "x"}, {"kind": "y"}, b"data: [DONE]\n\n")
+    stream = sse({"type": "session.opened"}, {"kind": "x"}, {"kind": "y"}, b"data: [DONE]\n\n")
     events = parse(stream, limits=limits)
 
     assert ["unknown_dialect"] == [event.kind for event in events if isinstance(event, StreamFault)]

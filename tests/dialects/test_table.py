@@ -15,6 +15,7 @@ NAMES = [
     *("bedrock-invoke-anthropic", "bedrock-invoke-nova"),
     *("bedrock-invoke-cohere-v1", "bedrock-invoke-cohere-v2"),
     *("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
+    *("openai-assistants", "openai-realtime"),
     *("responses", "anthropic"),
     "gemini-interactions",
     *("cohere-v1", "cohere-v2"),

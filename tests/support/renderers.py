@@ -14,6 +14,7 @@ from tests.support import (
     encode_gemini,
     encode_live,
     encode_ollama,
+    encode_openai,
 )
 from tests.support.encode import Pieces, Turn
 
@@ -34,6 +35,8 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "bedrock-invoke-anthropic": encode_bedrock.render_invoke_anthropic,
     "bedrock-invoke-nova": encode_bedrock.render_invoke_nova,
     "bedrock-invoke-chat-completions": encode_bedrock.render_invoke_chat,
+    "openai-assistants": encode_openai.render_assistants,
+    "openai-realtime": encode_openai.render_realtime,
     "gemini": encode_gemini.render,
     "gemini, as a JSON array": encode_gemini.render_array,
     "gemini, with streamed arguments": encode_gemini.render_streamed,

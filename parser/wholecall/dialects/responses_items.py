@@ -50,6 +50,7 @@ class Part(msgspec.Struct, gc=False):
     type: str | None = None
     text: Any = None
     refusal: Any = None
+    transcript: Any = None
 
 
 class Item(msgspec.Struct, gc=False):
@@ -180,7 +181,7 @@ def call_delta(item: Item, index: Index | None, rank: int, *, skeleton: bool = F
     return CallWhole(0, index, alias, id_, name, text, rank, kind, namespace, wins, call.flags, extra)
 
 
-def restated_call(item: Item, position: int) -> list[Delta]:
+def restated_call(item: Item, position: int | None) -> list[Delta]:
     """Return what the finished response says of a call.
 
     The position is no slot: bridges number their items otherwise (quirk 99). A restated text may be matched
@@ -196,9 +197,12 @@ def restated_call(item: Item, position: int) -> list[Delta]:
 
 
 def message_text(item: Item) -> list[Delta]:
-    """Return the text of a whole message, refusals included."""
-    parts = [text_label(part.text) or text_label(part.refusal) for part in item.content or ()]
-    return [TextFragment(0, text) for text in parts if text]
+    """Return the text of a whole message, refusals and what was spoken included."""
+    parts = item.content or ()
+    texts = [
+        text_label(part.text) or text_label(part.refusal) or text_label(part.transcript) for part in parts
+    ]
+    return [TextFragment(0, text) for text in texts if text]
 
 
 def reasoning_deltas(item: Item, index: Index | None, *, told: bool) -> list[Delta]:

@@ -15,6 +15,7 @@ import msgspec
 from wholecall.dialects import (
     ag_ui,
     anthropic,
+    assistants,
     chat,
     cohere_v1,
     cohere_v2,
@@ -31,6 +32,7 @@ from wholecall.dialects import (
     llama_api,
     ollama,
     ollama_generate,
+    realtime,
     responses,
     vercel_data,
     vercel_ui,
@@ -79,6 +81,8 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     _invoked("cohere-v2", cohere_v2.detect, cohere_v2.CohereV2Translator),
     _invoked("legacy-completions", legacy.detect, legacy.LegacyTranslator),
     _invoked("chat-completions", chat.detect, chat.ChatTranslator),
+    Dialect("openai-assistants", _SSE, assistants.detect, assistants.AssistantsTranslator),
+    Dialect("openai-realtime", _LINES, realtime.detect, realtime.RealtimeTranslator),
     Dialect("responses", _SSE, responses.detect, responses.ResponsesTranslator),
     Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
     Dialect(

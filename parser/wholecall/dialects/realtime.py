@@ -1,0 +1,206 @@
+"""OpenAI Realtime (WebSocket; Azure and xAI too): server events, one JSON message a line.
+
+    session.created                         session{id, model}
+    response.created                        response{id}
+    response.output_item.added              response_id, output_index, item{type, id, call_id, name, arguments: ""}
+    response.function_call_arguments.delta  response_id, item_id, call_id, output_index, delta
+    response.function_call_arguments.done   response_id, item_id, call_id, output_index, name, arguments
+    response.output_item.done               response_id, output_index, item (whole)
+    response.done                           response{id, status, status_details, output: [items], usage}
+    error                                   error{type, code, message}
+
+The events of a response are those of the Responses API, with an `event_id` and without numbers; several
+responses can be in flight, and the response's id tells whose an event is. Items are calls as they are there.
+The item's id and the `call_id` tell which call is meant. An output index does so only where both are missing:
+xAI gives 0 to every item and leaves it out of deltas. So calls are numbered here.
+
+A session outlives its errors: an `error` event, or a response that failed, is no end of the stream. Items of the
+conversation are no calls: a client seeds its history with the same events.
+Source: OpenAI API reference, "Realtime: server events", and the types of openai-python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from wholecall.deltas import (
+    ITEM_DONE,
+    CallClosed,
+    CallSeen,
+    Delta,
+    Index,
+    Noted,
+    Slot,
+    TextFragment,
+    TurnOpened,
+)
+from wholecall.dialects.decode import UNREADABLE, decode, dumped, is_done, is_noise, provider_error, read
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.realtime_progress import (
+    BODY_DECODER,
+    DECODER,
+    ERROR_DECODER,
+    Body,
+    Event,
+    Progress,
+    is_quiet,
+)
+from wholecall.dialects.responses_events import DONE_EVENTS, FRAGMENTS, added, whole_text
+from wholecall.dialects.responses_items import Item, call_delta, is_call
+from wholecall.dialects.translator import Translator
+from wholecall.framing.frame import Frame
+
+__all__ = ["RealtimeTranslator", "detect"]
+
+_TEXTS = (
+    "response.output_text.delta",
+    "response.output_audio_transcript.delta",
+    "response.text.delta",  # the names of the beta
+    "response.audio_transcript.delta",
+)
+
+
+def detect(payload: Mapping[str, Any], _event: str) -> bool:
+    """The start of a session, an event of a response with an event id, or a whole response."""
+    kind = payload.get("type")
+    if isinstance(kind, str):
+        return kind in {"session.created", "session.updated"} or (
+            kind.startswith("response.") and "event_id" in payload
+        )
+    return payload.get("object") == "realtime.response" and isinstance(payload.get("output"), list)
+
+
+class RealtimeTranslator(Translator):
+    """Messages of one Realtime session to deltas."""
+
+    def __init__(self) -> None:
+        self._model: str | None = None
+        self._now: Progress | None = None
+        self._responses: dict[str | None, Progress] = {}
+        self._events: dict[str | None, Callable[[Progress, Event], list[Delta]]] = {
+            **dict.fromkeys(FRAGMENTS, _fragment),
+            **dict.fromkeys(_TEXTS, _text),
+            **dict.fromkeys(DONE_EVENTS, _whole_text),
+            "response.created": _created,
+            "response.output_item.added": _added,
+            "response.output_item.done": _item_done,
+        }
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        try:
+            event = DECODER.decode(frame.data)
+        except UNREADABLE:
+            return self._slowly(frame)
+        return self._take(event, frame.data, frame)
+
+    def _slowly(self, frame: Frame) -> list[Delta]:
+        if is_done(frame.data):  # of a relay: it says nothing of a response
+            return []
+        views, texts, deltas = read(DECODER, frame)
+        for event, text in zip(views, texts, strict=True):
+            deltas += self._take(event, text, frame)
+        return deltas
+
+    def _take(self, event: Event, text: str, frame: Frame) -> list[Delta]:
+        known = self._events.get(event.type)
+        if known is None and event.type != "response.done":
+            return self._other(event, text, frame)
+        key = id_label(event.response_id) or (id_label(event.response.id) if event.response else None)
+        deltas, now = self._switch(key, created=event.type == "response.created")
+        if now is None:
+            return deltas
+        if known is not None:
+            return deltas + known(now, event)
+        body = decode(BODY_DECODER, text) or Body()
+        return deltas + now.conclude(body.response or body, event.usage)
+
+    def _other(self, event: Event, text: str, frame: Frame) -> list[Delta]:
+        if event.session is not None:
+            self._model = name_label(event.session.model) or self._model
+        if event.type is None and event.object == "realtime.response":
+            body = decode(BODY_DECODER, text) or Body()
+            deltas, now = self._switch(id_label(body.id))
+            return deltas if now is None else deltas + now.conclude(body, None)
+        if event.type == "error":
+            flat = decode(ERROR_DECODER, text)
+            error = event.error or (flat and msgspec.structs.asdict(flat))
+            return [msgspec.structs.replace(provider_error(error), fatal=False)]
+        if event.type is None and event.error:  # of a gateway: no session speaks so
+            return [provider_error(event.error)]
+        if self._now is None or is_noise(frame) or is_quiet(event.type or ""):
+            return []
+        return [Noted(0, "unknown_events")]
+
+    def _switch(self, key: str | None, *, created: bool = False) -> tuple[list[Delta], Progress | None]:
+        """Return the response that an event belongs to, and what makes it the current one; None if it is over."""
+        now = self._now
+        over = now is not None and now.ended
+        if now is not None and (key == now.key or key is None) and not (key is None and created and over):
+            return [], now
+        known = self._responses.get(key) if key is not None else None
+        if known is not None and known.ended:  # and another one is under way
+            return [Noted(0, "data_after_end")], None
+        self._now = known or Progress(key)
+        self._responses[key] = self._now
+        if known is not None:
+            return [TurnOpened(key)], known
+        return [TurnOpened(key, key, self._model, restart=over)], self._now
+
+
+# The events of a response
+
+
+def _created(_now: Progress, _event: Event) -> list[Delta]:
+    return []  # its turn was opened by its id
+
+
+def _text(now: Progress, event: Event) -> list[Delta]:
+    text = text_label(event.delta)
+    if text is None:
+        return []
+    now.spoken = True
+    return [TextFragment(0, text)]
+
+
+def _fragment(now: Progress, event: Event) -> list[Delta]:
+    if event.delta in ("", None):
+        return []
+    number, deltas = _located(now, event)
+    return [*deltas, Slot(0, number, id_label(event.item_id), dumped(event.delta))]
+
+
+def _whole_text(now: Progress, event: Event) -> list[Delta]:
+    event.output_index, deltas = _located(now, event)
+    return deltas + whole_text(event)
+
+
+def _located(now: Progress, event: Event) -> tuple[Index | None, list[Delta]]:
+    """Return the number of the call that an event means, and what it tells of one that was never added."""
+    alias, call_id = id_label(event.item_id), id_label(event.call_id)
+    before = now.n_calls
+    number = now.number(alias, call_id, index_label(event.output_index))
+    if now.n_calls == before or call_id is None:
+        return number, []
+    _, kind = DONE_EVENTS[(event.type or "").removesuffix(".delta").removesuffix(".done") + ".done"]
+    return number, [CallSeen(0, number, alias, call_id, None, kind)]
+
+
+def _added(now: Progress, event: Event) -> list[Delta]:
+    item = event.item or Item()
+    if is_call(item):
+        event.output_index = now.number_of(item, index_label(event.output_index), announced=True)
+    return added(event)
+
+
+def _item_done(now: Progress, event: Event) -> list[Delta]:
+    item = event.item or Item()
+    if not is_call(item):
+        return []  # an item of an unknown type was counted when it was added
+    number = now.number_of(item, index_label(event.output_index))
+    whole = call_delta(item, number, ITEM_DONE)
+    now.done[whole.id or ""] = item
+    return [whole, CallClosed(0, number, whole.alias, truncated=item.status == "incomplete")]
