@@ -23,6 +23,8 @@ COHERE_V1 = {"is_finished": False, "event_type": "stream-start", "generation_id"
 COHERE_V2 = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "assistant"}}}
 GEMINI = {"responseId": "r1", "modelVersion": "m", "candidates": [{"content": {"parts": [{"text": "x"}]}}]}
 AG_UI = {"type": "RUN_STARTED", "threadId": "t", "runId": "r1"}
+ACP_CHUNK = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
+ACP = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "r1", "update": ACP_CHUNK}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -34,12 +36,13 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "ollama-generate": GENERATE,
     "gemini": GEMINI,
     "ag-ui": AG_UI,
+    "acp": ACP,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
-    "ag-ui": ("r1", None),
+    **dict.fromkeys(("ag-ui", "acp"), ("r1", None)),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -135,6 +138,10 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "TEXT_MESSAGE_START", "messageId": "m"}, "ag-ui"),
         ({"type": "MESSAGES_SNAPSHOT", "messages": []}, "ag-ui"),
         ({"type": "RUN_ERROR", "message": "x"}, "ag-ui"),
+        (ACP, "acp"),
+        ({"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": {}}, "acp"),
+        ({"jsonrpc": "2.0", "id": 1, "method": "session/request_permission"}, "acp"),
+        ({"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "end_turn"}}, "acp"),
         ({"response": "", "done": True, "created_at": "t", "context": [1]}, "ollama-generate"),
     ],
 )
@@ -186,6 +193,11 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"candidates": 2, "usageMetadata": None},
         {"response": {"text": "x"}},
         {"message": "overloaded"},
+        {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}},
+        {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": None}},
+        {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "x"}},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {}},
+        {"method": "session/update", "params": {}},
         {"type": "RAW", "event": {}},
         {"type": "CUSTOM", "name": "x", "value": 1},
         {"type": "run_started", "runId": "r"},

@@ -18,6 +18,7 @@ NAMES = [
     *("responses", "anthropic"),
     *("cohere-v1", "cohere-v2"),
     "ag-ui",
+    "acp",
     *("gemini", "bedrock-converse"),
     *("legacy-completions", "chat-completions"),
     *("ollama", "ollama-generate"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tests.support import encode, encode_agents, encode_bedrock, encode_cohere, encode_gemini, encode_ollama
 from tests.support.encode import Pieces, Turn
 
-__all__ = ["RENDERERS", "WITHOUT_IDS"]
+__all__ = ["RENDERERS", "SERVER_SIDE", "WITHOUT_IDS"]
 
 RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "chat-completions": encode.render_chat,
@@ -24,6 +24,8 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "gemini, as a JSON array": encode_gemini.render_array,
     "gemini, with streamed arguments": encode_gemini.render_streamed,
     "ag-ui": encode_agents.render_ag_ui,
+    "acp": encode_agents.render_acp,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1"})  # their calls get minted ids
+SERVER_SIDE = frozenset({"acp"})  # who sends their calls executes them

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from wholecall.dialects import (
+    acp,
     ag_ui,
     anthropic,
     chat,
@@ -73,6 +74,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("cohere-v1", _LINES, cohere_v1.detect, cohere_v1.CohereV1Translator),
     Dialect("cohere-v2", _SSE, cohere_v2.detect, cohere_v2.CohereV2Translator),
     Dialect("ag-ui", ("sse", "jsonl", "jsonarray"), ag_ui.detect, ag_ui.AgUiTranslator),
+    Dialect("acp", ("jsonl", "sse", "jsonarray"), acp.detect, acp.AcpTranslator),
     Dialect("gemini", ("sse", "jsonarray", "jsonl"), gemini.detect, gemini.GeminiTranslator),
     Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
     Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
