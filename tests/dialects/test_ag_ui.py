@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.support import encode_agents
+from tests.support.encode import Call, Turn, every
+from wholecall import ToolCall, ToolCallParser
 from wholecall.deltas import (
     DONE,
     CallClosed,
@@ -428,3 +431,15 @@ def test_odd_frames() -> None:
 
     hole = WireFault("undecodable_frame", "a frame holds no JSON object", raw=deltas[2].raw, hole=True)  # type: ignore[union-attr]
     assert [seen(0, "c"), Slot(0, 0, None, "\ud83c"), hole] == deltas
+
+
+def test_nothing_is_to_be_executed_before_the_run_is_over() -> None:
+    """Until then a result may come: a run that breaks off anywhere, also after a call's end, gives no call."""
+    turn = Turn([Call("c", "f", '{"a":1}'), Call("d", "g")], text="Aye.")
+    whole_run = encode_agents.render_ag_ui(turn, every(3))
+    last = whole_run.index(b'data: {"type":"RUN_FINISHED"')
+
+    for place in (*range(0, last + 1, 40), last):
+        parser = ToolCallParser("ag-ui")
+        found = [*parser.feed(whole_run[:place]), *parser.close()]
+        assert not any(isinstance(event, ToolCall) for event in found), place

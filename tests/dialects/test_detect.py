@@ -37,6 +37,8 @@ XAI = {
 }
 ASSISTANTS = {"id": "r1", "object": "thread.run.step", "status": "in_progress"}
 REALTIME = {"type": "response.created", "event_id": "e1", "response": {"id": "r1"}}
+ACP_CHUNK = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
+ACP = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "r1", "update": ACP_CHUNK}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -60,6 +62,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "langchain-events": LANGCHAIN_EVENTS,
     "openai-realtime": REALTIME,
     "openai-assistants": ASSISTANTS,
+    "acp": ACP,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
@@ -72,6 +75,7 @@ ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("cohere-v1", "cohere-v2", "vercel-ui"), ("r1", None)),
     "openai-realtime": ("r1", None),
     "openai-assistants": ("r1", None),
+    **dict.fromkeys(("ag-ui", "acp"), ("r1", None)),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -199,6 +203,10 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "TEXT_MESSAGE_START", "messageId": "m"}, "ag-ui"),
         ({"type": "MESSAGES_SNAPSHOT", "messages": []}, "ag-ui"),
         ({"type": "RUN_ERROR", "message": "x"}, "ag-ui"),
+        (ACP, "acp"),
+        ({"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": {}}, "acp"),
+        ({"jsonrpc": "2.0", "id": 1, "method": "session/request_permission"}, "acp"),
+        ({"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "end_turn"}}, "acp"),
         ({"response": "", "done": True, "created_at": "t", "context": [1]}, "ollama-generate"),
         (DASHSCOPE, "dashscope"),
         ({"output": {"choices": []}}, "dashscope"),
@@ -299,6 +307,11 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"candidates": 2, "usageMetadata": None},
         {"response": {"text": "x"}},
         {"message": "overloaded"},
+        {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}},
+        {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": None}},
+        {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "x"}},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {}},
+        {"method": "session/update", "params": {}},
         {"type": "RAW", "event": {}},
         {"type": "CUSTOM", "name": "x", "value": 1},
         {"type": "run_started", "runId": "r"},

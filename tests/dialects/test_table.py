@@ -24,6 +24,7 @@ NAMES = [
     "ag-ui",
     *("vercel-data", "vercel-ui"),
     *("langchain", "langchain-events"),
+    "acp",
     *("gemini", "bedrock-converse"),
     "dashscope",
     *("legacy-completions", "chat-completions"),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.support import encode, quirky
 from tests.support.model import Fragment
-from tests.support.renderers import RENDERERS, WITHOUT_IDS
+from tests.support.renderers import RENDERERS, SERVER_SIDE, WITHOUT_IDS
 from tests.support.turns import (
     DONE,
     TERMINAL,
@@ -35,7 +35,7 @@ from tests.support.turns import (
     without_counters,
 )
 from wholecall import StreamClosed, ToolCallParser
-from wholecall.events import ArgumentsDelta, ToolCall, ToolCallDropped, TurnFinished
+from wholecall.events import ArgumentsDelta, ServerToolCall, ToolCall, ToolCallDropped, TurnFinished
 
 SECRET = "sekrit-7f3a"
 
@@ -67,7 +67,8 @@ def test_dialects_agree(plan: Plan, size: int) -> None:
 
     for dialect, render in RENDERERS.items():
         said = 1 if dialect in WITHOUT_IDS else 0  # an id that was minted says nothing
-        found = pairs(parse([render(turn, pieces)], "auto"))
+        kind = ServerToolCall if dialect in SERVER_SIDE else ToolCall
+        found = pairs(parse([render(turn, pieces)], "auto"), kind)
         assert [call[said:] for call in plan.sent()] == [call[said:] for call in found], dialect
 
 

@@ -1,11 +1,20 @@
-"""Recordings of agents that talk to a user interface: AG-UI."""
+"""Recordings of agents that talk to a user interface: AG-UI, and ACP."""
 
 from __future__ import annotations
 
 from tests.support import encode_agents as wire
 from tests.support.cases import Built, case, drop, expect, good
-from tests.support.encode import Call, Turn, every, json_array
-from tests.support.encode_agents import ag_ui, ag_ui_assistant, ag_ui_finished, ag_ui_sse, ag_ui_started
+from tests.support.encode import JSON, Call, Turn, every, json_array, json_lines
+from tests.support.encode_agents import (
+    acp_call,
+    acp_said,
+    acp_update,
+    ag_ui,
+    ag_ui_assistant,
+    ag_ui_finished,
+    ag_ui_sse,
+    ag_ui_started,
+)
 
 __all__: list[str] = []
 
@@ -181,3 +190,165 @@ def two_runs() -> Built:
         good("functions.ping:0#2", "ping", {"n": 2}, flags=["duplicate_id"]),
     )
     return ag_ui_sse(payloads), expect(*found, server=server)
+
+
+# ACP
+
+
+def seen(id: str, name: str, arguments: JSON, *flags: str) -> JSON:
+    """Return an expected call that the agent executes."""
+    return {"id": id, "name": name, "arguments": arguments, "flags": list(flags)}
+
+
+@case("acp/single-call", suffix="ndjson")
+def acp_single() -> Built:
+    """A prompt with thoughts, text and one call; what the agent tells of its session is no part of the turn."""
+    call = Call("call_001", "Reading tides.py", '{"path":"tides.py","lines":[1,40]}')
+    turn = Turn([call], text="Ich lese die Datei 📄.", reasoning="Which file?", id="sess_aa01")
+    commands = acp_update("available_commands_update", "sess_aa01", availableCommands=[])
+    data = json_lines([commands, *wire.acp_payloads(turn, every(7))])
+    return data, expect(
+        server=[seen(call.id, call.name, {"path": "tides.py", "lines": [1, 40]})], reason="stop"
+    )
+
+
+@case("acp/parallel-out-of-order", 56, 26, suffix="ndjson")
+def acp_parallel() -> Built:
+    """Three calls run at once and end in another order, one of them failed, one without any input."""
+    calls = [
+        acp_call(
+            "c1", "Search", kind="search", status="pending", rawInput={"pattern": "knots?", "in": "*.log"}
+        ),
+        acp_call("c2", "Run tests", kind="execute", status="in_progress", locations=[]),
+        acp_call("c3", "Fetch", kind="fetch", status="pending", rawInput={"url": "https://example.org/ø"}),
+    ]
+    ends = [
+        acp_update("tool_call_update", toolCallId="c3", status="failed", rawOutput="404"),
+        acp_update("tool_call_update", toolCallId="c1", status="completed"),
+        acp_update("tool_call_update", toolCallId="c2", status="completed", content=[]),
+    ]
+    server = [
+        seen("c1", "Search", {"pattern": "knots?", "in": "*.log"}),
+        seen("c2", "Run tests", {}),
+        seen("c3", "Fetch", {"url": "https://example.org/ø"}),
+    ]
+    return json_lines([*calls, *ends, wire.acp_answer(4, tokens=12)]), expect(server=server, reason="stop")
+
+
+@case("acp/input-is-replaced", 24, 25, suffix="ndjson")
+def acp_replaced() -> Built:
+    """The agent announces the call twice, and its input grows from an empty object; the last one counts."""
+    meta = {"claudeCode": {"toolName": "Bash"}}
+    about: JSON = {"kind": "execute", "status": "pending", "content": [], "_meta": meta}
+    payloads = [
+        acp_call("toolu_01", "Terminal", rawInput={}, **about),
+        acp_call("toolu_01", "`git di`", rawInput={"command": "git di"}, **about),
+        acp_update(
+            "tool_call_update", toolCallId="toolu_01", title="`git diff`", rawInput={"command": "git diff"}
+        ),
+        acp_update(
+            "tool_call_update", toolCallId="toolu_01", status="completed", rawInput={"command": "git diff"}
+        ),
+        wire.acp_answer(2),
+    ]
+    return json_lines(payloads), expect(
+        server=[seen("toolu_01", "Terminal", {"command": "git diff"})], reason="stop"
+    )
+
+
+@case("acp/asks-permission", suffix="ndjson")
+def acp_permission() -> Built:
+    """The agent asks before it acts: the call is told then; the log holds the client's side, too."""
+    asked: JSON = {"toolCallId": "call_rm", "title": "Remove build/", "rawInput": {"path": "build/"}}
+    payloads = [
+        wire.acp_prompt(7, "Clean up."),
+        acp_call("call_rm", "Remove", kind="delete", status="pending"),
+        wire.acp_asked(0, asked | {"status": "pending"}),
+        {"jsonrpc": "2.0", "id": 0, "result": {"outcome": {"outcome": "selected", "optionId": "once"}}},
+        {"jsonrpc": "2.0", "id": 1, "method": "fs/read_text_file", "params": {"sessionId": wire.SESSION}},
+        wire.acp_failed(1, -32002, "Resource not found"),
+        acp_update("tool_call_update", toolCallId="call_rm", status="completed", rawOutput={"removed": 3}),
+        wire.acp_answer(7),
+    ]
+    server = [seen("call_rm", "Remove", {"path": "build/"}, "needs_approval")]
+    return json_lines(payloads), expect(server=server, reason="stop")
+
+
+@case("acp/cancelled", 94, suffix="ndjson")
+def acp_cancelled() -> Built:
+    """The client cancels: the open call is dropped, and what the agent says of it later changes nothing."""
+    payloads = [
+        acp_call("c1", "Compile", kind="execute", status="in_progress", rawInput={"target": "all"}),
+        {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": wire.SESSION}},
+        wire.acp_answer(5, "cancelled"),
+        acp_update("tool_call_update", toolCallId="c1", status="failed"),
+    ]
+    lost = drop("c1", "Compile", "aborted", '{"target":"all"}')
+    return json_lines(payloads), expect(dropped=[lost], reason="error")
+
+
+@case("acp/dropped-connection", 51, suffix="ndjson")
+def acp_dropped() -> Built:
+    """The agent's process dies inside a message: one call was completed before, one was not."""
+    payloads = [
+        acp_said("On it."),
+        acp_call("c1", "List", kind="search", status="completed", rawInput={"dir": "."}),
+        acp_call("c2", "Edit", kind="edit", status="pending", rawInput={"file": "a.py", "to": "b"}),
+        acp_update("tool_call_update", toolCallId="c2", status="completed"),
+    ]
+    data = json_lines(payloads)[:-14]
+    lost = drop("c2", "Edit", "unterminated", '{"file":"a.py","to":"b"}')
+    return data, expect(
+        server=[seen("c1", "List", {"dir": "."})],
+        dropped=[lost],
+        reason="malformed",
+        faults=["undecodable_frame"],
+        anomalies=["missing_finish"],
+    )
+
+
+@case("acp/prompt-fails", 52, suffix="ndjson")
+def acp_fails() -> Built:
+    """The prompt is answered with an error while a call runs."""
+    payloads = [
+        wire.acp_prompt(9, "Deploy."),
+        acp_call("c1", "Deploy", kind="execute", status="in_progress", rawInput={"to": "harbour"}),
+        wire.acp_failed(9, -32603, "Internal error"),
+    ]
+    lost = drop("c1", "Deploy", "aborted", '{"to":"harbour"}')
+    return json_lines(payloads), expect(dropped=[lost], reason="error", faults=["provider_error"])
+
+
+@case("acp/two-sessions", 64, suffix="ndjson")
+def acp_sessions() -> Built:
+    """Two sessions on one connection use the same ids at the same time, and one of them is asked again."""
+    payloads = [
+        wire.acp_prompt(1, "Left?", "sess_a"),
+        wire.acp_prompt(2, "Right?", "sess_b"),
+        acp_call("1", "Look", session="sess_a", kind="read", rawInput={"side": "port"}),
+        acp_call("1", "Look", session="sess_b", kind="read", rawInput={"side": "starboard"}),
+        acp_update("tool_call_update", "sess_a", toolCallId="1", status="completed"),
+        wire.acp_answer(2),
+        acp_said("Clear.", session="sess_a"),
+        wire.acp_answer(1),
+        wire.acp_prompt(3, "Again?", "sess_a"),
+        acp_call("1", "Look", session="sess_a", kind="read", status="completed", rawInput={"side": "aft"}),
+        wire.acp_answer(3, "max_turn_requests"),
+    ]
+    sides = ("port", "starboard", "aft")
+    return json_lines(payloads), expect(
+        server=[seen("1", "Look", {"side": side}) for side in sides], reason="pause"
+    )
+
+
+@case("acp/whole-log", 90, suffix="json")
+def acp_whole_log() -> Built:
+    """A log of a session as one JSON array, cut for length by the model inside its last call."""
+    payloads = [
+        acp_said("Writing."),
+        acp_call("c1", "Write notes.md", kind="edit", status="pending", locations=[{"path": "notes.md"}]),
+        wire.acp_answer(6, "max_tokens", 512),
+    ]
+    return json_array(payloads), expect(
+        dropped=[drop("c1", "Write notes.md", "truncated", "")], reason="length"
+    )

@@ -1,16 +1,25 @@
-"""Render abstract turns as agents send them to a user interface: AG-UI.
+"""Render abstract turns as agents send them to a user interface: AG-UI, and ACP.
 
-Written from the documentation of AG-UI; knows nothing of wholecall.
+Written from the documentation of both protocols; knows nothing of wholecall.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
-from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, members, sse, whole
+from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_lines, members, sse, whole
 
 __all__ = [
+    "acp_answer",
+    "acp_asked",
+    "acp_call",
+    "acp_failed",
+    "acp_payloads",
+    "acp_prompt",
+    "acp_said",
+    "acp_update",
     "ag_ui",
     "ag_ui_assistant",
     "ag_ui_call",
@@ -22,6 +31,7 @@ __all__ = [
     "ag_ui_started",
     "ag_ui_text",
     "ag_ui_thought",
+    "render_acp",
     "render_ag_ui",
 ]
 
@@ -118,3 +128,75 @@ def ag_ui_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
 def render_ag_ui(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as the stream of one run."""
     return ag_ui_sse(ag_ui_payloads(turn, pieces))
+
+
+# ACP
+
+SESSION = "sess_4f0a91"
+
+
+def acp_update(update: str, session: str = SESSION, /, **fields: Any) -> JSON:
+    """Return one update of a session."""
+    params = {"sessionId": session, "update": members(sessionUpdate=update, **fields)}
+    return {"jsonrpc": "2.0", "method": "session/update", "params": params}
+
+
+def acp_said(text: str, kind: str = "agent_message_chunk", session: str = SESSION) -> JSON:
+    """Return a piece of text, or of a thought."""
+    return acp_update(kind, session, content={"type": "text", "text": text})
+
+
+def acp_call(id: str, title: str, *, session: str = SESSION, **fields: Any) -> JSON:
+    """Return the announcement of a call."""
+    return acp_update("tool_call", session, toolCallId=id, title=title, **fields)
+
+
+def acp_asked(id: int, call: JSON, session: str = SESSION) -> JSON:
+    """Return the agent's request to permit a call."""
+    options = [
+        {"optionId": "once", "name": "Allow once", "kind": "allow_once"},
+        {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+    ]
+    params = {"sessionId": session, "toolCall": call, "options": options}
+    return {"jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params}
+
+
+def acp_prompt(id: int, text: str, session: str = SESSION) -> JSON:
+    """Return what the client asks."""
+    params = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
+    return {"jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": params}
+
+
+def acp_answer(id: int, reason: str = "end_turn", tokens: int | None = None) -> JSON:
+    """Return the answer to a prompt, which ends its turn."""
+    usage: Any = ABSENT
+    if tokens is not None:
+        usage = {"totalTokens": 64 + tokens, "inputTokens": 64, "outputTokens": tokens}
+    return {"jsonrpc": "2.0", "id": id, "result": members(stopReason=reason, usage=usage)}
+
+
+def acp_failed(id: Any, code: int, message: str) -> JSON:
+    """Return the answer to a request that failed."""
+    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
+
+
+def acp_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
+    """Return the messages of a prompt's turn; the tool's name is the title."""
+    session = turn.id
+    payloads = [acp_said(piece, "agent_thought_chunk", session) for piece in pieces(turn.reasoning)]
+    payloads += [acp_said(piece, session=session) for piece in pieces(turn.text)]
+    for call in turn.calls:
+        given = json.loads(call.arguments)
+        payloads.append(acp_call(call.id, call.name, session=session, kind="other", status="pending"))
+        states: list[JSON] = [
+            {"status": "in_progress", "rawInput": given},
+            {"status": "completed", "rawOutput": {"ok": True}},
+        ]
+        payloads += [acp_update("tool_call_update", session, toolCallId=call.id, **state) for state in states]
+    reason = "max_tokens" if turn.stopped else "end_turn"
+    return [*payloads, acp_answer(3, reason, turn.tokens)]
+
+
+def render_acp(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as an agent writes it to its standard output."""
+    return json_lines(acp_payloads(turn, pieces))

@@ -30,6 +30,7 @@ from tests.support import (  # noqa: E402  (a script has no package to import fr
     corpora_live,  # noqa: F401
     corpora_ollama,  # noqa: F401
     corpora_openai,  # noqa: F401
+    corpora_relays,  # noqa: F401
 )
 from tests.support import encode as wire  # noqa: E402
 from tests.support.cases import CASES, Built, Case, case, drop, expect, good  # noqa: E402

@@ -18,7 +18,7 @@ from tests.support import (
 )
 from tests.support.encode import Pieces, Turn
 
-__all__ = ["RENDERERS", "WITHOUT_IDS"]
+__all__ = ["RENDERERS", "SERVER_SIDE", "WITHOUT_IDS"]
 
 RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "chat-completions": encode.render_chat,
@@ -49,6 +49,8 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "xai-grpc": encode_live.render_xai,
     "gemini-interactions": encode_live.render_interaction,
     "ag-ui": encode_agents.render_ag_ui,
+    "acp": encode_agents.render_acp,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1"})  # their calls get minted ids
+SERVER_SIDE = frozenset({"acp"})  # who sends their calls executes them

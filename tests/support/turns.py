@@ -198,9 +198,9 @@ def log(found: Iterable[Any]) -> list[bytes]:
     return [event.to_json() for event in found]
 
 
-def pairs(found: Iterable[Any]) -> list[tuple[str, str, str]]:
+def pairs(found: Iterable[Any], kind: type = ToolCall) -> list[tuple[str, str, str]]:
     """Return id, name and arguments of the calls that came out, in order of choice and index."""
-    calls = sorted((e for e in found if type(e) is ToolCall), key=lambda e: (e.choice, e.index))
+    calls = sorted((e for e in found if type(e) is kind), key=lambda e: (e.choice, e.index))
     return [(call.id, call.name, canonical(call.arguments)) for call in calls]
 
 

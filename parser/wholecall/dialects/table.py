@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from wholecall.dialects import (
+    acp,
     ag_ui,
     anthropic,
     assistants,
@@ -101,6 +102,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     Dialect("vercel-ui", _SSE, vercel_ui.detect, vercel_ui.VercelUITranslator),
     Dialect("langchain", _SSE, langchain.detect, langchain.LangChainTranslator),
     Dialect("langchain-events", _LINES, langchain_events.detect, langchain_events.LangChainEventsTranslator),
+    Dialect("acp", ("jsonl", "sse", "jsonarray"), acp.detect, acp.AcpTranslator),
     Dialect("gemini", ("sse", "jsonarray", "jsonl"), gemini.detect, gemini.GeminiTranslator),
     Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
     Dialect("dashscope", _SSE, dashscope.detect, dashscope.DashScopeTranslator),
