@@ -298,7 +298,6 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"event": {"event_type": ["start"]}},
         {"event": "start"},
         {"completion_message": None},
-        {"outputs": []},
         {"outputs": [{"type": "message.output", "content": "x"}]},
         {"chunk": {"outputs": [None]}},
         {"chunk": {"usage": {}}, "outputs": "x"},

@@ -27,7 +27,6 @@ NAMES = [
     "acp",
     *("gemini", "bedrock-converse"),
     "dashscope",
-    *("legacy-completions", "chat-completions"),
     *("legacy-completions", "xai-grpc", "chat-completions"),
     *("ollama", "ollama-generate"),
     "workers-ai",

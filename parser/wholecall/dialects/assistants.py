@@ -106,7 +106,7 @@ class AssistantsTranslator(Translator):
     def _open(self, data: Data) -> tuple[Step, list[Delta]]:
         """Return the step under way, begun if it is another one than the last, and what begins it."""
         last, key = self._now, id_label(data.id)
-        if last is not None and key == last.key:
+        if last is not None and key in (None, last.key):
             return last, []
         known = self._steps.get(key)
         if known is not None:
