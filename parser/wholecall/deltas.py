@@ -188,13 +188,15 @@ class TurnOpened(msgspec.Struct, frozen=True, gc=False):
 class Finish(msgspec.Struct, frozen=True, gc=False):
     """Why a choice ended: `reason` in our words, `provider_reason` verbatim; more may come.
 
-    `drops=True` drops every open call (a refusal takes back what was begun).
+    `drops=True` drops every open call (a refusal takes back what was begun). `ends=True` says that the end of
+    the turn follows in the same frame: no call ends before it, so that all of them end in order.
     """
 
     choice: int
     reason: TurnReason
     provider_reason: str | None
     drops: bool = False
+    ends: bool = False
 
 
 class TurnEnded(msgspec.Struct, frozen=True, gc=False):

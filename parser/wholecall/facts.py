@@ -195,6 +195,7 @@ def _finish(choice: Choice, delta: Finish) -> None:
         choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
     if delta.drops:
         judge_all(choice, "aborted")
+    if delta.drops or delta.ends:
         return
     ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
     held, choice.held = choice.held, None

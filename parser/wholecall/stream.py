@@ -16,6 +16,7 @@ import msgspec
 from wholecall.assembler import Assembler
 from wholecall.deltas import Delta, WireFault
 from wholecall.dialects.decode import is_done, is_noise, payloads, plain, provider_error, undecodable
+from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, detect_dialect, named
 from wholecall.errors import StreamClosed, UnknownDialect
 from wholecall.events import Event
@@ -233,7 +234,7 @@ class ToolCallParser:
         if translator is None:
             self._detect(frame)
             return
-        deltas = translator.translate(frame)
+        deltas = ended_together(translator.translate(frame))
         if self._ending:
             deltas = [_without_hole(delta) for delta in deltas]
         if frame.replaced:

@@ -519,7 +519,7 @@ def test_a_whole_body_is_a_turn(first: bool) -> None:
         OPENED,
         TextFragment(0, "ok"),
         CallWhole(0, 0, None, "c1", "f", '{"a":1}', HYDRATION),
-        Finish(0, "tool_calls", "tool_calls"),
+        Finish(0, "tool_calls", "tool_calls", ends=True),
         UsageSeen({"n": 1}),
         TurnEnded(),
     ] == told

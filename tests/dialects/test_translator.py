@@ -12,6 +12,7 @@ from tests.support import bless
 from tests.support.told import Echo, in_pieces
 from wholecall import Limits
 from wholecall.deltas import Fragment, Run, Slot, TextFragment
+from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.framing import FRAMINGS, Frame, sniff
 
@@ -42,7 +43,8 @@ def test_frames_in_a_row_say_what_they_say_one_by_one(entry: dict[str, Any]) -> 
     """However the frames are put together, the pieces are the same, and no run holds an empty one."""
     frames = frames_of(entry)
     one_by_one, in_rows = (named(entry["dialect"]).start() for _ in range(2))
-    expected = in_pieces(delta for frame in frames for delta in one_by_one.translate(frame))
+    told = (ended_together(one_by_one.translate(frame)) for frame in frames)
+    expected = in_pieces(delta for deltas in told for delta in deltas)
     actual = [delta for row in batches(frames, entry["name"]) for delta in in_rows.translate_all(row)]
 
     assert expected == in_pieces(actual)

@@ -641,3 +641,30 @@ def test_a_repr_tells_the_state_and_no_secret() -> None:
     events += parser.close()
     assert "<ToolCallParser chat-completions closed turns=1>" == repr(parser)
     assert not [shown for shown in map(repr, [parser, parser.turn, *events]) if "secret" in shown]
+
+
+ARGUMENTS = ("{}", '{"a":1}', "", '{"b":2}')
+RESTATED = [
+    {"type": "function_call", "call_id": f"c{n}", "name": "f", "arguments": a}
+    for n, a in enumerate(ARGUMENTS)
+]
+CALLS = [{"id": f"c{n}", "function": {"name": "f", "arguments": a}} for n, a in enumerate(ARGUMENTS)]
+IN_ONE_FRAME = {
+    "finished response": {"type": "response.completed", "response": {"id": "r", "output": RESTATED}},
+    "whole response": {"object": "response", "id": "r", "status": "completed", "output": RESTATED},
+    "whole completion": {
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": {"tool_calls": CALLS}, "finish_reason": "tool_calls"}],
+    },
+}
+
+
+@pytest.mark.parametrize("payload", IN_ONE_FRAME.values(), ids=list(IN_ONE_FRAME))
+@pytest.mark.parametrize("named", [False, True], ids=["detected", "named"])
+def test_calls_that_end_in_one_frame_end_in_order(payload: dict[str, Any], named: bool) -> None:
+    """A finish whose turn ends in the same frame waits for that end, so empty calls stand in their places."""
+    dialect = "chat-completions" if "choices" in payload else "responses"
+    parser = ToolCallParser(dialect if named else "auto")
+    events = parser.feed(sse(payload)) + parser.close()
+
+    assert [0, 1, 2, 3] == [event.index for event in events if isinstance(event, ToolCall)]

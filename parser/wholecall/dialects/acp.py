@@ -39,17 +39,14 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.acp_views import DECODER, QUIET, Message, Params, Result, Session, Update
 from wholecall.dialects.decode import (
-    UNREADABLE,
     is_blank,
-    is_done,
     is_noise,
     provider_error,
-    read,
     wire_text,
 )
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Flag
 
@@ -70,30 +67,16 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     return answers or payload.get("method") in _METHODS
 
 
-class AcpTranslator(Translator):
+class AcpTranslator(ViewTranslator):
     """Frames of one connection to deltas."""
+
+    decoder = DECODER
 
     def __init__(self) -> None:
         self._sessions: dict[str | None, Session] = {}
         self._now: Session | None = None  # whose turn is the current one
         self._prompts: dict[str, str | None] = {}  # requests without an answer, and their sessions
         self._hears_client = False
-
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one message says."""
-        try:
-            message = DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(message, frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # no agent says this, and it is no word on how a prompt ended
-            return []
-        messages, _, deltas = read(DECODER, frame)
-        for message in messages:
-            deltas += self._take(message, frame)
-        return deltas
 
     def _take(self, message: Message, frame: Frame) -> list[Delta]:
         params = message.params or Params()

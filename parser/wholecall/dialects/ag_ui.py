@@ -38,10 +38,10 @@ from wholecall.dialects.ag_ui_views import (
     named_ids,
     thought,
 )
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, provider_error, read
+from wholecall.dialects.decode import is_noise, provider_error
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["AgUiTranslator", "detect"]
@@ -57,8 +57,10 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     return isinstance(kind, str) and kind in DECISIVE
 
 
-class AgUiTranslator(Translator):
+class AgUiTranslator(ViewTranslator):
     """Frames of one AG-UI stream to deltas."""
+
+    decoder = DECODER
 
     def __init__(self) -> None:
         self._key: str | None = None
@@ -85,22 +87,6 @@ class AgUiTranslator(Translator):
             "RUN_FINISHED": self._run_finished,
             "RUN_ERROR": self._run_error,
         }
-
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            event = DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(event, frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it; it is no word on how a run ended
-            return []
-        events, _, deltas = read(DECODER, frame)
-        for event in events:
-            deltas += self._take(event, frame)
-        return deltas
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         kind = frame.event if event.type is None else event.type

@@ -51,6 +51,7 @@ from wholecall.dialects.decode import (
     provider_error,
 )
 from wholecall.dialects.labels import id_label, index_label, name_label
+from wholecall.dialects.restated import ended_together
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
@@ -132,7 +133,7 @@ class AnthropicTranslator(ViewTranslator):
                 run.texts.append(text)
             else:
                 run = None
-                deltas += self._take(event, frame)
+                deltas += ended_together(self._take(event, frame))
         return deltas
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:

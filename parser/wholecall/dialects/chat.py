@@ -62,7 +62,7 @@ from wholecall.dialects.decode import UNREADABLE, first_choice, is_done, plain, 
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.responses import ResponsesTranslator
-from wholecall.dialects.restated import told_together
+from wholecall.dialects.restated import ended_together, told_together
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
@@ -104,12 +104,12 @@ class ChatTranslator(Translator):
         deltas: list[Delta] = []
         for frame in frames:
             if not self._opened or frame.event == "error":
-                deltas += self._wide(frame)
+                deltas += ended_together(self._wide(frame))
                 continue
             try:
                 chunk = _narrow(frame.data)
             except UNREADABLE:
-                deltas += self._wide(frame)
+                deltas += ended_together(self._wide(frame))
                 continue
             for choice in chunk.choices:
                 self._narrow_choice(deltas, choice)

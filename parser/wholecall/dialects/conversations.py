@@ -43,17 +43,14 @@ from wholecall.dialects.chat_calls import speech
 from wholecall.dialects.chat_views import DeltaView
 from wholecall.dialects.decode import (
     NO_TEXT,
-    UNREADABLE,
     is_blank,
-    is_done,
     is_noise,
     plain,
     provider_error,
-    read,
     wire_text,
 )
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Flag, Kind
 
@@ -82,9 +79,6 @@ class _Event(_Entry, gc=False):
     outputs: Union[list[_Entry], None] = None
 
 
-_DECODER = msgspec.json.Decoder(_Event)
-
-
 def detect(payload: Mapping[str, Any], event: str) -> bool:
     """An event of a conversation, by its type or its name, or a whole body."""
     kind = payload.get("type")
@@ -93,8 +87,10 @@ def detect(payload: Mapping[str, Any], event: str) -> bool:
     return isinstance(payload.get("outputs"), list) and "conversation_id" in payload
 
 
-class ConversationsTranslator(Translator):
+class ConversationsTranslator(ViewTranslator):
     """Frames of one stream to deltas; it remembers the labels of calls, because every event repeats them."""
+
+    decoder = msgspec.json.Decoder(_Event)
 
     def __init__(self) -> None:
         self._key: str | None = None
@@ -108,24 +104,11 @@ class ConversationsTranslator(Translator):
             "tool.execution.delta": self._tool,
             "tool.execution.done": self._tool_done,
             "conversation.response.started": self._start,
-            "conversation.response.done": self._done,
+            "conversation.response.done": self._over,
         }
 
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            event = _DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(event, frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it
-            return [] if self._ended else [TurnEnded(self._key)]
-        events, texts, deltas = read(_DECODER, frame)
-        for event, text in zip(events, texts, strict=True):
-            deltas += self._take(event, Frame(frame.event, text))
-        return deltas
+    def _done(self) -> list[Delta]:
+        return [] if self._ended else [TurnEnded(self._key)]
 
     def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         if event.error:
@@ -147,7 +130,7 @@ class ConversationsTranslator(Translator):
         self._labels.clear()
         return [TurnOpened(self._key, self._key, model, restart=True)]
 
-    def _done(self, event: _Event) -> list[Delta]:
+    def _over(self, event: _Event) -> list[Delta]:
         self._ended = True
         deltas: list[Delta] = [UsageSeen(event.usage)] if isinstance(event.usage, dict) else []
         return [*deltas, Finish(0, "tool_calls" if self._called else "stop", None), TurnEnded(self._key)]
@@ -157,7 +140,7 @@ class ConversationsTranslator(Translator):
         deltas = self._start(event, next(filter(None, models), None))
         for entry in outputs:
             deltas += self._entry(entry)
-        return deltas + self._done(event)
+        return deltas + self._over(event)
 
     def _entry(self, entry: _Entry) -> list[Delta]:
         """Return what a whole entry says."""

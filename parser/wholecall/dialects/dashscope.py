@@ -36,10 +36,10 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.chat_calls import labelled, listed, speech
 from wholecall.dialects.chat_views import ChoiceView, DeltaView
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, plain, provider_error, read
+from wholecall.dialects.decode import is_noise, plain, provider_error
 from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["DashScopeTranslator", "detect"]
@@ -60,9 +60,6 @@ class _Frame(msgspec.Struct, gc=False):
     type: Any = None
 
 
-_DECODER = msgspec.json.Decoder(_Frame)
-
-
 def detect(payload: Mapping[str, Any], _event: str) -> bool:
     """An output that holds choices, or a text beside the request's id."""
     output = payload.get("output")
@@ -72,29 +69,18 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     return text or isinstance(output.get("choices"), list)
 
 
-class DashScopeTranslator(Translator):
+class DashScopeTranslator(ViewTranslator):
     """Frames of one stream to deltas."""
+
+    decoder = msgspec.json.Decoder(_Frame)
 
     def __init__(self) -> None:
         self._key: str | None = None
         self._open = False
         self._spoken = _Spoken()
 
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            view = _DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(view, frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it
-            return [TurnEnded(self._key)]
-        views, texts, deltas = read(_DECODER, frame)
-        for view, text in zip(views, texts, strict=True):
-            deltas += self._take(view, Frame(frame.event, text))
-        return deltas
+    def _done(self) -> list[Delta]:
+        return [TurnEnded(self._key)]
 
     def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
         if view.error:

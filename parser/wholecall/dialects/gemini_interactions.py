@@ -41,19 +41,16 @@ from wholecall.deltas import (
     UsageSeen,
 )
 from wholecall.dialects.decode import (
-    UNREADABLE,
     is_blank,
-    is_done,
     is_noise,
     provider_error,
-    read,
     wire_text,
 )
 from wholecall.dialects.gemini_steps import Step, extra_of, kind_of, name_of, piece, restated, said
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.restated import told_together
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Kind
 
@@ -80,7 +77,6 @@ class _Event(_Interaction, gc=False):
     error: Any = None
 
 
-_DECODER = msgspec.json.Decoder(_Event)
 _NO_STEP = Step()
 _NO_INTERACTION = _Interaction()
 
@@ -93,8 +89,10 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     return payload.get("object") == "interaction" and isinstance(payload.get("steps"), list)
 
 
-class GeminiInteractionsTranslator(Translator):
+class GeminiInteractionsTranslator(ViewTranslator):
     """Events of one stream to deltas."""
+
+    decoder = msgspec.json.Decoder(_Event)
 
     def __init__(self) -> None:
         self._key: str | None = None
@@ -111,21 +109,8 @@ class GeminiInteractionsTranslator(Translator):
             "interaction.completed": self._completed,
         }
 
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            event = _DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(event, frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # follows every stream, and ends it only where the last event is missing
-            return [] if self._ended else self._end()
-        events, _, deltas = read(_DECODER, frame)
-        for event in events:
-            deltas += self._take(event, frame)
-        return deltas
+    def _done(self) -> list[Delta]:
+        return [] if self._ended else self._end()
 
     def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         if event.error:

@@ -24,10 +24,10 @@ from msgspec.structs import replace
 from wholecall.deltas import Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened, UsageSeen
 from wholecall.dialects.chat_calls import labelled, member, speech
 from wholecall.dialects.chat_views import DeltaView, ToolCallView
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, plain, provider_error, read
+from wholecall.dialects.decode import is_noise, plain, provider_error
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["LlamaTranslator", "detect"]
@@ -62,17 +62,16 @@ class _Frame(msgspec.Struct, gc=False):
     type: Any = None
 
 
-_DECODER = msgspec.json.Decoder(_Frame)
-
-
 def detect(payload: Mapping[str, Any], _event: str) -> bool:
     """An event inside the payload that says which one it is, or a whole body."""
     kind = member(payload.get("event"), "event_type")
     return (isinstance(kind, str) and kind in _TYPES) or isinstance(payload.get("completion_message"), dict)
 
 
-class LlamaTranslator(Translator):
+class LlamaTranslator(ViewTranslator):
     """Frames of one stream to deltas; it numbers the calls by their ids."""
+
+    decoder = msgspec.json.Decoder(_Frame)
 
     def __init__(self) -> None:
         self._key: str | None = None
@@ -80,21 +79,8 @@ class LlamaTranslator(Translator):
         self._numbers: dict[str, int] = {}
         self._latest = 0
 
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            view = _DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(view, frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):
-            return [TurnEnded(self._key)]
-        views, texts, deltas = read(_DECODER, frame)
-        for view, text in zip(views, texts, strict=True):
-            deltas += self._take(view, Frame(frame.event, text))
-        return deltas
+    def _done(self) -> list[Delta]:
+        return [TurnEnded(self._key)]
 
     def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
         if view.error or frame.event == "error":

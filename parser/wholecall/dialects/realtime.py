@@ -37,7 +37,7 @@ from wholecall.deltas import (
     TextFragment,
     TurnOpened,
 )
-from wholecall.dialects.decode import UNREADABLE, decode, dumped, is_done, is_noise, provider_error, read
+from wholecall.dialects.decode import decode, dumped, is_noise, provider_error
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.realtime_progress import (
     BODY_DECODER,
@@ -50,7 +50,7 @@ from wholecall.dialects.realtime_progress import (
 )
 from wholecall.dialects.responses_events import DONE_EVENTS, FRAGMENTS, added, whole_text
 from wholecall.dialects.responses_items import Item, call_delta, is_call
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["RealtimeTranslator", "detect"]
@@ -73,8 +73,10 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     return payload.get("object") == "realtime.response" and isinstance(payload.get("output"), list)
 
 
-class RealtimeTranslator(Translator):
+class RealtimeTranslator(ViewTranslator):
     """Messages of one Realtime session to deltas."""
+
+    decoder = DECODER
 
     def __init__(self) -> None:
         self._model: str | None = None
@@ -89,44 +91,28 @@ class RealtimeTranslator(Translator):
             "response.output_item.done": _item_done,
         }
 
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            event = DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(event, frame.data, frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # of a relay: it says nothing of a response
-            return []
-        views, texts, deltas = read(DECODER, frame)
-        for event, text in zip(views, texts, strict=True):
-            deltas += self._take(event, text, frame)
-        return deltas
-
-    def _take(self, event: Event, text: str, frame: Frame) -> list[Delta]:
+    def _take(self, event: Event, frame: Frame) -> list[Delta]:
         known = self._events.get(event.type)
         if known is None and event.type != "response.done":
-            return self._other(event, text, frame)
+            return self._other(event, frame)
         key = id_label(event.response_id) or (id_label(event.response.id) if event.response else None)
         deltas, now = self._switch(key, created=event.type == "response.created")
         if now is None:
             return deltas
         if known is not None:
             return deltas + known(now, event)
-        body = decode(BODY_DECODER, text) or Body()
+        body = decode(BODY_DECODER, frame.data) or Body()
         return deltas + now.conclude(body.response or body, event.usage)
 
-    def _other(self, event: Event, text: str, frame: Frame) -> list[Delta]:
+    def _other(self, event: Event, frame: Frame) -> list[Delta]:
         if event.session is not None:
             self._model = name_label(event.session.model) or self._model
         if event.type is None and event.object == "realtime.response":
-            body = decode(BODY_DECODER, text) or Body()
+            body = decode(BODY_DECODER, frame.data) or Body()
             deltas, now = self._switch(id_label(body.id))
             return deltas if now is None else deltas + now.conclude(body, None)
         if event.type == "error":
-            flat = decode(ERROR_DECODER, text)
+            flat = decode(ERROR_DECODER, frame.data)
             error = event.error or (flat and msgspec.structs.asdict(flat))
             return [msgspec.structs.replace(provider_error(error), fatal=False)]
         if event.type is None and event.error:  # of a gateway: no session speaks so

@@ -64,6 +64,7 @@ from wholecall.dialects.responses_items import (
     reasoning_deltas,
 )
 from wholecall.dialects.responses_progress import Progress
+from wholecall.dialects.restated import ended_together
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
@@ -149,7 +150,7 @@ class ResponsesTranslator(ViewTranslator):
                 run.texts.append(text)
             else:
                 run = None
-                deltas += self._take(event, frame)
+                deltas += ended_together(self._take(event, frame))
                 last, kind, now = self._last, self._last_type, self._now
         return deltas
 

@@ -1,4 +1,4 @@
-"""What the calls of one finished message tell of each other, for every dialect that restates calls."""
+"""What the deltas of one frame tell of each other, for every dialect."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from wholecall.deltas import CallWhole, Delta
+from wholecall.deltas import CallWhole, Delta, Finish, TurnEnded
 
-__all__ = ["told_together"]
+__all__ = ["ended_together", "told_together"]
 
 
 def told_together(deltas: list[Delta], others: Iterable[str] = ()) -> list[Delta]:
@@ -22,3 +22,11 @@ def told_together(deltas: list[Delta], others: Iterable[str] = ()) -> list[Delta
         return deltas
     replace = msgspec.structs.replace
     return [replace(delta, told=told) if isinstance(delta, CallWhole) else delta for delta in deltas]
+
+
+def ended_together(deltas: list[Delta]) -> list[Delta]:
+    """Let a finish know that the end of its turn follows in the same frame."""
+    if not deltas or type(deltas[-1]) is not TurnEnded:
+        return deltas
+    replace = msgspec.structs.replace
+    return [replace(delta, ends=True) if isinstance(delta, Finish) else delta for delta in deltas]

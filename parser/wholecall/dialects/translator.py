@@ -9,6 +9,7 @@ import msgspec
 
 from wholecall.deltas import Delta
 from wholecall.dialects.decode import UNREADABLE, is_done, read
+from wholecall.dialects.restated import ended_together
 from wholecall.framing.frame import Frame
 
 __all__ = ["Translator", "ViewTranslator"]
@@ -22,8 +23,8 @@ class Translator(ABC):
         """Return what one frame says, in order; pieces of one call in a row may be one `Run`."""
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Return what frames in a row say: the same as one by one, but there may be longer runs."""
-        return [delta for frame in frames for delta in self.translate(frame)]
+        """Return what frames in a row say: what they say one by one, with longer runs, each frame ended together."""
+        return [delta for frame in frames for delta in ended_together(self.translate(frame))]
 
     def close(self) -> list[Delta]:
         """Return what the end of the stream says: nothing in most dialects."""
@@ -50,9 +51,9 @@ class ViewTranslator(Translator):
     def _slowly(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):  # proxies add it to streams of any dialect
             return self._done()
-        views, _, deltas = read(self.decoder, frame)
-        for view in views:
-            deltas += self._take(view, frame)
+        views, texts, deltas = read(self.decoder, frame)
+        for view, text in zip(views, texts, strict=True):
+            deltas += self._take(view, Frame(frame.event, text))
         return deltas
 
     @abstractmethod

@@ -24,10 +24,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from wholecall.deltas import Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, provider_error, read, wire_text
+from wholecall.dialects.decode import is_done, is_noise, provider_error, read, wire_text
 from wholecall.dialects.labels import id_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.dialects.vercel_calls import Announced, Calls, sealed
 from wholecall.dialects.vercel_ui_views import DECODER, Chunk, Part, announced
 from wholecall.framing.frame import Frame
@@ -66,8 +66,10 @@ def _typed(parts: list[Any]) -> bool:
     return all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts)
 
 
-class VercelUITranslator(Translator):
+class VercelUITranslator(ViewTranslator):
     """Frames of one stream to deltas."""
+
+    decoder = DECODER
 
     def __init__(self) -> None:
         self._key: str | None = None
@@ -90,14 +92,6 @@ class VercelUITranslator(Translator):
             "abort": self._abort,
             "error": self._error,
         }
-
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            chunk = DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(chunk, frame)
 
     def close(self) -> list[Delta]:
         """Say that the calls are over whose whole input was the last that came."""

@@ -41,7 +41,6 @@ from wholecall.dialects.chat import ChatTranslator
 from wholecall.dialects.chat_views import ToolCallView, argument_text
 from wholecall.dialects.decode import (
     NO_TEXT,
-    UNREADABLE,
     decode,
     is_done,
     is_noise,
@@ -52,7 +51,7 @@ from wholecall.dialects.decode import (
 )
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["WorkersTranslator", "detect"]
@@ -85,8 +84,10 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     return calls or isinstance(payload.get("response"), str)
 
 
-class WorkersTranslator(Translator):
+class WorkersTranslator(ViewTranslator):
     """Frames of one stream to deltas."""
+
+    decoder = _DECODER
 
     def __init__(self) -> None:
         self._open = False
@@ -97,14 +98,6 @@ class WorkersTranslator(Translator):
         self._over: dict[str, int] = {}  # the slots of the calls that were closed, by their ids
         self._latest: Index = 0
         self._guest = ChatTranslator()
-
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
-        try:
-            view = _DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(view, frame)
 
     def close(self) -> list[Delta]:
         """Say that a lone body, which came as no server-sent event, was all there is: it has no end mark."""

@@ -40,10 +40,10 @@ from wholecall.deltas import (
     UsageSeen,
 )
 from wholecall.dialects.chat_views import FunctionView
-from wholecall.dialects.decode import UNREADABLE, is_blank, is_done, is_noise, provider_error, read, wire_text
+from wholecall.dialects.decode import is_blank, is_noise, provider_error, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Kind, TurnReason
 
@@ -94,7 +94,6 @@ class _Line(_Chunk, gc=False):
     type: Any = None
 
 
-_DECODER = msgspec.json.Decoder(_Line)
 _NOTHING = _Said()
 _NO_FUNCTION = FunctionView()
 
@@ -107,8 +106,10 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     return isinstance(first, dict) and any(isinstance(first.get(said), dict) for said in ("delta", "message"))
 
 
-class XaiGrpcTranslator(Translator):
+class XaiGrpcTranslator(ViewTranslator):
     """Lines of one stream to deltas; calls are told apart by all that they say, for they have no index."""
+
+    decoder = msgspec.json.Decoder(_Line)
 
     def __init__(self) -> None:
         self._key: str | None = None
@@ -116,21 +117,8 @@ class XaiGrpcTranslator(Translator):
         self._slots: dict[object, int] = {}  # of the calls so far, by all that they said
         self._rounds: dict[int, bool] = {}  # those with calls, and whether any is the client's
 
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one line says."""
-        try:
-            line = _DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(line, frame)
-
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it
-            return self._end()
-        lines, _, deltas = read(_DECODER, frame)
-        for line in lines:
-            deltas += self._take(line, frame)
-        return deltas
+    def _done(self) -> list[Delta]:
+        return self._end()
 
     def _end(self) -> list[Delta]:
         if not self._open:
