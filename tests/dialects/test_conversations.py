@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from wholecall import ToolCall, ToolCallDropped, ToolCallParser
 from wholecall.deltas import (
     ITEM_DONE,
     OBJECT,
     CallClosed,
+    CallRefused,
     CallSeen,
     CallWhole,
     Delta,
@@ -209,3 +211,38 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
     assert [OPENED, TurnEnded("k")] == translate(STARTED, "[DONE]")
     assert [*ENDED[1:]] == translate(STARTED, call(""), {**DONE, "usage": None}, "[DONE]")[-2:]
     assert [CallSeen(0, "e", None, "c", "f"), Slot(0, "e", None, "\ud83d")] == translate(call("\ud83d"))
+
+
+def test_a_denied_call_is_nobodys_to_execute() -> None:
+    """A call that somebody denied ends as a drop, in a stream with the turn, in a whole body at once."""
+    denied = {"confirmation_status": "denied"}
+    seen = CallSeen(0, "e", None, "c", "f", extra=denied)
+    refused = CallRefused(0, "e", None, "aborted", "the call was denied")
+    entry = {
+        "type": "function.call",
+        "id": "e",
+        "tool_call_id": "c",
+        "name": "f",
+        "arguments": "{}",
+        **denied,
+    }
+
+    assert [OPENED, seen, Slot(0, "e", None, "{}"), refused, *ENDED] == translate(
+        STARTED, call("{}", **denied), DONE
+    )
+    body = translate({"conversation_id": "k", "outputs": [entry], "usage": {"total_tokens": 3}})
+    assert [OPENED, seen, CallWhole(0, "e", None, None, None, "{}", ITEM_DONE), refused, *ENDED] == body
+
+
+def test_a_denied_call_is_dropped() -> None:
+    """The drop keeps the text, and other calls come out."""
+    parser = ToolCallParser("mistral-conversations")
+    payloads = [STARTED, call('{"a":1}', confirmation_status="denied"), call("{}", "e2", "c2"), DONE]
+    events = parser.feed_event(payloads) + parser.close()
+
+    assert [("c", "aborted", '{"a":1}')] == [
+        (event.id, event.reason, event.raw_arguments)
+        for event in events
+        if isinstance(event, ToolCallDropped)
+    ]
+    assert ["c2"] == [event.id for event in events if isinstance(event, ToolCall)]

@@ -28,6 +28,7 @@ from wholecall.deltas import (
     ITEM_DONE,
     OBJECT,
     CallClosed,
+    CallRefused,
     CallSeen,
     CallWhole,
     Delta,
@@ -96,6 +97,7 @@ class ConversationsTranslator(ViewTranslator):
         self._key: str | None = None
         self._ended = False
         self._labels: dict[Index | None, tuple[object, ...]] = {}
+        self._denied: list[Index | None] = []  # the slots of calls that were denied
         self._called = False  # there is a call that the client executes
         self._events: dict[str, Callable[[_Event], list[Delta]]] = {
             "function.call.delta": self._function,
@@ -128,12 +130,19 @@ class ConversationsTranslator(ViewTranslator):
     def _start(self, event: _Event, model: str | None = None) -> list[Delta]:
         self._key, self._ended, self._called = id_label(event.conversation_id), False, False
         self._labels.clear()
+        self._denied.clear()
         return [TurnOpened(self._key, self._key, model, restart=True)]
 
     def _over(self, event: _Event) -> list[Delta]:
         self._ended = True
+        refusals = self._refusals()
         deltas: list[Delta] = [UsageSeen(event.usage)] if isinstance(event.usage, dict) else []
-        return [*deltas, Finish(0, "tool_calls" if self._called else "stop", None), TurnEnded(self._key)]
+        return [
+            *refusals,
+            *deltas,
+            Finish(0, "tool_calls" if self._called else "stop", None),
+            TurnEnded(self._key),
+        ]
 
     def _body(self, event: _Event, outputs: list[_Entry]) -> list[Delta]:
         models = (name_label(entry.model) for entry in outputs)
@@ -152,7 +161,7 @@ class ConversationsTranslator(ViewTranslator):
         slot, deltas = self._seen(entry, kind)
         if text := wire_text(entry.arguments):
             deltas.append(CallWhole(0, slot, None, None, None, text, ITEM_DONE, kind))
-        return [*deltas, CallClosed(0, slot, None)]
+        return [*deltas, *(self._refusals() or [CallClosed(0, slot, None)])]
 
     # Calls.
 
@@ -175,6 +184,11 @@ class ConversationsTranslator(ViewTranslator):
             deltas.append(CallWhole(0, slot, None, None, None, text, OBJECT, kind))
         return deltas
 
+    def _refusals(self) -> list[Delta]:
+        """Return the ends of calls that somebody denied: nobody may execute them."""
+        denied, self._denied = self._denied, []
+        return [CallRefused(0, slot, None, "aborted", "the call was denied") for slot in denied]
+
     def _seen(self, entry: _Entry, kind: Kind) -> tuple[Index | None, list[Delta]]:
         """Return the slot of the entry's call, and what its labels say that is new."""
         entry_id, call_id, name = id_label(entry.id), id_label(entry.tool_call_id), name_label(entry.name)
@@ -185,6 +199,8 @@ class ConversationsTranslator(ViewTranslator):
         if self._labels.get(slot) == labels:
             return slot, []
         self._labels[slot] = labels
+        if entry.confirmation_status == "denied":
+            self._denied.append(slot)
         status = entry.confirmation_status
         extra = None if status is None else {"confirmation_status": status}
         flags: tuple[Flag, ...] = ("needs_approval",) if status == "pending" else ()
