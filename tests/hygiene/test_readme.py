@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.hygiene.source_tree import PROJECT
-from tests.support import phase_table
+from tests.support import dialect_table, phase_table
 from wholecall.dialects import table
 
 # .ci/run takes the second one from the README and runs it as it stands.
@@ -50,10 +50,15 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
         exec(program, {"__name__": "page"})  # noqa: S102 - the pages are ours
 
 
-def test_the_phase_table_is_the_one_that_runs() -> None:
-    """The table of phases in the README is made from the table that the library runs on."""
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("phases", phase_table.markdown()), ("dialects", dialect_table.markdown())],
+    ids=["phases", "dialects"],
+)
+def test_the_tables_are_those_that_run(name: str, made: str) -> None:
+    """The tables in the README are made from those that the library runs on, and from the recordings."""
     text = (PROJECT / "README.md").read_text("utf-8")
-    match = re.search(r"<!-- phases:[^\n]*-->\n(?P<table>.*?)<!-- /phases -->", text, re.DOTALL)
+    match = re.search(rf"<!-- {name}:[^\n]*-->\n(?P<table>.*?)<!-- /{name} -->", text, re.DOTALL)
 
     assert match is not None
-    assert match["table"] == phase_table.markdown()
+    assert match["table"] == made
