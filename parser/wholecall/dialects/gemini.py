@@ -8,15 +8,13 @@
                     executableCode, toolCall{toolType, args} the provider executes it
          and has    thoughtSignature, to be sent back on this very part
 
-A call whose arguments are streamed has `partialArgs` (values at paths) and `willContinue` instead of `args`; the
-pieces that follow have no name. It is over with a piece that will not continue, a named call, or the reason
-STOP; anything else leaves it cut, whatever was built (quirk 67).
+Streamed arguments are `partialArgs`, values at paths, in pieces without a name: a piece that will not continue,
+a named call or the reason STOP ends the call, and anything else leaves it cut (quirk 67).
 
 Streams come as SSE without an end mark, as one JSON array or as JSON lines; a whole body is a frame like any
-other. Some servers wrap each frame in `response`. A part holds its whole call, so the order of parts is the
-order of calls: positions start again in every frame, and two equal calls are two (quirk 66). A call without
-arguments waits for what comes next, because a cut turn may have lost them. A call that the provider could
-not read comes as a finish reason with a text (quirk 68). Source: Gemini API reference, "Generating content".
+other. Some servers wrap each frame in `response`. A part holds its whole call, so parts are told apart by
+their order (quirk 66). A call without arguments waits for what comes next: a cut turn may have lost them. One
+that the provider could not read is a finish reason with a text (quirk 68). Source: Gemini API reference.
 """
 
 from __future__ import annotations
