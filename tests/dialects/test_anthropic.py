@@ -239,7 +239,7 @@ def test_a_body_is_one_turn() -> None:
         seen(0),
         closed(0),
         UsageSeen({"n": 1}),
-        Finish(0, "stop", "end_turn"),
+        Finish(0, "stop", "end_turn", ends=True),
         TurnEnded("msg_1"),
     ] == deltas
     assert [UNKNOWN] == translate({"type": "message"})

@@ -133,7 +133,7 @@ class AnthropicTranslator(ViewTranslator):
                 run.texts.append(text)
             else:
                 run = None
-                deltas += ended_together(self._take(event, frame))
+                deltas += self._take(event, frame)
         return deltas
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
@@ -212,7 +212,7 @@ class AnthropicTranslator(ViewTranslator):
     def _body(self, message: Message) -> list[Delta]:
         if message.content is None:
             return [Noted(0, "unknown_events")]
-        return self._message(message) + self._message_stop(_NO_EVENT)
+        return ended_together(self._message(message) + self._message_stop(_NO_EVENT))
 
     def _error(self, event: Event) -> list[Delta]:
         return [provider_error(event.error)]
