@@ -148,11 +148,11 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
     call = slots.find(choice, delta)
     if call is None:
         return
+    if call.phase != "ended" and choice.held is not call and not delta.truncated:
+        _release_held(choice)
     if delta.final or delta.truncated:
         advance(choice, call, "close", delta.truncated)
     elif call.phase != "ended":
-        if choice.held is not call:
-            _release_held(choice)
         call.closed = True
         choice.held = call
 
@@ -166,7 +166,7 @@ def _call_refused(choice: Choice, delta: CallRefused) -> None:
 
 
 def _release_held(choice: Choice) -> None:
-    """The next block begins: the one before it was whole."""
+    """The next block begins or ends: the one before it was whole."""
     held, choice.held = choice.held, None
     if held is not None:
         advance(choice, held, "close", False)

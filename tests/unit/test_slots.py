@@ -499,3 +499,22 @@ def test_a_refused_call_lets_the_one_before_it_go() -> None:
     assert [Got("c", "f", A), Got(None, None, "", "dropped: unparseable")] == bound(
         seen(0, None, "c", "f"), piece(0, A), closed(0, final=False), refused(1), reason=None
     )
+
+
+def test_a_call_that_anothers_end_follows_was_whole() -> None:
+    """A held call ends before the one behind it, whose end shows that the message went on; a late end shows nothing."""
+    held, later = CallSeen(0, 0, None, "c", "f"), CallSeen(0, 1, None, "d", "g")
+    closed = CallClosed(0, 0, None, final=False)
+    cut = Finish(0, "length", "length")
+
+    assert [Got("c", "f", ""), Got("d", "g", A)] == assembled(
+        held, later, Slot(0, 1, None, A), closed, CallClosed(0, 1, None), cut
+    )[0]
+    assert ["", "", "dropped: truncated"] == [
+        got.sign
+        for got in assembled(
+            held, CallClosed(0, 0, None), later, Slot(0, 1, None, A),
+            CallSeen(0, 2, None, "e", "h"), CallClosed(0, 1, None), CallClosed(0, 2, None, final=False),
+            CallClosed(0, 0, None), cut,
+        )[0]
+    ]  # fmt: skip

@@ -125,7 +125,7 @@ class AnthropicTranslator(ViewTranslator):
                 and type(text) is str
                 and event.index == last.index
                 and type(event.index) is int
-                and last.index in self._blocks.open
+                and last.index in self._blocks.open.ids
             ):
                 if run is None:
                     run = Run(last, [])

@@ -1,7 +1,6 @@
 """The content blocks of one Anthropic message: which slots hold an open call, and what a block says.
 
-A stop names only an index, so the slots of open calls are remembered, with the calls' ids: a start that comes
-again restates its call, any other start closes what is open in its slot (quirk 77).
+Text, thinking and calls share the numbers of blocks; blocks of an unknown type are skipped with their deltas.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import msgspec
 
 from wholecall.deltas import (
     OBJECT,
-    CallClosed,
     CallSeen,
     CallWhole,
     Delta,
@@ -25,6 +23,7 @@ from wholecall.deltas import (
 from wholecall.dialects.anthropic_views import Block
 from wholecall.dialects.decode import dumped, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.open_calls import OpenCalls
 from wholecall.vocabulary import Kind
 
 __all__ = ["Blocks", "reasoning_deltas"]
@@ -41,19 +40,15 @@ _QUIET_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "container_u
 
 
 class Blocks:
-    """The blocks of one message.
-
-    Attributes:
-        open: the slots that hold an open call, each with the call's id.
-    """
+    """The blocks of one message, and the calls that are open in them."""
 
     def __init__(self) -> None:
-        self.open: dict[Index | None, str | None] = {}
+        self.open = OpenCalls()
         self._skipped: set[Index | None] = set()  # of an unknown type
 
     def clear(self) -> None:
         """Forget all blocks: the message is over."""
-        self.open.clear()
+        self.open.ids.clear()
         self._skipped.clear()
 
     def start(self, index: Index | None, block: Block) -> list[Delta]:
@@ -71,30 +66,23 @@ class Blocks:
         return deltas + reasoning_deltas(index, block.thinking, block.signature, block.data)
 
     def _start_call(self, index: Index | None, block: Block, kind: Kind) -> list[Delta]:
-        id_ = id_label(block.id)
-        repeated = id_ is not None and self.open.get(index) == id_
-        deltas = [] if repeated else self.stop(index)
         self._skipped.discard(index)
-        self.open[index] = id_
-        return deltas + _call_deltas(index, block, kind)
+        return self.open.start(index, id_label(block.id)) + _call_deltas(index, block, kind)
 
     def piece(self, index: Index | None, text: object) -> Slot | None:
         """Return a piece of a call's text; None if it is empty, or belongs to a block of an unknown type."""
         if not text:
             return None  # the first piece is usually empty
-        if index not in self.open:
+        if index not in self.open.ids:
             if index in self._skipped:
                 return None
-            self.open[index] = None  # a delta without a start opens a slot
+            self.open.ids[index] = None
         return Slot(0, index, None, dumped(text))
 
     def stop(self, index: Index | None) -> list[Delta]:
         """Say that the block in a slot ended."""
         self._skipped.discard(index)
-        if index not in self.open:
-            return []
-        del self.open[index]
-        return [CallClosed(0, index, None, final=False)]
+        return self.open.stop(index)
 
     def whole(self, blocks: list[Block] | None) -> list[Delta]:
         """Say what whole blocks say, one after the other."""

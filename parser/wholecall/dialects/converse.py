@@ -27,7 +27,6 @@ import msgspec
 
 from wholecall.deltas import (
     OBJECT,
-    CallClosed,
     CallSeen,
     CallWhole,
     Delta,
@@ -51,6 +50,7 @@ from wholecall.dialects.decode import (
     wire_text,
 )
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.open_calls import OpenCalls
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
@@ -91,15 +91,12 @@ def told_error(frame: Frame) -> WireFault:
 
 
 class ConverseTranslator(ViewTranslator):
-    """Events of one ConverseStream to deltas.
-
-    It remembers which slots hold an open call (and the call's id), because a stop names only an index.
-    """
+    """Events of one ConverseStream to deltas."""
 
     decoder = msgspec.json.Decoder(Event)
 
     def __init__(self) -> None:
-        self._open: dict[Index | None, str | None] = {}
+        self._open = OpenCalls()
         self._events: dict[str, Callable[[Member], list[Delta]]] = {
             "contentBlockDelta": self._delta,
             "contentBlockStart": self._block_start,
@@ -154,19 +151,16 @@ class ConverseTranslator(ViewTranslator):
         text = wire_text(use.input)
         if not text:
             return []
-        self._open.setdefault(index, None)  # a delta without a start opens a slot (quirk 77)
+        self._open.ids.setdefault(index, None)
         return [Slot(0, index, None, text)]
 
     def _block_start(self, member: Member) -> list[Delta]:
         index, use = index_label(member.content_block_index), (member.start or _NO_PART).tool_use
-        return self._close(index) if use is None else self._start_call(index, use)
+        return self._open.stop(index) if use is None else self._start_call(index, use)
 
     def _start_call(self, index: Index | None, use: ToolUse) -> list[Delta]:
         id_, name = id_label(use.tool_use_id), name_label(use.name)
-        # A repeated start of the same call only restates it; any other closes what is open (quirk 77).
-        repeated = id_ is not None and self._open.get(index) == id_
-        deltas = [] if repeated else self._close(index)
-        self._open[index] = id_
+        deltas = self._open.start(index, id_)
         kind: Kind = "server" if use.type == "server_tool_use" else "function"
         deltas.append(CallSeen(0, index, None, id_, name, kind))
         if not is_blank(text := wire_text(use.input)):
@@ -174,22 +168,16 @@ class ConverseTranslator(ViewTranslator):
         return deltas
 
     def _block_stop(self, member: Member) -> list[Delta]:
-        return self._close(index_label(member.content_block_index))
-
-    def _close(self, index: Index | None) -> list[Delta]:
-        if index not in self._open:
-            return []
-        del self._open[index]
-        return [CallClosed(0, index, None, final=False)]
+        return self._open.stop(index_label(member.content_block_index))
 
     # Messages
 
     def _message_start(self, _member: Member) -> list[Delta]:
-        self._open.clear()
+        self._open.ids.clear()
         return [TurnOpened(None, restart=True)]
 
     def _message_stop(self, member: Member) -> list[Delta]:
-        self._open.clear()
+        self._open.ids.clear()
         return [*_finish(member.stop_reason), TurnEnded()]
 
     def _metadata(self, member: Member) -> list[Delta]:
@@ -201,7 +189,7 @@ class ConverseTranslator(ViewTranslator):
             if part.tool_use is None:
                 deltas += self._part(index, part)
             else:
-                deltas += self._start_call(index, part.tool_use) + self._close(index)
+                deltas += self._start_call(index, part.tool_use) + self._open.stop(index)
         return deltas + self._metadata(event) + self._message_stop(event)
 
 

@@ -28,7 +28,6 @@ import msgspec
 from wholecall.deltas import (
     DONE,
     OBJECT,
-    CallClosed,
     CallSeen,
     CallWhole,
     Delta,
@@ -48,6 +47,7 @@ from wholecall.dialects.decode import (
 )
 from wholecall.dialects.gemini_steps import Step, extra_of, kind_of, name_of, piece, restated, said
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.open_calls import OpenCalls
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.restated import told_together
 from wholecall.dialects.translator import ViewTranslator
@@ -98,7 +98,8 @@ class GeminiInteractionsTranslator(ViewTranslator):
         self._key: str | None = None
         self._begun = self._told = False  # a turn at all, and any step of the last one
         self._ended = False
-        self._open: dict[Index | None, tuple[str | None, Kind]] = {}  # slots of calls to their ids and kinds
+        self._open = OpenCalls()
+        self._kinds: dict[Index | None, Kind] = {}  # of calls, by their slots
         self._others: set[Index | None] = set()  # slots of steps that are no calls
         self._events: dict[object, Callable[[_Event], list[Delta]]] = {
             "step.delta": self._delta,
@@ -131,7 +132,7 @@ class GeminiInteractionsTranslator(ViewTranslator):
     def _begin(self, interaction: _Interaction) -> list[Delta]:
         self._key = id_label(interaction.id)
         self._begun, self._told, self._ended = True, False, False
-        self._open.clear()
+        self._open.ids.clear()
         self._others.clear()
         return [TurnOpened(self._key, self._key, name_label(interaction.model), restart=True)]
 
@@ -168,13 +169,13 @@ class GeminiInteractionsTranslator(ViewTranslator):
     def _started(self, index: Index | None, step: Step) -> list[Delta]:
         self._told = True
         kind, id_ = kind_of(step), id_label(step.id)
-        again = id_ is not None and index in self._open and self._open[index][0] == id_
-        deltas = [] if again else self._stopped(index)
         if kind is None:
+            deltas = self._stopped(index)
             self._others.add(index)
             return deltas + said(index, step)
         self._others.discard(index)
-        self._open[index] = id_, kind
+        deltas = self._open.start(index, id_)
+        self._kinds[index] = kind
         deltas.append(CallSeen(0, index, None, id_, name_of(step), kind, extra=extra_of(step)))
         text = wire_text(step.arguments)
         if not is_blank(text):
@@ -186,22 +187,24 @@ class GeminiInteractionsTranslator(ViewTranslator):
 
     def _stopped(self, index: Index | None) -> list[Delta]:
         self._others.discard(index)
-        return [CallClosed(0, index, None, final=False)] if self._open.pop(index, None) is not None else []
+        return self._open.stop(index)
 
     def _delta(self, event: _Event) -> list[Delta]:
         self._told = True
         index, delta = index_label(event.index), event.delta or _NO_STEP
         if delta.type == "arguments_delta" or kind_of(delta) is not None:
             return self._arguments(index, delta)
-        if index in self._open and (extra := extra_of(delta)) is not None:
-            return [CallSeen(0, index, None, None, None, self._open[index][1], extra=extra)]
+        if index in self._open.ids and (extra := extra_of(delta)) is not None:
+            return [CallSeen(0, index, None, None, None, self._kinds[index], extra=extra)]
         return piece(index, delta)
 
     def _arguments(self, index: Index | None, delta: Step) -> list[Delta]:
         text = wire_text(delta.arguments)
-        if index in self._others or not (text or index in self._open):
+        if index in self._others or not (text or index in self._open.ids):
             return []
-        kind = self._open.setdefault(index, (None, kind_of(delta) or "function"))[1]
+        if index not in self._open.ids:
+            self._open.ids[index], self._kinds[index] = None, kind_of(delta) or "function"
+        kind = self._kinds[index]
         if text and bytes(delta.arguments).startswith(b'"'):
             return [Slot(0, index, None, text)]
         extra = extra_of(delta)

@@ -81,7 +81,7 @@ class Progress:
         n_calls: how many calls have a number.
     """
 
-    __slots__ = ("_numbers", "done", "ended", "key", "n_calls", "spoken")
+    __slots__ = ("_last", "_numbers", "done", "ended", "key", "n_calls", "spoken")
 
     def __init__(self, key: str | None) -> None:
         self.key = key
@@ -89,6 +89,7 @@ class Progress:
         self.done: dict[str, Item] = {}
         self.n_calls = 0
         self._numbers: dict[tuple[str, Index], int] = {}
+        self._last: tuple[object, int | None] = None, None  # the labels that came last, and their number
 
     # Which call is meant
 
@@ -99,6 +100,8 @@ class Progress:
 
         An item that is announced under a new id is a new call, whatever its other labels.
         """
+        if self._last[0] == (item_id, call_id, index) and not announced:  # the next piece of a call
+            return self._last[1]
         given = (("item", item_id), ("call", call_id))
         labels = [(kind, label) for kind, label in given if label is not None]
         position = [("index", index)] if index is not None else []
@@ -112,6 +115,7 @@ class Progress:
         for label in (*labels, *position):
             if announced or label not in self._numbers:
                 self._numbers[label] = number
+        self._last = (item_id, call_id, index), number
         return number
 
     def number_of(self, item: Item, index: Index | None, *, announced: bool = False) -> int | None:
