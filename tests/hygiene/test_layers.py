@@ -23,7 +23,7 @@ LAYERS = (
         *("turns", "endings", "turn_state", "facts", "assembler"),
     ),
     ("stream",),
-    ("iterate", "replay"),
+    ("iterate", "replay", "history"),
     ("cli", "__main__"),
     ("",),
 )
@@ -34,6 +34,7 @@ READERS = ("lexical", "tokens", "recovery", "arguments")
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},
+    "history": {"assembler", "stream", "iterate", "replay"},
     **{reader: {"deltas", "framing", "dialects"} for reader in READERS},
 }
 # Modules whose only use is to reach the world outside.
@@ -80,7 +81,7 @@ def test_imports_go_down() -> None:
 
 @pytest.mark.parametrize("package", sorted(FORBIDDEN))
 def test_neighbours_that_must_not_meet(package: str) -> None:
-    """A dialect knows neither the state machine nor argument text, and neither of them knows the wire."""
+    """A dialect knows neither the machine nor argument text, these know no wire, and history no machine."""
     met = [
         f"{name}:{line} imports {imported}"
         for name, imported, line, _ in EDGES
