@@ -32,7 +32,6 @@ _CUT = frozenset({"length", "content_filter", "malformed"})
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 Stop = Literal["", "cut", "aborted"]
-_WORSE: tuple[Stop, ...] = ("", "cut", "aborted")
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -62,25 +61,18 @@ class Answer(msgspec.Struct, eq=False):
         return [part for part in found if part.kind in kinds] if kinds else found
 
 
-def answers_of(lines: Iterable[Line], shape: Shape) -> list[Answer]:
-    """Group the lines of the model into answers."""
-    answers: list[Answer] = []
-    known: dict[tuple[str, str], Answer] = {}
+def answers_of(lines: Iterable[Line]) -> list[Answer]:
+    """Group the lines of the model into answers, each at the place of its first line."""
+    answers: dict[tuple[str, str], Answer] = {}
     for line in lines:
-        if line.side == "other" or not line.visible:
-            continue
-        key = (line.reading.thread, line.reading.answer or "")
         if line.side != "model":
-            if not shape.interleaves:
-                known.clear()
             continue
-        answer = known.get(key) if line.reading.answer else None
-        if answer is None:
-            answer = known[key] = Answer([])
-            answers.append(answer)
+        key = (line.reading.thread, line.reading.answer or f"#{line.index}")
+        answer = answers.setdefault(key, Answer([]))
         answer.lines.append(line)
-        answer.stop = max(answer.stop, _stop(line.reading.stop), key=_WORSE.index)
-    return answers
+        stops = {answer.stop, _stop(line.reading.stop)}
+        answer.stop = "aborted" if "aborted" in stops else "cut" if "cut" in stops else ""
+    return list(answers.values())
 
 
 def _stop(raw: object) -> Stop:
@@ -102,10 +94,9 @@ def judge(answer: Answer, rules: Rules, shape: Shape) -> list[Part]:
         _drop(answer.parts())
         return calls
     going = [call for call in calls if _goes(call, calls[-1], answer.stop, rules)]
-    if answer.stop == "cut" and any(isinstance(call.arguments, dict) for call in going):
-        # The call that is the last one now would be taken for cut the next time, were it not answered.
-        for call in calls:
-            call.due = True
+    for call in calls:
+        # What is judged by its place must be answered: once its last sibling is gone, it would be next.
+        call.due = answer.stop == "cut" and call.form in ("object", "own")
     _drop(going)
     if answer.stop == "aborted":
         _drop(answer.parts("thinking"))
@@ -137,7 +128,9 @@ def _goes(call: Part, last: Part, stop: Stop, rules: Rules) -> bool:
         return rules.nameless == "strip"
     if not call.answerable and call.partner is None and rules.unanswered == "synthesise":
         return True
-    return rules.names is not None and not (_NAME.fullmatch(call.name) and call.name in rules.names)
+    if rules.names is None or call.name == INVALID_NAME:
+        return False
+    return call.name not in rules.names or not _NAME.fullmatch(call.name)
 
 
 def _is_incomplete(call: Part, last: Part) -> bool:

@@ -2,8 +2,9 @@
 
 Theory of operation. Lines are read in order, each conversation (thread) of a file by itself. Calls wait under
 their id, under their name (where results may come without an id) and under their aliases. Results that follow
-each other are one *run*, and a run answers the most recent calls that wait under its key, in their order: so
-repeated ids pair by occurrence, and one lost result shifts no other. A call has one result at most. Of several
+each other are one *run*, and a run answers the most recent answers whose calls wait under its key, the calls of
+each in their order: so repeated ids pair by occurrence, and one lost result shifts no other. A call has one
+result at most. Of several
 the first real one counts; a real result replaces one that was made, wherever it stands. A result before its call
 is taken only if one call alone has its id. All else answers nothing.
 
@@ -12,20 +13,23 @@ Every list is consumed from its end, so the work is linear however often an id r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Iterable
 
 from wholecall.history.parts import Line, Part
 
 __all__ = ["Pairing", "pair"]
 
 Key = tuple[str, str]
+Waiting = tuple[str, deque[Part]]  # an answer, and its calls
 
 
 class Pairing:
     """The calls that wait in one thread, and the results that found none."""
 
     def __init__(self) -> None:
-        self.waiting: dict[Key, list[Part]] = {}  # calls without a result; answered ones are skipped when met
+        # Calls without a result, those of one answer together; answered ones are skipped when met.
+        self.waiting: dict[Key, list[Waiting]] = {}
         self.filled: dict[Key, list[Part]] = {}  # calls whose result was made
         self.calls: dict[str, list[Part]] = {}  # every call by its id
         self.run: list[Part] = []
@@ -33,10 +37,28 @@ class Pairing:
         self.astray: list[Part] = []
         self.refers = False  # whether calls may be where we do not see them
 
-    def add(self, call: Part) -> None:
+    def read(self, line: Line) -> None:
+        """Take the next line; whatever is said between results ends their run."""
+        answer = line.reading.answer or f"#{line.index}"
+        for part in line.parts:
+            if part.kind == "call":
+                self.flush()
+                self.add(part, answer)
+            elif part.kind == "result":
+                self.run.append(part)
+                self.results.append(part)
+            elif part.kind == "reference":
+                self.refers = True
+        if any(part.kind not in ("result", "blank") for part in line.parts):
+            self.flush()
+
+    def add(self, call: Part, answer: str) -> None:
         """Let a call wait for its result."""
         for key in _call_keys(call):
-            self.waiting.setdefault(key, []).append(call)
+            waiting = self.waiting.setdefault(key, [])
+            if not waiting or waiting[-1][0] != answer:
+                waiting.append((answer, deque()))
+            waiting[-1][1].append(call)
         if call.id:
             self.calls.setdefault(call.id, []).append(call)
 
@@ -71,7 +93,7 @@ class Pairing:
         return next((key for key in keys if key in self.waiting), None)
 
     def _answer(self, key: Key, results: list[Part]) -> None:
-        calls = _last(self.waiting[key], len(results), _is_open)
+        calls = _recent(self.waiting[key], len(results))
         chosen = results
         if len(calls) < len(results):
             ranked = sorted(range(len(results)), key=lambda number: not results[number].real)
@@ -87,19 +109,20 @@ class Pairing:
     def _replace(self, key: Key, results: list[Part]) -> None:
         """Let real results that are left over take the place of made ones."""
         for result in results:
-            call = next(iter(_last(self.filled.get(key, []), 1, _is_filled)), None) if result.real else None
+            call = self._filled(key) if result.real else None
             if call is None:
                 self.astray.append(result)
             else:
                 _join(call, result)
 
-
-def _is_open(call: Part) -> bool:
-    return call.partner is None
-
-
-def _is_filled(call: Part) -> bool:
-    return call.partner is not None and not call.partner.real
+    def _filled(self, key: Key) -> Part | None:
+        """Take the last call whose result was made."""
+        calls = self.filled.get(key, [])
+        while calls:
+            call = calls.pop()
+            if call.partner is not None and not call.partner.real:
+                return call
+        return None
 
 
 def _accepts(call: Part, result: Part) -> bool:
@@ -112,14 +135,20 @@ def _join(call: Part, result: Part) -> None:
     call.partner, result.partner = result, call
 
 
-def _last(calls: list[Part], count: int, fits: Callable[[Part], bool]) -> list[Part]:
-    """Take the last `count` calls that fit from a list, in their order; those that do not are forgotten."""
-    taken: list[Part] = []
-    while calls and len(taken) < count:
-        call = calls.pop()
-        if fits(call):
-            taken.append(call)
-    return taken[::-1]
+def _recent(waiting: list[Waiting], count: int) -> list[Part]:
+    """Take the calls of the most recent answers, the first of each; forget those that were answered."""
+    taken: list[list[Part]] = []
+    while waiting and count > 0:
+        _, calls = waiting[-1]
+        group: list[Part] = []
+        while calls and len(group) < count:
+            call = calls.popleft()
+            group += [call] * (call.partner is None)
+        if not calls:
+            waiting.pop()
+        taken.append(group)
+        count -= len(group)
+    return [call for group in reversed(taken) for call in group]
 
 
 def _call_keys(call: Part) -> Iterable[Key]:
@@ -150,19 +179,6 @@ def pair(lines: Iterable[Line]) -> list[Part]:
     """Join calls and results; return the results that answer nothing."""
     threads: dict[str, Pairing] = {}
     for line in lines:
-        if line.side == "other":
-            continue
-        pairing = threads.setdefault(line.reading.thread, Pairing())
-        for part in line.parts:
-            if part.kind == "call":
-                if pairing.run:
-                    pairing.flush()
-                pairing.add(part)
-            elif part.kind == "result":
-                pairing.run.append(part)
-                pairing.results.append(part)
-            elif part.kind == "reference":
-                pairing.refers = True
-        if pairing.run and any(part.kind not in ("result", "blank") for part in line.parts):
-            pairing.flush()
+        if line.side != "other":
+            threads.setdefault(line.reading.thread, Pairing()).read(line)
     return [orphan for pairing in threads.values() for orphan in pairing.close()]

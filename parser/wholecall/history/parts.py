@@ -15,6 +15,7 @@ import msgspec
 
 __all__ = [
     "ABSENT",
+    "RUN",
     "Line",
     "Message",
     "Part",
@@ -45,6 +46,10 @@ class _Absent:
 
 
 ABSENT = _Absent()
+
+
+RUN = "run"
+"""The name of an answer that is made of all lines of the model in a row."""
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -125,7 +130,8 @@ class Reading(msgspec.Struct, eq=False):
             `other` for an entry that is no part of the conversation.
         parts: what the message is made of, in order.
         stop: the provider's word on why the answer ended, None where there is none.
-        answer: what lines of one answer of the model share, None where each line is an answer of its own.
+        answer: what lines of one answer of the model share; `RUN` where all lines in a row are one answer, None
+            where each line is one.
         thread: what lines of one conversation share, where a file holds several.
     """
 

@@ -20,7 +20,7 @@ import msgspec
 from wholecall.history.judging import Rules, answers_of, judge, put_right
 from wholecall.history.naming import name_calls
 from wholecall.history.pairing import pair
-from wholecall.history.parts import Line, Message, Part
+from wholecall.history.parts import RUN, Line, Message, Part
 from wholecall.history.placing import place
 from wholecall.history.shapes.base import Shape, expect_dict
 from wholecall.history.shapes.chat import CHAT
@@ -111,7 +111,7 @@ def repair_transcript(
     rules = _rules(unanswered, nameless, aborted, names, strict_json_arguments)
     lines, view = read_lines(messages, shape)
     orphans = pair(lines)
-    stripped = [call for answer in answers_of(lines, view) for call in judge(answer, rules, view)]
+    stripped = [call for answer in answers_of(lines) for call in judge(answer, rules, view)]
     _drop_results(orphans, stripped)
     calls = [part for _, part in _parts(lines, "call") if part.here]
     coerced, renamed = _put_right(calls, rules)
@@ -144,11 +144,24 @@ def read_lines(messages: Sequence[Message], shape: str) -> tuple[list[Line], Sha
         expect_dict(message, f"messages[{index}]")
     view = shape_of(messages, shape)
     lines = [Line(index, message, view.read(message)) for index, message in enumerate(messages)]
+    _count_runs(lines)
     for line in lines:
         for part in line.parts:
             part.line = line
             part.label = part.id or part.name
     return lines, view
+
+
+def _count_runs(lines: Iterable[Line]) -> None:
+    """Tell the runs apart that are one answer because nothing is said in between."""
+    run, ended = 0, False
+    for line in lines:
+        if line.reading.answer == RUN:
+            run += ended
+            ended = False
+            line.reading.answer = f"{RUN} {run}"
+        elif line.side != "other" and line.visible:
+            ended = True
 
 
 _CHOICES = {

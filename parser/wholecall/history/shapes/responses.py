@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from wholecall.history.markers import MISSING_RESULT, is_made
-from wholecall.history.parts import Form, Message, Part, Path, Places, Reading, at, first_id, first_text
+from wholecall.history.parts import RUN, Form, Message, Part, Path, Places, Reading, at, first_id, first_text
 from wholecall.history.shapes.base import Shape
 from wholecall.history.shapes.blocks import block_types, read_message, read_stop
 
 __all__ = ["RESPONSES", "read_item", "text_output"]
 
-_IDS: tuple[Path, ...] = (("call_id",), ("id",))
+_IDS: tuple[Path, ...] = (("call_id",),)
 _FUNCTION = Places(_IDS, (("name",),), (("arguments",),))
 # The calls that a client executes: their form, where they keep what was asked, and what answers them.
 _CALLS: dict[str, tuple[Places, Form]] = {
@@ -32,6 +32,7 @@ _CALLS: dict[str, tuple[Places, Form]] = {
 _MUTE = frozenset({"computer_call", "tool_search_call"})
 _RESULTS = frozenset({f"{kind}_output" for kind in _CALLS} | {"tool_search_output"})
 _RESULT = Places(_IDS, (("name",),))
+_SHELL_RESULT = Places((("id",),))  # the one output that names its call so
 _OWN_TYPES = frozenset({*_CALLS, *_RESULTS, "reasoning", "item_reference", "web_search_call", "mcp_call"})
 _USUAL_BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 
@@ -53,7 +54,7 @@ def read_item(item: Message) -> Reading:
     part = _model_part(item, kind)
     if part is None:
         return Reading("other", [])
-    return Reading("model", [part], _stop(item), answer="items")
+    return Reading("model", [part], _stop(item), answer=RUN)
 
 
 def _model_part(item: Message, kind: str) -> Part | None:
@@ -70,7 +71,7 @@ def _model_part(item: Message, kind: str) -> Part | None:
 def _message(item: Message) -> Reading:
     reading = read_message(item)
     if reading.side == "model":
-        reading.answer, reading.stop = "items", _stop(item)
+        reading.answer, reading.stop = RUN, _stop(item)
     return reading
 
 
@@ -80,13 +81,12 @@ def _stop(item: Message) -> object:
 
 def _call(item: Message, kind: str) -> Part:
     places, form = _CALLS[kind]
-    id = first_id(item, (("call_id",),))
     own = first_id(item, (("id",),))
     return Part(
         "call",
         item,
         places=places,
-        id=id,
+        id=first_id(item, places.id),
         aliases=(own,) if own else (),
         name=first_text(item, places.name),
         arguments=at(item, places.arguments),
@@ -96,8 +96,9 @@ def _call(item: Message, kind: str) -> Part:
 
 
 def _result(item: Message) -> Part:
-    part = Part("result", item, places=_RESULT, real=not is_made(item.get("output")))
-    part.id, part.name = first_id(item, _IDS), first_text(item, _RESULT.name)
+    places = _SHELL_RESULT if item["type"] == "local_shell_call_output" else _RESULT
+    part = Part("result", item, places=places, real=not is_made(item.get("output")))
+    part.id, part.name = first_id(item, places.id), first_text(item, places.name)
     return part
 
 
