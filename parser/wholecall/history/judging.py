@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -61,16 +61,21 @@ class Answer(msgspec.Struct, eq=False):
         return [part for part in found if part.kind in kinds] if kinds else found
 
 
-def answers_of(lines: Iterable[Line]) -> list[Answer]:
-    """Group the lines of the model into answers, each at the place of its first line."""
+def answers_of(lines: Iterable[Line], shape: Shape) -> list[Answer]:
+    """Group the lines of the model into answers, each at the place of its first line.
+
+    Where an answer is all lines in a row, each line's stop is its own: two answers may follow each other.
+    """
     answers: dict[tuple[str, str], Answer] = {}
     for line in lines:
         if line.side != "model":
             continue
-        key = (line.reading.thread, line.reading.answer or f"#{line.index}")
+        key = (line.thread, line.answer or f"#{line.index}")
         answer = answers.setdefault(key, Answer([]))
         answer.lines.append(line)
-        stops = {answer.stop, _stop(line.reading.stop)}
+        if shape.by_order:
+            continue
+        stops = {answer.stop, _stop(line.stop)}
         answer.stop = "aborted" if "aborted" in stops else "cut" if "cut" in stops else ""
     return list(answers.values())
 
@@ -93,10 +98,10 @@ def judge(answer: Answer, rules: Rules, shape: Shape) -> list[Part]:
     if answer.stop == "aborted" and rules.aborted == "drop_turn":
         _drop(answer.parts())
         return calls
-    going = [call for call in calls if _goes(call, calls[-1], answer.stop, rules)]
+    going = [call for call, stop in _stops(answer, shape) if _goes(call, calls[-1], stop, rules)]
     for call in calls:
         # What is judged by its place must be answered: once its last sibling is gone, it would be next.
-        call.due = answer.stop == "cut" and call.form in ("object", "own")
+        call.due = answer.stop == "cut" and call.form == "object"
     _drop(going)
     if answer.stop == "aborted":
         _drop(answer.parts("thinking"))
@@ -110,6 +115,13 @@ def judge(answer: Answer, rules: Rules, shape: Shape) -> list[Part]:
     return going
 
 
+def _stops(answer: Answer, shape: Shape) -> Iterator[tuple[Part, Stop]]:
+    """Yield each call with the word on how it ended."""
+    for line in answer.lines:
+        stop = _stop(line.stop) if shape.by_order else answer.stop
+        yield from ((part, stop) for part in line.parts if part.here and part.kind == "call")
+
+
 def _drop(parts: Iterable[Part]) -> None:
     for part in parts:
         part.gone = True
@@ -118,7 +130,7 @@ def _drop(parts: Iterable[Part]) -> None:
 def _goes(call: Part, last: Part, stop: Stop, rules: Rules) -> bool:
     if stop == "aborted":
         return True
-    if call.partner is not None and call.partner.real:
+    if call.result is not None and call.result.real:
         return False
     if stop == "cut" and _is_incomplete(call, last):
         return True
@@ -126,7 +138,7 @@ def _goes(call: Part, last: Part, stop: Stop, rules: Rules) -> bool:
         return True
     if not call.name.strip():
         return rules.nameless == "strip"
-    if not call.answerable and call.partner is None and rules.unanswered == "synthesise":
+    if not call.answerable and call.result is None and rules.unanswered == "synthesise":
         return True
     if rules.names is None or call.name == INVALID_NAME:
         return False
@@ -141,7 +153,7 @@ def _is_incomplete(call: Part, last: Part) -> bool:
     if not isinstance(arguments, dict) or not arguments:
         return True
     # A made result shows that an earlier repair found the call complete.
-    return call is last and call.partner is None
+    return call.result is None and (call is last or call.form == "own")
 
 
 def _unpaired(answer: Answer) -> list[Part]:
@@ -185,7 +197,7 @@ def put_right(call: Part, rules: Rules) -> tuple[bool, bool]:
     if call.name.strip():
         return coerced, False
     call.set("name", INVALID_NAME)
-    result = call.partner
+    result = call.result
     if result is not None and result.name != INVALID_NAME and result.places.name and result.name:
         result.set("name", INVALID_NAME)
     call.name = INVALID_NAME

@@ -48,25 +48,25 @@ class Ids:
                 return id
 
 
-def name_calls(calls: Iterable[Part], *, keep_counted: bool) -> list[str]:
+def name_calls(calls: Iterable[tuple[Line, Part]], *, keep_counted: bool) -> list[str]:
     """Give every call an id of its own, and its result the same.
 
     Returns:
         What was renamed, by the id in the input, or by the new one where there was none.
     """
     calls = list(calls)
-    ids = Ids(call.id for call in calls if call.id)
-    last: dict[tuple[str, str], Line | None] = {}
+    ids = Ids(call.id for _, call in calls if call.id)
+    last: dict[tuple[str, str], int] = {}
     renamed: list[str] = []
-    for call in calls:
+    for line, call in calls:
         before = call.id
-        key = (call.line.reading.thread if call.line else "", before)
+        key = (line.thread, before)
         if before and key in last:
-            stays = keep_counted and last[key] is not call.line and _is_counted(call)
+            stays = keep_counted and last[key] != line.index and _is_counted(call)
             call.id = before if stays else ids.like(before)
         elif not before and not call.anonymous:
             call.id = _alias(call, ids) or ids.fresh()
-        last[key] = call.line
+        last[key] = line.index
         if call.id != before:
             call.set("id", call.id)
         if _tell(call) or call.id != before:
@@ -87,9 +87,15 @@ def _alias(call: Part, ids: Ids) -> str:
 
 
 def _tell(call: Part) -> bool:
-    """Let the result of a call name it by its id; return whether it did not."""
-    result = call.partner
-    if result is None or result.id == call.id or (result.anonymous and not result.id) or not call.id:
+    """Let the result of a call name it by its id, and where calls go by their names, by its name too."""
+    result = call.result
+    if result is None:
         return False
-    result.set("id", call.id)
-    return True
+    told = False
+    if call.id and call.id != result.id and (result.id or not result.anonymous):
+        result.set("id", call.id)
+        told = True
+    if result.anonymous and call.name != result.name:
+        result.set("name", call.name)
+        told = True
+    return told

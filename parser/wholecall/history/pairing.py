@@ -13,25 +13,36 @@ Every list is consumed from its end, so the work is linear however often an id r
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
+
+import msgspec
 
 from wholecall.history.parts import Line, Part
 
 __all__ = ["Pairing", "pair"]
 
 Key = tuple[str, str]
-Waiting = tuple[str, deque[Part]]  # an answer, and its calls
+# Under what a result finds its call, the surest first: "any" is for results that tell nothing at all.
+_KINDS = ("id", "alias", "no id", "name", "any")
+
+
+class Group(msgspec.Struct, eq=False, gc=False):
+    """The calls of one answer that wait under one key; those before `next` were answered."""
+
+    answer: str
+    calls: list[Part]
+    next: int = 0
 
 
 class Pairing:
     """The calls that wait in one thread, and the results that found none."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_name: bool) -> None:
+        self.by_name = by_name  # whether there are results that name no id
         # Calls without a result, those of one answer together; answered ones are skipped when met.
-        self.waiting: dict[Key, list[Waiting]] = {}
+        self.waiting: dict[Key, list[Group]] = {}
         self.filled: dict[Key, list[Part]] = {}  # calls whose result was made
-        self.calls: dict[str, list[Part]] = {}  # every call by its id
+        self.only: dict[str, Part | None] = {}  # the call that alone has an id; None: there are several
         self.run: list[Part] = []
         self.results: list[Part] = []
         self.astray: list[Part] = []
@@ -39,7 +50,7 @@ class Pairing:
 
     def read(self, line: Line) -> None:
         """Take the next line; whatever is said between results ends their run."""
-        answer = line.reading.answer or f"#{line.index}"
+        answer = line.answer or f"#{line.index}"
         for part in line.parts:
             if part.kind == "call":
                 self.flush()
@@ -54,131 +65,131 @@ class Pairing:
 
     def add(self, call: Part, answer: str) -> None:
         """Let a call wait for its result."""
-        for key in _call_keys(call):
+        for key in self._keys(call):
             waiting = self.waiting.setdefault(key, [])
-            if not waiting or waiting[-1][0] != answer:
-                waiting.append((answer, deque()))
-            waiting[-1][1].append(call)
+            if waiting and waiting[-1].answer == answer:
+                waiting[-1].calls.append(call)
+            else:
+                waiting.append(Group(answer, [call]))
         if call.id:
-            self.calls.setdefault(call.id, []).append(call)
+            self.only[call.id] = None if call.id in self.only else call
 
     def flush(self) -> None:
-        """Give the results of a run, which is over, to their calls."""
-        groups: dict[Key, list[Part]] = {}
-        for result in self.run:
-            key = self._key(result)
-            if key is None:
-                self.astray.append(result)
-            else:
-                groups.setdefault(key, []).append(result)
-        self.run = []
-        for key, results in groups.items():
-            self._answer(key, results)
+        """Give the results of a run, which is over, to their calls: by the surest key first."""
+        left, self.run = self.run, []
+        for kind in _KINDS:
+            groups: dict[Key, list[Part]] = {}
+            unplaced: list[Part] = []
+            for result in left:
+                key = self._key(result, kind)
+                groups.setdefault(key, []).append(result) if key in self.waiting else unplaced.append(result)
+            for key, results in groups.items():
+                unplaced += self._answer(key, results)
+            left = unplaced
+            if not left:
+                return
+        self.astray += [result for result in left if not self._replaces(result)]
 
     def close(self) -> list[Part]:
         """Return the results that answer nothing; those that came before their only call are given to it."""
         self.flush()
         for result in self.astray:
-            calls = self.calls.get(result.id, [])
-            if len(calls) == 1 and _accepts(calls[0], result):
-                _join(calls[0], result)
-        return [result for result in self.results if result.partner is None and not self._elsewhere(result)]
+            call = self.only.get(result.id)
+            if call is not None and _accepts(call, result):
+                _join(call, result)
+        return [result for result in self.results if result.answers < 0 and not self._elsewhere(result)]
 
     def _elsewhere(self, result: Part) -> bool:
         """Whether the call of a result may be behind a reference."""
-        return self.refers and result.id not in self.calls
+        return self.refers and result.id not in self.only
 
-    def _key(self, result: Part) -> Key | None:
-        keys = _result_keys(result)
-        return next((key for key in keys if key in self.waiting), None)
+    def _keys(self, call: Part) -> Iterable[Key]:
+        """Yield under what a call waits."""
+        if call.id:
+            yield "id", call.id
+        elif call.name:
+            yield "no id", call.name
+        for alias in call.aliases:
+            yield "alias", alias
+        if self.by_name:
+            yield "name", call.name
+            yield "any", ""
 
-    def _answer(self, key: Key, results: list[Part]) -> None:
+    def _key(self, result: Part, kind: str) -> Key:
+        """Return under what the calls wait that a result can answer; nothing waits under a key that is blank."""
+        if kind == "id" or (kind == "alias" and result.id not in self.only):
+            return kind, result.id
+        if kind == "no id" and result.id not in self.only:
+            return kind, result.name
+        if result.id or kind not in ("name", "any") or (kind == "any") == bool(result.name):
+            return "", ""
+        return kind, result.name
+
+    def _answer(self, key: Key, results: list[Part]) -> list[Part]:
+        """Answer the calls under a key; return the results that are left over."""
         calls = _recent(self.waiting[key], len(results))
-        chosen = results
-        if len(calls) < len(results):
-            ranked = sorted(range(len(results)), key=lambda number: not results[number].real)
-            kept = set(ranked[: len(calls)])
-            chosen = [results[number] for number in sorted(kept)]
-            self._replace(key, [result for number, result in enumerate(results) if number not in kept])
-        for call, result in zip(calls, chosen, strict=True):
-            _join(call, result)
-            if not result.real:
-                for known in _call_keys(call):
+        ranked = sorted(range(len(results)), key=lambda number: not results[number].real)
+        kept = set(ranked[: len(calls)])
+        for call, number in zip(calls, sorted(kept), strict=True):
+            _join(call, results[number])
+            if not results[number].real:
+                for known in self._keys(call):
                     self.filled.setdefault(known, []).append(call)
+        return [result for number, result in enumerate(results) if number not in kept]
 
-    def _replace(self, key: Key, results: list[Part]) -> None:
-        """Let real results that are left over take the place of made ones."""
-        for result in results:
-            call = self._filled(key) if result.real else None
-            if call is None:
-                self.astray.append(result)
-            else:
-                _join(call, result)
+    def _replaces(self, result: Part) -> bool:
+        """Let a real result that is left over take the place of a made one; tell whether there was one."""
+        keys = (self._key(result, kind) for kind in _KINDS) if result.real else ()
+        call = next(filter(None, map(self._filled, keys)), None)
+        if call is not None:
+            _join(call, result)
+        return call is not None
 
     def _filled(self, key: Key) -> Part | None:
         """Take the last call whose result was made."""
         calls = self.filled.get(key, [])
         while calls:
             call = calls.pop()
-            if call.partner is not None and not call.partner.real:
+            if call.result is not None and not call.result.real:
                 return call
         return None
 
 
 def _accepts(call: Part, result: Part) -> bool:
-    return call.partner is None or (result.real and not call.partner.real)
+    return call.result is None or (result.real and not call.result.real)
 
 
 def _join(call: Part, result: Part) -> None:
-    if call.partner is not None:
-        call.partner.partner = None
-    call.partner, result.partner = result, call
+    if call.result is not None:
+        call.result.answers = -1
+    call.result, result.answers = result, call.row
 
 
-def _recent(waiting: list[Waiting], count: int) -> list[Part]:
+def _recent(waiting: list[Group], count: int) -> list[Part]:
     """Take the calls of the most recent answers, the first of each; forget those that were answered."""
     taken: list[list[Part]] = []
     while waiting and count > 0:
-        _, calls = waiting[-1]
-        group: list[Part] = []
-        while calls and len(group) < count:
-            call = calls.popleft()
-            group += [call] * (call.partner is None)
-        if not calls:
+        group = waiting[-1]
+        some: list[Part] = []
+        while group.next < len(group.calls) and len(some) < count:
+            call = group.calls[group.next]
+            group.next += 1
+            some += [call] * (call.result is None)
+        if group.next == len(group.calls):
             waiting.pop()
-        taken.append(group)
-        count -= len(group)
-    return [call for group in reversed(taken) for call in group]
+        taken.append(some)
+        count -= len(some)
+    return [call for some in reversed(taken) for call in some]
 
 
-def _call_keys(call: Part) -> Iterable[Key]:
-    if call.id:
-        yield "id", call.id
-    elif call.name:
-        yield "nameless id", call.name
-    if call.name:
-        yield "name", call.name
-    yield "any", ""
-    for alias in call.aliases:
-        yield "alias", alias
-
-
-def _result_keys(result: Part) -> Iterable[Key]:
-    """Yield where the calls may wait that a result can answer, the surest first."""
-    if result.id:
-        yield "id", result.id
-        yield "alias", result.id
-        yield "nameless id", result.name
-    elif result.name:
-        yield "name", result.name
-    else:
-        yield "any", ""
-
-
-def pair(lines: Iterable[Line]) -> list[Part]:
+def pair(lines: list[Line]) -> list[Part]:
     """Join calls and results; return the results that answer nothing."""
+    by_name = any(part.kind == "result" and not part.id for line in lines for part in line.parts)
     threads: dict[str, Pairing] = {}
     for line in lines:
         if line.side != "other":
-            threads.setdefault(line.reading.thread, Pairing()).read(line)
+            thread = line.thread
+            if thread not in threads:
+                threads[thread] = Pairing(by_name=by_name)
+            threads[thread].read(line)
     return [orphan for pairing in threads.values() for orphan in pairing.close()]

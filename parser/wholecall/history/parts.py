@@ -21,7 +21,6 @@ __all__ = [
     "Part",
     "Path",
     "Places",
-    "Reading",
     "at",
     "first_id",
     "first_text",
@@ -60,7 +59,11 @@ class Places(msgspec.Struct, frozen=True):
     arguments: tuple[Path, ...] = ()
 
 
-class Part(msgspec.Struct, eq=False):
+# Parts name their line, and results their call, by an index: so no part is in a cycle, and the collector of
+# garbage, whose work would grow with the transcript, need not know of them.
+
+
+class Part(msgspec.Struct, eq=False, gc=False):
     """A piece of a message.
 
     Attributes:
@@ -80,8 +83,9 @@ class Part(msgspec.Struct, eq=False):
         real: False for a result that was made to fill a gap.
         due: whether a call has to be answered now, whatever the caller's choice.
         label: how a report names the part: its id in the input, else its name.
-        line: where it came from.
-        partner: a call's result, a result's call.
+        row: the index of the line that it came from, -1 for a part that is new.
+        result: of a call, what answers it.
+        answers: of a result, the index of the line of its call, -1 where it answers none.
         gone: whether it is taken out.
         away: whether it is moved to another line.
         edited: whether `value` was replaced.
@@ -103,8 +107,9 @@ class Part(msgspec.Struct, eq=False):
     real: bool = True
     due: bool = False
     label: str = ""
-    line: Line | None = None
-    partner: Part | None = None
+    row: int = -1
+    result: Part | None = None
+    answers: int = -1
     gone: bool = False
     away: bool = False
     edited: bool = False
@@ -122,8 +127,11 @@ class Part(msgspec.Struct, eq=False):
         self.edited = True
 
 
-class Reading(msgspec.Struct, eq=False):
-    """What a shape says about one message.
+_NOT_YET: Message = {}
+
+
+class Line(msgspec.Struct, eq=False, gc=False):
+    """One message of the input, as its shape reads it.
 
     Attributes:
         side: who speaks: the model, the user (or anyone else who is not the model), nobody but results, or
@@ -133,6 +141,10 @@ class Reading(msgspec.Struct, eq=False):
         answer: what lines of one answer of the model share; `RUN` where all lines in a row are one answer, None
             where each line is one.
         thread: what lines of one conversation share, where a file holds several.
+        index: in the input.
+        message: as it stands.
+        head: results that are put into it, behind those that it begins with.
+        relocated: whether it is put behind another line.
     """
 
     side: Side
@@ -140,34 +152,10 @@ class Reading(msgspec.Struct, eq=False):
     stop: object = None
     answer: str | None = None
     thread: str = ""
-
-
-class Line(msgspec.Struct, eq=False):
-    """One message of the input.
-
-    Attributes:
-        index: in the input.
-        message: as it stands.
-        reading: what its shape says about it.
-        head: results that are put into it, behind those that it begins with.
-        relocated: whether it is put behind another line.
-    """
-
-    index: int
-    message: Message
-    reading: Reading
-    head: list[Part] = []
+    index: int = -1
+    message: Message = msgspec.field(default_factory=lambda: _NOT_YET)
+    head: tuple[Part, ...] = ()
     relocated: bool = False
-
-    @property
-    def side(self) -> Side:
-        """Who speaks."""
-        return self.reading.side
-
-    @property
-    def parts(self) -> list[Part]:
-        """What the message is made of."""
-        return self.reading.parts
 
     @property
     def left(self) -> list[Part]:

@@ -11,8 +11,6 @@ Nothing is written here: `place` says what goes where, `wholecall.history.writin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from wholecall.history.parts import Line, Message, Part
@@ -58,6 +56,17 @@ class Plan(msgspec.Struct, eq=False):
     moved: list[Part] = []
     made: list[Part] = []
 
+    def put(self, end: Line, item: Line | Message) -> None:
+        """Put something behind a line, and behind what was put there before."""
+        self.behind.setdefault(end.index, []).append(item)
+
+    def relocate(self, line: Line, end: Line) -> None:
+        """Put a line behind another one, with all that is in it."""
+        for part in line.parts:
+            part.away = False
+        line.relocated = True
+        self.put(end, line)
+
 
 class Zones:
     """The turns of all lines, and the results that stand in place."""
@@ -71,10 +80,10 @@ class Zones:
 
     def read(self, line: Line) -> None:
         """Take the next line that is left."""
-        turn = self._open.get(line.reading.thread)
+        turn = self._open.get(line.thread)
         if line.side == "model":
             if turn is None or not self._goes_on(turn, line):
-                turn = self._open[line.reading.thread] = Turn([])
+                turn = self._open[line.thread] = Turn([])
                 self.turns.append(turn)
             turn.lines.append(line)
             self.turn_of[line.index] = turn
@@ -83,8 +92,8 @@ class Zones:
             self._read_zone(turn, line)
 
     def _goes_on(self, turn: Turn, line: Line) -> bool:
-        answer = line.reading.answer
-        same = answer is not None and answer == turn.lines[-1].reading.answer
+        answer = line.answer
+        same = answer is not None and answer == turn.lines[-1].answer
         return (self.shape.merges and turn.fresh) or (self.shape.interleaves and same)
 
     def _read_zone(self, turn: Turn, line: Line) -> None:
@@ -95,15 +104,14 @@ class Zones:
         if own:
             turn.zone.append(line)
         if results < len(parts) or (own and self.shape.gathers):
-            del self._open[line.reading.thread]
+            del self._open[line.thread]
 
     def of(self, result: Part) -> Turn | None:
         """Return the turn whose call a result answers, None before that turn was read."""
-        call = result.partner
-        return self.turn_of.get(call.line.index) if call is not None and call.line is not None else None
+        return self.turn_of.get(result.answers)
 
 
-def place(lines: Iterable[Line], shape: Shape, *, fill: bool) -> Plan:
+def place(lines: list[Line], shape: Shape, *, fill: bool) -> Plan:
     """Find a place for every result that has none; with `fill`, make those that are missing."""
     zones = Zones(shape)
     for line in lines:
@@ -112,20 +120,17 @@ def place(lines: Iterable[Line], shape: Shape, *, fill: bool) -> Plan:
     plan = Plan()
     for turn in zones.turns:
         results = _results_to_place(turn, zones, plan, fill)
-        if results and shape.gathers:
-            _gather(turn, results, shape, plan)
-        elif results:
-            _line_up(turn, results, shape, plan)
+        if results:
+            (_gather if shape.gathers else _line_up)(turn, results, lines, shape, plan)
     return plan
 
 
 def _results_to_place(turn: Turn, zones: Zones, plan: Plan, fill: bool) -> list[Part]:
     results: list[Part] = []
     for call in turn.calls:
-        result = call.partner
+        result = call.result
         if result is None and call.answerable and (fill or call.due):
-            made = zones.shape.result(call)
-            results.append(Part("result", made, zones.shape.holder, partner=call))
+            results.append(Part("result", zones.shape.result(call), zones.shape.holder))
             plan.made.append(call)
         elif result is not None and id(result) not in zones.in_place:
             result.away = True
@@ -134,46 +139,37 @@ def _results_to_place(turn: Turn, zones: Zones, plan: Plan, fill: bool) -> list[
     return results
 
 
-def _gather(turn: Turn, results: list[Part], shape: Shape, plan: Plan) -> None:
+def _gather(turn: Turn, results: list[Part], lines: list[Line], shape: Shape, plan: Plan) -> None:
     """Put results into the one next message: that which holds some, else the first that holds nothing else."""
     end = turn.lines[-1]
-    home = turn.zone[0] if turn.zone else next(iter(_donors(results).values()), None)
+    home = turn.zone[0] if turn.zone else next((lines[row] for row in _donors(results, lines)), None)
     if home is None:
-        new = shape.carrier([part.value for part in results], end.message)
-        plan.behind.setdefault(end.index, []).append(new)
+        plan.put(end, shape.carrier([part.value for part in results], end.message))
         return
     if not turn.zone:
-        _relocate(home, end, plan)
-    home.head = [part for part in results if part.line is not home or not part.here]
+        plan.relocate(home, end)
+    home.head = tuple(part for part in results if part.row != home.index or not part.here)
 
 
-def _line_up(turn: Turn, results: list[Part], shape: Shape, plan: Plan) -> None:
+def _line_up(turn: Turn, results: list[Part], lines: list[Line], shape: Shape, plan: Plan) -> None:
     """Put results behind the turn, each in its own line if that holds nothing else."""
     end = turn.end
-    donors = _donors(results)
+    donors = _donors(results, lines)
     for result in results:
-        line = result.line
-        if line is None or line.index not in donors:
-            near = end if line is None else line
-            plan.behind.setdefault(end.index, []).append(shape.carrier([result.value], near.message))
+        line = end if result.row < 0 else lines[result.row]
+        if result.row not in donors:
+            plan.put(end, shape.carrier([result.value], line.message))
         elif not line.relocated:
-            _relocate(line, end, plan)
+            plan.relocate(line, end)
 
 
-def _donors(results: list[Part]) -> dict[int, Line]:
+def _donors(results: list[Part], lines: list[Line]) -> dict[int, None]:
     """Return the lines of which nothing is left but some of these results, by their index."""
-    lines = {part.line.index: part.line for part in results if part.line is not None}
+    rows = dict.fromkeys(part.row for part in results if part.row >= 0)
     going = set(map(id, results))
     return {
-        index: line
-        for index, line in lines.items()
-        if not any(part.here and part.kind != "blank" for part in line.parts)
-        and all(id(part) in going for part in line.parts if part.away)
+        row: None
+        for row in rows
+        if not any(part.here and part.kind != "blank" for part in lines[row].parts)
+        and all(id(part) in going for part in lines[row].parts if part.away)
     }
-
-
-def _relocate(line: Line, end: Line, plan: Plan) -> None:
-    for part in line.parts:
-        part.away = False
-    line.relocated = True
-    plan.behind.setdefault(end.index, []).append(line)

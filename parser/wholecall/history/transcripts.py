@@ -111,9 +111,9 @@ def repair_transcript(
     rules = _rules(unanswered, nameless, aborted, names, strict_json_arguments)
     lines, view = read_lines(messages, shape)
     orphans = pair(lines)
-    stripped = [call for answer in answers_of(lines) for call in judge(answer, rules, view)]
+    stripped = [call for answer in answers_of(lines, view) for call in judge(answer, rules, view)]
     _drop_results(orphans, stripped)
-    calls = [part for _, part in _parts(lines, "call") if part.here]
+    calls = [(line, part) for line, part in _parts(lines, "call") if part.here]
     coerced, renamed = _put_right(calls, rules)
     renamed += name_calls(calls, keep_counted=view is CHAT)
     plan = place(lines, view, fill=rules.unanswered == "synthesise")
@@ -143,11 +143,12 @@ def read_lines(messages: Sequence[Message], shape: str) -> tuple[list[Line], Sha
     for index, message in enumerate(messages):
         expect_dict(message, f"messages[{index}]")
     view = shape_of(messages, shape)
-    lines = [Line(index, message, view.read(message)) for index, message in enumerate(messages)]
+    lines = [view.read(message) for message in messages]
     _count_runs(lines)
-    for line in lines:
+    for index, line in enumerate(lines):
+        line.index, line.message = index, messages[index]
         for part in line.parts:
-            part.line = line
+            part.row = index
             part.label = part.id or part.name
     return lines, view
 
@@ -156,10 +157,10 @@ def _count_runs(lines: Iterable[Line]) -> None:
     """Tell the runs apart that are one answer because nothing is said in between."""
     run, ended = 0, False
     for line in lines:
-        if line.reading.answer == RUN:
+        if line.answer == RUN:
             run += ended
             ended = False
-            line.reading.answer = f"{RUN} {run}"
+            line.answer = f"{RUN} {run}"
         elif line.side != "other" and line.visible:
             ended = True
 
@@ -197,15 +198,15 @@ def _drop_results(orphans: Iterable[Part], stripped: Iterable[Part]) -> None:
     for result in orphans:
         result.gone = True
     for call in stripped:
-        if call.partner is not None:
-            call.partner.gone = True
+        if call.result is not None:
+            call.result.gone = True
 
 
-def _put_right(calls: Iterable[Part], rules: Rules) -> tuple[list[str], list[str]]:
+def _put_right(calls: Iterable[tuple[Line, Part]], rules: Rules) -> tuple[list[str], list[str]]:
     """Put the calls that stay right; return which were coerced and which got a name."""
     coerced: list[str] = []
     renamed: list[str] = []
-    for call in calls:
+    for _, call in calls:
         was_coerced, was_renamed = put_right(call, rules)
         coerced += [call.label] * was_coerced
         renamed += [call.label] * was_renamed
@@ -218,8 +219,8 @@ def _adjacent(lines: list[Line], output: list[Written], shape: Shape) -> list[in
     last: dict[str, int] = {}
     for line in lines:
         if line.side != "other":
-            before[line.index] = last.get(line.reading.thread, -1)
-            last[line.reading.thread] = line.index
+            before[line.index] = last.get(line.thread, -1)
+            last[line.thread] = line.index
     adjacent: list[int] = []
     roles: dict[str, tuple[str, int | None]] = {}
     for item in output:
@@ -228,8 +229,8 @@ def _adjacent(lines: list[Line], output: list[Written], shape: Shape) -> list[in
             continue
         role = _role(item, shape)
         index = None if item.line is None else item.line.index
-        previous = roles.get(near.reading.thread, ("", None))
-        roles[near.reading.thread] = (role, index)
+        previous = roles.get(near.thread, ("", None))
+        roles[near.thread] = (role, index)
         if role == previous[0] != "result" and index is not None and before[index] != previous[1]:
             adjacent.append(index)
     return sorted(adjacent)

@@ -18,7 +18,7 @@ from wholecall.history.shapes.base import Links, Shape
 __all__ = ["Written", "write"]
 
 
-class Written(msgspec.Struct, eq=False):
+class Written(msgspec.Struct, eq=False, gc=False):
     """A message of the output.
 
     Attributes:

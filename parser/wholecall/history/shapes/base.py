@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from wholecall.history.parts import Message, Part, Reading, rebuild
+from wholecall.history.parts import Line, Message, Part, rebuild
 
 __all__ = ["Links", "Shape", "expect_dict"]
 
@@ -56,7 +56,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    read: Callable[[Message], Reading]
+    read: Callable[[Message], Line]
     result: Callable[[Part], Message]
     carrier: Callable[[list[Any], Message], Message]
     is_own: Callable[[Message], bool]

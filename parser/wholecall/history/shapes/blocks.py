@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from wholecall.history.markers import is_made
-from wholecall.history.parts import Form, Message, Part, Path, Places, Reading, Side, at, first_id, first_text
+from wholecall.history.parts import Form, Line, Message, Part, Path, Places, Side, at, first_id, first_text
 from wholecall.history.shapes.base import expect_dict
 
 __all__ = [
@@ -88,20 +88,20 @@ def block_types(message: Message) -> set[str]:
     }
 
 
-def read_message(message: Message) -> Reading:
+def read_message(message: Message) -> Line:
     """Take a message with a role apart."""
     role = message.get("role")
     if role in RESULT_ROLES:
-        return Reading("result", [_whole_result(message, str(role))])
+        return Line("result", [_whole_result(message, str(role))])
     if role == "assistant":
         parts = [*_members(message, _THOUGHTS, "thinking"), *_content(message, "model")]
         parts += [*_members(message, _ANSWERS, "other"), *_entries(message), *_legacy(message)]
-        return Reading("model", parts, read_stop(message))
+        return Line("model", parts, read_stop(message))
     if role in ("user", "system", "developer"):
-        return Reading("user", _content(message, "user"))
+        return Line("user", _content(message, "user"))
     if isinstance(role, str):  # a role of the host's own: not for us to open
-        return Reading("user", [Part("other", message)])
-    return Reading("other", [])
+        return Line("user", [Part("other", message)])
+    return Line("other", [])
 
 
 def _members(message: Message, names: Iterable[str], kind: Any) -> list[Part]:

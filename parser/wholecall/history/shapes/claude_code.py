@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from wholecall.history.parts import Message, Part, Reading, rebuild
+from wholecall.history.parts import Line, Message, Part, rebuild
 from wholecall.history.shapes.anthropic import block_result
 from wholecall.history.shapes.base import Links, Shape
 from wholecall.history.shapes.blocks import read_message
@@ -29,18 +29,18 @@ def _is_line(entry: Message) -> bool:
     return entry.get("type") in ("user", "assistant") and isinstance(entry.get("message"), dict)
 
 
-def _read(entry: Message) -> Reading:
+def _read(entry: Message) -> Line:
     if not _is_line(entry):
-        return Reading("other", [])
+        return Line("other", [])
     message = entry["message"]
-    reading = read_message(message)
-    if reading.side == "user" and reading.parts and all(part.kind == "result" for part in reading.parts):
-        reading.side = "result"
+    line = read_message(message)
+    if line.side == "user" and line.parts and all(part.kind == "result" for part in line.parts):
+        line.side = "result"
     identity = message.get("id")
-    reading.answer = identity if reading.side == "model" and isinstance(identity, str) else None
+    line.answer = identity if line.side == "model" and isinstance(identity, str) else None
     if entry.get("isSidechain") is True:
-        reading.thread = f"side:{entry.get('agentId', '')}"
-    return reading
+        line.thread = f"side:{entry.get('agentId', '')}"
+    return line
 
 
 def _write(entry: Message, parts: list[Part], left: list[Part]) -> Message:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wholecall.history.parts import Message, Part, Reading, rebuild
+from wholecall.history.parts import Line, Message, Part, rebuild
 from wholecall.history.shapes.base import Shape
 from wholecall.history.shapes.responses import RESPONSES, read_item, text_output
 
@@ -17,10 +17,10 @@ __all__ = ["CODEX"]
 _OWN_TYPES = frozenset({"response_item", "session_meta", "event_msg", "turn_context", "compacted"})
 
 
-def _read(line: Message) -> Reading:
+def _read(line: Message) -> Line:
     payload = line.get("payload")
     if line.get("type") != "response_item" or not isinstance(payload, dict):
-        return Reading("other", [])
+        return Line("other", [])
     return read_item(payload)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from wholecall.history.markers import MISSING_RESULT, is_made
-from wholecall.history.parts import ABSENT, Message, Part, Path, Places, Reading, at, first_id, first_text
+from wholecall.history.parts import ABSENT, Line, Message, Part, Path, Places, at, first_id, first_text
 from wholecall.history.shapes.base import Shape, expect_dict
 from wholecall.history.shapes.blocks import read_stop, read_text
 
@@ -25,15 +25,15 @@ def _places(key: str, arguments: tuple[Path, ...] = ()) -> Places:
     return Places(((key, "id"),), ((key, "name"),), arguments)
 
 
-def _read(content: Message) -> Reading:
+def _read(content: Message) -> Line:
     parts = content.get("parts")
     if not isinstance(parts, (list, tuple)):
-        return Reading("other", [])
+        return Line("other", [])
     read = [_part(part, content.get("role") == "model") for part in parts]
     if content.get("role") == "model":
-        return Reading("model", read, read_stop(content))
+        return Line("model", read, read_stop(content))
     results = bool(read) and all(part.kind == "result" for part in read)
-    return Reading("result" if results else "user", read)
+    return Line("result" if results else "user", read)
 
 
 def _part(value: Any, model: bool) -> Part:

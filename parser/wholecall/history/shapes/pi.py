@@ -11,7 +11,7 @@ import hashlib
 from typing import Any
 
 from wholecall.history.markers import MISSING_RESULT
-from wholecall.history.parts import Message, Part, Reading, rebuild
+from wholecall.history.parts import Line, Message, Part, rebuild
 from wholecall.history.shapes.base import Links, Shape
 from wholecall.history.shapes.blocks import block_types, read_message
 
@@ -29,13 +29,13 @@ def _inner(entry: Message) -> Message | None:
     return entry if "role" in entry else None
 
 
-def _read(entry: Message) -> Reading:
+def _read(entry: Message) -> Line:
     message = _inner(entry)
     if message is not None:
         return read_message(message)
     if entry.get("type") == "custom_message":
-        return Reading("user", [Part("other", entry)])
-    return Reading("other", [])
+        return Line("user", [Part("other", entry)])
+    return Line("other", [])
 
 
 def _write(entry: Message, parts: list[Part], left: list[Part]) -> Message:

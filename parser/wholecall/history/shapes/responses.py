@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wholecall.history.markers import MISSING_RESULT, is_made
-from wholecall.history.parts import RUN, Form, Message, Part, Path, Places, Reading, at, first_id, first_text
+from wholecall.history.parts import RUN, Form, Line, Message, Part, Path, Places, at, first_id, first_text
 from wholecall.history.shapes.base import Shape
 from wholecall.history.shapes.blocks import block_types, read_message, read_stop
 
@@ -42,19 +42,19 @@ def _of_server(item: Message) -> bool:
     return str(item.get("type")).startswith("tool_search") and item.get("execution") == "server"
 
 
-def read_item(item: Message) -> Reading:
+def read_item(item: Message) -> Line:
     """Take an item apart."""
     kind = str(item.get("type", "message"))
     if kind == "message":
         return _message(item)
     if kind in _RESULTS and not _of_server(item):
-        return Reading("result", [_result(item)])
+        return Line("result", [_result(item)])
     if kind == "mcp_approval_response":
-        return Reading("user", [Part("other", item)])
+        return Line("user", [Part("other", item)])
     part = _model_part(item, kind)
     if part is None:
-        return Reading("other", [])
-    return Reading("model", [part], _stop(item), answer=RUN)
+        return Line("other", [])
+    return Line("model", [part], _stop(item), answer=RUN)
 
 
 def _model_part(item: Message, kind: str) -> Part | None:
@@ -68,11 +68,11 @@ def _model_part(item: Message, kind: str) -> Part | None:
     return Part("other", item) if served else None
 
 
-def _message(item: Message) -> Reading:
-    reading = read_message(item)
-    if reading.side == "model":
-        reading.answer, reading.stop = RUN, _stop(item)
-    return reading
+def _message(item: Message) -> Line:
+    line = read_message(item)
+    if line.side == "model":
+        line.answer, line.stop = RUN, _stop(item)
+    return line
 
 
 def _stop(item: Message) -> object:
