@@ -106,10 +106,10 @@ def judge(answer: Answer, rules: Rules, shape: Shape) -> list[Part]:
     if answer.stop == "aborted":
         _drop(answer.parts("thinking"))
         _drop(_unpaired(answer))
+    elif shape.by_order:
+        _drop(_pointless(answer))
     elif calls and len(going) == len(calls):
         _drop(answer.parts("thinking"))
-    if shape.by_order:
-        _drop(_pointless(answer))
     if all(part.kind in ("thinking", "blank") for part in answer.parts()):
         _drop(answer.parts("thinking"))
     return going
