@@ -185,13 +185,13 @@ def _entries(message: Message) -> list[Part]:
     entries = message[field]
     if not entries:
         return [Part("blank", None, field, gone=True)]
-    if isinstance(entries, dict):
-        entries = [entries]
+    single = isinstance(entries, dict)
     parts: list[Part] = []
-    for entry in entries:
+    for entry in [entries] if single else entries:
         block = expect_dict(entry, "a tool call")
         free = block.get("type") == "custom" and isinstance(block.get("custom"), dict)
         parts.append(_call(block, field, _CUSTOM if free else _ENTRY, "free" if free else "string"))
+        parts[-1].edited = single
     return parts
 
 

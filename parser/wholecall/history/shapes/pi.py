@@ -39,9 +39,7 @@ def _read(entry: Message) -> Line:
 
 
 def _write(entry: Message, parts: list[Part], left: list[Part]) -> Message:
-    message = _inner(entry)
-    if message is None:
-        return entry
+    message = _inner(entry) or entry
     written = rebuild(message, parts, left)
     return written if message is entry else {**entry, "message": written}
 
