@@ -25,6 +25,7 @@ from wholecall.iterate import acollect, aevents, aturns, collect, events, turns
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.stream import ToolCallParser, detect
+from wholecall.tools import Tool, Tools
 from wholecall.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.vocabulary import (
     Anomaly,
@@ -65,11 +66,13 @@ __all__ = [
     "StreamFailed",
     "StreamFault",
     "TextDelta",
+    "Tool",
     "ToolCall",
     "ToolCallCancelled",
     "ToolCallDropped",
     "ToolCallParser",
     "ToolCallStarted",
+    "Tools",
     "Turn",
     "TurnFinished",
     "TurnReason",

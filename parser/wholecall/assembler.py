@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from wholecall.events import Event
     from wholecall.limits import Limits
     from wholecall.policy import Policy
+    from wholecall.tools import Tools
     from wholecall.verdicts import Ended
 
 __all__ = ["Assembler"]
@@ -64,13 +65,14 @@ class Assembler:
         turns: all turns of the stream so far.
     """
 
-    def __init__(self, policy: Policy, limits: Limits) -> None:
+    def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
         self.dialect = "unknown"
         self.turns: list[TurnState] = []
         self.failed = False
         self._policy = policy
         self._limits = limits
-        self._out: list[Event] = []
+        self._tools = tools
+        self._out: list[Event[Any]] = []
         self._early_faults: list[StreamFault] = []  # of frames before the first turn
         self._early_usage: dict[str, Any] = {}  # that came before the first turn
         self._keys: dict[str, TurnState] = {}
@@ -86,7 +88,7 @@ class Assembler:
             WireFault: self._fault,
         }
 
-    def take(self) -> list[Event]:
+    def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""
         events = self._out[:]
         self._out.clear()
@@ -146,11 +148,11 @@ class Assembler:
         elif not isinstance(delta, _AFTERTHOUGHTS):
             choice.anomalies.add("data_after_end")
 
-    def snapshot(self) -> Turn:
+    def snapshot(self) -> Turn[Any]:
         """Return the current turn as it stands, an empty one if none began."""
         return self._turn.view() if self._turn is not None else Turn(None)
 
-    def snapshots(self) -> tuple[Turn, ...]:
+    def snapshots(self) -> tuple[Turn[Any], ...]:
         """Return all turns so far."""
         return tuple(turn.view() for turn in self.turns)
 
@@ -163,11 +165,13 @@ class Assembler:
         turn = self._turn or self._open_turn(TurnOpened(None))
         limit = self._limits.max_choices
         if limit is None or len(turn.choices) < max(limit, 1):
-            choice = Choice(turn.number, number, self._out, turn.budget, self._policy, self._limits)
-            turn.choices[number] = choice
+            choice = turn.choices[number] = self._new_choice(turn, number, self._out, turn.budget)
             return choice
         next(iter(turn.choices.values())).anomalies.add("unknown_events")
-        return Choice(turn.number, number, [], Budget(self._limits), self._policy, self._limits)
+        return self._new_choice(turn, number, [], Budget(self._limits))
+
+    def _new_choice(self, turn: TurnState, number: int, out: list[Event[Any]], budget: Budget) -> Choice:
+        return Choice(turn.number, number, out, budget, self._policy, self._limits, self._tools)
 
     def _begin(self, opened: TurnOpened) -> TurnState:
         turn = TurnState(len(self.turns), opened, self.dialect, self._limits)

@@ -121,6 +121,14 @@ def _other_name(delta: Labelled, call: Call) -> bool:
     return not delta.name.strip().startswith(call.name.strip())
 
 
+def _is_another_tool(choice: Choice, delta: Labelled, call: Call) -> bool:
+    """Whether the tools' names tell that the name is a second tool's, and no piece of the first one."""
+    if choice.tools is None or not delta.name or not call.name:
+        return False
+    old, new = call.name.strip(), delta.name.strip()
+    return old in choice.tools and new in choice.tools and not choice.tools.begins(old + new)
+
+
 def _may_begin(delta: Labelled) -> bool:
     """Whether the text can be the beginning of a call's text: blank, or the beginning of a value."""
     text = delta.text.strip()
@@ -241,6 +249,7 @@ def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
         return _unlabelled_at(choice, delta, call)
     if _other_name(delta, call):
         split = call.empty and call.phase == "pending" and not call.phantom  # a name in pieces (quirk 16)
+        split = split and not _is_another_tool(choice, delta, call)
         return call if split else _new(choice, delta)
     if call.phase == "ended" or not call.complete or call.holds_placeholder:
         return call

@@ -52,6 +52,7 @@ class Call:
     Attributes:
         number: its index in events, dense per choice in order of first appearance; -1 for a phantom.
         phase: `pending`, `streaming`, `settled` or `ended`; only `phases` changes it.
+        name: the name as the wire has it so far; `public_name` the one that events carry, once it is final.
         id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
         hole: text that could be this call's was lost; a restatement heals it.
         inside: the unfinished call of the same name within which this one was opened.
@@ -69,6 +70,7 @@ class Call:
     phase = "pending"
     id: str | None = None
     name: str | None = None
+    public_name: str | None = None
     namespace: str | None = None
     slot: Index | None = None
     extra: dict[str, Any] | None = None

@@ -8,7 +8,7 @@ whose text there simply appends, so that the common fragment asks nobody; `hot_s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wholecall.calls import Call
 from wholecall.verdicts import drop
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from wholecall.events import Event
     from wholecall.limits import Limits
     from wholecall.policy import Policy
+    from wholecall.tools import Tools
     from wholecall.vocabulary import Anomaly, DropReason, Kind, TurnReason
 
 __all__ = ["Choice"]
@@ -39,7 +40,14 @@ class Choice:
     """
 
     def __init__(
-        self, turn: int, number: int, out: list[Event], budget: Budget, policy: Policy, limits: Limits
+        self,
+        turn: int,
+        number: int,
+        out: list[Event],
+        budget: Budget,
+        policy: Policy,
+        limits: Limits,
+        tools: Tools[Any] | None,
     ) -> None:
         self.turn = turn
         self.number = number
@@ -47,6 +55,7 @@ class Choice:
         self.budget = budget
         self.policy = policy
         self.limits = limits
+        self.tools = tools
         self.calls: list[Call] = []
         self.by_index: dict[Index, list[Call]] = {}
         self.by_id: dict[str, list[Call]] = {}

@@ -8,9 +8,10 @@ line of an event. A repr shows the length of argument text, never the text.
 from __future__ import annotations
 
 import json
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Generic, Union, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from wholecall.vocabulary import (
     Anomaly,
@@ -24,7 +25,17 @@ from wholecall.vocabulary import (
     TurnReason,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    ArgsT = TypeVar("ArgsT", default=dict[str, Any])
+else:  # what only a type checker knows is the default
+    from typing import TypeVar
+
+    ArgsT = TypeVar("ArgsT")
+
 __all__ = [
+    "ArgsT",
     "ArgumentsDelta",
     "ArgumentsReset",
     "BuiltinToolCall",
@@ -45,7 +56,7 @@ __all__ = [
 
 # Fields whose text is argument text (or may hold it): a repr shows their length only.
 _SECRET = frozenset(
-    {"delta", "raw_arguments", "arguments", "input", "raw", "error", "detail", "extra", "text"}
+    {"delta", "raw_arguments", "arguments", "input", "raw", "error", "detail", "extra", "text", "typed"}
 )
 
 
@@ -135,8 +146,10 @@ class ArgumentsReset(msgspec.Struct, frozen=True, tag_field="type", tag="argumen
     __repr__ = _repr
 
 
-class ToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call"):
+class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", tag="tool_call"):
     """A whole call, safe to execute.
+
+    With tools known, `ToolCall[T]` says what `value` is: an object of the type that describes the tool.
 
     Attributes:
         id: the id to answer with; minted (flag `id_generated`) where the wire sent none.
@@ -148,6 +161,7 @@ class ToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call"):
         edits: what was changed to read the text (status `normalised` or `recovered`).
         flags: what was odd about the call, sorted.
         extra: provider fields to send back untouched, such as thought signatures.
+        typed: what the tool's own type made of the arguments, unset without one; read `value` instead.
     """
 
     turn: int
@@ -162,8 +176,17 @@ class ToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call"):
     edits: tuple[Edit, ...] = ()
     flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
+    typed: Any = msgspec.UNSET
 
-    to_json = _to_json
+    @property
+    def value(self) -> ArgsT:
+        """The arguments as the tool's type: a Struct, a model, keyword arguments; else the `arguments`."""
+        return cast("ArgsT", self.arguments if self.typed is msgspec.UNSET else self.typed)
+
+    def to_json(self) -> bytes:
+        """Return the call as one compact JSON line; `typed` is left out, it says nothing new."""
+        return _to_json(self if self.typed is msgspec.UNSET else replace(self, typed=msgspec.UNSET))
+
     __repr__ = _repr
 
 
@@ -328,7 +351,7 @@ Event = Union[
     ToolCallStarted,
     ArgumentsDelta,
     ArgumentsReset,
-    ToolCall,
+    ToolCall[ArgsT],
     CustomToolCall,
     BuiltinToolCall,
     ServerToolCall,

@@ -9,7 +9,7 @@ does I/O, and nothing that comes from the wire raises.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, Union, overload
 
 import msgspec
 
@@ -19,24 +19,35 @@ from wholecall.dialects.decode import is_done, is_noise, payloads, plain, provid
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, detect_dialect, named
 from wholecall.errors import StreamClosed, UnknownDialect
-from wholecall.events import Event
+from wholecall.events import ArgsT, Event
 from wholecall.framing import FRAMINGS, Frame, Framing, sniff
 from wholecall.limits import Limits
 from wholecall.policy import Policy
+from wholecall.tools import Tools
 from wholecall.turns import Turn
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
-__all__ = ["ToolCallParser", "detect"]
+    from wholecall.tools import AnyTools, TypedTools
+
+__all__ = ["ParserOptions", "ToolCallParser", "detect"]
 
 _LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
 BytesLike = Union[bytes, bytearray, memoryview]
 
 
-class ToolCallParser:
+class ParserOptions(TypedDict, total=False):
+    """The options of `ToolCallParser` that the shells hand on."""
+
+    framing: str | None
+    policy: Policy
+    limits: Limits
+
+
+class ToolCallParser(Generic[ArgsT]):
     """Turns one stream, in whatever pieces it comes, into whole tool calls.
 
     ::
@@ -52,24 +63,46 @@ class ToolCallParser:
 
     Args:
         dialect: a dialect's name, or `"auto"` to find it from the first decisive frame.
+        tools: the tools that the model was given: `Tools`, or what it takes. Calls are held against them, and
+            `ToolCall.value` is of the type that describes the tool. Their names also settle what else is in
+            doubt: names in pieces, and two calls under one index. None takes every call that is whole.
         framing: `"sse"`, `"jsonl"`, `"jsonarray"`, `"eventstream"` or `"vercel"`; None chooses from the first bytes.
         policy: how calls are judged.
         limits: what a stream may hold.
 
     Raises:
         UnknownDialect: the dialect or the framing is not known.
+        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
     """
 
+    @overload
+    def __init__(
+        self: ToolCallParser[dict[str, Any]],
+        dialect: str = ...,
+        *,
+        tools: None = None,
+        **options: Unpack[ParserOptions],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self, dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: ToolCallParser[Any], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+    ) -> None: ...
     def __init__(
         self,
         dialect: str = "auto",
         *,
+        tools: Any = None,
         framing: str | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
         self._limits = limits
-        self._assembler = Assembler(policy, limits)
+        known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
+        self._assembler = Assembler(policy, limits, known)
         self._translator: Translator | None = None
         if dialect != "auto":
             self._assembler.dialect = dialect
@@ -106,16 +139,16 @@ class ToolCallParser:
         return self._assembler.dialect if self._translator is not None else None
 
     @property
-    def turn(self) -> Turn:
+    def turn(self) -> Turn[ArgsT]:
         """The current turn as it stands, the last one after `close`."""
         return self._assembler.snapshot()
 
     @property
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> tuple[Turn[ArgsT], ...]:
         """All turns of the stream so far."""
         return self._assembler.snapshots()
 
-    def feed(self, data: BytesLike) -> list[Event]:
+    def feed(self, data: BytesLike) -> list[Event[ArgsT]]:
         """Take the next bytes of the stream, cut anywhere, and return the events they cause.
 
         Raises:
@@ -138,7 +171,7 @@ class ToolCallParser:
         self._take(framing, framing.feed(data))
         return self._assembler.take()
 
-    def feed_event(self, payload: Any, event: str | None = None) -> list[Event]:
+    def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
         """Take one decoded payload, or one whole, non-streamed response body.
 
         Args:
@@ -157,7 +190,7 @@ class ToolCallParser:
             self._frame(Frame(event or "", text))
         return self._assembler.take()
 
-    def close(self) -> list[Event]:
+    def close(self) -> list[Event[ArgsT]]:
         """End the stream and return the last events; calling it again returns none."""
         if self._closed:
             return []
@@ -170,7 +203,7 @@ class ToolCallParser:
         self._assembler.close()
         return self._assembler.take()
 
-    def abort(self, reason: str = "aborted by the caller") -> list[Event]:
+    def abort(self, reason: str = "aborted by the caller") -> list[Event[ArgsT]]:
         """Drop every open call, end the stream and return the last events; calling it again returns none.
 
         Args:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic
 
 import msgspec
 
 from wholecall.errors import StreamFailed
 from wholecall.events import (
+    ArgsT,
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,
@@ -50,7 +51,7 @@ class Reasoning(msgspec.Struct, frozen=True):
         return bool(self.blocks)
 
 
-class Turn(msgspec.Struct, frozen=True):
+class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
     """One message of a stream, whole or so far; its fields speak of one choice.
 
     Attributes:
@@ -77,7 +78,7 @@ class Turn(msgspec.Struct, frozen=True):
     model: str | None = None
     text: str = ""
     reasoning: Reasoning = Reasoning()
-    calls: tuple[ToolCall, ...] = ()
+    calls: tuple[ToolCall[ArgsT], ...] = ()
     custom_calls: tuple[CustomToolCall, ...] = ()
     builtin_calls: tuple[BuiltinToolCall, ...] = ()
     server_calls: tuple[ServerToolCall, ...] = ()
@@ -87,7 +88,7 @@ class Turn(msgspec.Struct, frozen=True):
     usage: dict[str, Any] | None = None
     faults: tuple[StreamFault, ...] = ()
     anomalies: tuple[Anomaly, ...] = ()
-    others: dict[int, Turn] = {}
+    others: dict[int, Turn[ArgsT]] = {}
 
     def __repr__(self) -> str:
         return (
@@ -95,7 +96,7 @@ class Turn(msgspec.Struct, frozen=True):
             f" text={len(self.text)} chars>"
         )
 
-    def choice(self, number: int) -> Turn:
+    def choice(self, number: int) -> Turn[ArgsT]:
         """Return the turn as the given choice tells it; `choice(0)` is the first.
 
         Raises:

@@ -17,7 +17,7 @@ from tests.hygiene.source_tree import imports, modules
 LAYERS = (
     ("errors", "limits", "policy"),
     ("vocabulary", "events", "deltas"),
-    ("lexical", "tokens", "recovery", "arguments", "framing", "dialects"),
+    ("lexical", "tokens", "recovery", "strict", "tools", "arguments", "framing", "dialects"),
     (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
         *("turns", "endings", "turn_state", "facts", "assembler"),
@@ -30,7 +30,7 @@ LAYERS = (
 PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}
 # What the order alone would allow, and is forbidden all the same: a dialect decodes no argument text, and
 # what reads argument text knows nothing of the wire.
-READERS = ("lexical", "tokens", "recovery", "arguments")
+READERS = ("lexical", "tokens", "recovery", "strict", "tools", "arguments")
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},
