@@ -10,11 +10,12 @@ import argparse
 import datetime as dt
 import platform
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 from benchmarks import baselines, measure, workloads
-from wholecall import Limits
+from wholecall import Limits, Tools
 
 __all__: list[str] = []
 
@@ -41,7 +42,7 @@ def main() -> None:
         _print_workload(workload, _rounds(quick))
     print()
     print(f"{'':<52}{'ratio':>8}  budget")
-    for what, ratio, budget in (*_growths(quick), *_reads(quick), *_others(quick)):
+    for what, ratio, budget in (*_growths(quick), *_reads(quick), *_checks(quick), *_others(quick)):
         shown = f"<= {budget}" + ("" if ratio <= budget else "  MISSED") if budget else ""
         print(f"{what:<52}{ratio:>8.2f}  {shown}", flush=True)
 
@@ -128,6 +129,24 @@ def _against(data: bytes, size: int, other: int, quick: bool) -> float:
     ours, others = workloads.cut(data, size), workloads.cut(data, other)
     one, two = measure.rounds(_rounds(quick), lambda: baselines.parse(ours), lambda: baselines.parse(others))
     return measure.ratio(one, two)
+
+
+def _checks(quick: bool) -> Iterator[Row]:
+    """Yield what it costs to hold calls against their tools."""
+    tool = workloads.WriteFile
+    forms: dict[str, tuple[Any, float]] = {
+        "a msgspec type": (tool, 1.15),
+        "a JSON Schema": (msgspec.json.schema(tool), 0),
+    }
+    reads = workloads.cut(workloads.parallel_calls("chat-completions", 20).data, _READ)
+    for form, (described, budget) in forms.items():
+        tools = Tools({"write_file": described})
+        with_tools, without = measure.rounds(
+            3 * _rounds(quick),
+            lambda tools=tools: baselines.parse(reads, tools=tools),
+            lambda: baselines.parse(reads),
+        )
+        yield f"W1 checked by {form} / unchecked", measure.ratio(with_tools, without), budget
 
 
 def _others(quick: bool) -> Iterator[Row]:
