@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Union, cast
 import msgspec
 from msgspec.structs import replace
 
+from wholecall.feedback import as_tool_result, describe_call, describe_dropped
 from wholecall.vocabulary import (
     Anomaly,
     BuiltinKind,
@@ -187,6 +188,10 @@ class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", ta
         """Return the call as one compact JSON line; `typed` is left out, it says nothing new."""
         return _to_json(self if self.typed is msgspec.UNSET else replace(self, typed=msgspec.UNSET))
 
+    def describe(self, *, include_raw: bool = False) -> str:
+        """Return how the call was read, in a line: status, edits, flags; the argument text only if asked for."""
+        return describe_call(self, include_raw)
+
     __repr__ = _repr
 
 
@@ -262,6 +267,31 @@ class ToolCallDropped(msgspec.Struct, frozen=True, tag_field="type", tag="tool_c
     raw_arguments: str
     reason: DropReason
     detail: str = ""
+
+    def describe(self, *, include_raw: bool = False) -> str:
+        """Return what to tell the model: that the call was not executed, why, and what to do about it.
+
+        Args:
+            include_raw: whether to quote the argument text, as the JSON object `{"INVALID_JSON": text}`.
+        """
+        return describe_dropped(self, include_raw)
+
+    def as_tool_result(self, dialect: str, *, include_raw: bool = False) -> dict[str, Any]:
+        """Return the error result that answers the call in the next request, in the shape of the dialect.
+
+        Args:
+            dialect: the name of the dialect that the next request is written in.
+            include_raw: as for `describe`, which gives the text.
+
+        Returns:
+            A tool message (Chat Completions), an item (Responses), a content block (Anthropic, Converse), a
+            part (Gemini), or whatever else the dialect answers a call with.
+
+        Raises:
+            UnknownDialect: the dialect has no such results.
+            ValueError: the call has no id, or no name, where the dialect answers by it.
+        """
+        return as_tool_result(self, dialect, include_raw)
 
     to_json = _to_json
     __repr__ = _repr

@@ -16,7 +16,7 @@ from tests.hygiene.source_tree import imports, modules
 # package and all that is in it (inside a package imports are free of order, but not of cycles).
 LAYERS = (
     ("errors", "limits", "policy"),
-    ("vocabulary", "events", "deltas"),
+    ("vocabulary", "feedback", "events", "deltas"),
     ("lexical", "tokens", "recovery", "strict", "tools", "arguments", "framing", "dialects"),
     (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
