@@ -5,6 +5,7 @@ from wholecall.dialects.table import Dialect, register
 from wholecall.errors import BadRecording, StreamClosed, StreamFailed, UnknownDialect, WholecallError
 from wholecall.events import (
     ArgumentsDelta,
+    ArgumentsProgress,
     ArgumentsReset,
     BuiltinToolCall,
     CustomToolCall,
@@ -24,6 +25,7 @@ from wholecall.events import (
 from wholecall.iterate import acollect, aevents, aturns, collect, events, turns
 from wholecall.limits import Limits
 from wholecall.policy import Policy
+from wholecall.progress import PartialArguments
 from wholecall.stream import ToolCallParser, detect
 from wholecall.tools import Tool, Tools
 from wholecall.turns import Reasoning, ReasoningBlock, Turn
@@ -42,6 +44,7 @@ from wholecall.vocabulary import (
 __all__ = [
     "Anomaly",
     "ArgumentsDelta",
+    "ArgumentsProgress",
     "ArgumentsReset",
     "BadRecording",
     "BuiltinKind",
@@ -56,6 +59,7 @@ __all__ = [
     "Flag",
     "Kind",
     "Limits",
+    "PartialArguments",
     "Policy",
     "Reasoning",
     "ReasoningBlock",

@@ -16,13 +16,24 @@ from tests.hygiene.source_tree import imports, modules
 # package and all that is in it (inside a package imports are free of order, but not of cycles).
 LAYERS = (
     ("errors", "limits", "policy"),
-    ("vocabulary", "feedback", "events", "deltas"),
-    ("lexical", "tokens", "recovery", "strict", "tools", "arguments", "framing", "dialects"),
+    (
+        "vocabulary",
+        "tokens",
+        "partial",
+        "grammar",
+        "progress",
+        "feedback",
+        "event_lines",
+        "call_events",
+        "events",
+        "deltas",
+    ),
+    ("lexical", "recovery", "strict", "tools", "arguments", "framing", "dialects"),
     (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
-        *("turns", "endings", "turn_state", "facts", "assembler"),
+        *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
-    ("stream",),
+    ("door", "stream"),
     ("iterate", "replay"),
     ("cli", "__main__"),
     ("",),
