@@ -17,7 +17,10 @@ from tests.hygiene.source_tree import imports, modules
 LAYERS = (
     ("errors", "limits", "policy"),
     ("vocabulary", "events", "deltas"),
-    ("lexical", "tokens", "recovery", "arguments", "framing", "dialects"),
+    (
+        *("lexical", "tokens", "recovery", "arguments", "partial", "grammar", "progress"),
+        *("framing", "dialects"),
+    ),
     (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
         *("turns", "endings", "turn_state", "facts", "assembler"),
@@ -30,7 +33,7 @@ LAYERS = (
 PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}
 # What the order alone would allow, and is forbidden all the same: a dialect decodes no argument text, and
 # what reads argument text knows nothing of the wire.
-READERS = ("lexical", "tokens", "recovery", "arguments")
+READERS = ("lexical", "tokens", "recovery", "arguments", "partial", "grammar", "progress")
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},
