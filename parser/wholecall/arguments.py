@@ -1,4 +1,4 @@
-"""Argument text to a verdict: the only module that decodes argument text, and it does so once.
+"""Argument text to a verdict: the only module that decodes what may be executed, and it does so once.
 
 Theory of operation. `parse_arguments` climbs a ladder and stops at the first rung that holds:
 

@@ -41,7 +41,7 @@ LAYERS = (
 PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}
 # What the order alone would allow, and is forbidden all the same: a dialect decodes no argument text, and
 # what reads argument text knows nothing of the wire.
-READERS = ("lexical", "tokens", "recovery", "strict", "tools", "arguments")
+READERS = ("lexical", "tokens", "recovery", "strict", "tools", "arguments", "partial", "grammar", "progress")
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},
