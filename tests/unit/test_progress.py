@@ -11,6 +11,7 @@ import pytest
 
 from wholecall.arguments import parse_arguments
 from wholecall.events import ToolCall
+from wholecall.grammar import Grammar
 from wholecall.limits import Limits
 from wholecall.partial import OpenText
 from wholecall.progress import (
@@ -304,6 +305,16 @@ def test_what_stops_is_never_exact(text: str) -> None:
     assert "exact" not in {
         parse_arguments(text + rest).status for rest in ("", "}", '"}', "]}", ":1}", '":1}')
     }
+
+
+def test_the_grammar_alone_tells_nothing() -> None:
+    """Without a reader the grammar wants no string, and knows whether the text is one whole object."""
+    grammar = Grammar(Limits())
+    grammar._scan('{"a":["\\n",1],"b')
+    before = grammar.complete
+    grammar._scan('":{}}')
+
+    assert (False, True, False) == (before, grammar.complete, grammar.stopped)
 
 
 def test_text_behind_the_object_takes_complete_back() -> None:
