@@ -117,16 +117,13 @@ class Grammar:
             at = self._step(self, text, at)
 
     def _within(self, text: str) -> bool:
-        r"""Read a piece that lies inside the open string; return whether it was so simple.
+        """Read a piece that lies inside the open string, perhaps up to a backslash; return whether it was so simple.
 
-        This is the short way for a piece that holds an escape or ends in half of one. What may end the string,
-        and what begins a `\u`, goes the long way.
+        This is the short way for a piece that holds an escape. Of what it does not read, it reads nothing.
         """
         piece, held = self._held + text, ""
         if piece[-1:] == "\\":
             piece, held = piece[:-1], "\\"
-        if piece[-1:] == "\\" or "\\u" in piece:
-            return False
         try:
             told: str = _decode(f'"{piece}"')
         except _NOT_JSON:
@@ -253,7 +250,7 @@ class Grammar:
             self._take(text[at:end])
             self._close_string()
             return end + 1
-        told = max(_end_of_text(content), at)
+        told = _end_of_text(content)
         if not follows or _CUT_ESCAPE.match(text, end):
             self._take(text[at:told])
             self._held = text[told:]

@@ -10,7 +10,11 @@ searches in C and appends; everything else goes through the grammar.
 What is told holds whatever follows: text of an open string only grows, a closed member never changes, a number
 is told when the character behind it has come. Where the text stops being strict JSON the readers stop, and
 what they told before stays. Of two members with one key the first stays; a second one with another value stops
-the scanner, as it would drop the call.
+the scanner, as it would drop the call. Half of a surrogate pair whose other half never comes is told alone, as
+JSON's grammar allows it, although such a call is dropped unless the policy keeps it.
+
+A path is a tuple, so what is told costs its depth, which `max_depth` bounds. Of the limits only those on depth
+and on numbers count here: the size of a call's text is bounded where it is gathered.
 
 None of this is a verdict. Whether a call is whole, and what its arguments are, is for `ToolCall` to say.
 """
@@ -106,10 +110,11 @@ class ProgressScanner(Grammar):
         self._out = out
         self._append = None
         self._scan(delta)
-        if self._text is not None and self._tells:
-            self._text = self._text.compacted()
+        text = self._text
+        if text is not None and self._tells:
+            self._text = text = text.compacted()
             if self._shown and not self._held:
-                self._append = self._text.pieces.append
+                self._append = text.pieces.append
         return out
 
     # What the grammar tells.
@@ -163,7 +168,6 @@ class ProgressScanner(Grammar):
         top = self._levels[-1]
         members = top.value
         if top.repeats:
-            top.repeats = False
             if not _same(members[top.key], value):
                 self._stop()
             return
@@ -233,7 +237,7 @@ class StringWatcher(Grammar):
         super()._begin()
         self._out: list[str] = []
         self._level = 0  # how many objects and lists are open on the way to the string
-        self._at: str | int | None = None  # the key or index in the innermost of them
+        self._at: str | int = 0  # the key or index in the innermost of them
         self._met = 0  # up to which level the path's keys were seen
         self._plain = False  # whether the watched string is open and the next piece begins a character
         self._passes = False  # the same of any other string
@@ -297,13 +301,12 @@ class StringWatcher(Grammar):
     def _on_scalar_end(self, value: object) -> None:  # noqa: ARG002
         self._after_member()
 
-    def _on_open(self, container: dict[str, Any] | list[Any]) -> None:
+    def _on_open(self, container: dict[str, Any] | list[Any]) -> None:  # noqa: ARG002
         level = self._level
-        if level < len(self._stack) - 1 or (level and self._at != self.path[level - 1]):
-            return
-        if level < len(self.path):
+        on_way = level == 0 or self._at == self.path[level - 1]  # never so inside of what is not on the way
+        if on_way and level < len(self.path):
             self._level += 1
-            self._at = 0 if isinstance(container, list) else None
+            self._at = 0  # or a key, as soon as one is read
 
     def _on_close(self) -> None:
         if self._level > len(self._stack):

@@ -11,6 +11,7 @@ import pytest
 
 from wholecall.arguments import parse_arguments
 from wholecall.events import ToolCall
+from wholecall.grammar import Grammar
 from wholecall.limits import Limits
 from wholecall.partial import OpenText
 from wholecall.progress import (
@@ -306,6 +307,16 @@ def test_what_stops_is_never_exact(text: str) -> None:
     }
 
 
+def test_the_grammar_alone_tells_nothing() -> None:
+    """Without a reader the grammar wants no string, and knows whether the text is one whole object."""
+    grammar = Grammar(Limits())
+    grammar._scan('{"a":["\\n",1],"b')
+    before = grammar.complete
+    grammar._scan('":{}}')
+
+    assert (False, True, False) == (before, grammar.complete, grammar.stopped)
+
+
 def test_text_behind_the_object_takes_complete_back() -> None:
     """One whole object is complete until something follows it: then it was not the whole text."""
     scanner = fed('{"a":1}')
@@ -382,9 +393,10 @@ def test_the_same_value_again_changes_nothing(value: str) -> None:
     """A key that comes again with an equal value is not told again, and the text is followed."""
     text = f'{{"a":{value},"a": {value},"z":"y"}}'
     once = told(*f'{{"a":{value},')
+    last = [(("z",), "y"), (("z",), ["y"])]
 
     assert parse_arguments(text).status == "exact"
-    assert [event[1:] for event in once] == [event[1:] for event in told(*text)][: len(once)]
+    assert [event[1:] for event in once] + last == [event[1:] for event in told(*text)]
     assert {"a": json.loads(value), "z": "y"} == shown(*text)
     assert fed(text).complete
 
@@ -423,6 +435,8 @@ def test_a_snapshot_does_not_change() -> None:
     late = [json.dumps(dict(snapshot.value)) for snapshot in reversed(snapshots)]
 
     assert early == late[::-1]
+    assert [(), ("a",), ("a", "c"), ("a", "c", "g")] == list(dict.fromkeys(one.closed for one in snapshots))
+    assert text.index(',"c"') == [one.closed for one in snapshots].index(("a",)) + 1
     assert json.loads(text) == snapshots[-1].value
 
 
@@ -596,6 +610,8 @@ def test_a_reset_begins_anew(before: str) -> None:
         (("l", 1), '{"l":["no","x","no"]}', "x"),
         (("l", 2, "a"), '{"l":[{"a":"no"},["a","no"],{"b":[{}],"a":"x"},{"a":"no"}]}', "x"),
         (("l", 1, 0), '{"l":[["no"],["x"],["no"]]}', "x"),
+        (("l", 2, 0), '{"l":[[],[],["x"],["no"]]}', "x"),
+        ("a", '{"\\n\\u0061b":"no\\n\\\\\\ud83d\\ude00no","b":["\\u00e9"],"a":"x"}', "x"),
         (("l", 3), '{"l":[1,{},[],"x"]}', "x"),
         (("0",), '{"0":"x"}', "x"),
         (("l", "0"), '{"l":["no"]}', ""),
