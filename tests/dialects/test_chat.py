@@ -562,6 +562,25 @@ def test_reasons_are_told_in_our_words(raw: object, told: list[Delta], first: bo
     assert told == (translate(chunk)[1:] if first else said(chunk))
 
 
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ({"message": {"content": ""}, "stop_reason": "tool_calls"}, [Finish(0, "tool_calls", "tool_calls")]),
+        ({"delta": {}, "stop_reason": "length"}, [Finish(0, "length", "length")]),
+        ({"delta": {}, "finish_reason": "stop", "stop_reason": "length"}, [Finish(0, "stop", "stop")]),
+        ({"delta": {}, "finish_reason": "stop", "stop_reason": 128009}, [Finish(0, "stop", "stop")]),
+        ({"delta": {}, "finish_reason": None, "stop_reason": 128009}, []),
+        ({"delta": {}, "finish_reason": None, "stop_reason": None}, []),
+    ],
+)
+def test_the_reason_may_have_another_name(chosen: dict[str, Any], told: list[Delta], first: bool) -> None:
+    """Mistral on Bedrock calls it `stop_reason`; vLLM tells there what stopped the text, beside it (quirk 95)."""
+    chunk = {**FIRST, "choices": [{"index": 0, **chosen}]}
+
+    assert told == (translate(chunk)[1:] if first else said(chunk))
+
+
 @pytest.mark.parametrize("text", ["[DONE]", " [DONE]", "[DONE]\n", "\n[DONE] ", "[DONE]{}"])
 def test_done_ends_the_turn(text: str) -> None:
     """The end marker is known by its beginning, as the SDKs read it (quirk 46)."""

@@ -167,7 +167,8 @@ class ChatTranslator(Translator):
             self._calls(deltas, number, choice.delta, member(payload, "delta"))
         if choice.message is not None and not mirrors(choice.message, choice.delta):
             self._message(deltas, number, choice.message, member(payload, "message"))
-        self._finish(deltas, number, choice.finish_reason)
+        # Mistral's models on Bedrock say it so; vLLM names there what stopped the text, beside the reason.
+        self._finish(deltas, number, choice.finish_reason or choice.stop_reason)
 
     def _speak(self, deltas: list[Delta], choice: int, view: Any) -> None:
         """Say what a delta says besides calls, and remember that it was said."""
