@@ -38,6 +38,7 @@ class TurnState:
     Attributes:
         number: 0 for the first turn of a stream.
         choices: by the wire's number.
+        left_over: argument text that no name claims came for a choice beyond the limit.
         finished: the last event of each choice; empty until the turn is over.
     """
 
@@ -50,6 +51,7 @@ class TurnState:
         self.choices: dict[int, Choice] = {}
         self.usage: dict[str, Any] = {}
         self.faults: list[StreamFault] = []
+        self.left_over = False
         self.finished: dict[int, TurnFinished] = {}
 
     def finish(self) -> None:

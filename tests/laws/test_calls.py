@@ -34,7 +34,7 @@ from tests.support.turns import (
     violations,
     without_counters,
 )
-from wholecall import StreamClosed, ToolCallParser
+from wholecall import Limits, StreamClosed, ToolCallParser
 from wholecall.events import ArgumentsDelta, ServerToolCall, ToolCall, ToolCallDropped, TurnFinished
 
 SECRET = "sekrit-7f3a"
@@ -140,6 +140,18 @@ def test_a_hole_that_still_parses() -> None:
     (drop,) = _ends(parse(frames))
 
     assert "incomplete_input" == drop.reason
+
+
+@given(plans(), st.sampled_from((None, 2, 3)))
+def test_no_holes_between_choices(plan: Plan, limit: int | None) -> None:
+    """Law 31: a server that numbers the choices by chunk scatters a call; no part of one comes out as the whole."""
+    limits = Limits() if limit is None else Limits(max_choices=limit)
+    chunks = [chunk(), *map(chunk, plan.fragments()), chunk(finish="tool_calls")]
+    for number, payload in enumerate(chunks):
+        payload["choices"][0]["index"] = number
+    found = parse([*map(frame, chunks), DONE], limits=limits)
+
+    assert set(pairs(found)) <= set(plan.sent())
 
 
 @given(plans(of=full_objects), st.data())
