@@ -525,6 +525,15 @@ def test_a_whole_body_is_a_turn(first: bool) -> None:
     ] == told
 
 
+def test_a_chunk_that_calls_itself_a_completion_is_no_body() -> None:
+    """GigaChat says `chat.completion` of every chunk: with a delta it is none, and more may follow (quirk 90)."""
+    chunk = {"object": "chat.completion", "model": "m", "id": "r1"}
+
+    assert [OPENED, TextFragment(0, "a"), TextFragment(0, "b")] == translate(
+        {**chunk, **choice({"content": "a"})}, {**chunk, **choice({"content": "b"})}
+    )
+
+
 def test_a_body_without_choices_is_no_end() -> None:
     """An empty list of choices ends nothing, whatever the chunk calls itself (quirk 54)."""
     assert [] == translate({"object": "chat.completion", "choices": []})

@@ -25,6 +25,7 @@ from wholecall.vocabulary import TurnReason
         ("cancelled", "error"),
         ("pause_turn", "pause"),
         ("success", "stop"),
+        ("eos_token", "stop"),
         ("FINISH", "stop"),
         ("FINISHED", "stop"),
         ("STOP_CRITERIA_MET", "stop"),

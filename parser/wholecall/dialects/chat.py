@@ -157,8 +157,8 @@ class ChatTranslator(Translator):
         for position, choice in enumerate(choices):
             self._choice(deltas, choice, member(payload, "choices", position))
         self._usages(deltas, chunk, choices)
-        if chunk.object == "chat.completion" and choices:
-            deltas.append(TurnEnded())
+        if chunk.object == "chat.completion" and choices and all(choice.delta is None for choice in choices):
+            deltas.append(TurnEnded())  # some streams say it of chunks with deltas
 
     def _choice(self, deltas: list[Delta], choice: ChoiceView, payload: Any) -> None:
         number = max(index_label(choice.index) or 0, 0)

@@ -18,6 +18,7 @@ _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
         "complete",
         "completed",
         "eos",
+        "eos_token",
         "stop_sequence",
         "success",
         "finish",
