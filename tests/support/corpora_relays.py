@@ -467,3 +467,28 @@ def anthropic_first_piece_lost() -> Built:
     ]
     dropped = drop("toolu_vl2", "haul", None, torn.arguments)
     return wire.typed_sse(events), expect(good("toolu_vl1", "haul", {"net": "port"}), dropped=[dropped])
+
+
+@case("responses/items-never-done", 56, 71, 76)
+def items_never_done() -> Built:
+    """An open server: no numbers, no end of any item; the finished response closes what has come."""
+    calls = [
+        Call("call_op1", "plot", '{"mark":"Elbe 1"}'),
+        Call("call_op2", "plot", '{"mark":"Elbe 2"}'),
+    ]
+    about: JSON = {"id": "resp_op", "object": "response", "model": "openai/gpt-oss-20b"}
+    items = [wire.function_call_item(call) for call in calls]
+    kind = "response.function_call_arguments.delta"
+    payloads: list[JSON] = [{"type": "response.created", "response": about | {"status": "in_progress"}}]
+    payloads += [
+        {"type": "response.output_item.added", "output_index": index, "item": item | {"arguments": ""}}
+        for index, item in enumerate(items)
+    ]
+    payloads += [
+        {"type": kind, "output_index": index, "item_id": items[index]["id"], "delta": piece}
+        for pieces in zip(*(every(6)(call.arguments) for call in calls), strict=True)
+        for index, piece in enumerate(pieces)
+    ]
+    payloads.append({"type": "response.completed", "response": about | {"status": "completed"}})
+    found = (good("call_op1", "plot", {"mark": "Elbe 1"}), good("call_op2", "plot", {"mark": "Elbe 2"}))
+    return wire.typed_sse(payloads), expect(*found)
