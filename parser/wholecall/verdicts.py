@@ -164,7 +164,7 @@ def _read_fragments(
     call: Call, text: str, ended: Finished, parse: Callable[[str], Verdict]
 ) -> tuple[str, Verdict]:
     verdict = parse(text)
-    if verdict.reason is None or ended != "clean" or not call.other_reading or call.complete:
+    if verdict.reason is None or ended != "clean" or not call.other_reading or not call.unfinished:
         return text, verdict
     other = parse(call.other_reading)
     if other.reason is not None:

@@ -354,6 +354,9 @@ def test_restated_free_text(fragments: str, expected: str) -> None:
     assert ("ab", expected) == (event.input, sign(event))
 
 
+DEEPEST = '{"a":' + "[" * 127 + "]" * 127 + "}"  # by Limits.max_depth
+
+
 @pytest.mark.parametrize(
     ("pieces", "ending", "text", "expected"),
     [
@@ -362,6 +365,10 @@ def test_restated_free_text(fragments: str, expected: str) -> None:
         (['{"a":', A], "length", '{"a":{"a":1}', "truncated"),
         (['{"a":', A], "open", '{"a":{"a":1}', "unterminated"),
         (['{"a":', '{"a":1'], "clean", '{"a":{"a":1', "truncated"),
+        (['{"a":', '{"a":[{}]', '{"a":[{}]}'], "clean", '{"a":[{}]}', "exact snapshots"),
+        (['{"a":', '{"a":"}}', '{"a":"}}"}'], "clean", '{"a":"}}"}', "exact snapshots"),
+        (['{"a":', '{"a":1}', "}", '{"b":2}'], "clean", '{"a":{"a":1}}{"b":2}', "multiple_objects"),
+        (['{"a":', DEEPEST, "}"], "clean", '{"a":' + DEEPEST + "}", "nesting_too_deep"),
     ],
 )
 def test_two_readings(pieces: list[str], ending: str, text: str, expected: str) -> None:
