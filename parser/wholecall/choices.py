@@ -34,6 +34,7 @@ class Choice:
         muddled: an index went by more than one call, so that indices alone tell nothing.
         left_over: text came that could be another call's: taken for a repeat, or in a choice that has no such call.
         held: the call that the wire closed, whose verdict waits for what comes next.
+        cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
         reason: why the choice ended, None while no reason is known.
     """
@@ -66,6 +67,7 @@ class Choice:
         self.text: list[str] = []
         self.reasoning: list[list[ReasoningFragment]] = []  # a list of fragments per block
         self.emitted: list[Event] = []
+        self.cancelled: dict[int, str] = {}
         self.waiting: list[tuple[Call, list[Event]]] = []
         self.taken_ids: set[str] = set()
 
