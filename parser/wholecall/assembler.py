@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from wholecall.budget import Budget
 from wholecall.calls import PLACEHOLDER_SIZE
 from wholecall.choices import Choice
 from wholecall.deltas import (
@@ -27,6 +26,7 @@ from wholecall.deltas import (
     CallClosed,
     Finish,
     Fragment,
+    Labelled,
     Noted,
     Run,
     Slot,
@@ -142,11 +142,19 @@ class Assembler:
             of_turn(delta)
             return
         choice = self._choices.get(delta.choice) or self._choice(delta.choice)
-        if not choice.ended:
+        if choice is None:
+            self._ignore(delta)
+        elif not choice.ended:
             choice.replaced = replaced
             FACTS[type(delta)](choice, delta)
         elif not isinstance(delta, _AFTERTHOUGHTS):
             choice.anomalies.add("data_after_end")
+
+    def _ignore(self, delta: Any) -> None:
+        """A fact of a choice beyond the limit; if it is argument text without a name, a call elsewhere may lack it."""
+        nameless = isinstance(delta, Fragment) or (isinstance(delta, Labelled) and delta.name is None)
+        if nameless and delta.text and self._turn is not None:
+            self._turn.left_over = True
 
     def snapshot(self) -> Turn[Any]:
         """Return the current turn as it stands, an empty one if none began."""
@@ -158,20 +166,20 @@ class Assembler:
 
     # Turns and choices.
 
-    def _choice(self, number: int) -> Choice:
+    def _choice(self, number: int) -> Choice | None:
+        """Return the choice of this number, None beyond the limit."""
         choice = self._choices.get(number)
         if choice is not None:
             return choice
         turn = self._turn or self._open_turn(TurnOpened(None))
         limit = self._limits.max_choices
         if limit is None or len(turn.choices) < max(limit, 1):
-            choice = turn.choices[number] = self._new_choice(turn, number, self._out, turn.budget)
+            choice = turn.choices[number] = Choice(
+                turn.number, number, self._out, turn.budget, self._policy, self._limits, self._tools
+            )
             return choice
         next(iter(turn.choices.values())).anomalies.add("unknown_events")
-        return self._new_choice(turn, number, [], Budget(self._limits))
-
-    def _new_choice(self, turn: TurnState, number: int, out: list[Event[Any]], budget: Budget) -> Choice:
-        return Choice(turn.number, number, out, budget, self._policy, self._limits, self._tools)
+        return None
 
     def _begin(self, opened: TurnOpened) -> TurnState:
         turn = TurnState(len(self.turns), opened, self.dialect, self._limits)
@@ -207,9 +215,11 @@ class Assembler:
 
     def _end_turn(self, turn: TurnState, ended: Ended) -> None:
         """Every open call of the turn gets its verdict; the last word on the turn waits for `_finish_turn`."""
+        left_over = turn.left_over or any(choice.holds_strays for choice in turn.choices.values())
         for number in sorted(turn.choices):
             choice = turn.choices[number]
             if not choice.ended:
+                choice.left_over = choice.left_over or left_over
                 self._end_choice(choice, ended)
 
     def _end_choice(self, choice: Choice, ended: Ended) -> None:

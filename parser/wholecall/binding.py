@@ -186,10 +186,14 @@ def _known_here(choice: Choice, delta: Labelled, call: Call | None) -> Call:
         choice.left_over = True
     if not delta.name or call.phase == "ended" or not call.complete:
         return call
-    repeats = call.is_restated_by(delta.text) or call.holds_placeholder
-    if _other_name(delta, call) or (_starts(delta) and not repeats):
+    if _other_name(delta, call) or (_tells_more(delta, call) and not call.holds_placeholder):
         return _new(choice, delta)
     return call
+
+
+def _tells_more(delta: Labelled, call: Call) -> bool:
+    """Whether the text begins a value that a complete call does not hold yet, also not as its next snapshot."""
+    return _starts(delta) and not (call.is_restated_by(delta.text) or call.grows_by(delta.text))
 
 
 def _repeats_beside_an_empty_one(choice: Choice, delta: Labelled, call: Call) -> bool:
@@ -262,7 +266,7 @@ def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
         return call
     if not delta.text:  # the head of another call, or the name once more (quirk 15)
         return _new(choice, delta, phantom=True)
-    return _new(choice, delta) if _starts(delta) and not call.is_restated_by(delta.text) else call
+    return _new(choice, delta) if _tells_more(delta, call) else call
 
 
 def _could_be_text_of_another(choice: Choice, nameless: Call) -> bool:

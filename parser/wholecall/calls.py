@@ -210,6 +210,11 @@ class Call:
             return True
         return text == self.restated or (len(text) == self.size and text == self.text)
 
+    def grows_by(self, text: str) -> bool:
+        """Return whether the text is the next snapshot, if the call's fragments are snapshots."""
+        size = self._other_size
+        return bool(self._other_reading) and len(text) >= size and text.startswith(self.other_reading)
+
     def extends(self, text: str) -> bool:
         """Return whether the text begins with all that the call holds: a snapshot of it."""
         return len(text) >= self.size and text.startswith(self.text)

@@ -33,8 +33,9 @@ class Choice:
         calls: in order of first appearance.
         overflow: the one call that stands for all beyond `Limits.max_calls`, None so far.
         muddled: an index went by more than one call, so that indices alone tell nothing.
-        left_over: text was taken for a repeat that could be another call's.
+        left_over: text came that could be another call's: taken for a repeat, or in a choice that has no such call.
         held: the call that the wire closed, whose verdict waits for what comes next.
+        cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
         reason: why the choice ended, None while no reason is known.
     """
@@ -75,6 +76,7 @@ class Choice:
         self.text: list[str] = []
         self.reasoning: list[list[ReasoningFragment]] = []  # a list of fragments per block
         self.emitted: list[Event] = []
+        self.cancelled: dict[int, str] = {}
         self.waiting: list[tuple[Call, list[Event]]] = []
         self.taken_ids: set[str] = set()
 
@@ -157,6 +159,11 @@ class Choice:
         if not blocks or blocks[-1][0].block != delta.block:
             blocks.append([])
         blocks[-1].append(delta)
+
+    @property
+    def holds_strays(self) -> bool:
+        """Whether argument text came that no name claims: some servers number the choices by chunk (quirk 14)."""
+        return any(call.name is None and not call.hollow for call in self.calls)
 
     # What is said of a call in the end.
 

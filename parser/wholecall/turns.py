@@ -65,6 +65,9 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         builtin_calls: calls of provider-defined tools to execute.
         server_calls: calls that the provider executes.
         dropped: calls that must not be executed.
+        cancelled: ids of calls of this turn that the provider took back, in order, as `ToolCallCancelled` told
+            them. Such a call stands in no list of calls to execute any more; one that has been executed may have
+            to be undone.
         reason: why the turn ended, None while it goes on.
         provider_reason: what the provider said.
         usage: the provider's token counts.
@@ -83,6 +86,7 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
     builtin_calls: tuple[BuiltinToolCall, ...] = ()
     server_calls: tuple[ServerToolCall, ...] = ()
     dropped: tuple[ToolCallDropped, ...] = ()
+    cancelled: tuple[str, ...] = ()
     reason: TurnReason | None = None
     provider_reason: str | None = None
     usage: dict[str, Any] | None = None

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from wholecall.events import Event
     from wholecall.vocabulary import DropReason, Flag
 
-__all__ = ["Ended", "drop", "judge"]
+__all__ = ["Ended", "drop", "judge", "same_value"]
 
 Ended = Literal["clean", "length", "open", "aborted"]
 Finished = Literal["clean", "length", "open"]  # as `parse_arguments` asks it
@@ -129,24 +129,44 @@ def _read(choice: Choice, call: Call, ended: Finished) -> tuple[str, Verdict]:
     if call.restated is None or preset:
         return _read_fragments(call, fragments, ended, parse)
     verdict = parse(call.restated)
-    if not fragments or call.healed or call.rank == OBJECT:
+    if not fragments or call.healed or call.rank == OBJECT or fragments == call.restated:
         return call.restated, verdict
-    if verdict.status != "exact" and fragments != call.restated:
-        other = parse(fragments)
-        if other.status == "exact":
-            call.flags.add("done_mismatch")
-            return fragments, other
-    if fragments != call.restated:
-        extends = call.restated.startswith(fragments)
-        call.flags.add("done_completed_buffer" if extends else "done_mismatch")
-    return call.restated, verdict
+    extends = call.restated.startswith(fragments)
+    if extends and verdict.status == "exact":
+        call.flags.add("done_completed_buffer")
+        return call.restated, verdict
+    other = parse(fragments)
+    streamed = verdict.status != "exact" and other.status == "exact"
+    if extends and not streamed:
+        call.flags.add("done_completed_buffer")
+    elif not same_value(verdict.arguments, other.arguments):
+        call.flags.add("done_mismatch")
+    return (fragments, other) if streamed else (call.restated, verdict)
+
+
+def same_value(one: object, other: object) -> bool:
+    """Whether two decoded values say the same: members in any order, 1 and 1.0 are one number, true is none."""
+    pairs: list[tuple[Any, Any]] = [(one, other)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is dict and type(other) is dict:
+            if one.keys() != other.keys():
+                return False
+            pairs += [(value, other[key]) for key, value in one.items()]
+        elif type(one) is list and type(other) is list:
+            if len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif one != other or (type(one) is bool) != (type(other) is bool):
+            return False
+    return True
 
 
 def _read_fragments(
     call: Call, text: str, ended: Finished, parse: Callable[[str], Verdict]
 ) -> tuple[str, Verdict]:
     verdict = parse(text)
-    if verdict.reason is None or ended != "clean" or not call.other_reading or call.complete:
+    if verdict.reason is None or ended != "clean" or not call.other_reading or not call.unfinished:
         return text, verdict
     other = parse(call.other_reading)
     if other.reason is not None:

@@ -35,6 +35,8 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "bedrock-invoke-anthropic": encode_bedrock.render_invoke_anthropic,
     "bedrock-invoke-nova": encode_bedrock.render_invoke_nova,
     "bedrock-invoke-chat-completions": encode_bedrock.render_invoke_chat,
+    "bedrock-invoke-cohere-v1": encode_bedrock.render_invoke_cohere_v1,
+    "bedrock-invoke-cohere-v2": encode_bedrock.render_invoke_cohere_v2,
     "openai-assistants": encode_openai.render_assistants,
     "openai-realtime": encode_openai.render_realtime,
     "gemini": encode_gemini.render,
@@ -52,5 +54,5 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "acp": encode_agents.render_acp,
 }
 
-WITHOUT_IDS = frozenset({"cohere-v1"})  # their calls get minted ids
+WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
 SERVER_SIDE = frozenset({"acp"})  # who sends their calls executes them
