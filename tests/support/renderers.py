@@ -48,6 +48,7 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "gemini-live": encode_live.render_live,
     "xai-grpc": encode_live.render_xai,
     "gemini-interactions": encode_live.render_interaction,
+    "gemini-interactions, before steps": encode_live.render_contents,
     "ag-ui": encode_agents.render_ag_ui,
     "acp": encode_agents.render_acp,
 }
