@@ -141,7 +141,7 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
 
 def _is_taken_over(call: Call, delta: Union[CallSeen, CallWhole]) -> bool:
     """Whether the wire says late that it executes the call itself: the call must not be executed again."""
-    return call.kind == "function" and delta.kind == "server" and call.phase != "ended"
+    return call.kind in ("function", "custom") and delta.kind == "server" and call.phase != "ended"
 
 
 def _call_closed(choice: Choice, delta: CallClosed) -> None:

@@ -25,6 +25,7 @@ from tests.support import (  # noqa: E402  (a script has no package to import fr
     corpora_bedrock,  # noqa: F401
     corpora_clouds,  # noqa: F401
     corpora_cohere,  # noqa: F401
+    corpora_copilot,  # noqa: F401
     corpora_frameworks,  # noqa: F401
     corpora_gemini,  # noqa: F401
     corpora_invoke,  # noqa: F401

@@ -10,6 +10,7 @@ from tests.support import (
     encode_bedrock,
     encode_clouds,
     encode_cohere,
+    encode_copilot,
     encode_frameworks,
     encode_gemini,
     encode_live,
@@ -50,8 +51,10 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "gemini-live": encode_live.render_live,
     "xai-grpc": encode_live.render_xai,
     "gemini-interactions": encode_live.render_interaction,
+    "gemini-interactions, before steps": encode_live.render_contents,
     "ag-ui": encode_agents.render_ag_ui,
     "acp": encode_agents.render_acp,
+    "copilot": encode_copilot.render,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
