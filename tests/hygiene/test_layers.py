@@ -34,18 +34,19 @@ LAYERS = (
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
     ("door", "stream"),
-    ("iterate", "replay"),
+    ("iterate", "replay", "history"),
     ("cli", "__main__"),
     ("",),
 )
 PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}
 # What the order alone would allow, and is forbidden all the same: a dialect decodes no argument text, and
-# what reads argument text knows nothing of the wire.
+# what reads argument text knows nothing of the wire, and what is history is not assembled again.
 READERS = ("lexical", "tokens", "recovery", "strict", "tools", "arguments", "partial", "grammar", "progress")
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},
     **{reader: {"deltas", "framing", "dialects"} for reader in READERS},
+    "history": {"assembler"},
 }
 # Modules whose only use is to reach the world outside.
 WORLD = frozenset(
