@@ -15,8 +15,10 @@ from typing import Any
 
 import msgspec
 
-from benchmarks import baselines, live, measure, workloads
+from benchmarks import baselines, live, measure, transcripts, workloads
+from tests.support import histories
 from wholecall import Limits, Tools
+from wholecall.history import repair_transcript
 
 __all__: list[str] = []
 
@@ -46,7 +48,7 @@ def main() -> None:
         _print_workload(workload, _rounds(quick))
     print()
     print(f"{'':<52}{'ratio':>8}  budget")
-    checks = (_growths, _reads, _checks, _live, _others)
+    checks = (_growths, _repairs, _reads, _checks, _live, _others)
     for what, ratio, budget in (row for check in checks for row in check(quick)):
         shown = f"<= {budget}" + ("" if ratio <= budget else "  MISSED") if budget else ""
         print(f"{what:<52}{ratio:>8.2f}  {shown}", flush=True)
@@ -116,6 +118,18 @@ def _growth(single: bytes, double: bytes, size: int, rounds: int) -> float:
     limits = Limits(max_calls=None)
     one, two = workloads.cut(single, size), workloads.cut(double, size)
     return measure.growth(rounds, lambda: baselines.parse(one, limits), lambda: baselines.parse(two, limits))
+
+
+def _repairs(quick: bool) -> Iterator[Row]:
+    """Yield time(2n)/time(n) of repairing a transcript of n messages."""
+    n = 2_000 if quick else 10_000
+    for shape in histories.SHAPES:
+        for what in transcripts.TRANSCRIPTS:
+            single, double = (transcripts.transcript(shape, what, n * times // 2) for times in (1, 2))
+            ratio = measure.growth(
+                _rounds(quick), partial(repair_transcript, single), partial(repair_transcript, double)
+            )
+            yield f"repair: {shape}, {what}", ratio, _GROWTH_BUDGET
 
 
 def _reads(quick: bool) -> Iterator[Row]:

@@ -1,0 +1,256 @@
+"""Which parts of a transcript stay, and what the calls that stay must look like.
+
+Theory of operation. Lines of the model are grouped into *answers*, because one word ends them all. An answer that
+was aborted loses its calls and its thoughts; one that was cut loses the calls that may be incomplete. A stored
+call without its name or its arguments, or with what only a stream leaves behind, goes as well, unless a real
+result shows that it was executed: then it is put right. A thought goes with the calls it led to. What answers a
+call that goes is dropped with it; that is the only word on results here.
+
+Argument text is judged by `parse_arguments` and never read otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator
+from itertools import pairwise
+from typing import Any, Literal
+
+import msgspec
+
+from wholecall.arguments import parse_arguments
+from wholecall.dialects.reasons import turn_reason
+from wholecall.history.markers import INVALID_NAME
+from wholecall.history.parts import ABSENT, Line, Part, without
+from wholecall.history.shapes.base import Shape
+
+__all__ = ["Answer", "Rules", "answers_of", "judge", "put_right"]
+
+_ABORTED = frozenset({"aborted", "abort", "canceled", "interrupted"})
+_CUT = frozenset({"length", "content_filter", "malformed"})
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+Stop = Literal["", "cut", "aborted"]
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """The caller's choices; see `wholecall.history.repair_transcript`."""
+
+    unanswered: Literal["synthesise", "keep"] = "synthesise"
+    nameless: Literal["strip", "rename"] = "strip"
+    aborted: Literal["keep_text", "drop_turn"] = "keep_text"
+    names: Collection[str] | None = None
+    strict_json_arguments: bool = False
+
+
+class Answer(msgspec.Struct, eq=False):
+    """Lines that the model said in one go.
+
+    Attributes:
+        lines: in order.
+        stop: how it ended, as far as that matters here.
+    """
+
+    lines: list[Line]
+    stop: Stop = ""
+
+    def parts(self, *kinds: str) -> list[Part]:
+        """Return the parts that are still there, of these kinds or of all."""
+        found = [part for line in self.lines for part in line.parts if part.here]
+        return [part for part in found if part.kind in kinds] if kinds else found
+
+
+def answers_of(lines: Iterable[Line], shape: Shape) -> list[Answer]:
+    """Group the lines of the model into answers, each at the place of its first line.
+
+    Where an answer is all lines in a row, each line's stop is its own: two answers may follow each other.
+    """
+    answers: dict[tuple[str, str], Answer] = {}
+    for line in lines:
+        if line.side != "model":
+            continue
+        key = (line.thread, line.answer or f"#{line.index}")
+        answer = answers.setdefault(key, Answer([]))
+        answer.lines.append(line)
+        if shape.by_order:
+            continue
+        stops = {answer.stop, _stop(line.stop)}
+        answer.stop = "aborted" if "aborted" in stops else "cut" if "cut" in stops else ""
+    return list(answers.values())
+
+
+def _stop(raw: object) -> Stop:
+    if isinstance(raw, str) and raw.strip().lower() in _ABORTED:
+        return "aborted"
+    reason = turn_reason(raw)
+    if reason is None:
+        return ""
+    return "aborted" if reason[0] == "error" else "cut" if reason[0] in _CUT else ""
+
+
+# --- what goes -----------------------------------------------------------------------------------------
+
+
+def judge(answer: Answer, rules: Rules, shape: Shape) -> list[Part]:
+    """Take out of an answer what must not stay; return the calls that went."""
+    calls = answer.parts("call")
+    if answer.stop == "aborted" and rules.aborted == "drop_turn":
+        _drop(answer.parts())
+        return calls
+    going = [call for call, stop in _stops(answer, shape) if _goes(call, calls[-1], stop, rules)]
+    for call in calls:
+        # What is judged by its place must be answered: once its last sibling is gone, it would be next.
+        call.due = answer.stop == "cut" and call.form == "object"
+    _drop(going)
+    if answer.stop == "aborted":
+        _drop(answer.parts("thinking"))
+        _drop(_unpaired(answer))
+    elif calls and len(going) == len(calls):
+        _drop(answer.parts("thinking"))
+    if shape.by_order:
+        _drop(_pointless(answer))
+    if all(part.kind in ("thinking", "blank") for part in answer.parts()):
+        _drop(answer.parts("thinking"))
+    return going
+
+
+def _stops(answer: Answer, shape: Shape) -> Iterator[tuple[Part, Stop]]:
+    """Yield each call with the word on how it ended."""
+    for line in answer.lines:
+        stop = _stop(line.stop) if shape.by_order else answer.stop
+        yield from ((part, stop) for part in line.parts if part.here and part.kind == "call")
+
+
+def _drop(parts: Iterable[Part]) -> None:
+    for part in parts:
+        part.gone = True
+
+
+def _goes(call: Part, last: Part, stop: Stop, rules: Rules) -> bool:
+    if stop == "aborted":
+        return True
+    if call.result is not None and call.result.real:
+        return False
+    if stop == "cut" and _is_incomplete(call, last):
+        return True
+    if call.scratch or call.arguments is ABSENT:
+        return True
+    if not call.name.strip():
+        return rules.nameless == "strip"
+    if not call.answerable and call.result is None and rules.unanswered == "synthesise":
+        return True
+    if rules.names is None or call.name == INVALID_NAME:
+        return False
+    return call.name not in rules.names or not _NAME.fullmatch(call.name)
+
+
+def _is_incomplete(call: Part, last: Part) -> bool:
+    """Whether a call without a real result may lack its end: judged by its text, or by its place if it has none."""
+    arguments = call.arguments
+    if isinstance(arguments, str) and call.form != "free":
+        return parse_arguments(arguments, ended="length").status == "dropped"
+    if not isinstance(arguments, dict) or not arguments:
+        return True
+    # A made result shows that an earlier repair found the call complete.
+    return call.result is None and (call is last or call.form == "own")
+
+
+def _unpaired(answer: Answer) -> list[Part]:
+    """Return the blocks of the provider's own tools that lack their other half."""
+    calls, results = answer.parts("server_call"), answer.parts("server_result")
+    called, told = {part.id for part in calls}, {part.id for part in results}
+    return [part for part in calls if part.id not in told] + [
+        part for part in results if part.id not in called
+    ]
+
+
+def _pointless(answer: Answer) -> list[Part]:
+    """Return the thoughts of an answer that nothing follows any more before the next thought."""
+    parts = [part for line in answer.lines for part in line.parts if part.kind != "blank"]
+    starts = [
+        number
+        for number, part in enumerate(parts)
+        if part.kind == "thinking" and (number == 0 or parts[number - 1].kind != "thinking")
+    ]
+    pointless: list[Part] = []
+    for start, end in pairwise([*starts, len(parts)]):
+        group = parts[start:end]
+        if not any(part.here for part in group if part.kind != "thinking"):
+            pointless += [part for part in group if part.here]
+    return pointless
+
+
+# --- what is put right ---------------------------------------------------------------------------------
+
+
+def put_right(call: Part, rules: Rules) -> tuple[bool, bool]:
+    """Give a call that stays a name and arguments of the right form; return whether it was coerced, renamed."""
+    coerced = bool(call.scratch)
+    for path in call.scratch:
+        call.value = without(call.value, path)
+        call.edited = True
+    arguments = _coerced(call, rules.strict_json_arguments)
+    if arguments is not ABSENT:
+        call.set("arguments", arguments)
+        coerced = True
+    if call.name.strip():
+        return coerced, False
+    call.set("name", INVALID_NAME)
+    result = call.result
+    if result is not None and result.name != INVALID_NAME and result.places.name and result.name:
+        result.set("name", INVALID_NAME)
+    call.name = INVALID_NAME
+    return coerced, True
+
+
+def _coerced(call: Part, strict: bool) -> Any:
+    """Return arguments in the form that the shape carries, `ABSENT` where they are in it."""
+    arguments = call.arguments
+    if call.form == "own":
+        return ABSENT
+    if call.form == "object":
+        return ABSENT if isinstance(arguments, dict) else _as_object(arguments)
+    if arguments is ABSENT or arguments is None:
+        return "{}" if call.form == "string" else ""
+    if not isinstance(arguments, str):
+        return _text(arguments)
+    return ABSENT if call.form == "free" else _as_text(arguments, strict)
+
+
+def _as_object(arguments: Any) -> dict[str, Any]:
+    if arguments is ABSENT or arguments is None:
+        return {}
+    raw = arguments if isinstance(arguments, str) else _text(arguments)
+    verdict = parse_arguments(raw)
+    return _wrapped(raw) if verdict.arguments is None else verdict.arguments
+
+
+def _as_text(raw: str, strict: bool) -> Any:
+    """Empty text is no arguments; other text stays, unless a strict transport has to be able to read it."""
+    if not raw.strip():
+        return "{}"
+    if not strict:
+        return ABSENT
+    verdict = parse_arguments(raw)
+    if verdict.status == "exact":
+        return ABSENT
+    return _text(_wrapped(raw) if verdict.arguments is None else verdict.arguments)
+
+
+def _wrapped(raw: str) -> dict[str, Any]:
+    return {"INVALID_JSON": raw}
+
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def _text(value: Any) -> str:
+    """Return a value as compact JSON that any reader takes: non-ASCII kept, lone surrogates escaped."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:  # a number that JSON does not have
+        return _text(_wrapped(json.dumps(value, separators=(",", ":"))))
+    except RecursionError:
+        raise ValueError("arguments nest too deep to be written as JSON") from None
+    return _SURROGATES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)

@@ -1,0 +1,101 @@
+"""Ids that tell calls apart: repeated ids get a new one, missing ids are made, results follow their calls.
+
+A new id fits wherever the old one did: it grows only where ids may be longer, and uses letters, digits and `_`.
+Ids of the form `functions.<name>:<n>` are counted within one answer by the models that use them, and such models
+look at them; in chat completions they stay (quirk 64).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from wholecall.history.parts import Line, Part
+
+__all__ = ["Ids", "name_calls"]
+
+_COUNTED = re.compile(r"(?:functions\.)?(?P<name>.+):\d+", re.DOTALL)
+_ROOM = 40  # characters that every provider takes for an id, but for those that want exactly nine
+_EXACT = 9
+
+
+class Ids:
+    """The ids that are taken, and new ones that are not; the same in every run."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self.taken = set(taken)
+        self.counts: dict[str, int] = {}
+
+    def like(self, id: str) -> str:
+        """Return a new id for a call whose id is taken."""
+        if len(id) == _EXACT and id.isalnum():
+            return self._next(id[:5], lambda number: id[: _EXACT - max(4, len(str(number)))] + f"{number:04}")
+        stem = id if len(id) + 4 <= _ROOM else id[: max(_ROOM, len(id)) - 8]
+        return self._next(stem, lambda number: f"{stem}_{number}")
+
+    def fresh(self) -> str:
+        """Return an id for a call that has none."""
+        return self._next("call", lambda number: f"call_{number}")
+
+    def _next(self, stem: str, make: Callable[[int], str]) -> str:
+        number = self.counts.get(stem, 1)
+        while True:
+            number += 1
+            id = make(number)
+            if id not in self.taken:
+                self.counts[stem] = number
+                self.taken.add(id)
+                return id
+
+
+def name_calls(calls: Iterable[tuple[Line, Part]], *, keep_counted: bool) -> list[str]:
+    """Give every call an id of its own, and its result the same.
+
+    Returns:
+        What was renamed, by the id in the input, or by the new one where there was none.
+    """
+    calls = list(calls)
+    ids = Ids(call.id for _, call in calls if call.id)
+    last: dict[tuple[str, str], int] = {}
+    renamed: list[str] = []
+    for line, call in calls:
+        before = call.id
+        key = (line.thread, before)
+        if before and key in last:
+            stays = keep_counted and last[key] != line.index and _is_counted(call)
+            call.id = before if stays else ids.like(before)
+        elif not before and not call.anonymous:
+            call.id = _alias(call, ids) or ids.fresh()
+        last[key] = line.index
+        if call.id != before:
+            call.set("id", call.id)
+        if _tell(call) or call.id != before:
+            renamed.append(before or call.id)
+    return renamed
+
+
+def _is_counted(call: Part) -> bool:
+    match = _COUNTED.fullmatch(call.id)
+    return match is not None and match["name"] == call.name
+
+
+def _alias(call: Part, ids: Ids) -> str:
+    """Return an alias of the call that no other call has for its id."""
+    alias = next((alias for alias in call.aliases if alias not in ids.taken), "")
+    ids.taken.add(alias)
+    return alias
+
+
+def _tell(call: Part) -> bool:
+    """Let the result of a call name it by its id, and where calls go by their names, by its name too."""
+    result = call.result
+    if result is None:
+        return False
+    told = False
+    if call.id and call.id != result.id and (result.id or not result.anonymous):
+        result.set("id", call.id)
+        told = True
+    if result.anonymous and call.name != result.name:
+        result.set("name", call.name)
+        told = True
+    return told

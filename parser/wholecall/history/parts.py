@@ -1,0 +1,261 @@
+"""What every shape's messages are read into: lines of parts, and places to change a part without touching it.
+
+Theory of operation. A *line* is one message, item or session entry; a *part* is what the repair can keep, change
+or take out of it: a text, a thought, a call, a result. A part holds its block as it stands (`value`) and the
+`field` of the message it was found in ("" where the message itself is the part). Nothing is ever changed in
+place: an edit replaces `value` by a shallow copy, and `rebuild` makes a message from the parts that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+__all__ = [
+    "ABSENT",
+    "RUN",
+    "Line",
+    "Message",
+    "Part",
+    "Path",
+    "Places",
+    "at",
+    "first_id",
+    "first_text",
+    "found_at",
+    "put",
+    "rebuild",
+    "without",
+]
+
+Message = dict[str, Any]
+Path = tuple[str, ...]
+
+Kind = Literal[
+    "text", "blank", "thinking", "call", "result", "server_call", "server_result", "reference", "other"
+]
+Side = Literal["model", "user", "result", "other"]
+Form = Literal["object", "string", "free", "own"]
+
+
+class _Absent:
+    """The type of `ABSENT`."""
+
+
+ABSENT = _Absent()
+
+
+RUN = "run"
+"""The name of an answer that is made of all lines of the model in a row."""
+
+
+class Places(msgspec.Struct, frozen=True):
+    """Where a block keeps what the repair reads and writes; the first path is where a missing fact is put."""
+
+    id: tuple[Path, ...]
+    name: tuple[Path, ...] = ()
+    arguments: tuple[Path, ...] = ()
+
+
+# Parts name their line, and results their call, by an index: so no part is in a cycle, and the collector of
+# garbage, whose work would grow with the transcript, need not know of them.
+
+
+class Part(msgspec.Struct, eq=False, gc=False):
+    """A piece of a message.
+
+    Attributes:
+        kind: what it is; a `blank` is a text (or a list) that holds nothing.
+        value: the block, as it stands or as it was edited.
+        field: the member of the message that holds it, "" where the message itself is the part.
+        listed: whether `field` is a list of blocks.
+        places: where calls and results keep their id, name and arguments.
+        id, name: "" where there is none.
+        aliases: further ids under which results may name a call.
+        arguments: of a call, `ABSENT` where there is no such member.
+        form: how a call's arguments are carried: an object, JSON text, free text, or a form of the provider's
+            own, which is left alone.
+        scratch: members of a call that only a stream leaves behind.
+        anonymous: whether a call needs no id.
+        answerable: whether a result that says there is none can be made.
+        real: False for a result that was made to fill a gap.
+        due: whether a call has to be answered now, whatever the caller's choice.
+        label: how a report names the part: its id in the input, else its name.
+        row: the index of the line that it came from, -1 for a part that is new.
+        result: of a call, what answers it.
+        answers: of a result, the index of the line of its call, -1 where it answers none.
+        gone: whether it is taken out.
+        away: whether it is moved to another line.
+        edited: whether `value` was replaced.
+    """
+
+    kind: Kind
+    value: Any
+    field: str = ""
+    listed: bool = True
+    places: Places = Places(())
+    id: str = ""
+    name: str = ""
+    aliases: tuple[str, ...] = ()
+    arguments: Any = ABSENT
+    form: Form = "object"
+    scratch: tuple[Path, ...] = ()
+    anonymous: bool = False
+    answerable: bool = True
+    real: bool = True
+    due: bool = False
+    label: str = ""
+    row: int = -1
+    result: Part | None = None
+    answers: int = -1
+    gone: bool = False
+    away: bool = False
+    edited: bool = False
+
+    @property
+    def here(self) -> bool:
+        """Whether the part stays in its line."""
+        return not (self.gone or self.away)
+
+    def set(self, fact: Literal["id", "name", "arguments"], to: Any) -> None:
+        """Write a fact where the block keeps it; the block itself stays as it was."""
+        paths: tuple[Path, ...] = getattr(self.places, fact)
+        at = found_at(self.value, paths) or paths[0]
+        self.value = put(self.value, at, to)
+        self.edited = True
+
+
+_NOT_YET: Message = {}
+
+
+class Line(msgspec.Struct, eq=False, gc=False):
+    """One message of the input, as its shape reads it.
+
+    Attributes:
+        side: who speaks: the model, the user (or anyone else who is not the model), nobody but results, or
+            `other` for an entry that is no part of the conversation.
+        parts: what the message is made of, in order.
+        stop: the provider's word on why the answer ended, None where there is none.
+        answer: what lines of one answer of the model share; `RUN` where all lines in a row are one answer, None
+            where each line is one.
+        thread: what lines of one conversation share, where a file holds several.
+        index: in the input.
+        message: as it stands.
+        head: results that are put into it, behind those that it begins with.
+        relocated: whether it is put behind another line.
+    """
+
+    side: Side
+    parts: list[Part]
+    stop: object = None
+    answer: str | None = None
+    thread: str = ""
+    index: int = -1
+    message: Message = msgspec.field(default_factory=lambda: _NOT_YET)
+    head: tuple[Part, ...] = ()
+    relocated: bool = False
+
+    @property
+    def left(self) -> list[Part]:
+        """What the message is written from."""
+        here = [part for part in self.parts if part.here]
+        results = next((n for n, part in enumerate(here) if part.kind not in ("result", "blank")), len(here))
+        return [*here[:results], *self.head, *here[results:]]
+
+    @property
+    def visible(self) -> bool:
+        """Whether anything of the line is left that counts as content."""
+        return bool(self.head) or any(part.here and part.kind != "blank" for part in self.parts)
+
+    @property
+    def touched(self) -> bool:
+        """Whether the message must be written anew."""
+        return bool(self.head) or any(not part.here or part.edited for part in self.parts)
+
+
+def found_at(value: Message, paths: Iterable[Path]) -> Path | None:
+    """Return the first path under which `value` holds something, else the first under which it has a member."""
+    known = None
+    for path in paths:
+        found = _follow(value, path)
+        if found is ABSENT:
+            continue
+        if found is not None and found != "":
+            return path
+        known = known or path
+    return known
+
+
+def _follow(value: Any, path: Path) -> Any:
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return ABSENT
+        value = value[key]
+    return value
+
+
+def at(value: Message, paths: Iterable[Path]) -> Any:
+    """Return what `found_at` finds, `ABSENT` where there is nothing."""
+    path = found_at(value, paths)
+    return ABSENT if path is None else _follow(value, path)
+
+
+def first_text(value: Message, paths: Iterable[Path]) -> str:
+    """Return the first text that is not blank, "" where there is none."""
+    for path in paths:
+        found = _follow(value, path)
+        if isinstance(found, str) and found.strip():
+            return found
+    return ""
+
+
+def first_id(value: Message, paths: Iterable[Path]) -> str:
+    """Return the first id: a text that is not blank, or an integer as text."""
+    for path in paths:
+        found = _follow(value, path)
+        if isinstance(found, str) and found.strip():
+            return found
+        if isinstance(found, int) and not isinstance(found, bool):
+            return str(found)
+    return ""
+
+
+def put(value: Message, path: Path, to: Any) -> Message:
+    """Return a copy of `value` with `to` at `path`; only what is on the path is copied."""
+    key, rest = path[0], path[1:]
+    if rest:
+        inner = value.get(key)
+        to = put(inner if isinstance(inner, dict) else {}, rest, to)
+    return {**value, key: to}
+
+
+def without(value: Message, path: Path) -> Message:
+    """Return a copy of `value` that has nothing at `path`; only what is on the path is copied."""
+    key, rest = path[0], path[1:]
+    if rest:
+        return {**value, key: without(value[key], rest)}
+    return {name: member for name, member in value.items() if name != key}
+
+
+def rebuild(message: Message, parts: list[Part], left: Iterable[Part]) -> Message:
+    """Return a message made of the parts that are left; members that no part came from stay as they are.
+
+    A list that has nothing left goes, but for `content` beside other members that count, which becomes None.
+    """
+    remaining = list(left)
+    if any(not part.field for part in remaining):
+        whole: Message = next(part.value for part in remaining if not part.field)
+        return whole
+    written = dict(message)
+    fields = dict.fromkeys(part.field for part in (*parts, *remaining) if part.field)
+    for field in fields:
+        values = [part for part in remaining if part.field == field]
+        if values:
+            written[field] = [part.value for part in values] if values[0].listed else values[0].value
+        elif field == "content":
+            written[field] = None
+        else:
+            written.pop(field, None)
+    return written

@@ -1,0 +1,175 @@
+"""Where results stand, and where they have to: right behind their turn.
+
+Theory of operation. A *turn* is what is answered together: one message of the model, or a run of them where the
+shape takes those for one. Behind it lies its zone: results, and nothing else, until somebody speaks. A result of
+the turn that stands there is in place; others are moved there, made ones are put there. Where a shape gathers,
+the zone is the head of the one next message; elsewhere each result keeps a line of its own, and a line that holds
+nothing but results of the turn moves as a whole.
+
+Nothing is written here: `place` says what goes where, `wholecall.history.writing` makes messages of it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from wholecall.history.parts import Line, Message, Part
+from wholecall.history.shapes.base import Shape
+
+__all__ = ["Plan", "place"]
+
+
+class Turn(msgspec.Struct, eq=False):
+    """What is answered together.
+
+    Attributes:
+        lines: of the model.
+        zone: the lines behind it that hold results of its calls.
+        fresh: whether nothing was said since its last line.
+    """
+
+    lines: list[Line]
+    zone: list[Line] = []
+    fresh: bool = True
+
+    @property
+    def end(self) -> Line:
+        """The last line of the turn or of its zone."""
+        return max((*self.lines, *self.zone), key=lambda line: line.index)
+
+    @property
+    def calls(self) -> list[Part]:
+        """The calls that stay."""
+        return [part for line in self.lines for part in line.parts if part.here and part.kind == "call"]
+
+
+class Plan(msgspec.Struct, eq=False):
+    """What goes where.
+
+    Attributes:
+        behind: by the index of a line, what is put behind it: lines of the input and messages that are new.
+        moved: the calls whose results were not in place.
+        made: the calls whose results are made.
+    """
+
+    behind: dict[int, list[Line | Message]] = {}
+    moved: list[Part] = []
+    made: list[Part] = []
+
+    def put(self, end: Line, item: Line | Message) -> None:
+        """Put something behind a line, and behind what was put there before."""
+        self.behind.setdefault(end.index, []).append(item)
+
+    def relocate(self, line: Line, end: Line) -> None:
+        """Put a line behind another one, with all that is in it."""
+        for part in line.parts:
+            part.away = False
+        line.relocated = True
+        self.put(end, line)
+
+
+class Zones:
+    """The turns of all lines, and the results that stand in place."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.turns: list[Turn] = []
+        self.turn_of: dict[int, Turn] = {}  # by the index of the model's line
+        self.in_place: set[int] = set()  # by the id of the Part, which the lines keep alive
+        self._open: dict[str, Turn] = {}  # by thread
+
+    def read(self, line: Line) -> None:
+        """Take the next line that is left."""
+        turn = self._open.get(line.thread)
+        if line.side == "model":
+            if turn is None or not self._goes_on(turn, line):
+                turn = self._open[line.thread] = Turn([])
+                self.turns.append(turn)
+            turn.lines.append(line)
+            self.turn_of[line.index] = turn
+        elif turn is not None:
+            turn.fresh = False
+            self._read_zone(turn, line)
+
+    def _goes_on(self, turn: Turn, line: Line) -> bool:
+        answer = line.answer
+        same = answer is not None and answer == turn.lines[-1].answer
+        return (self.shape.merges and turn.fresh) or (self.shape.interleaves and same)
+
+    def _read_zone(self, turn: Turn, line: Line) -> None:
+        parts = [part for part in line.parts if part.here and part.kind != "blank"]
+        own = [part for part in parts if part.kind == "result" and self.of(part) is turn]
+        results = next((n for n, part in enumerate(parts) if part.kind != "result"), len(parts))
+        self.in_place.update(id(part) for part in parts[:results] if self.of(part) is turn)
+        if own:
+            turn.zone.append(line)
+        if results < len(parts) or (own and self.shape.gathers):
+            del self._open[line.thread]
+
+    def of(self, result: Part) -> Turn | None:
+        """Return the turn whose call a result answers, None before that turn was read."""
+        return self.turn_of.get(result.answers)
+
+
+def place(lines: list[Line], shape: Shape, *, fill: bool) -> Plan:
+    """Find a place for every result that has none; with `fill`, make those that are missing."""
+    zones = Zones(shape)
+    for line in lines:
+        if line.side != "other" and line.visible:
+            zones.read(line)
+    plan = Plan()
+    for turn in zones.turns:
+        results = _results_to_place(turn, zones, plan, fill)
+        if results:
+            (_gather if shape.gathers else _line_up)(turn, results, lines, shape, plan)
+    return plan
+
+
+def _results_to_place(turn: Turn, zones: Zones, plan: Plan, fill: bool) -> list[Part]:
+    results: list[Part] = []
+    for call in turn.calls:
+        result = call.result
+        if result is None and call.answerable and (fill or call.due):
+            results.append(Part("result", zones.shape.result(call), zones.shape.holder))
+            plan.made.append(call)
+        elif result is not None and id(result) not in zones.in_place:
+            result.away = True
+            results.append(result)
+            plan.moved.append(call)
+    return results
+
+
+def _gather(turn: Turn, results: list[Part], lines: list[Line], shape: Shape, plan: Plan) -> None:
+    """Put results into the one next message: that which holds some, else the first that holds nothing else."""
+    end = turn.lines[-1]
+    home = turn.zone[0] if turn.zone else next((lines[row] for row in _donors(results, lines)), None)
+    if home is None:
+        plan.put(end, shape.carrier([part.value for part in results], end.message))
+        return
+    if not turn.zone:
+        plan.relocate(home, end)
+    home.head = tuple(part for part in results if part.row != home.index or not part.here)
+
+
+def _line_up(turn: Turn, results: list[Part], lines: list[Line], shape: Shape, plan: Plan) -> None:
+    """Put results behind the turn, each in its own line if that holds nothing else."""
+    end = turn.end
+    donors = _donors(results, lines)
+    for result in results:
+        line = end if result.row < 0 else lines[result.row]
+        if result.row not in donors:
+            plan.put(end, shape.carrier([result.value], line.message))
+        elif not line.relocated:
+            plan.relocate(line, end)
+
+
+def _donors(results: list[Part], lines: list[Line]) -> dict[int, None]:
+    """Return the lines of which nothing is left but some of these results, by their index."""
+    rows = dict.fromkeys(part.row for part in results if part.row >= 0)
+    going = set(map(id, results))
+    return {
+        row: None
+        for row in rows
+        if not any(part.here and part.kind != "blank" for part in lines[row].parts)
+        and all(id(part) in going for part in lines[row].parts if part.away)
+    }

@@ -1,0 +1,1 @@
+"""The shapes of transcripts: where each keeps its calls, results, texts and thoughts."""

@@ -1,0 +1,84 @@
+"""What a shape is: a record that says how its messages are read, written and made.
+
+`wholecall.history.transcripts` holds the one algorithm; a shape only knows where things stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from wholecall.history.parts import Line, Message, Part, rebuild
+
+__all__ = ["Links", "Shape", "expect_dict"]
+
+
+class Links(msgspec.Struct, frozen=True):
+    """How the entries of a file form a tree.
+
+    Attributes:
+        id: the member that names an entry.
+        parent: the member that names the entry before it.
+        others: further members that name entries.
+        mint: makes the id of a new entry from a text that no other new entry has.
+    """
+
+    id: str
+    parent: str
+    others: tuple[str, ...]
+    mint: Callable[[str], str]
+
+
+def _never(_message: Message) -> bool:
+    return False
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of transcript.
+
+    Attributes:
+        name: by which callers ask for it.
+        read: takes a message apart.
+        result: makes a result that says that there is none: a block, an item or a message.
+        carrier: makes a message that holds results, like the message given beside them (that of the call, or
+            the one that the results come from).
+        is_own: whether a message has what no other shape has; asked of each message of a list.
+        is_like: whether a message has what is usual in this shape; asked where no message is anybody's own.
+        write: makes a message from the parts that are left.
+        holder: the member of a message that holds results, "" where a result is a message of its own.
+        gathers: all results of a turn stand in one message, before anything else in it.
+        merges: messages of the model that follow each other are one turn, answered together.
+        interleaves: lines of one answer may stand between results of its calls.
+        by_order: a thought belongs to what follows it, and goes with that.
+        links: where entries name each other.
+    """
+
+    name: str
+    read: Callable[[Message], Line]
+    result: Callable[[Part], Message]
+    carrier: Callable[[list[Any], Message], Message]
+    is_own: Callable[[Message], bool]
+    is_like: Callable[[Message], bool] = _never
+    write: Callable[[Message, list[Part], list[Part]], Message] = rebuild
+    holder: str = ""
+    gathers: bool = False
+    merges: bool = False
+    interleaves: bool = False
+    by_order: bool = False
+    links: Links | None = None
+
+
+def expect_dict(value: object, what: str) -> Message:
+    """Return a message or block that is a dict.
+
+    Raises:
+        TypeError: it is an object of an SDK, or anything else.
+    """
+    if isinstance(value, dict):
+        return value
+    raise TypeError(
+        f"{what} is of type {type(value).__name__}, not a dict; turn the objects of an SDK into dicts first, "
+        f"with `model_dump(exclude_none=True)` for example"
+    )

@@ -1,0 +1,229 @@
+"""Messages with a role, read by one table of names: chat completions, Anthropic, pi, and mixtures of them.
+
+Hosts spell the same things in many ways, and store what they spelled. So types and members are looked up under
+all of their names here; the shapes differ in what they write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from wholecall.history.markers import is_made
+from wholecall.history.parts import Form, Line, Message, Part, Path, Places, Side, at, first_id, first_text
+from wholecall.history.shapes.base import expect_dict
+
+__all__ = [
+    "CALL_TYPES",
+    "RESULT_ROLES",
+    "RESULT_TYPES",
+    "block_types",
+    "read_message",
+    "read_stop",
+    "read_text",
+]
+
+CALL_TYPES = frozenset({"tool_use", "toolUse", "toolCall", "tool_call", "functionCall", "function_call"})
+RESULT_TYPES = frozenset(
+    {
+        *("tool_result", "toolResult", "functionResponse", "function_response"),
+        *("function_call_output", "custom_tool_call_output"),
+    }
+)
+RESULT_ROLES = frozenset({"tool", "toolResult", "function"})
+_THINKING_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning"})
+_TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
+_SERVER_CALL_TYPES = frozenset({"server_tool_use", "mcp_tool_use"})
+_STOPS: tuple[Path, ...] = (("stopReason",), ("stop_reason",), ("finish_reason",), ("finishReason",))
+# Members of a message of the model that hold its thoughts, and members that hold an answer of another kind.
+_THOUGHTS = (
+    *("reasoning_content", "reasoning", "reasoning_details", "reasoningContent"),
+    *("thinking", "thinking_blocks"),
+)
+_ANSWERS = ("refusal", "audio")
+# What a streaming client keeps beside a call until the call is over.
+_SCRATCH = (
+    "partialJson",
+    "partial_json",
+    "partialArguments",
+    "partial_arguments",
+    "partialArgs",
+    "partial_args",
+)
+
+_ALIASES: tuple[Path, ...] = (
+    *(("toolCallId",), ("toolUseId",), ("tool_call_id",), ("tool_use_id",), ("callId",), ("call_id",)),
+)
+_NAMES: tuple[Path, ...] = (("name",), ("toolName",), ("tool_name",))
+_CALL = Places(
+    (("id",), *_ALIASES),
+    (*_NAMES, ("function", "name")),
+    (("arguments",), ("input",), ("args",), ("parameters",), ("function", "arguments")),
+)
+_TOOL_USE = Places(_CALL.id, _CALL.name, (("input",), ("arguments",), ("args",), ("parameters",)))
+_ENTRY = Places(
+    _CALL.id,
+    (("function", "name"), *_NAMES),
+    (("function", "arguments"), ("arguments",), ("input",), ("args",), ("parameters",)),
+)
+_CUSTOM = Places(_CALL.id, (("custom", "name"),), (("custom", "input"),))
+_LEGACY = Places((), (("name",),), (("arguments",),))
+_SNAKE_RESULT = Places((("tool_use_id",), *_ALIASES, ("id",)), _NAMES)
+_CAMEL_RESULT = Places((("toolCallId",), *_ALIASES, ("id",)), (("toolName",), *_NAMES))
+_TOOL_MESSAGE = Places((("tool_call_id",), *_ALIASES), _NAMES)
+_TOOL_RESULT_MESSAGE = Places((("toolCallId",), *_ALIASES), (("toolName",), *_NAMES))
+
+
+def read_stop(message: Message) -> object:
+    """Return the provider's word on why a message ended, None where there is none."""
+    return next((message[path[0]] for path in _STOPS if message.get(path[0]) is not None), None)
+
+
+def block_types(message: Message) -> set[str]:
+    """Return the types of a message's blocks."""
+    content = message.get("content")
+    blocks: list[Any] = content if isinstance(content, list) else []
+    return {
+        kind for block in blocks if isinstance(block, dict) and isinstance(kind := block.get("type"), str)
+    }
+
+
+def read_message(message: Message) -> Line:
+    """Take a message with a role apart."""
+    role = message.get("role")
+    if role in RESULT_ROLES:
+        return Line("result", [_whole_result(message, str(role))])
+    if role == "assistant":
+        parts = [*_members(message, _THOUGHTS, "thinking"), *_content(message, "model")]
+        parts += [*_members(message, _ANSWERS, "other"), *_entries(message), *_legacy(message)]
+        return Line("model", parts, read_stop(message))
+    if role in ("user", "system", "developer"):
+        return Line("user", _content(message, "user"))
+    if isinstance(role, str):  # a role of the host's own: not for us to open
+        return Line("user", [Part("other", message)])
+    return Line("other", [])
+
+
+def _members(message: Message, names: Iterable[str], kind: Any) -> list[Part]:
+    return [
+        Part(kind, message[name], name, listed=False)
+        for name in names
+        if message.get(name) and not _is_blank(message[name])
+    ]
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def read_text(value: Any, text: object, field: str, *, listed: bool = True) -> Part:
+    """Return a text as a part; a blank one in a list is taken out, a blank member is left where it is."""
+    blank = not (isinstance(text, str) and text.strip())
+    return Part("blank" if blank else "text", value, field, listed, gone=blank and listed)
+
+
+def _content(message: Message, side: Side) -> list[Part]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [read_text(content, content, "content", listed=False)]
+    if isinstance(content, (list, tuple)):
+        return [_block(block, side) for block in content] or [Part("blank", None, "content", gone=True)]
+    return [] if content is None else [Part("other", content, "content", listed=False)]
+
+
+def _block(value: Any, side: Side) -> Part:
+    if isinstance(value, str):
+        return read_text(value, value, "content")
+    block = expect_dict(value, "a content block")
+    kind = str(block.get("type"))
+    if kind in _TEXT_TYPES:
+        return read_text(block, block.get("text"), "content")
+    if kind in CALL_TYPES and side == "model":
+        return _call(block, "content", *_block_form(block, kind))
+    if kind in RESULT_TYPES:
+        return _result(block, _CAMEL_RESULT if kind in ("toolResult", "functionResponse") else _SNAKE_RESULT)
+    if side == "model" and kind in _THINKING_TYPES:
+        return Part("thinking", block, "content")
+    if side == "model" and kind in _SERVER_CALL_TYPES:
+        return Part("server_call", block, "content", id=first_id(block, _CALL.id))
+    if side == "model" and kind.endswith("_tool_result"):
+        return Part("server_result", block, "content", id=first_id(block, _SNAKE_RESULT.id))
+    return Part("other", block, "content")
+
+
+def _block_form(block: Message, kind: str) -> tuple[Places, Form]:
+    """Blocks that no provider's API knows keep the form in which their host stored the arguments."""
+    if kind in ("tool_use", "toolUse"):
+        return _TOOL_USE, "object"
+    if kind == "toolCall":
+        return _CALL, "object"
+    return _CALL, "string" if isinstance(at(block, _CALL.arguments), str) else "object"
+
+
+def _call(block: Message, field: str, places: Places, form: Form, **more: Any) -> Part:
+    id = first_id(block, places.id)
+    return Part(
+        "call",
+        block,
+        field,
+        places=places,
+        id=id,
+        name=first_text(block, places.name),
+        aliases=(id.partition("|")[0],) if "|" in id else (),  # hosts join the ids that Responses has two of
+        arguments=at(block, places.arguments),
+        form=form,
+        scratch=tuple((name,) for name in _SCRATCH if block.get(name) is not None),
+        **more,
+    )
+
+
+def _entries(message: Message) -> list[Part]:
+    """Read `tool_calls`; an empty list, or None, is a blank that goes."""
+    field = next((field for field in ("tool_calls", "toolCalls") if field in message), None)
+    if field is None:
+        return []
+    entries = message[field]
+    if not entries:
+        return [Part("blank", None, field, gone=True)]
+    if isinstance(entries, dict):
+        entries = [entries]
+    parts: list[Part] = []
+    for entry in entries:
+        block = expect_dict(entry, "a tool call")
+        free = block.get("type") == "custom" and isinstance(block.get("custom"), dict)
+        parts.append(_call(block, field, _CUSTOM if free else _ENTRY, "free" if free else "string"))
+    return parts
+
+
+def _legacy(message: Message) -> list[Part]:
+    call = message.get("function_call")
+    if not isinstance(call, dict):
+        return []
+    return [_call(call, "function_call", _LEGACY, "string", listed=False, anonymous=True)]
+
+
+def _result(block: Message, places: Places) -> Part:
+    part = Part("result", block, "content", places=places)
+    return _fill(part, block)
+
+
+def _whole_result(message: Message, role: str) -> Part:
+    places = _TOOL_RESULT_MESSAGE if role == "toolResult" else _TOOL_MESSAGE
+    part = Part("result", message, places=places, anonymous=role == "function")
+    return _fill(part, message)
+
+
+def _fill(part: Part, block: Message) -> Part:
+    part.id = "" if part.anonymous else first_id(block, part.places.id)
+    part.name = first_text(block, part.places.name)
+    content = at(block, (("content",), ("output",), ("response",)))
+    part.real = not is_made(content)
+    if isinstance(content, list) and any(map(_is_blank_block, content)):
+        left = [inner for inner in content if not _is_blank_block(inner)]
+        part.value = {**block, "content": left or ("" if part.field or block["role"] == "tool" else [])}
+        part.edited = True
+    return part
+
+
+def _is_blank_block(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") in _TEXT_TYPES and _is_blank(block.get("text"))

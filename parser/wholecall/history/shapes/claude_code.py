@@ -1,0 +1,70 @@
+"""Sessions of Claude Code: lines that wrap Anthropic messages, chained by `parentUuid`.
+
+One answer of the model is stored as several lines that share `message.id`, and the results of its first calls may
+stand between them. Lines of a subagent (`isSidechain`) are a conversation of their own. Lines of other types
+(`system`, `summary`, `progress`, snapshots) are no part of it. There is no specification: this is what files hold.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from wholecall.history.parts import Line, Message, Part, rebuild
+from wholecall.history.shapes.anthropic import block_result
+from wholecall.history.shapes.base import Links, Shape
+from wholecall.history.shapes.blocks import read_message
+
+__all__ = ["CLAUDE_CODE"]
+
+# What a line says about its session, and not about its message.
+_ENVELOPE = (
+    *("parentUuid", "isSidechain", "agentId", "userType", "entrypoint", "cwd", "sessionId", "version"),
+    *("gitBranch", "slug", "timestamp"),
+)
+_NAMESPACE = uuid.UUID("5f0c8a52-6f0e-5d3a-9a51-0a3a1a9f7f10")
+
+
+def _is_line(entry: Message) -> bool:
+    return entry.get("type") in ("user", "assistant") and isinstance(entry.get("message"), dict)
+
+
+def _read(entry: Message) -> Line:
+    if not _is_line(entry):
+        return Line("other", [])
+    message = entry["message"]
+    line = read_message(message)
+    if line.side == "user" and line.parts and all(part.kind == "result" for part in line.parts):
+        line.side = "result"
+    identity = message.get("id")
+    line.answer = identity if line.side == "model" and isinstance(identity, str) else None
+    if entry.get("isSidechain") is True:
+        line.thread = f"side:{entry.get('agentId', '')}"
+    return line
+
+
+def _write(entry: Message, parts: list[Part], left: list[Part]) -> Message:
+    return {**entry, "message": rebuild(entry["message"], parts, left)}
+
+
+def _carrier(results: list[Any], near: Message) -> Message:
+    line: Message = {"type": "user", **{name: near[name] for name in _ENVELOPE if name in near}}
+    return {**line, "message": {"role": "user", "content": results}}
+
+
+def _mint(text: str) -> str:
+    return str(uuid.uuid5(_NAMESPACE, text.encode("utf-8", "backslashreplace").decode()))
+
+
+CLAUDE_CODE = Shape(
+    name="claude-code",
+    read=_read,
+    write=_write,
+    result=block_result,
+    carrier=_carrier,
+    is_own=_is_line,
+    holder="content",
+    merges=True,
+    interleaves=True,
+    links=Links("uuid", "parentUuid", ("leafUuid", "logicalParentUuid", "sourceToolAssistantUUID"), _mint),
+)

@@ -1,0 +1,103 @@
+"""Gemini: contents of parts; ids are optional, and without them calls and results pair by name and order.
+
+Source: the request of `generateContent`, in both spellings (`functionCall`, `function_call`). A part that carries
+a thought signature stays, whatever its text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wholecall.history.markers import MISSING_RESULT, is_made
+from wholecall.history.parts import ABSENT, Line, Message, Part, Path, Places, at, first_id, first_text
+from wholecall.history.shapes.base import Shape, expect_dict
+from wholecall.history.shapes.blocks import read_stop, read_text
+
+__all__ = ["GEMINI"]
+
+_CALLS = ("functionCall", "function_call")
+_RESULTS = ("functionResponse", "function_response")
+_SIGNATURES = ("thoughtSignature", "thought_signature")
+_STREAMING = ("partialArgs", "partial_args", "willContinue", "will_continue")
+
+
+def _places(key: str, arguments: tuple[Path, ...] = ()) -> Places:
+    return Places(((key, "id"),), ((key, "name"),), arguments)
+
+
+def _read(content: Message) -> Line:
+    parts = content.get("parts")
+    if not isinstance(parts, (list, tuple)):
+        return Line("other", [])
+    read = [_part(part, content.get("role") == "model") for part in parts]
+    if content.get("role") == "model":
+        return Line("model", read, read_stop(content))
+    results = bool(read) and all(part.kind == "result" for part in read)
+    return Line("result" if results else "user", read)
+
+
+def _part(value: Any, model: bool) -> Part:
+    if isinstance(value, str):
+        return read_text(value, value, "parts")
+    part = expect_dict(value, "a part")
+    for key in _CALLS:
+        if model and isinstance(part.get(key), dict):
+            return _call(part, key)
+    for key in _RESULTS:
+        if isinstance(part.get(key), dict):
+            return _result(part, key)
+    if part.get("thought") is True:
+        return Part("thinking", part, "parts")
+    if isinstance(part.get("text"), str) and not any(part.get(name) for name in _SIGNATURES):
+        return read_text(part, part["text"], "parts")
+    return Part("other", part, "parts")
+
+
+def _call(part: Message, key: str) -> Part:
+    places = _places(key, ((key, "args"),))
+    arguments = at(part, places.arguments)
+    return Part(
+        "call",
+        part,
+        "parts",
+        places=places,
+        id=first_id(part, places.id),
+        name=first_text(part, places.name),
+        arguments={} if arguments is ABSENT or arguments is None else arguments,  # no member: no arguments
+        scratch=tuple((key, name) for name in _STREAMING if part[key].get(name)),
+        anonymous=True,
+    )
+
+
+def _result(part: Message, key: str) -> Part:
+    places = _places(key)
+    made = is_made(part[key].get("response"))
+    found = Part("result", part, "parts", places=places, real=not made, anonymous=True)
+    found.id, found.name = first_id(part, places.id), first_text(part, places.name)
+    return found
+
+
+def _missing(call: Part) -> Message:
+    key = _RESULTS[_CALLS.index(call.places.arguments[0][0])]
+    response: Message = {"name": call.name, "response": {"error": MISSING_RESULT}}
+    return {key: {"id": call.id, **response} if call.id else response}
+
+
+def _carrier(results: list[Any], _near: Message) -> Message:
+    return {"role": "user", "parts": results}
+
+
+def _is_own(message: Message) -> bool:
+    return isinstance(message.get("parts"), list) and "content" not in message
+
+
+GEMINI = Shape(
+    name="gemini",
+    read=_read,
+    result=_missing,
+    carrier=_carrier,
+    is_own=_is_own,
+    holder="parts",
+    gathers=True,
+    merges=True,
+)

@@ -1,0 +1,157 @@
+"""Responses: items. Calls and their outputs are items of their own, and a thought belongs to what follows it.
+
+Source: the `input` of `POST /v1/responses`. The public id is `call_id`; the item's own id is an alias, because
+hosts answer under it (quirk 75). An item that says `incomplete` was cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wholecall.history.markers import MISSING_RESULT, is_made
+from wholecall.history.parts import RUN, Form, Line, Message, Part, Path, Places, at, first_id, first_text
+from wholecall.history.shapes.base import Shape
+from wholecall.history.shapes.blocks import block_types, read_message, read_stop
+
+__all__ = ["RESPONSES", "read_item", "text_output"]
+
+_IDS: tuple[Path, ...] = (("call_id",),)
+_FUNCTION = Places(_IDS, (("name",),), (("arguments",),))
+# The calls that a client executes: their form, where they keep what was asked, and what answers them.
+_CALLS: dict[str, tuple[Places, Form]] = {
+    "function_call": (_FUNCTION, "string"),
+    "custom_tool_call": (Places(_IDS, (("name",),), (("input",),)), "free"),
+    "local_shell_call": (Places(_IDS, (("type",),), (("action",),)), "own"),
+    "shell_call": (Places(_IDS, (("type",),), (("action",),)), "own"),
+    "apply_patch_call": (Places(_IDS, (("type",),), (("operation",),)), "own"),
+    "computer_call": (Places(_IDS, (("type",),), (("action",), ("actions",))), "own"),
+    "tool_search_call": (Places(_IDS, (("type",),), (("arguments",),)), "own"),
+}
+# What answers a call with pictures or tools cannot say that there is no answer.
+_MUTE = frozenset({"computer_call", "tool_search_call"})
+_RESULTS = frozenset({f"{kind}_output" for kind in _CALLS} | {"tool_search_output"})
+_RESULT = Places(_IDS, (("name",),))
+_SHELL_RESULT = Places((("id",),))  # the one output that names its call so
+_OWN_TYPES = frozenset({*_CALLS, *_RESULTS, "reasoning", "item_reference", "web_search_call", "mcp_call"})
+_USUAL_BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_file"})
+
+
+def _of_server(item: Message) -> bool:
+    """A search for tools may run on either side; the item says where."""
+    return str(item.get("type")).startswith("tool_search") and item.get("execution") == "server"
+
+
+def read_item(item: Message) -> Line:
+    """Take an item apart."""
+    kind = str(item.get("type", "message"))
+    if kind == "message":
+        return _message(item)
+    if kind in _RESULTS and not _of_server(item):
+        return Line("result", [_result(item)])
+    if kind == "mcp_approval_response":
+        return Line("user", [Part("other", item)])
+    part = _model_part(item, kind)
+    if part is None:
+        return Line("other", [])
+    return Line("model", [part], _stop(item), answer=RUN)
+
+
+def _model_part(item: Message, kind: str) -> Part | None:
+    if kind in _CALLS and not _of_server(item):
+        return _call(item, kind)
+    if kind == "reasoning":
+        return Part("thinking", item)
+    if kind == "item_reference":
+        return Part("reference", item)
+    served = kind.endswith("_call") or kind in _RESULTS or kind in ("mcp_approval_request", "program")
+    return Part("other", item) if served else None
+
+
+def _message(item: Message) -> Line:
+    line = read_message(item)
+    if line.side == "model":
+        line.answer, line.stop = RUN, _stop(item)
+    return line
+
+
+def _stop(item: Message) -> object:
+    return "length" if item.get("status") == "incomplete" else read_stop(item)
+
+
+def _call(item: Message, kind: str) -> Part:
+    places, form = _CALLS[kind]
+    own = first_id(item, (("id",),))
+    return Part(
+        "call",
+        item,
+        places=places,
+        id=first_id(item, places.id),
+        aliases=(own,) if own else (),
+        name=first_text(item, places.name),
+        arguments=at(item, places.arguments),
+        form=form,
+        answerable=kind not in _MUTE,
+    )
+
+
+def _result(item: Message) -> Part:
+    places = _SHELL_RESULT if item["type"] == "local_shell_call_output" else _RESULT
+    part = Part("result", item, places=places, real=not is_made(item.get("output")))
+    part.id, part.name = first_id(item, places.id), first_text(item, places.name)
+    return part
+
+
+def text_output(call: Part) -> Message:
+    """Return an output of plain text that says that the result is missing."""
+    return {"type": f"{call.value['type']}_output", "call_id": call.id, "output": MISSING_RESULT}
+
+
+def _local_shell(call: Part) -> Message:
+    return {"type": "local_shell_call_output", "id": call.id, "output": MISSING_RESULT}
+
+
+def _shell(call: Part) -> Message:
+    said = {"stdout": "", "stderr": MISSING_RESULT, "outcome": {"type": "exit", "exit_code": 1}}
+    return {"type": "shell_call_output", "call_id": call.id, "output": [said]}
+
+
+def _patch(call: Part) -> Message:
+    return {**text_output(call), "status": "failed"}
+
+
+_MISSING: dict[str, Callable[[Part], Message]] = {
+    "local_shell_call": _local_shell,
+    "shell_call": _shell,
+    "apply_patch_call": _patch,
+}
+
+
+def _missing(call: Part) -> Message:
+    return _MISSING.get(call.value["type"], text_output)(call)
+
+
+def _carrier(results: list[Any], _near: Message) -> Message:
+    item: Message = results[0]
+    return item
+
+
+def _is_own(item: Message) -> bool:
+    kind = item.get("type")
+    return kind in _OWN_TYPES or (kind == "message" and "role" in item)
+
+
+def _is_like(item: Message) -> bool:
+    return bool(block_types(item) & _USUAL_BLOCKS)
+
+
+RESPONSES = Shape(
+    name="responses",
+    read=read_item,
+    result=_missing,
+    carrier=_carrier,
+    is_own=_is_own,
+    is_like=_is_like,
+    merges=True,
+    by_order=True,
+)

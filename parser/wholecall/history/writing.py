@@ -1,0 +1,132 @@
+"""The repaired list: which messages are kept as they are, which are written anew, and how entries link.
+
+A message of which nothing was changed is the same object as before. Where entries of a file name each other, an
+entry that goes hands its children to the entry before it, and what is put behind an entry stands between it and
+its children.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from wholecall.history.parts import Line, Message
+from wholecall.history.placing import Plan
+from wholecall.history.shapes.base import Links, Shape
+
+__all__ = ["Written", "write"]
+
+
+class Written(msgspec.Struct, eq=False, gc=False):
+    """A message of the output.
+
+    Attributes:
+        line: where it came from, None for a new one.
+        message: what it is now.
+        behind: the line behind which it was put, None for one that stands where it stood.
+    """
+
+    line: Line | None
+    message: Message
+    behind: Line | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is not what it was, or not where it was."""
+        return self.line is None or self.behind is not None or self.message is not self.line.message
+
+
+def write(lines: list[Line], plan: Plan, shape: Shape) -> list[Written]:
+    """Return the messages of the output."""
+    output: list[Written] = []
+    for line in lines:
+        if not line.relocated:
+            output += _of_line(line, shape)
+        for item in plan.behind.get(line.index, ()):
+            output += _of_line(item, shape, line) if isinstance(item, Line) else [Written(None, item, line)]
+    if shape.links is not None:
+        _relink(lines, output, shape.links)
+    return output
+
+
+def _of_line(line: Line, shape: Shape, behind: Line | None = None) -> list[Written]:
+    if line.side == "other":
+        return [Written(line, line.message, behind)]
+    if not line.visible:
+        return []
+    message = shape.write(line.message, line.parts, line.left) if line.touched else line.message
+    return [Written(line, message, behind)]
+
+
+# --- entries that name each other ----------------------------------------------------------------------
+
+
+def _relink(lines: list[Line], output: list[Written], links: Links) -> None:
+    ids = {id for line in lines if (id := _id(line.message, links)) and links.parent in line.message}
+    unchanged = len(output) == len(lines) and not any(item.changed for item in output)
+    if unchanged or not ids:
+        return
+    staying = {item.line.index for item in output if item.line is not None and item.behind is None}
+    gone: dict[str | None, str | None] = {
+        _id(line.message, links): line.message.get(links.parent)
+        for line in lines
+        if line.index not in staying
+    }
+    tails = _chain([item for item in output if item.behind is not None], ids, links)
+    for item in output:
+        if item.behind is None:
+            item.message = _linked(item.message, gone, tails, links)
+
+
+def _id(message: Message, links: Links) -> str | None:
+    id = message.get(links.id)
+    return id if isinstance(id, str) else None
+
+
+def _chain(put: Iterable[Written], ids: set[str], links: Links) -> dict[str, str]:
+    """Chain what was put behind each line; return the end of each chain by the id of that line."""
+    tails: dict[str, str] = {}
+    for number, item in enumerate(put):
+        assert item.behind is not None
+        start = _id(item.behind.message, links)
+        before = start if start is None else tails.get(start, start)
+        own = _id(item.message, links) or ""
+        while not own or (item.line is None and own in ids):
+            own = links.mint(f"{before}/{number}/{own}")
+        ids.add(own)
+        item.message = {**item.message, links.id: own, links.parent: before}
+        if start is not None:
+            tails[start] = own
+    return tails
+
+
+def _linked(
+    message: Message, gone: dict[str | None, str | None], tails: dict[str, str], links: Links
+) -> Message:
+    """Return an entry that names entries that are there; the same object where it did already."""
+    changed = {
+        name: target
+        for name in links.others
+        if isinstance(message.get(name), str) and (target := _resolve(message[name], gone)) != message[name]
+    }
+    parent = message.get(links.parent)
+    if isinstance(parent, str):
+        target = _resolve(parent, gone)
+        target = target if target is None else tails.get(target, target)
+        if target != parent:
+            changed[links.parent] = target
+    return {**message, **changed} if changed else message
+
+
+def _resolve(id: str | None, gone: dict[str | None, str | None]) -> str | None:
+    """Return the nearest entry before that is still there, and remember it for all that were passed."""
+    passed: dict[str, None] = {}
+    while id is not None and id in gone:
+        if id in passed:  # entries that name each other in a circle have nobody before them
+            id = None
+            break
+        passed[id] = None
+        id = gone[id]
+    gone.update(dict.fromkeys(passed, id))
+    return id
