@@ -8,7 +8,7 @@ costs less. What they tell is put behind the event that caused it. A parser with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Union
 
 from wholecall.events import (
@@ -51,6 +51,10 @@ class LiveArguments:
     def is_watching(self) -> bool:
         """Whether only single strings are followed."""
         return self._watch is not None
+
+    def after(self, take: Callable[[], list[Event[Any]]]) -> Callable[[], list[Event[Any]]]:
+        """Return what takes events as `take` does, with their progress."""
+        return lambda: self.told(take())
 
     def told(self, events: Iterable[Event[Any]]) -> list[Event[Any]]:
         """Return the events with the progress behind each that caused some."""

@@ -114,6 +114,7 @@ class ToolCallParser(Generic[ArgsT]):
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         self._assembler = Assembler(policy, limits, known)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
+        self._told = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
         self._translator: Translator | None = None
         if dialect != "auto":
             self._assembler.dialect = dialect
@@ -243,11 +244,6 @@ class ToolCallParser(Generic[ArgsT]):
         self._closed = True
         self._assembler.close("aborted", reason)
         return self._told()
-
-    def _told(self) -> list[Event[ArgsT]]:
-        """Return the events since the last call, with what the arguments tell on their way."""
-        events = self._assembler.take()
-        return events if self._live is None else self._live.told(events)
 
     # Framing.
 
