@@ -6,6 +6,7 @@ import dataclasses
 import datetime as dt
 import enum
 import functools
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -17,6 +18,7 @@ from wholecall import (
     Event,
     Limits,
     Policy,
+    ServerToolCall,
     Tool,
     ToolCall,
     ToolCallDropped,
@@ -310,6 +312,16 @@ def test_custom_calls_are_known_by_name() -> None:
     assert ["unknown_tool"] == [e.reason for e in unknown if isinstance(e, ToolCallDropped)]
 
 
+def test_what_the_provider_executes_is_not_checked() -> None:
+    """A server's own call is no call of the tool of that name that you gave; nor is it unknown."""
+    block = {"type": "server_tool_use", "id": "s", "name": "book_berth", "input": {}}
+    message = {"type": "message", "role": "assistant", "content": [block], "stop_reason": "end_turn"}
+    parser = ToolCallParser(tools={"book_berth": AsStruct})
+    events = [*parser.feed_event(message), *parser.close()]
+
+    assert ["book_berth"] == [event.name for event in events if isinstance(event, ServerToolCall)]
+
+
 # --- details hold no arguments ------------------------------------------------------------------------------
 
 
@@ -423,6 +435,7 @@ def test_what_coercion_reads(raw: str, arguments: Any, form: str) -> None:
     "raw",
     [
         '{"n": "1.5"}',
+        '{"n": "1.0"}',
         '{"n": " 1"}',
         '{"n": "0x1"}',
         '{"n": "01"}',
@@ -534,6 +547,15 @@ def test_mistakes_raise_at_once(tools: Any, error: type[Exception], says: str) -
     """What describes no tool raises where the parser is made, and says what to do."""
     with pytest.raises(error, match=says):
         ToolCallParser(tools=tools)
+
+
+def test_nothing_is_fetched(tmp_path: Path) -> None:
+    """A reference that leads out of the schema is a mistake, also where the file is there to be read."""
+    path = tmp_path / "schema.json"
+    path.write_text("{}", "utf-8")
+
+    with pytest.raises(ValueError, match="not valid"):
+        Tools({"x": {"$ref": path.as_uri()}})
 
 
 def test_one_tool_is_one_definition() -> None:

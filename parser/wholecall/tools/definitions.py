@@ -28,9 +28,7 @@ Definition = Mapping[str, Any]
 
 def is_definition(described: Definition) -> bool:
     """Whether this is the definition of a tool, not the JSON Schema of its arguments."""
-    return described.get("type") != "object" and any(
-        isinstance(described.get(key), (Mapping, list)) for key in (*_LISTS, *_WRAPPERS, *_SCHEMAS)
-    )
+    return any(isinstance(described.get(key), (Mapping, list)) for key in (*_LISTS, *_WRAPPERS, *_SCHEMAS))
 
 
 def definitions(described: Definition) -> Iterator[tuple[str, Any]]:

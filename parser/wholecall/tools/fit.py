@@ -68,7 +68,7 @@ def _mended(
         if kind is None:
             continue
         read = read_strict(text, policy, limits)
-        if read.reason is None and (kind == "numeric_string" or type(read.value) in (dict, list)):
+        if read.reason is None:
             holder[key] = read.value
             yield Edit(kind, _offset(raw, path))
 

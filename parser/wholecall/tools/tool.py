@@ -168,7 +168,7 @@ class Tools(Generic[ArgsT]):
 
     def named(self, name: str) -> str:
         """Return the one tool's name that this is a spelling of, by case, prefix or counter; else the name."""
-        return name if name in self._by_name else self._by_bare_name.get(_bare(name), name)
+        return self._by_bare_name.get(_bare(name), name)
 
     def begins(self, text: str) -> bool:
         """Whether the name of a tool begins with the text."""
