@@ -11,12 +11,13 @@ import datetime as dt
 import platform
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import msgspec
 
-from benchmarks import baselines, measure, transcripts, workloads
+from benchmarks import baselines, live, measure, transcripts, workloads
 from tests.support import histories
-from wholecall import Limits
+from wholecall import Limits, Tools
 from wholecall.history import repair_transcript
 
 __all__: list[str] = []
@@ -26,6 +27,9 @@ _KIB = workloads.KIB
 _NAIVE_BUDGETS = {"chat-completions": 0.7, "anthropic": 0.9, "responses": 0.9}
 _FLOOR_BUDGET = 2.5
 _GROWTH_BUDGET = 2.3
+_LIVE_BUDGET = 10  # times append and join
+# How many times faster than a rival, and at which size of the string in KiB.
+_RIVAL_BUDGETS = {"jiter": (10, 64), "partial_json_parser": (50, 8)}
 _ROW = "{:<34}{:<18}{:>8}{:>9}{:>9}{:>9}{:>10}{:>10}  {}"
 
 
@@ -44,9 +48,13 @@ def main() -> None:
         _print_workload(workload, _rounds(quick))
     print()
     print(f"{'':<52}{'ratio':>8}  budget")
-    for what, ratio, budget in (*_growths(quick), *_repairs(quick), *_reads(quick), *_others(quick)):
+    checks = (_growths, _repairs, _reads, _checks, _live, _others)
+    for what, ratio, budget in (row for check in checks for row in check(quick)):
         shown = f"<= {budget}" + ("" if ratio <= budget else "  MISSED") if budget else ""
         print(f"{what:<52}{ratio:>8.2f}  {shown}", flush=True)
+    print()
+    for what, ratio, budget in _rivals(quick):
+        print(f"{what:<52}{ratio:>8.0f}  >= {budget}" + ("" if ratio >= budget else "  MISSED"), flush=True)
 
 
 def _rounds(quick: bool) -> int:
@@ -143,6 +151,51 @@ def _against(data: bytes, size: int, other: int, quick: bool) -> float:
     ours, others = workloads.cut(data, size), workloads.cut(data, other)
     one, two = measure.rounds(_rounds(quick), lambda: baselines.parse(ours), lambda: baselines.parse(others))
     return measure.ratio(one, two)
+
+
+def _checks(quick: bool) -> Iterator[Row]:
+    """Yield what it costs to hold calls against their tools."""
+    tool = workloads.WriteFile
+    forms: dict[str, tuple[Any, float]] = {
+        "a msgspec type": (tool, 1.15),
+        "a JSON Schema": (msgspec.json.schema(tool), 0),
+    }
+    reads = workloads.cut(workloads.parallel_calls("chat-completions", 20).data, _READ)
+    for form, (described, budget) in forms.items():
+        tools = Tools({"write_file": described})
+        with_tools, without = measure.rounds(
+            3 * _rounds(quick),
+            lambda tools=tools: baselines.parse(reads, tools=tools),
+            lambda: baselines.parse(reads),
+        )
+        yield f"W1 checked by {form} / unchecked", measure.ratio(with_tools, without), budget
+
+
+def _live(quick: bool) -> Iterator[Row]:
+    """Yield what half-finished arguments cost at every delta of four characters."""
+    ways = ("watch", "scan", "snapshots")
+    size = (32 if quick else 256) * _KIB
+    one, two = live.pieces(size), live.pieces(2 * size)
+    for way in ways:
+        ratio = measure.growth(_rounds(quick), partial(live.OURS[way], one), partial(live.OURS[way], two))
+        yield f"growth: live arguments, {way}, time(2n)/time(n)", ratio, _GROWTH_BUDGET
+    for kib in (8, 64) if quick else (8, 64, 512):
+        deltas = live.pieces(kib * _KIB)
+        acts = [partial(act, deltas) for act in (live.floor, *(live.OURS[way] for way in ways))]
+        floor, *times = measure.rounds(_rounds(quick), *acts)
+        for way, taken in zip(ways, times, strict=True):
+            budget = _LIVE_BUDGET if way == "watch" else 0
+            yield f"live arguments, {way}, {kib}K d4 / append and join", measure.ratio(taken, floor), budget
+
+
+def _rivals(quick: bool) -> Iterator[Row]:
+    """Yield how many times faster than a parser that reads all text again at every delta."""
+    for name, (budget, kib) in _RIVAL_BUDGETS.items():
+        deltas = live.pieces(kib * _KIB)
+        for way in ("watch", "scan", "snapshots") if name in live.RIVALS else ():
+            acts = [partial(act, deltas) for act in (live.OURS[way], live.RIVALS[name])]
+            ours, theirs = measure.rounds(2 if quick else 3, *acts)
+            yield f"{name} / live arguments, {way}, {kib}K d4", measure.ratio(theirs, ours), budget
 
 
 def _others(quick: bool) -> Iterator[Row]:

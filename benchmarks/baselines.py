@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from wholecall import Limits, ToolCallParser
+from wholecall import Limits, ToolCallParser, Tools
 from wholecall.dialects import anthropic_views, chat_views, responses_events
 from wholecall.framing import FRAMINGS
 
@@ -32,9 +32,13 @@ class Result(NamedTuple):
 # Ours.
 
 
-def parse(reads: Iterable[bytes], limits: Limits = Limits()) -> ToolCallParser:  # noqa: B008 - frozen
+def parse(
+    reads: Iterable[bytes],
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    tools: Tools[Any] | None = None,
+) -> ToolCallParser[Any]:
     """Feed a stream to a parser of unknown dialect and close it: this is what is timed."""
-    parser = ToolCallParser(limits=limits)
+    parser: ToolCallParser[Any] = ToolCallParser(tools=tools, limits=limits)
     for read in reads:
         parser.feed(read)
     parser.close()

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+import msgspec
+
 __all__ = [
     "DIALECTS",
     "GROWTH",
@@ -128,6 +130,25 @@ def long_arguments(size: int) -> str:
 
 def _every(text: str, size: int) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+class Options(msgspec.Struct):
+    """What the options of a small call are."""
+
+    recursive: bool
+    depth: int
+    ratio: float
+    owner: str | None
+
+
+class WriteFile(msgspec.Struct):
+    """The tool of the small calls, as a type."""
+
+    path: str
+    line: int
+    tags: list[str]
+    options: Options
+    content: str
 
 
 def _small_call(number: int, size: int = 4) -> Call:

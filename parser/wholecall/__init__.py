@@ -5,6 +5,7 @@ from wholecall.dialects.table import Dialect, register
 from wholecall.errors import BadRecording, StreamClosed, StreamFailed, UnknownDialect, WholecallError
 from wholecall.events import (
     ArgumentsDelta,
+    ArgumentsProgress,
     ArgumentsReset,
     BuiltinToolCall,
     CustomToolCall,
@@ -24,7 +25,9 @@ from wholecall.events import (
 from wholecall.iterate import acollect, aevents, aturns, collect, events, turns
 from wholecall.limits import Limits
 from wholecall.policy import Policy
+from wholecall.progress import PartialArguments
 from wholecall.stream import ToolCallParser, detect
+from wholecall.tools import Tool, Tools
 from wholecall.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.vocabulary import (
     Anomaly,
@@ -41,6 +44,7 @@ from wholecall.vocabulary import (
 __all__ = [
     "Anomaly",
     "ArgumentsDelta",
+    "ArgumentsProgress",
     "ArgumentsReset",
     "BadRecording",
     "BuiltinKind",
@@ -55,6 +59,7 @@ __all__ = [
     "Flag",
     "Kind",
     "Limits",
+    "PartialArguments",
     "Policy",
     "Reasoning",
     "ReasoningBlock",
@@ -65,11 +70,13 @@ __all__ = [
     "StreamFailed",
     "StreamFault",
     "TextDelta",
+    "Tool",
     "ToolCall",
     "ToolCallCancelled",
     "ToolCallDropped",
     "ToolCallParser",
     "ToolCallStarted",
+    "Tools",
     "Turn",
     "TurnFinished",
     "TurnReason",

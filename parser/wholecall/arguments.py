@@ -1,4 +1,4 @@
-"""Argument text to a verdict: the only module that decodes argument text, and it does so once.
+"""Argument text to a verdict: the only module that decodes what may be executed, and it does so once.
 
 Theory of operation. `parse_arguments` climbs a ladder and stops at the first rung that holds:
 
@@ -11,7 +11,7 @@ Theory of operation. `parse_arguments` climbs a ladder and stops at the first ru
    its leaves must be a token of the input, in the same order.
 4. Everything else is dropped with a reason.
 
-Valid JSON never goes to rung 3, and no leaf is ever decoded again. How the call ended comes last and can only
+Where the tool is known, what could be read is then held against it (`wholecall.tools`). Valid JSON never goes to rung 3, and no leaf is ever decoded again. How the call ended comes last and can only
 make the verdict worse: a cut turn keeps complete, non-empty objects, with a flag.
 
 No function here recurses. What does recurse (the decoders) sees a text only after its depth was counted;
@@ -21,26 +21,29 @@ with `Limits(max_depth=None)` the interpreter's own `RecursionError` is the limi
 from __future__ import annotations
 
 import json
-import math
-import re
-from collections.abc import Iterator
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, cast, overload
 
 import msgspec
 
-from wholecall.events import Edit
+from wholecall.events import ArgsT, Edit
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.recovery import Fault, Recovered, peel, recover
-from wholecall.tokens import QUOTES, exceeds, holds_number, members, nesting, plain, scan, split
+from wholecall.strict import Read, canonical, leaves, read_strict
+from wholecall.tokens import QUOTES, exceeds, nesting, plain, scan, split
+from wholecall.tools import Tool, fit
 from wholecall.vocabulary import DropReason, EditKind, Flag, Status
 
-__all__ = ["Verdict", "parse_arguments"]
+if TYPE_CHECKING:
+    from wholecall.tools import TypedForm
+    from wholecall.tools.misfit import Check
+
+__all__ = ["Verdict", "accept", "parse_arguments", "read_arguments"]
 
 Ended = Literal["clean", "length", "open"]
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Verdict(msgspec.Struct, Generic[ArgsT], frozen=True):
     """What a text of arguments is worth.
 
     Attributes:
@@ -50,6 +53,7 @@ class Verdict(msgspec.Struct, frozen=True):
         flags: what was odd about it, sorted.
         reason: why it was dropped, else None.
         detail: a sentence for people; it never holds argument text.
+        value: what the tool's type made of the arguments; None if dropped, or if no tool was given.
     """
 
     status: Status | Literal["dropped"]
@@ -58,6 +62,7 @@ class Verdict(msgspec.Struct, frozen=True):
     flags: tuple[Flag, ...] = ()
     reason: DropReason | None = None
     detail: str = ""
+    value: ArgsT | None = None
 
     def __repr__(self) -> str:
         size = None if self.arguments is None else f"<{len(self.arguments)}>"
@@ -88,32 +93,64 @@ _LIMITS = frozenset[DropReason | None](
 )
 
 
+@overload
+def parse_arguments(
+    raw: str, *, ended: Ended = ..., tool: None = None, policy: Policy = ..., limits: Limits = ...
+) -> Verdict: ...
+@overload
+def parse_arguments(
+    raw: str, *, ended: Ended = ..., tool: TypedForm[ArgsT], policy: Policy = ..., limits: Limits = ...
+) -> Verdict[ArgsT]: ...
+@overload
+def parse_arguments(
+    raw: str, *, ended: Ended = ..., tool: Any, policy: Policy = ..., limits: Limits = ...
+) -> Verdict[Any]: ...
 def parse_arguments(
     raw: str,
     *,
     ended: Ended = "clean",
+    tool: Any = None,
     policy: Policy = Policy(),  # noqa: B008 (frozen)
     limits: Limits = Limits(),  # noqa: B008 (frozen)
-) -> Verdict:
+) -> Verdict[Any]:
     """Judge one call's whole argument text; never raises, whatever the text holds.
 
     Args:
         raw: the argument text as it arrived.
         ended: how the call ended. `"clean"`: the provider ended it; `"length"`: the turn was cut for length
             or by a content filter; `"open"`: the stream ended without any terminal evidence.
+        tool: what the arguments have to fit: a `Tool` (made once, used often), or what describes one.
         policy: which rungs count, and what a cut turn may still emit.
         limits: bounds in bytes, characters and levels; a breach drops the call.
 
     Returns:
         A verdict with `arguments` if the call may be executed, else with a `reason`.
+
+    Raises:
+        TypeError, ValueError, ImportError: `tool` describes no tool; see `Tool`.
     """
+    check = None
+    if tool is not None:
+        check = tool.check if isinstance(tool, Tool) else Tool(tool, "the tool").check
+    return accept(read_arguments(raw, ended, policy, limits), raw, check, policy, limits)
+
+
+def read_arguments(raw: str, ended: Ended, policy: Policy, limits: Limits) -> Verdict:
+    """Return the verdict on the text alone, whatever the tool: it may still change."""
     try:
         verdict = _judge(raw, policy, limits)
     except RecursionError:
         verdict = _dropped("nesting_too_deep")
+    return verdict if ended == "clean" else _at_end(verdict, ended, policy)
+
+
+def accept(verdict: Verdict, raw: str, check: Check | None, policy: Policy, limits: Limits) -> Verdict[Any]:
+    """Return the last word on a text that was read, held against its tool if that is known."""
+    if check is not None and verdict.arguments is not None:
+        verdict = fit(verdict, raw, check, policy, limits)
     if policy.json_safe_ints:
         _make_ints_safe(verdict.arguments)
-    return verdict if ended == "clean" else _at_end(verdict, ended, policy)
+    return verdict
 
 
 def _dropped(reason: DropReason, detail: str = "") -> Verdict:
@@ -133,6 +170,9 @@ def _at_end(verdict: Verdict, ended: Ended, policy: Policy) -> Verdict:
     return Verdict(verdict.status, verdict.arguments, verdict.edits, tuple(flags))
 
 
+_NO_OBJECT = frozenset[DropReason | None]([None, "invalid_json"])
+
+
 # --- the ladder ----------------------------------------------------------------------------------------
 
 _EMPTY = frozenset(["", "null", "None"])
@@ -142,7 +182,7 @@ _BLANK = frozenset[EditKind](["bom", "whitespace"])
 def _judge(raw: str, policy: Policy, limits: Limits) -> Verdict:
     if exceeds(raw, limits.max_arguments_bytes):
         return _dropped("arguments_too_large")
-    read = _strict(raw, policy, limits)
+    read = read_strict(raw, policy, limits)
     if type(read.value) is dict:  # most calls, by far
         return Verdict("exact", read.value, (), read.flags)
     start, end, edits = peel(raw)
@@ -150,19 +190,19 @@ def _judge(raw: str, policy: Policy, limits: Limits) -> Verdict:
     if core in _EMPTY and all(edit.kind in _BLANK for edit in edits):
         return Verdict("empty", {})
     if edits:
-        read = _strict(core, policy, limits)
+        read = read_strict(core, policy, limits)
     if read.reason != "invalid_json":
         return _settle(read, start, edits, policy, limits)
     return _join(core, start, edits, policy, limits) or _recover(core, start, edits, policy, limits)
 
 
-def _settle(read: _Read, start: int, edits: list[Edit], policy: Policy, limits: Limits) -> Verdict:
+def _settle(read: Read, start: int, edits: list[Edit], policy: Policy, limits: Limits) -> Verdict:
     """Judge what is strict JSON within its envelope; a string may hold an object, one level deep."""
     if read.reason is not None:
         return _dropped(read.reason)
     if type(read.value) is str:
         edits = [*edits, Edit("double_encoded", start)]
-        read = _strict(read.value, policy, limits)
+        read = read_strict(read.value, policy, limits)
     if type(read.value) is dict:
         return _read_with("normalised", read, edits)
     return _dropped("not_an_object" if read.reason in _NO_OBJECT else cast("DropReason", read.reason))
@@ -173,21 +213,21 @@ def _join(core: str, start: int, edits: list[Edit], policy: Policy, limits: Limi
     spans = split(core, limits.max_edits)
     if len(spans) < 2:
         return None
-    reads: list[_Read] = []
+    reads: list[Read] = []
     for first, last in spans:
-        read = _strict(core[first:last], policy, limits)
+        read = read_strict(core[first:last], policy, limits)
         if read.reason is not None:
             return None if read.reason == "invalid_json" else _dropped(read.reason)
         reads.append(read)
     chosen = next((at for at, read in enumerate(reads) if read.value), 0)
-    if len({_canonical(read.value) for read in reads[chosen:]}) > 1:
+    if len({canonical(read.value) for read in reads[chosen:]}) > 1:
         return _dropped("multiple_objects")
     edits += [Edit("placeholder", start + first) for first, _ in spans[:chosen]]
     edits += [Edit("duplicate_object", start + first) for first, _ in spans[chosen + 1 :]]
     return _read_with("normalised", reads[chosen], edits)
 
 
-def _read_with(status: Status, read: _Read, edits: list[Edit]) -> Verdict:
+def _read_with(status: Status, read: Read, edits: list[Edit]) -> Verdict:
     value = cast("dict[str, Any]", read.value)
     return Verdict(status, value, tuple(sorted(edits, key=lambda edit: edit.offset)), read.flags)
 
@@ -203,144 +243,13 @@ def _recover(core: str, start: int, edits: list[Edit], policy: Policy, limits: L
         return _dropped("invalid_json", "the text needs recovery, which the policy rules out")
     if limits.max_edits is not None and len(found.edits) > limits.max_edits:
         return _dropped("invalid_json", "the text needs more edits than Limits.max_edits")
-    read = _strict(found.text, policy, limits)
+    read = read_strict(found.text, policy, limits)
     if read.reason is not None:
         return _dropped(read.reason)
     if not _faithful(found, core):
         return _dropped("ambiguous", "the recovered object holds what the text does not")
     shifted = [Edit(edit.kind, start + edit.offset) for edit in found.edits]
     return _read_with("recovered", read, edits + shifted)
-
-
-# --- rung 1: strict ------------------------------------------------------------------------------------
-
-
-class _Read(msgspec.Struct, frozen=True):
-    """A strictly decoded value, or the reason why there is none; `invalid_json`: this is no strict JSON."""
-
-    value: object = None
-    flags: tuple[Flag, ...] = ()
-    reason: DropReason | None = None
-
-
-_NO_OBJECT = frozenset[DropReason | None]([None, "invalid_json"])
-_NO_FLAGS: tuple[Flag, ...] = ()
-_decode = msgspec.json.Decoder().decode
-_INT_DIGITS = 4300  # what CPython and msgspec turn into an int
-
-
-def _strict(text: str, policy: Policy, limits: Limits) -> _Read:
-    """Read `text` as RFC 8259 within the limits: one decode, its blind spots checked beside it."""
-    deep = limits.max_depth
-    if deep is not None and text.count("{") + text.count("[") > deep and nesting(text).depth > deep:
-        return _Read(reason="nesting_too_deep")
-    try:
-        value = _decode(text)
-    except msgspec.ValidationError:  # well-formed so far, but a number that Python cannot hold
-        return _Read(reason="number_too_long" if holds_number(text, _INT_DIGITS) else "number_out_of_range")
-    except (msgspec.DecodeError, UnicodeEncodeError):
-        reason, value = _decode_surrogates(text)
-        if reason != "lone_surrogate" or policy.lone_surrogates == "drop":
-            return _Read(reason=reason)
-    longest = limits.max_number_chars
-    if longest is not None and len(text) > longest and holds_number(text, longest):
-        return _Read(reason="number_too_long")
-    flags = _NO_FLAGS
-    if type(value) is dict:
-        if _repeats_key(text, value):
-            if _differing_keys(text):
-                return _Read(reason="duplicate_key")
-            flags = ("duplicate_key",)
-        if "\\u0000" in text and any("\0" in leaf for leaf in _leaves(value) if isinstance(leaf, str)):
-            flags = (*flags, "nul_in_string")
-    return _Read(value, flags)
-
-
-_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
-
-
-def _decode_surrogates(text: str) -> tuple[DropReason, object]:
-    """Decode what msgspec refuses for a lone surrogate; any other fault is `invalid_json`."""
-    if not _HALF.search(text):
-        return "invalid_json", None
-    try:
-        return "lone_surrogate", json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
-    except OverflowError:
-        return "number_out_of_range", None
-    except ValueError:
-        return "invalid_json", None
-
-
-def _refuse_constant(name: str) -> object:
-    raise ValueError(name)
-
-
-def _finite(number: str) -> float:
-    value = float(number)
-    if math.isinf(value):
-        raise OverflowError
-    return value
-
-
-# --- rung 1: keys and leaves ---------------------------------------------------------------------------
-
-
-def _repeats_key(text: str, value: dict[str, Any]) -> bool:
-    """Whether valid JSON `text` has more members than its decoded `value` has keys; cheapest bound first."""
-    keys = len(value) if text.count("{") == 1 else _count_keys(value)
-    return text.count(":") > keys and members(text) > keys
-
-
-def _count_keys(value: dict[str, Any]) -> int:
-    keys = 0
-    stack: list[Any] = [value]
-    for item in stack:  # it grows on the way
-        values = item
-        if type(item) is dict:
-            keys += len(item)
-            values = item.values()
-        stack += [inner for inner in values if type(inner) is dict or type(inner) is list]
-    return keys
-
-
-class _DifferingKeys(ValueError):
-    """A key occurs twice with different values."""
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in members and _canonical(members[key]) != _canonical(value):
-            raise _DifferingKeys
-        members[key] = value
-    return members
-
-
-def _differing_keys(text: str) -> bool:
-    try:
-        json.loads(text, object_pairs_hook=_unique)
-    except _DifferingKeys:
-        return True
-    return False
-
-
-def _canonical(value: object) -> str:
-    """Return one spelling for equal JSON: order of members aside, but 1, 1.0 and true differ."""
-    return json.dumps(value, sort_keys=True)
-
-
-def _leaves(value: object) -> Iterator[object]:
-    """Yield keys and scalars in the order of the text; an object may be a dict or a tuple of its pairs."""
-    stack: list[Any] = [value]
-    while stack:
-        item = stack.pop()
-        if type(item) is dict or type(item) is tuple:
-            for key, member in reversed(item.items() if type(item) is dict else item):
-                stack += (member, key)
-        elif type(item) is list:
-            stack += reversed(item)
-        else:
-            yield item
 
 
 _SAFE = 2**53 - 1
@@ -384,10 +293,10 @@ def _pairs(pairs: list[tuple[str, Any]]) -> tuple[tuple[_Key, Any], ...]:
 def _faithful(found: Recovered, source: str) -> bool:
     """Whether the leaves and keys of the recovered object are the tokens of its source, in their order."""
     objects = json.loads(found.text, object_pairs_hook=_pairs, parse_int=_Number, parse_float=_Number)
-    leaves = list(_leaves(objects))
+    members = list(leaves(objects))
     tokens = scan(source[: found.end], found.start)
     pieces = [source[token.start : token.end] for token in tokens if token.kind in ("string", "word")]
-    return len(leaves) == len(pieces) and all(map(_reads, pieces, leaves))
+    return len(members) == len(pieces) and all(map(_reads, pieces, members))
 
 
 def _reads(piece: str, leaf: object) -> bool:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from wholecall.budget import Budget
 from wholecall.calls import PLACEHOLDER_SIZE
 from wholecall.choices import Choice
 from wholecall.deltas import (
@@ -27,6 +26,7 @@ from wholecall.deltas import (
     CallClosed,
     Finish,
     Fragment,
+    Labelled,
     Noted,
     Run,
     Slot,
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from wholecall.events import Event
     from wholecall.limits import Limits
     from wholecall.policy import Policy
+    from wholecall.tools import Tools
     from wholecall.verdicts import Ended
 
 __all__ = ["Assembler"]
@@ -64,13 +65,14 @@ class Assembler:
         turns: all turns of the stream so far.
     """
 
-    def __init__(self, policy: Policy, limits: Limits) -> None:
+    def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
         self.dialect = "unknown"
         self.turns: list[TurnState] = []
         self.failed = False
         self._policy = policy
         self._limits = limits
-        self._out: list[Event] = []
+        self._tools = tools
+        self._out: list[Event[Any]] = []
         self._early_faults: list[StreamFault] = []  # of frames before the first turn
         self._early_usage: dict[str, Any] = {}  # that came before the first turn
         self._keys: dict[str, TurnState] = {}
@@ -86,7 +88,7 @@ class Assembler:
             WireFault: self._fault,
         }
 
-    def take(self) -> list[Event]:
+    def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""
         events = self._out[:]
         self._out.clear()
@@ -140,34 +142,44 @@ class Assembler:
             of_turn(delta)
             return
         choice = self._choices.get(delta.choice) or self._choice(delta.choice)
-        if not choice.ended:
+        if choice is None:
+            self._ignore(delta)
+        elif not choice.ended:
             choice.replaced = replaced
             FACTS[type(delta)](choice, delta)
         elif not isinstance(delta, _AFTERTHOUGHTS):
             choice.anomalies.add("data_after_end")
 
-    def snapshot(self) -> Turn:
+    def _ignore(self, delta: Any) -> None:
+        """A fact of a choice beyond the limit; if it is argument text without a name, a call elsewhere may lack it."""
+        nameless = isinstance(delta, Fragment) or (isinstance(delta, Labelled) and delta.name is None)
+        if nameless and delta.text and self._turn is not None:
+            self._turn.left_over = True
+
+    def snapshot(self) -> Turn[Any]:
         """Return the current turn as it stands, an empty one if none began."""
         return self._turn.view() if self._turn is not None else Turn(None)
 
-    def snapshots(self) -> tuple[Turn, ...]:
+    def snapshots(self) -> tuple[Turn[Any], ...]:
         """Return all turns so far."""
         return tuple(turn.view() for turn in self.turns)
 
     # Turns and choices.
 
-    def _choice(self, number: int) -> Choice:
+    def _choice(self, number: int) -> Choice | None:
+        """Return the choice of this number, None beyond the limit."""
         choice = self._choices.get(number)
         if choice is not None:
             return choice
         turn = self._turn or self._open_turn(TurnOpened(None))
         limit = self._limits.max_choices
         if limit is None or len(turn.choices) < max(limit, 1):
-            choice = Choice(turn.number, number, self._out, turn.budget, self._policy, self._limits)
-            turn.choices[number] = choice
+            choice = turn.choices[number] = Choice(
+                turn.number, number, self._out, turn.budget, self._policy, self._limits, self._tools
+            )
             return choice
         next(iter(turn.choices.values())).anomalies.add("unknown_events")
-        return Choice(turn.number, number, [], Budget(self._limits), self._policy, self._limits)
+        return None
 
     def _begin(self, opened: TurnOpened) -> TurnState:
         turn = TurnState(len(self.turns), opened, self.dialect, self._limits)
@@ -203,9 +215,11 @@ class Assembler:
 
     def _end_turn(self, turn: TurnState, ended: Ended) -> None:
         """Every open call of the turn gets its verdict; the last word on the turn waits for `_finish_turn`."""
+        left_over = turn.left_over or any(choice.holds_strays for choice in turn.choices.values())
         for number in sorted(turn.choices):
             choice = turn.choices[number]
             if not choice.ended:
+                choice.left_over = choice.left_over or left_over
                 self._end_choice(choice, ended)
 
     def _end_choice(self, choice: Choice, ended: Ended) -> None:

@@ -121,6 +121,14 @@ def _other_name(delta: Labelled, call: Call) -> bool:
     return not delta.name.strip().startswith(call.name.strip())
 
 
+def _is_another_tool(choice: Choice, delta: Labelled, call: Call) -> bool:
+    """Whether the tools' names tell that the name is a second tool's, and no piece of the first one."""
+    if choice.tools is None or not delta.name or not call.name:
+        return False
+    old, new = call.name.strip(), delta.name.strip()
+    return old in choice.tools and new in choice.tools and not choice.tools.begins(old + new)
+
+
 def _may_begin(delta: Labelled) -> bool:
     """Whether the text can be the beginning of a call's text: blank, or the beginning of a value."""
     text = delta.text.strip()
@@ -178,10 +186,14 @@ def _known_here(choice: Choice, delta: Labelled, call: Call | None) -> Call:
         choice.left_over = True
     if not delta.name or call.phase == "ended" or not call.complete:
         return call
-    repeats = call.is_restated_by(delta.text) or call.holds_placeholder
-    if _other_name(delta, call) or (_starts(delta) and not repeats):
+    if _other_name(delta, call) or (_tells_more(delta, call) and not call.holds_placeholder):
         return _new(choice, delta)
     return call
+
+
+def _tells_more(delta: Labelled, call: Call) -> bool:
+    """Whether the text begins a value that a complete call does not hold yet, also not as its next snapshot."""
+    return _starts(delta) and not (call.is_restated_by(delta.text) or call.grows_by(delta.text))
 
 
 def _repeats_beside_an_empty_one(choice: Choice, delta: Labelled, call: Call) -> bool:
@@ -241,6 +253,7 @@ def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
         return _unlabelled_at(choice, delta, call)
     if _other_name(delta, call):
         split = call.empty and call.phase == "pending" and not call.phantom  # a name in pieces (quirk 16)
+        split = split and not _is_another_tool(choice, delta, call)
         return call if split else _new(choice, delta)
     if call.phase == "ended" or not call.complete or call.holds_placeholder:
         return call
@@ -253,7 +266,7 @@ def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
         return call
     if not delta.text:  # the head of another call, or the name once more (quirk 15)
         return _new(choice, delta, phantom=True)
-    return _new(choice, delta) if _starts(delta) and not call.is_restated_by(delta.text) else call
+    return _new(choice, delta) if _tells_more(delta, call) else call
 
 
 def _could_be_text_of_another(choice: Choice, nameless: Call) -> bool:

@@ -52,6 +52,7 @@ class Call:
     Attributes:
         number: its index in events, dense per choice in order of first appearance; -1 for a phantom.
         phase: `pending`, `streaming`, `settled` or `ended`; only `phases` changes it.
+        name: the name as the wire has it so far; `public_name` the one that events carry, once it is final.
         id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
         hole: text that could be this call's was lost; a restatement heals it.
         inside: the unfinished call of the same name within which this one was opened.
@@ -69,6 +70,7 @@ class Call:
     phase = "pending"
     id: str | None = None
     name: str | None = None
+    public_name: str | None = None
     namespace: str | None = None
     slot: Index | None = None
     extra: dict[str, Any] | None = None
@@ -207,6 +209,11 @@ class Call:
         if self._other_reading and len(text) == self._other_size and text == self.other_reading:
             return True
         return text == self.restated or (len(text) == self.size and text == self.text)
+
+    def grows_by(self, text: str) -> bool:
+        """Return whether the text is the next snapshot, if the call's fragments are snapshots."""
+        size = self._other_size
+        return bool(self._other_reading) and len(text) >= size and text.startswith(self.other_reading)
 
     def extends(self, text: str) -> bool:
         """Return whether the text begins with all that the call holds: a snapshot of it."""

@@ -8,7 +8,7 @@ whose text there simply appends, so that the common fragment asks nobody; `hot_s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wholecall.calls import Call
 from wholecall.verdicts import drop
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from wholecall.events import Event
     from wholecall.limits import Limits
     from wholecall.policy import Policy
+    from wholecall.tools import Tools
     from wholecall.vocabulary import Anomaly, DropReason, Kind, TurnReason
 
 __all__ = ["Choice"]
@@ -32,14 +33,22 @@ class Choice:
         calls: in order of first appearance.
         overflow: the one call that stands for all beyond `Limits.max_calls`, None so far.
         muddled: an index went by more than one call, so that indices alone tell nothing.
-        left_over: text was taken for a repeat that could be another call's.
+        left_over: text came that could be another call's: taken for a repeat, or in a choice that has no such call.
         held: the call that the wire closed, whose verdict waits for what comes next.
+        cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
         reason: why the choice ended, None while no reason is known.
     """
 
     def __init__(
-        self, turn: int, number: int, out: list[Event], budget: Budget, policy: Policy, limits: Limits
+        self,
+        turn: int,
+        number: int,
+        out: list[Event],
+        budget: Budget,
+        policy: Policy,
+        limits: Limits,
+        tools: Tools[Any] | None,
     ) -> None:
         self.turn = turn
         self.number = number
@@ -47,6 +56,7 @@ class Choice:
         self.budget = budget
         self.policy = policy
         self.limits = limits
+        self.tools = tools
         self.calls: list[Call] = []
         self.by_index: dict[Index, list[Call]] = {}
         self.by_id: dict[str, list[Call]] = {}
@@ -66,6 +76,7 @@ class Choice:
         self.text: list[str] = []
         self.reasoning: list[list[ReasoningFragment]] = []  # a list of fragments per block
         self.emitted: list[Event] = []
+        self.cancelled: dict[int, str] = {}
         self.waiting: list[tuple[Call, list[Event]]] = []
         self.taken_ids: set[str] = set()
 
@@ -148,6 +159,11 @@ class Choice:
         if not blocks or blocks[-1][0].block != delta.block:
             blocks.append([])
         blocks[-1].append(delta)
+
+    @property
+    def holds_strays(self) -> bool:
+        """Whether argument text came that no name claims: some servers number the choices by chunk (quirk 14)."""
+        return any(call.name is None and not call.hollow for call in self.calls)
 
     # What is said of a call in the end.
 

@@ -7,25 +7,31 @@ line of an event. A repr shows the length of argument text, never the text.
 
 from __future__ import annotations
 
-import json
 from typing import Any, Union
 
 import msgspec
 
-from wholecall.vocabulary import (
-    Anomaly,
-    BuiltinKind,
-    DropReason,
-    EditKind,
-    FaultKind,
-    Flag,
-    Kind,
-    Status,
-    TurnReason,
+from wholecall.call_events import (
+    ArgsT,
+    ArgumentsDelta,
+    ArgumentsProgress,
+    ArgumentsReset,
+    BuiltinToolCall,
+    CustomToolCall,
+    Edit,
+    ServerToolCall,
+    ToolCall,
+    ToolCallCancelled,
+    ToolCallDropped,
+    ToolCallStarted,
 )
+from wholecall.event_lines import discreet_repr, to_line
+from wholecall.vocabulary import Anomaly, FaultKind, TurnReason
 
 __all__ = [
+    "ArgsT",
     "ArgumentsDelta",
+    "ArgumentsProgress",
     "ArgumentsReset",
     "BuiltinToolCall",
     "CustomToolCall",
@@ -43,45 +49,6 @@ __all__ = [
     "TurnStarted",
 ]
 
-# Fields whose text is argument text (or may hold it): a repr shows their length only.
-_SECRET = frozenset(
-    {"delta", "raw_arguments", "arguments", "input", "raw", "error", "detail", "extra", "text"}
-)
-
-
-def _to_json(event: msgspec.Struct) -> bytes:
-    r"""Return the event as one compact JSON line: non-ASCII kept, lone surrogates as `\\udXXX`."""
-    try:
-        return msgspec.json.encode(event)
-    except UnicodeEncodeError:
-        builtins = msgspec.to_builtins(event)
-        text = json.dumps(builtins, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        return text.encode("utf-8", "backslashreplace")
-
-
-def _shown(name: str, value: object) -> str:
-    if name in _SECRET and value is not None:
-        size = len(value) if isinstance(value, (str, bytes, dict, list)) else 1
-        return f"{name}=<{size}>"
-    return f"{name}={value!r}"
-
-
-def _repr(self: msgspec.Struct) -> str:
-    fields = (_shown(name, getattr(self, name)) for name in self.__struct_fields__)
-    return f"{type(self).__name__}({', '.join(fields)})"
-
-
-class Edit(msgspec.Struct, frozen=True, gc=False):
-    """One change that made argument text readable.
-
-    Attributes:
-        kind: what was changed.
-        offset: where, in characters from the start of the raw argument text.
-    """
-
-    kind: EditKind
-    offset: int
-
 
 class TurnStarted(msgspec.Struct, frozen=True, tag_field="type", tag="turn_started"):
     """A message begins. `id` and `model` are the provider's, None where it names none."""
@@ -92,166 +59,7 @@ class TurnStarted(msgspec.Struct, frozen=True, tag_field="type", tag="turn_start
     id: str | None = None
     model: str | None = None
 
-    to_json = _to_json
-
-
-class ToolCallStarted(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_started"):
-    """A call has a final name and begins to receive arguments; exactly one terminal event follows.
-
-    `id` may still be None: some servers send it last.
-    """
-
-    turn: int
-    choice: int
-    index: int
-    id: str | None
-    name: str
-    kind: Kind = "function"
-
-    to_json = _to_json
-
-
-class ArgumentsDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="arguments_delta"):
-    """A piece of JSON text as it arrived, to show, never to parse or to execute."""
-
-    turn: int
-    choice: int
-    index: int
-    delta: str
-
-    to_json = _to_json
-    __repr__ = _repr
-
-
-class ArgumentsReset(msgspec.Struct, frozen=True, tag_field="type", tag="arguments_reset"):
-    """A restatement replaced what the deltas showed; `raw_arguments` is the text now in force."""
-
-    turn: int
-    choice: int
-    index: int
-    raw_arguments: str
-
-    to_json = _to_json
-    __repr__ = _repr
-
-
-class ToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call"):
-    """A whole call, safe to execute.
-
-    Attributes:
-        id: the id to answer with; minted (flag `id_generated`) where the wire sent none.
-        name: the tool's name.
-        arguments: the decoded object, decoded once.
-        raw_arguments: the argument text in force, byte for byte.
-        status: `exact`, `normalised`, `recovered` or `empty`.
-        namespace: the tool's namespace where the wire has one.
-        edits: what was changed to read the text (status `normalised` or `recovered`).
-        flags: what was odd about the call, sorted.
-        extra: provider fields to send back untouched, such as thought signatures.
-    """
-
-    turn: int
-    choice: int
-    index: int
-    id: str
-    name: str
-    arguments: dict[str, Any]
-    raw_arguments: str
-    status: Status
-    namespace: str | None = None
-    edits: tuple[Edit, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    extra: dict[str, Any] | None = None
-
-    to_json = _to_json
-    __repr__ = _repr
-
-
-class CustomToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="custom_tool_call"):
-    """A whole call of a free-text tool; `input` is never parsed."""
-
-    turn: int
-    choice: int
-    index: int
-    id: str
-    name: str
-    input: str
-    namespace: str | None = None
-    flags: tuple[Flag, ...] = ()
-    extra: dict[str, Any] | None = None
-
-    to_json = _to_json
-    __repr__ = _repr
-
-
-class BuiltinToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="builtin_tool_call"):
-    """A whole call of a tool that the provider defines and the client executes."""
-
-    turn: int
-    choice: int
-    index: int
-    id: str
-    kind: BuiltinKind
-    arguments: dict[str, Any]
-    flags: tuple[Flag, ...] = ()
-    extra: dict[str, Any] | None = None
-
-    to_json = _to_json
-    __repr__ = _repr
-
-
-class ServerToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="server_tool_call"):
-    """A whole call that the provider executes itself: nothing to run, nothing to answer.
-
-    The exception is the flag `needs_approval`: the provider waits for a yes.
-    """
-
-    turn: int
-    choice: int
-    index: int
-    id: str
-    name: str
-    arguments: dict[str, Any]
-    raw_arguments: str
-    flags: tuple[Flag, ...] = ()
-    extra: dict[str, Any] | None = None
-
-    to_json = _to_json
-    __repr__ = _repr
-
-
-class ToolCallDropped(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_dropped"):
-    """A call that must not be executed, with the reason and all of its text.
-
-    Attributes:
-        id: the wire's id, None where it sent none.
-        name: the wire's name, None where it sent none.
-        raw_arguments: the argument text as it arrived (cut at `Limits.max_raw_bytes` for oversized calls).
-        detail: a sentence for people; it never holds argument text.
-    """
-
-    turn: int
-    choice: int
-    index: int
-    id: str | None
-    name: str | None
-    kind: Kind
-    raw_arguments: str
-    reason: DropReason
-    detail: str = ""
-
-    to_json = _to_json
-    __repr__ = _repr
-
-
-class ToolCallCancelled(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_cancelled"):
-    """The provider takes back a call that it sent before; not a terminal event."""
-
-    turn: int
-    choice: int
-    id: str
-
-    to_json = _to_json
+    to_json = to_line
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="text_delta"):
@@ -261,8 +69,8 @@ class TextDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="te
     choice: int
     text: str
 
-    to_json = _to_json
-    __repr__ = _repr
+    to_json = to_line
+    __repr__ = discreet_repr
 
 
 class ReasoningDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="reasoning_delta"):
@@ -272,8 +80,8 @@ class ReasoningDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", ta
     choice: int
     text: str
 
-    to_json = _to_json
-    __repr__ = _repr
+    to_json = to_line
+    __repr__ = discreet_repr
 
 
 class TurnFinished(msgspec.Struct, frozen=True, tag_field="type", tag="turn_finished"):
@@ -297,7 +105,7 @@ class TurnFinished(msgspec.Struct, frozen=True, tag_field="type", tag="turn_fini
     usage: dict[str, Any] | None = None
     anomalies: tuple[Anomaly, ...] = ()
 
-    to_json = _to_json
+    to_json = to_line
 
 
 class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fault"):
@@ -319,8 +127,8 @@ class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fau
     fatal: bool = False
     raw: str = ""
 
-    to_json = _to_json
-    __repr__ = _repr
+    to_json = to_line
+    __repr__ = discreet_repr
 
 
 Event = Union[
@@ -328,7 +136,8 @@ Event = Union[
     ToolCallStarted,
     ArgumentsDelta,
     ArgumentsReset,
-    ToolCall,
+    ArgumentsProgress,
+    ToolCall[ArgsT],
     CustomToolCall,
     BuiltinToolCall,
     ServerToolCall,

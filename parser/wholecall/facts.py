@@ -141,7 +141,7 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
 
 def _is_taken_over(call: Call, delta: Union[CallSeen, CallWhole]) -> bool:
     """Whether the wire says late that it executes the call itself: the call must not be executed again."""
-    return call.kind == "function" and delta.kind == "server" and call.phase != "ended"
+    return call.kind in ("function", "custom") and delta.kind == "server" and call.phase != "ended"
 
 
 def _call_closed(choice: Choice, delta: CallClosed) -> None:
@@ -212,8 +212,9 @@ _TAKEN_BACK = "the provider took the call back"
 
 
 def take_back(choice: Choice, id: str) -> None:
-    """Drop the calls of this id that did not come out yet: open ones, and those that the policy holds."""
+    """Drop the calls of this id that did not come out yet, open or held by the policy, and remember them all."""
     calls = choice.by_id.get(id, [])
+    choice.cancelled.update({call.number: id for call in calls})
     detail, choice.abort_detail = choice.abort_detail, _TAKEN_BACK
     for call in calls:
         advance(choice, call, "abort", "aborted")

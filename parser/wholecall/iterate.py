@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
 from contextlib import aclosing, closing
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union, overload
 
-from wholecall.events import Event, TurnStarted
-from wholecall.limits import Limits
-from wholecall.policy import Policy
-from wholecall.stream import ToolCallParser
+from wholecall.events import ArgsT, Event, TurnStarted
+from wholecall.stream import ParserOptions, ToolCallParser
 from wholecall.turns import Turn
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from wholecall.tools import AnyTools, TypedTools
 
 __all__ = ["acollect", "aevents", "aturns", "collect", "events", "turns"]
 
@@ -23,121 +26,168 @@ Chunk = Union[bytes, bytearray, memoryview, Any]
 _BYTES = (bytes, bytearray, memoryview, str)  # `feed` refuses text, with advice
 
 
+@overload
 def events(
-    source: Iterable[Chunk],
-    dialect: str = "auto",
-    *,
-    framing: str | None = None,
-    policy: Policy = Policy(),  # noqa: B008 - frozen
-    limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> Generator[Event]:
+    source: Iterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> Generator[Event]: ...
+@overload
+def events(
+    source: Iterable[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+) -> Generator[Event[ArgsT]]: ...
+@overload
+def events(
+    source: Iterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> Generator[Event[Any]]: ...
+def events(
+    source: Iterable[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
+) -> Generator[Event[Any]]:
     """Yield the events of a stream.
 
     Args:
         source: yields bytes in any pieces, or decoded payloads. It is closed at the end, also an early one.
-        dialect: as for `ToolCallParser`, like the others below.
-        framing: how the bytes are cut into events.
-        policy: how calls are judged.
-        limits: what the stream may hold.
+        dialect: as for `ToolCallParser`, like all that follows.
+        tools: the tools that the model was given.
+        options: `framing`, `policy` and `limits`.
 
     Raises:
         UnknownDialect: the dialect or the framing is not known.
+        TypeError, ValueError, ImportError: what `tools` holds describes no tools.
     """
-    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
-    return _events(parser, source)
+    return _events(ToolCallParser(dialect, tools=tools, **options), source)
 
 
+@overload
+def aevents(
+    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> AsyncGenerator[Event]: ...
+@overload
+def aevents(
+    source: AsyncIterable[Chunk],
+    dialect: str = ...,
+    *,
+    tools: TypedTools[ArgsT],
+    **options: Unpack[ParserOptions],
+) -> AsyncGenerator[Event[ArgsT]]: ...
+@overload
+def aevents(
+    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> AsyncGenerator[Event[Any]]: ...
 def aevents(
     source: AsyncIterable[Chunk],
     dialect: str = "auto",
     *,
-    framing: str | None = None,
-    policy: Policy = Policy(),  # noqa: B008 - frozen
-    limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> AsyncGenerator[Event]:
+    tools: Any = None,
+    **options: Unpack[ParserOptions],
+) -> AsyncGenerator[Event[Any]]:
     """Yield the events of an asynchronous stream; see `events`."""
-    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
-    return _aevents(parser, source)
+    return _aevents(ToolCallParser(dialect, tools=tools, **options), source)
 
 
+@overload
 def turns(
-    source: Iterable[Chunk],
-    dialect: str = "auto",
-    *,
-    framing: str | None = None,
-    policy: Policy = Policy(),  # noqa: B008 - frozen
-    limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> Generator[Turn]:
+    source: Iterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> Generator[Turn]: ...
+@overload
+def turns(
+    source: Iterable[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+) -> Generator[Turn[ArgsT]]: ...
+@overload
+def turns(
+    source: Iterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> Generator[Turn[Any]]: ...
+def turns(
+    source: Iterable[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
+) -> Generator[Turn[Any]]:
     """Yield each turn of a stream once the next one begins or the stream is over; see `events`."""
-    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
-    done = 0
-    with closing(_events(parser, source)) as stream:
-        for event in stream:
-            if isinstance(event, TurnStarted):
-                yield from parser.turns[done : event.turn]
-                done = event.turn
-    yield from parser.turns[done:]
+    return _turns(ToolCallParser(dialect, tools=tools, **options), source)
 
 
-async def aturns(
+@overload
+def aturns(
+    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> AsyncGenerator[Turn]: ...
+@overload
+def aturns(
+    source: AsyncIterable[Chunk],
+    dialect: str = ...,
+    *,
+    tools: TypedTools[ArgsT],
+    **options: Unpack[ParserOptions],
+) -> AsyncGenerator[Turn[ArgsT]]: ...
+@overload
+def aturns(
+    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> AsyncGenerator[Turn[Any]]: ...
+def aturns(
     source: AsyncIterable[Chunk],
     dialect: str = "auto",
     *,
-    framing: str | None = None,
-    policy: Policy = Policy(),  # noqa: B008 - frozen
-    limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> AsyncGenerator[Turn]:
+    tools: Any = None,
+    **options: Unpack[ParserOptions],
+) -> AsyncGenerator[Turn[Any]]:
     """Yield each turn of an asynchronous stream once the next one begins or the stream is over."""
-    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
-    done = 0
-    async with aclosing(_aevents(parser, source)) as stream:
-        async for event in stream:
-            if not isinstance(event, TurnStarted):
-                continue
-            for turn in parser.turns[done : event.turn]:
-                yield turn
-            done = event.turn
-    for turn in parser.turns[done:]:
-        yield turn
+    return _aturns(ToolCallParser(dialect, tools=tools, **options), source)
 
 
+@overload
 def collect(
-    source: Iterable[Chunk],
-    dialect: str = "auto",
-    *,
-    framing: str | None = None,
-    policy: Policy = Policy(),  # noqa: B008 - frozen
-    limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> Turn:
+    source: Iterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> Turn: ...
+@overload
+def collect(
+    source: Iterable[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+) -> Turn[ArgsT]: ...
+@overload
+def collect(
+    source: Iterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> Turn[Any]: ...
+def collect(
+    source: Iterable[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
+) -> Turn[Any]:
     """Read a stream to its end and return its last turn; see `events`."""
-    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
+    parser = ToolCallParser(dialect, tools=tools, **options)
     for _ in _events(parser, source):
         pass
     return parser.turn
 
 
+@overload
+async def acollect(
+    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> Turn: ...
+@overload
+async def acollect(
+    source: AsyncIterable[Chunk],
+    dialect: str = ...,
+    *,
+    tools: TypedTools[ArgsT],
+    **options: Unpack[ParserOptions],
+) -> Turn[ArgsT]: ...
+@overload
+async def acollect(
+    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> Turn[Any]: ...
 async def acollect(
     source: AsyncIterable[Chunk],
     dialect: str = "auto",
     *,
-    framing: str | None = None,
-    policy: Policy = Policy(),  # noqa: B008 - frozen
-    limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> Turn:
+    tools: Any = None,
+    **options: Unpack[ParserOptions],
+) -> Turn[Any]:
     """Read an asynchronous stream to its end and return its last turn; see `events`."""
-    parser = ToolCallParser(dialect, framing=framing, policy=policy, limits=limits)
+    parser = ToolCallParser(dialect, tools=tools, **options)
     async for _ in _aevents(parser, source):
         pass
     return parser.turn
 
 
-def _feed(parser: ToolCallParser, chunk: Chunk) -> list[Event]:
+def _feed(parser: ToolCallParser[Any], chunk: Chunk) -> list[Event[Any]]:
     feed: Any = parser.feed if isinstance(chunk, _BYTES) else parser.feed_event
-    events: list[Event] = feed(chunk)
+    events: list[Event[Any]] = feed(chunk)
     return events
 
 
-def _events(parser: ToolCallParser, source: Iterable[Chunk]) -> Generator[Event]:
+def _events(parser: ToolCallParser[Any], source: Iterable[Chunk]) -> Generator[Event[Any]]:
     try:
         for chunk in source:
             yield from _feed(parser, chunk)
@@ -149,7 +199,7 @@ def _events(parser: ToolCallParser, source: Iterable[Chunk]) -> Generator[Event]
             close()
 
 
-async def _aevents(parser: ToolCallParser, source: AsyncIterable[Chunk]) -> AsyncGenerator[Event]:
+async def _aevents(parser: ToolCallParser[Any], source: AsyncIterable[Chunk]) -> AsyncGenerator[Event[Any]]:
     try:
         async for chunk in source:
             for event in _feed(parser, chunk):
@@ -161,3 +211,26 @@ async def _aevents(parser: ToolCallParser, source: AsyncIterable[Chunk]) -> Asyn
         close: Any = getattr(source, "aclose", None)
         if close is not None:
             await close()
+
+
+def _turns(parser: ToolCallParser[Any], source: Iterable[Chunk]) -> Generator[Turn[Any]]:
+    done = 0
+    with closing(_events(parser, source)) as stream:
+        for event in stream:
+            if isinstance(event, TurnStarted):
+                yield from parser.turns[done : event.turn]
+                done = event.turn
+    yield from parser.turns[done:]
+
+
+async def _aturns(parser: ToolCallParser[Any], source: AsyncIterable[Chunk]) -> AsyncGenerator[Turn[Any]]:
+    done = 0
+    async with aclosing(_aevents(parser, source)) as stream:
+        async for event in stream:
+            if not isinstance(event, TurnStarted):
+                continue
+            for turn in parser.turns[done : event.turn]:
+                yield turn
+            done = event.turn
+    for turn in parser.turns[done:]:
+        yield turn

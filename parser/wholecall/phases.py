@@ -41,9 +41,12 @@ def advance(choice: Choice, call: Call, news: str, what: Any = None) -> None:
 def _start(choice: Choice, call: Call) -> None:
     """The name is final now; show what has come of the text."""
     assert call.name is not None
-    call.name = _final(call.name)
+    name = call.name = _final(call.name)
+    if choice.tools is not None and choice.policy.tool_names == "normalised":
+        name = choice.tools.named(name)
+    call.public_name = name
     call.phase = "streaming"
-    choice.out.append(ToolCallStarted(choice.turn, choice.number, call.number, call.id, call.name, call.kind))
+    choice.out.append(ToolCallStarted(choice.turn, choice.number, call.number, call.id, name, call.kind))
     if text := call.text:
         choice.out.append(ArgumentsDelta(choice.turn, choice.number, call.number, text))
 
@@ -74,6 +77,11 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
 def _learn_name(choice: Choice, call: Call, name: str) -> None:
     if call is choice.overflow and call.name is not None:
         return
+    if call.name is not None and choice.tools is not None:
+        known = choice.tools.joined(call.name.strip(), name.strip())
+        if known is None:
+            call.refuse("ambiguous", "two names of tools came for one call")
+        name = known or call.name
     call.name = _merged(call.name, name)
     limit = choice.limits.max_name_chars
     if limit is not None and len(call.name) > limit:

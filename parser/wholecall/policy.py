@@ -22,6 +22,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
             until the turn ends.
         on_bad_sibling: `"isolate"` judges each call alone, `"reject_all"` drops every call of a choice
             in which one was dropped. `"reject_all"` holds all calls until the turn ends.
+        unknown_tool: `"drop"` calls of a tool that `tools=` does not name, or emit them with a `"flag"`, unchecked.
+        tool_names: `"exact"` takes names as they are; `"normalised"` also finds the one tool whose name differs
+            only in case, by a prefix such as `functions.`, or by a counter such as `:0`.
+        coerce: `"none"`, or `"schema"`: a string becomes the nested object, array or number that it holds where
+            the tool wants one. Each change is listed as an edit.
         lone_surrogates: `"drop"` or `"keep"` calls whose arguments hold a lone surrogate.
         json_safe_ints: True turns integers beyond 2**53 into strings, for JavaScript consumers.
     """
@@ -30,6 +35,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     require_terminal: bool = True
     truncated_turn: Literal["emit", "drop"] = "emit"
     on_bad_sibling: Literal["isolate", "reject_all"] = "isolate"
+    unknown_tool: Literal["drop", "flag"] = "drop"
+    tool_names: Literal["exact", "normalised"] = "exact"
+    coerce: Literal["none", "schema"] = "none"
     lone_surrogates: Literal["drop", "keep"] = "drop"
     json_safe_ints: bool = False
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from wholecall.arguments import parse_arguments
 from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Slot
+from wholecall.verdicts import same_value
 
 if TYPE_CHECKING:
     from wholecall.calls import Call
@@ -110,7 +111,7 @@ def _fit(call: Call, delta: CallWhole, says: dict[str, Any] | None) -> int:
     if call.id is not None and call.id in delta.told and call.id != delta.id:
         return 0  # the message restates that call by its own id
     held = call.restated if call.restated is not None else call.text
-    if held and (held == delta.text or (says is not None and says == _held_says(call, held))):
+    if held and (held == delta.text or (says is not None and same_value(says, _held_says(call, held)))):
         return 4
     if not call.hollow and delta.text.startswith(held):
         return 3

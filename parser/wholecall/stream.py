@@ -8,8 +8,7 @@ does I/O, and nothing that comes from the wire raises.
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, overload
 
 import msgspec
 
@@ -18,25 +17,42 @@ from wholecall.deltas import Delta, WireFault
 from wholecall.dialects.decode import is_done, is_noise, payloads, plain, provider_error, undecodable
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, detect_dialect, named
+from wholecall.door import BytesLike, checked, json_text
 from wholecall.errors import StreamClosed, UnknownDialect
-from wholecall.events import Event
+from wholecall.events import ArgsT, Event
 from wholecall.framing import FRAMINGS, Frame, Framing, sniff
 from wholecall.limits import Limits
+from wholecall.live import LiveArguments
 from wholecall.policy import Policy
+from wholecall.tools import Tools
 from wholecall.turns import Turn
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
-__all__ = ["ToolCallParser", "detect"]
+    from wholecall.events import ArgumentsDelta, ArgumentsProgress, ToolCallStarted
+    from wholecall.live import Watch
+    from wholecall.progress import PartialArguments
+    from wholecall.tools import AnyTools, TypedTools
+
+__all__ = ["ParserOptions", "ToolCallParser", "detect"]
 
 _LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
-BytesLike = Union[bytes, bytearray, memoryview]
 
 
-class ToolCallParser:
+class ParserOptions(TypedDict, total=False):
+    """The options of `ToolCallParser` that the shells hand on."""
+
+    live: bool
+    watch: Watch | None
+    framing: str | None
+    policy: Policy
+    limits: Limits
+
+
+class ToolCallParser(Generic[ArgsT]):
     """Turns one stream, in whatever pieces it comes, into whole tool calls.
 
     ::
@@ -52,24 +68,53 @@ class ToolCallParser:
 
     Args:
         dialect: a dialect's name, or `"auto"` to find it from the first decisive frame.
+        tools: the tools that the model was given: `Tools`, or what it takes. Calls are held against them, and
+            `ToolCall.value` is of the type that describes the tool. Their names also settle what else is in
+            doubt: names in pieces, and two calls under one index. None takes every call that is whole.
+        live: whether to tell of arguments while they arrive: `ArgumentsProgress` events, and `partial`.
+        watch: strings to tell of instead of everything, by tool: `{"write_file": "content"}` names a top-level key,
+            a tuple of keys and indices goes deeper.
         framing: `"sse"`, `"jsonl"`, `"jsonarray"`, `"eventstream"` or `"vercel"`; None chooses from the first bytes.
         policy: how calls are judged.
         limits: what a stream may hold.
 
     Raises:
         UnknownDialect: the dialect or the framing is not known.
+        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
     """
 
+    @overload
+    def __init__(
+        self: ToolCallParser[dict[str, Any]],
+        dialect: str = ...,
+        *,
+        tools: None = None,
+        **options: Unpack[ParserOptions],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self, dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: ToolCallParser[Any], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+    ) -> None: ...
     def __init__(
         self,
         dialect: str = "auto",
         *,
+        tools: Any = None,
+        live: bool = False,
+        watch: Watch | None = None,
         framing: str | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
         self._limits = limits
-        self._assembler = Assembler(policy, limits)
+        known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
+        self._assembler = Assembler(policy, limits, known)
+        self._live = LiveArguments(limits, watch) if live or watch is not None else None
+        self._told = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
         self._translator: Translator | None = None
         if dialect != "auto":
             self._assembler.dialect = dialect
@@ -106,16 +151,34 @@ class ToolCallParser:
         return self._assembler.dialect if self._translator is not None else None
 
     @property
-    def turn(self) -> Turn:
+    def turn(self) -> Turn[ArgsT]:
         """The current turn as it stands, the last one after `close`."""
         return self._assembler.snapshot()
 
     @property
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> tuple[Turn[ArgsT], ...]:
         """All turns of the stream so far."""
         return self._assembler.snapshots()
 
-    def feed(self, data: BytesLike) -> list[Event]:
+    def partial(self, call: ToolCallStarted | ArgumentsDelta | ArgumentsProgress) -> PartialArguments | None:
+        """Return what is known of a call's arguments while they arrive; to show, never to execute.
+
+        A snapshot costs a step per open object or list, whatever they hold.
+
+        Args:
+            call: any event of the call.
+
+        Returns:
+            The snapshot, None once the call is over (its terminal event says more) and for free-text calls.
+
+        Raises:
+            ValueError: the parser was not made with `live=True`, or with `watch`, which keeps no arguments.
+        """
+        if self._live is None or self._live.is_watching:
+            raise ValueError("snapshots of arguments need ToolCallParser(live=True) without `watch`")
+        return self._live.partial((call.turn, call.choice, call.index))
+
+    def feed(self, data: BytesLike) -> list[Event[ArgsT]]:
         """Take the next bytes of the stream, cut anywhere, and return the events they cause.
 
         Raises:
@@ -133,12 +196,12 @@ class ToolCallParser:
                 return []
             data, self._head = self._head, b""
         elif type(data) is not bytes:
-            data = _checked(data)
+            data = checked(data)
         self._fed = True
         self._take(framing, framing.feed(data))
-        return self._assembler.take()
+        return self._told()
 
-    def feed_event(self, payload: Any, event: str | None = None) -> list[Event]:
+    def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
         """Take one decoded payload, or one whole, non-streamed response body.
 
         Args:
@@ -151,13 +214,13 @@ class ToolCallParser:
         if self._closed:
             raise StreamClosed("the stream is closed; use a new parser for another stream")
         items = payload if isinstance(payload, list) else [payload]
-        texts = [_json(item) for item in items]
+        texts = [json_text(item) for item in items]
         self._fed = self._framed = True
         for text in texts:
             self._frame(Frame(event or "", text))
-        return self._assembler.take()
+        return self._told()
 
-    def close(self) -> list[Event]:
+    def close(self) -> list[Event[ArgsT]]:
         """End the stream and return the last events; calling it again returns none."""
         if self._closed:
             return []
@@ -168,9 +231,9 @@ class ToolCallParser:
         else:
             self._give_up()
         self._assembler.close()
-        return self._assembler.take()
+        return self._told()
 
-    def abort(self, reason: str = "aborted by the caller") -> list[Event]:
+    def abort(self, reason: str = "aborted by the caller") -> list[Event[ArgsT]]:
         """Drop every open call, end the stream and return the last events; calling it again returns none.
 
         Args:
@@ -180,12 +243,12 @@ class ToolCallParser:
             return []
         self._closed = True
         self._assembler.close("aborted", reason)
-        return self._assembler.take()
+        return self._told()
 
     # Framing.
 
     def _choose_framing(self, data: BytesLike) -> Framing | None:
-        self._head += _checked(data)
+        self._head += checked(data)
         name = sniff(self._head[:_LONGEST_HEAD])
         if name is None and len(self._head) < _LONGEST_HEAD:
             return None
@@ -309,25 +372,7 @@ def _without_hole(delta: Delta) -> Delta:
     return delta
 
 
-def _checked(data: BytesLike) -> bytes:
-    if isinstance(data, str):
-        raise TypeError("feed takes bytes; encode text with .encode()")
-    return bytes(memoryview(data))
-
-
 def _object(text: str) -> dict[str, Any]:
     """Return the JSON object in the text, an empty one if there is none."""
     value = plain(text)
     return value if isinstance(value, dict) else {}
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, default=_dumped, ensure_ascii=False, separators=(",", ":"))
-
-
-def _dumped(value: object) -> object:
-    """Return builtins for an SDK's object (`json.dumps` asks for what it does not know)."""
-    for method in ("model_dump", "to_dict"):
-        if hasattr(value, method):
-            return getattr(value, method)()
-    return msgspec.to_builtins(value)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TurnState"]
 
+_TO_EXECUTE = (ToolCall, CustomToolCall, BuiltinToolCall)
 _FIELDS: dict[type, str] = {
     ToolCall: "calls",
     CustomToolCall: "custom_calls",
@@ -38,6 +39,7 @@ class TurnState:
     Attributes:
         number: 0 for the first turn of a stream.
         choices: by the wire's number.
+        left_over: argument text that no name claims came for a choice beyond the limit.
         finished: the last event of each choice; empty until the turn is over.
     """
 
@@ -50,6 +52,7 @@ class TurnState:
         self.choices: dict[int, Choice] = {}
         self.usage: dict[str, Any] = {}
         self.faults: list[StreamFault] = []
+        self.left_over = False
         self.finished: dict[int, TurnFinished] = {}
 
     def finish(self) -> None:
@@ -85,6 +88,7 @@ class TurnState:
             reason=last.reason if last is not None else None,
             provider_reason=choice.provider_reason,
             anomalies=last.anomalies if last is not None else tuple(sorted(choice.anomalies)),
+            cancelled=tuple(dict.fromkeys(choice.cancelled.values())),
             **_by_kind(choice),
             **shared,
         )
@@ -94,7 +98,8 @@ def _by_kind(choice: Choice) -> dict[str, Any]:
     """Return the terminal events of a choice by the field of `Turn` they stand in, in order of their calls."""
     fields: dict[str, list[Any]] = {name: [] for name in _FIELDS.values()}
     for event in choice.emitted:
-        fields[_FIELDS[type(event)]].append(event)
+        if not (isinstance(event, _TO_EXECUTE) and event.index in choice.cancelled):
+            fields[_FIELDS[type(event)]].append(event)
     return {name: tuple(sorted(events, key=lambda event: event.index)) for name, events in fields.items()}
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic
 
 import msgspec
 
 from wholecall.errors import StreamFailed
 from wholecall.events import (
+    ArgsT,
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,
@@ -50,7 +51,7 @@ class Reasoning(msgspec.Struct, frozen=True):
         return bool(self.blocks)
 
 
-class Turn(msgspec.Struct, frozen=True):
+class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
     """One message of a stream, whole or so far; its fields speak of one choice.
 
     Attributes:
@@ -64,6 +65,9 @@ class Turn(msgspec.Struct, frozen=True):
         builtin_calls: calls of provider-defined tools to execute.
         server_calls: calls that the provider executes.
         dropped: calls that must not be executed.
+        cancelled: ids of calls of this turn that the provider took back, in order, as `ToolCallCancelled` told
+            them. Such a call stands in no list of calls to execute any more; one that has been executed may have
+            to be undone.
         reason: why the turn ended, None while it goes on.
         provider_reason: what the provider said.
         usage: the provider's token counts.
@@ -77,17 +81,18 @@ class Turn(msgspec.Struct, frozen=True):
     model: str | None = None
     text: str = ""
     reasoning: Reasoning = Reasoning()
-    calls: tuple[ToolCall, ...] = ()
+    calls: tuple[ToolCall[ArgsT], ...] = ()
     custom_calls: tuple[CustomToolCall, ...] = ()
     builtin_calls: tuple[BuiltinToolCall, ...] = ()
     server_calls: tuple[ServerToolCall, ...] = ()
     dropped: tuple[ToolCallDropped, ...] = ()
+    cancelled: tuple[str, ...] = ()
     reason: TurnReason | None = None
     provider_reason: str | None = None
     usage: dict[str, Any] | None = None
     faults: tuple[StreamFault, ...] = ()
     anomalies: tuple[Anomaly, ...] = ()
-    others: dict[int, Turn] = {}
+    others: dict[int, Turn[ArgsT]] = {}
 
     def __repr__(self) -> str:
         return (
@@ -95,7 +100,7 @@ class Turn(msgspec.Struct, frozen=True):
             f" text={len(self.text)} chars>"
         )
 
-    def choice(self, number: int) -> Turn:
+    def choice(self, number: int) -> Turn[ArgsT]:
         """Return the turn as the given choice tells it; `choice(0)` is the first.
 
         Raises:

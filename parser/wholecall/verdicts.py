@@ -8,9 +8,11 @@ to emit: what is still to be shown of a restated text, then the terminal event. 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from wholecall.arguments import parse_arguments
+from msgspec import UNSET
+
+from wholecall.arguments import Verdict, accept, read_arguments
 from wholecall.calls import is_placeholder
 from wholecall.deltas import OBJECT
 from wholecall.events import (
@@ -26,13 +28,12 @@ from wholecall.events import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wholecall.arguments import Verdict
     from wholecall.calls import Call
     from wholecall.choices import Choice
     from wholecall.events import Event
     from wholecall.vocabulary import DropReason, Flag
 
-__all__ = ["Ended", "drop", "judge"]
+__all__ = ["Ended", "drop", "judge", "same_value"]
 
 Ended = Literal["clean", "length", "open", "aborted"]
 Finished = Literal["clean", "length", "open"]  # as `parse_arguments` asks it
@@ -69,6 +70,7 @@ def judge(choice: Choice, call: Call, ended: Ended) -> list[Event]:
     if call.kind == "custom":
         return _custom(choice, call)
     text, verdict = _read(choice, call, "length" if call.cut else ended)
+    verdict = _accept(choice, call, text, verdict)
     if verdict.reason is not None:
         return [drop(choice, call, verdict.reason, verdict.detail, text)]
     shown = _show(choice, call, text)
@@ -81,7 +83,7 @@ def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str 
     call.dropped = reason
     if text is None:
         text = call.text if call.restated is None else call.restated
-    name = call.name.strip() if call.name else None
+    name = call.public_name or (call.name.strip() if call.name else None)
     return ToolCallDropped(
         choice.turn, choice.number, call.number, call.id, name, call.kind, text, reason, detail
     )
@@ -120,37 +122,80 @@ def _text_was_left_over(choice: Choice, hollow: Call) -> bool:
 def _read(choice: Choice, call: Call, ended: Finished) -> tuple[str, Verdict]:
     """Return the text in force and its verdict: the restated one, unless only the fragments are valid."""
     parse: Callable[[str], Verdict] = partial(
-        parse_arguments, ended=ended, policy=choice.policy, limits=choice.limits
+        read_arguments, ended=ended, policy=choice.policy, limits=choice.limits
     )
     fragments = call.text
     preset = call.rank == OBJECT and bool(fragments) and not is_placeholder(fragments)
     if call.restated is None or preset:
         return _read_fragments(call, fragments, ended, parse)
     verdict = parse(call.restated)
-    if not fragments or call.healed or call.rank == OBJECT:
+    if not fragments or call.healed or call.rank == OBJECT or fragments == call.restated:
         return call.restated, verdict
-    if verdict.status != "exact" and fragments != call.restated:
-        other = parse(fragments)
-        if other.status == "exact":
-            call.flags.add("done_mismatch")
-            return fragments, other
-    if fragments != call.restated:
-        extends = call.restated.startswith(fragments)
-        call.flags.add("done_completed_buffer" if extends else "done_mismatch")
-    return call.restated, verdict
+    extends = call.restated.startswith(fragments)
+    if extends and verdict.status == "exact":
+        call.flags.add("done_completed_buffer")
+        return call.restated, verdict
+    other = parse(fragments)
+    streamed = verdict.status != "exact" and other.status == "exact"
+    if extends and not streamed:
+        call.flags.add("done_completed_buffer")
+    elif not same_value(verdict.arguments, other.arguments):
+        call.flags.add("done_mismatch")
+    return (fragments, other) if streamed else (call.restated, verdict)
+
+
+def same_value(one: object, other: object) -> bool:
+    """Whether two decoded values say the same: members in any order, 1 and 1.0 are one number, true is none."""
+    pairs: list[tuple[Any, Any]] = [(one, other)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is dict and type(other) is dict:
+            if one.keys() != other.keys():
+                return False
+            pairs += [(value, other[key]) for key, value in one.items()]
+        elif type(one) is list and type(other) is list:
+            if len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif one != other or (type(one) is bool) != (type(other) is bool):
+            return False
+    return True
 
 
 def _read_fragments(
     call: Call, text: str, ended: Finished, parse: Callable[[str], Verdict]
 ) -> tuple[str, Verdict]:
     verdict = parse(text)
-    if verdict.reason is None or ended != "clean" or not call.other_reading or call.complete:
+    if verdict.reason is None or ended != "clean" or not call.other_reading or not call.unfinished:
         return text, verdict
     other = parse(call.other_reading)
     if other.reason is not None:
         return text, verdict
     call.flags.add("snapshots")
     return call.other_reading, other
+
+
+def _accept(choice: Choice, call: Call, text: str, verdict: Verdict) -> Verdict[Any]:
+    """Hold what could be read against the tool that it is for, if the tools are known."""
+    if verdict.reason is not None:
+        return verdict
+    unknown = _unknown_tool(choice, call)
+    if unknown is not None:
+        return Verdict("dropped", reason="unknown_tool", detail=unknown)
+    check = None
+    if choice.tools is not None and call.kind == "function":
+        check = choice.tools.check_of(_name(call))
+    return accept(verdict, text, check, choice.policy, choice.limits)
+
+
+def _unknown_tool(choice: Choice, call: Call) -> str | None:
+    """Return what speaks against a call of a tool that nobody gave the model; the policy may only flag it."""
+    if choice.tools is None or call.kind not in ("function", "custom") or _name(call) in choice.tools:
+        return None
+    if choice.policy.unknown_tool == "flag":
+        call.flags.add("unknown_tool")
+        return None
+    return "no tool of this name was given"
 
 
 def _show(choice: Choice, call: Call, text: str) -> list[Event]:
@@ -164,6 +209,9 @@ def _show(choice: Choice, call: Call, text: str) -> list[Event]:
 
 
 def _custom(choice: Choice, call: Call) -> list[Event]:
+    unknown = _unknown_tool(choice, call)
+    if unknown is not None:
+        return [drop(choice, call, "unknown_tool", unknown)]
     text = call.text if call.restated is None else call.restated
     if call.restated is not None and call.text not in ("", call.restated):
         call.flags.add("done_completed_buffer" if text.startswith(call.text) else "done_mismatch")
@@ -196,7 +244,8 @@ def _terminal(choice: Choice, call: Call, text: str, verdict: Verdict) -> Event:
     status = verdict.status
     assert status != "dropped"
     edits, namespace, extra = verdict.edits, call.namespace, call.extra
-    return ToolCall(*where, name, arguments, text, status, namespace, edits, flags, extra)
+    typed = UNSET if verdict.value is None else verdict.value
+    return ToolCall(*where, name, arguments, text, status, namespace, edits, flags, extra, typed)
 
 
 def _flags(call: Call) -> tuple[Flag, ...]:
@@ -204,8 +253,8 @@ def _flags(call: Call) -> tuple[Flag, ...]:
 
 
 def _name(call: Call) -> str:
-    assert call.name is not None
-    return call.name
+    assert call.public_name is not None
+    return call.public_name
 
 
 def _public_id(choice: Choice, call: Call) -> str:

@@ -37,6 +37,8 @@ EditKind = Literal[
     "unquoted_key",
     "control_char",
     "invalid_escape",
+    "nested_json",
+    "numeric_string",
 ]
 Flag = Literal[
     "id_churn",
@@ -54,6 +56,7 @@ Flag = Literal[
     "duplicate_key",
     "nul_in_string",
     "needs_approval",
+    "unknown_tool",
 ]
 DropReason = Literal[
     "nameless",

@@ -525,6 +525,15 @@ def test_a_whole_body_is_a_turn(first: bool) -> None:
     ] == told
 
 
+def test_a_chunk_that_calls_itself_a_completion_is_no_body() -> None:
+    """GigaChat says `chat.completion` of every chunk: with a delta it is none, and more may follow (quirk 90)."""
+    chunk = {"object": "chat.completion", "model": "m", "id": "r1"}
+
+    assert [OPENED, TextFragment(0, "a"), TextFragment(0, "b")] == translate(
+        {**chunk, **choice({"content": "a"})}, {**chunk, **choice({"content": "b"})}
+    )
+
+
 def test_a_body_without_choices_is_no_end() -> None:
     """An empty list of choices ends nothing, whatever the chunk calls itself (quirk 54)."""
     assert [] == translate({"object": "chat.completion", "choices": []})
@@ -558,6 +567,25 @@ def test_a_body_without_choices_is_no_end() -> None:
 def test_reasons_are_told_in_our_words(raw: object, told: list[Delta], first: bool) -> None:
     """Both words are told; blanks are no reason, and a choice that failed is a fault (quirks 43 to 45)."""
     chunk = {**FIRST, **choice({}, finish_reason=raw)}
+
+    assert told == (translate(chunk)[1:] if first else said(chunk))
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ({"message": {"content": ""}, "stop_reason": "tool_calls"}, [Finish(0, "tool_calls", "tool_calls")]),
+        ({"delta": {}, "stop_reason": "length"}, [Finish(0, "length", "length")]),
+        ({"delta": {}, "finish_reason": "stop", "stop_reason": "length"}, [Finish(0, "stop", "stop")]),
+        ({"delta": {}, "finish_reason": "stop", "stop_reason": 128009}, [Finish(0, "stop", "stop")]),
+        ({"delta": {}, "finish_reason": None, "stop_reason": 128009}, []),
+        ({"delta": {}, "finish_reason": None, "stop_reason": None}, []),
+    ],
+)
+def test_the_reason_may_have_another_name(chosen: dict[str, Any], told: list[Delta], first: bool) -> None:
+    """Mistral on Bedrock calls it `stop_reason`; vLLM tells there what stopped the text, beside it (quirk 95)."""
+    chunk = {**FIRST, "choices": [{"index": 0, **chosen}]}
 
     assert told == (translate(chunk)[1:] if first else said(chunk))
 

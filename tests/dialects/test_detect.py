@@ -39,6 +39,12 @@ ASSISTANTS = {"id": "r1", "object": "thread.run.step", "status": "in_progress"}
 REALTIME = {"type": "response.created", "event_id": "e1", "response": {"id": "r1"}}
 ACP_CHUNK = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
 ACP = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "r1", "update": ACP_CHUNK}}
+COPILOT = {
+    "type": "assistant.turn_start",
+    "data": {"turnId": "r1", "model": "m"},
+    "id": "e1",
+    "parentId": None,
+}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -63,6 +69,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "openai-realtime": REALTIME,
     "openai-assistants": ASSISTANTS,
     "acp": ACP,
+    "copilot": COPILOT,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
@@ -146,6 +153,9 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"event_type": "step.delta", "index": 0, "delta": {"type": "text"}}, "gemini-interactions"),
         ({"event_type": "interaction.status_update", "status": "in_progress"}, "gemini-interactions"),
         ({"object": "interaction", "id": "v1", "steps": []}, "gemini-interactions"),
+        ({"event_type": "interaction.start", "interaction": {}}, "gemini-interactions"),
+        ({"event_type": "content.delta", "index": 0, "delta": {"type": "text"}}, "gemini-interactions"),
+        ({"object": "interaction", "id": "v1", "outputs": []}, "gemini-interactions"),
         (LIVE, "gemini-live"),
         (LIVE | {"usageMetadata": {"totalTokenCount": 1}}, "gemini-live"),
         ({"setupComplete": {}}, "gemini-live"),
@@ -222,6 +232,11 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"result": {}, "success": True, "errors": [], "messages": []}, "workers-ai"),
         ({"result": None, "success": False, "errors": [{"code": 1}]}, "workers-ai"),
         (LLAMA, "llama-api"),
+        (COPILOT, "copilot"),
+        ({"type": "assistant.tool_call_delta", "data": {"toolCallId": "c", "inputDelta": ""}}, "copilot"),
+        ({"type": "external_tool.requested", "data": {"toolCallId": "c", "toolName": "f"}}, "copilot"),
+        ({"type": "tool.execution_start", "data": {}}, "copilot"),
+        ({"type": "session.mcp_servers_loaded", "data": {"servers": []}, "ephemeral": True}, "copilot"),
         ({"event": {"event_type": "metrics"}}, "llama-api"),
         ({"completion_message": {"content": "x"}, "id": "r1"}, "llama-api"),
     ],
@@ -314,6 +329,13 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"type": "RAW", "event": {}},
         {"type": "CUSTOM", "name": "x", "value": 1},
         {"type": "run_started", "runId": "r"},
+        {"type": "assistant.message"},
+        {"type": "assistant", "data": {}},
+        {"type": "session.", "data": {}},
+        {"type": "content.delta", "data": {}},
+        {"type": "session.error", "data": "x"},
+        {"type": "abort", "data": {"reason": "x"}},
+        {"type": "result", "exitCode": 0},
         {"messageStart": None},
         {"messageStart": {}, "messageStop": {}},
         {"metadata": {"run_id": "r1"}},

@@ -159,6 +159,104 @@ def test_text_without_a_start() -> None:
     assert after == translate(start(3, type="thought"), stop(3), text(3, "{}"))
 
 
+# Contents, before there were steps.
+
+
+def content(index: int, **delta: Any) -> dict[str, Any]:
+    """Build a piece of a content."""
+    return {"event_type": "content.delta", "index": index, "delta": delta}
+
+
+def content_call(index: int, id_: str | None = "a", **more: Any) -> dict[str, Any]:
+    """Build a piece of a content that is a call."""
+    return content(index, **{"type": "function_call", "id": id_, "name": "f", **more})
+
+
+def whole(index: int, arguments: str = '{"x": 1}') -> CallWhole:
+    """Return the arguments of a call."""
+    return CallWhole(0, index, None, None, None, arguments, DONE)
+
+
+def test_a_content_is_a_call() -> None:
+    """Its start says little; the labels and all of the arguments come in one delta; a stop is not final."""
+    begun = {"event_type": "interaction.start", "interaction": {"id": "v1", "model": "m"}}
+    started = {"event_type": "content.start", "index": 1, "content": {"type": "function_call"}}
+    stopped = {"event_type": "content.stop", "index": 1}
+    over = {"event_type": "interaction.complete", "interaction": {"id": "v1", "status": "requires_action"}}
+
+    assert [
+        OPENED,
+        seen(1, None, None),
+        seen(1),
+        whole(1),
+        closed(1),
+        Finish(0, "tool_calls", "requires_action"),
+        TurnEnded("v1"),
+    ] == translate(begun, started, content_call(1, arguments={"x": 1}), stopped, over)
+
+
+def test_a_content_without_a_start() -> None:
+    """The delta opens its call, with or without arguments; another id at the place is another call."""
+    assert [seen(1), whole(1)] == translate(content_call(1, arguments={"x": 1}))
+    assert [seen(1), whole(1), seen(1), whole(1)] == translate(
+        content_call(1, arguments={"x": 1}), content_call(1, arguments={"x": 1})
+    )
+    assert [seen(1), closed(1), seen(1, "b")] == translate(content_call(1), content_call(1, "b"))
+    assert [seen(1, None), seen(1)] == translate(content_call(1, None), content_call(1))
+
+
+def test_a_call_where_text_was() -> None:
+    """The type of a delta outweighs what the content began as."""
+    started = {"event_type": "content.start", "index": 0, "content": {"type": "text"}}
+
+    assert [seen(0), whole(0)] == translate(started, content_call(0, arguments={"x": 1}))
+
+
+def test_the_providers_own_contents() -> None:
+    """They have the name of their type, where nothing else names them."""
+    search = content(1, type="google_search_call", id="g", arguments={"queries": []})
+    server = CallWhole(0, 1, None, None, None, '{"queries": []}', DONE, "server")
+
+    assert [seen(1, "g", "google_search", kind="server"), server] == translate(search)
+
+
+def test_contents_that_are_no_calls() -> None:
+    """Text and thoughts are told, media say nothing."""
+    started = {"event_type": "content.start", "index": 0, "content": {"type": "image"}}
+    thought = content(1, type="thought_summary", content={"type": "text", "text": "h"})
+
+    assert [ReasoningFragment(0, "h", 1), TextFragment(0, "x")] == translate(
+        started, thought, content(2, type="text", text="x")
+    )
+
+
+def test_outputs_of_a_whole_interaction() -> None:
+    """A body has its contents in a list."""
+    outputs = [
+        {"type": "thought", "summary": [{"type": "text", "text": "h"}], "signature": "s"},
+        {"type": "text", "text": "x"},
+        {"type": "function_call", "id": "a", "name": "f", "arguments": {"x": 1}},
+    ]
+    body = {
+        "object": "interaction",
+        "id": "v1",
+        "model": "m",
+        "status": "requires_action",
+        "outputs": outputs,
+    }
+
+    assert [
+        OPENED,
+        ReasoningFragment(0, "h", 0, signature="s"),
+        TextFragment(0, "x"),
+        seen(2),
+        CallWhole(0, 2, None, "a", None, '{"x": 1}', OBJECT),
+        closed(2),
+        Finish(0, "tool_calls", "requires_action"),
+        TurnEnded("v1"),
+    ] == translate(body)
+
+
 # Text and thoughts.
 
 

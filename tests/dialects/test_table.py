@@ -24,7 +24,7 @@ NAMES = [
     "ag-ui",
     *("vercel-data", "vercel-ui"),
     *("langchain", "langchain-events"),
-    "acp",
+    *("acp", "copilot"),
     *("gemini", "bedrock-converse"),
     "dashscope",
     *("legacy-completions", "xai-grpc", "chat-completions"),

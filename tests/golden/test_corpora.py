@@ -15,6 +15,7 @@ from wholecall.events import (
     Event,
     ServerToolCall,
     StreamFault,
+    TextDelta,
     ToolCall,
     ToolCallDropped,
     TurnFinished,
@@ -77,6 +78,9 @@ def _differences(events: list[Event], expected: dict[str, Any]) -> list[str]:
     ends = [event for event in events if isinstance(event, TurnFinished)]
     if "reason" in expected and ends[-1].reason != expected["reason"]:
         differences.append(f"turn reason {ends[-1].reason}, not {expected['reason']}")
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
+    if expected.get("text", text) != text:
+        differences.append(f"text {text!r}, not {expected['text']!r}")
     missing = set(expected.get("anomalies", ())) - {anomaly for end in ends for anomaly in end.anomalies}
     differences += [f"no anomaly {anomaly}" for anomaly in sorted(missing)]
     faults = {event.kind for event in events if isinstance(event, StreamFault)}

@@ -15,6 +15,7 @@ from tests.support import bless, encode
 from wholecall import ToolCallParser
 from wholecall.arguments import parse_arguments
 from wholecall.events import Event, StreamFault, ToolCall, ToolCallDropped, TurnFinished
+from wholecall.history import classify_error
 
 pytestmark = pytest.mark.cases
 
@@ -214,3 +215,25 @@ def test_recovery_is_lossless_or_a_drop(vectors_dir: Path) -> None:
     """Each argument text is normalised, recovered or dropped as the policy says."""
     cases = _load(vectors_dir, "policies.json")["R4_recovery"]
     assert _failed((case["id"], _recovery_complaints(case)) for case in cases) == {}
+
+
+def _error_complaints(case: dict[str, Any]) -> list[str]:
+    body = {"error": {"message": case["message"], "type": "invalid_request_error"}}
+    doors = {
+        "text": classify_error(case["status"], case["message"]),
+        "body": classify_error(case["status"], body),
+        "fault": classify_error(StreamFault(0, 0, "provider_error", "", {"message": case["message"]})),
+    }
+    wanted = {name: tuple(value) if name == "ids" else value for name, value in case["expect"].items()}
+    return [
+        f"{door}: {name} {getattr(found, name)!r}"
+        for door, found in doors.items()
+        for name, value in wanted.items()
+        if getattr(found, name) != value
+    ]
+
+
+def test_errors_have_their_class(vectors_dir: Path) -> None:
+    """Each provider's error is told apart by its words, as a response and inside a stream."""
+    cases = _load(vectors_dir, "policies.json")["R3_format_errors"]
+    assert _failed((case["id"], _error_complaints(case)) for case in cases) == {}

@@ -16,21 +16,32 @@ from tests.hygiene.source_tree import imports, modules
 # package and all that is in it (inside a package imports are free of order, but not of cycles).
 LAYERS = (
     ("errors", "limits", "policy"),
-    ("vocabulary", "events", "deltas"),
-    ("lexical", "tokens", "recovery", "arguments", "framing", "dialects"),
+    (
+        "vocabulary",
+        "tokens",
+        "partial",
+        "grammar",
+        "progress",
+        "feedback",
+        "event_lines",
+        "call_events",
+        "events",
+        "deltas",
+    ),
+    ("lexical", "recovery", "strict", "tools", "arguments", "framing", "dialects"),
     (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
-        *("turns", "endings", "turn_state", "facts", "assembler"),
+        *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
-    ("stream",),
+    ("door", "stream"),
     ("iterate", "replay", "history"),
     ("cli", "__main__"),
     ("",),
 )
 PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}
 # What the order alone would allow, and is forbidden all the same: a dialect decodes no argument text, and
-# what reads argument text knows nothing of the wire.
-READERS = ("lexical", "tokens", "recovery", "arguments")
+# what reads argument text knows nothing of the wire, and what is history is not assembled again.
+READERS = ("lexical", "tokens", "recovery", "strict", "tools", "arguments", "partial", "grammar", "progress")
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},

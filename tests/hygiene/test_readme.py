@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+import types
 
 import pytest
 
@@ -36,7 +38,7 @@ def test_the_two_commands_are_there(command: str) -> None:
     assert command in [line.removeprefix("$ ").strip() for line in lines]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/dialects.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/dialects.md", "docs/errors.md"])
 def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python block of a page runs by itself, from the project's root."""
     monkeypatch.chdir(PROJECT)
@@ -47,7 +49,9 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for line, code in found:
         # The newlines in front give a traceback the page's own line numbers.
         program = compile("\n" * line + code, str(PROJECT / page), "exec")
-        exec(program, {"__name__": "page"})  # noqa: S102 - the pages are ours
+        module = types.ModuleType("page")  # dataclasses look their module up
+        monkeypatch.setitem(sys.modules, "page", module)
+        exec(program, vars(module))  # noqa: S102 - the pages are ours
 
 
 @pytest.mark.parametrize(

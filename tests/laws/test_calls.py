@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support import encode, quirky
@@ -34,7 +34,7 @@ from tests.support.turns import (
     violations,
     without_counters,
 )
-from wholecall import StreamClosed, ToolCallParser
+from wholecall import Limits, StreamClosed, ToolCallParser
 from wholecall.events import ArgumentsDelta, ServerToolCall, ToolCall, ToolCallDropped, TurnFinished
 
 SECRET = "sekrit-7f3a"
@@ -60,6 +60,7 @@ def test_one_end_for_each_call(number: int) -> None:
 
 
 @given(plans(), st.integers(1, 30))
+@example(Plan(("go",), ({"a": [["}"]]},), (('{"a": [["}"]]}',),)), 2)
 def test_dialects_agree(plan: Plan, size: int) -> None:
     """Law 27: one turn, rendered in every dialect, gives equal calls."""
     calls = [encode.Call(f"call_{n}", plan.names[n], plan.raw(n)) for n in range(len(plan))]
@@ -140,6 +141,18 @@ def test_a_hole_that_still_parses() -> None:
     (drop,) = _ends(parse(frames))
 
     assert "incomplete_input" == drop.reason
+
+
+@given(plans(), st.sampled_from((None, 2, 3)))
+def test_no_holes_between_choices(plan: Plan, limit: int | None) -> None:
+    """Law 31: a server that numbers the choices by chunk scatters a call; no part of one comes out as the whole."""
+    limits = Limits() if limit is None else Limits(max_choices=limit)
+    chunks = [chunk(), *map(chunk, plan.fragments()), chunk(finish="tool_calls")]
+    for number, payload in enumerate(chunks):
+        payload["choices"][0]["index"] = number
+    found = parse([*map(frame, chunks), DONE], limits=limits)
+
+    assert set(pairs(found)) <= set(plan.sent())
 
 
 @given(plans(of=full_objects), st.data())

@@ -137,6 +137,7 @@ def test_total_of_a_turn() -> None:
 def test_choices() -> None:
     """Law 24: fragments of a choice beyond the limit are ignored; the others come out."""
     frames = [frame(chunk(Fragment(0, f"call_{c}", "f", "{}"), choice=c)) for c in range(4)]
+    frames.append(frame(chunk(Fragment(0, "call_x"), choice=4)))  # says nothing that a call could lack
     frames += [frame(chunk(finish="tool_calls", choice=c)) for c in range(4)]
     found = parse([*frames, DONE], limits=Limits(max_choices=2))
 

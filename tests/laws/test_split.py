@@ -90,11 +90,11 @@ def test_partitions_of_honest_streams(plan: Plan, data: Any) -> None:
 
 @given(st.integers(0, 10**6), st.data())
 def test_partitions_of_quirky_streams(number: int, data: Any) -> None:
-    """Law 1: any partition of a quirky stream gives the same full event list."""
+    """Law 1: any partition of a quirky stream gives the same full event list, live or not."""
     octets = quirky.make_numbered(7, number).bytes(data.draw(st.sampled_from(("\n", "\r", "\r\n"))))
-    cuts = data.draw(partitions(len(octets)))
+    cuts, live = data.draw(partitions(len(octets))), data.draw(st.booleans())
 
-    assert log(parse([octets], "auto")) == log(parse(split(octets, cuts), "auto"))
+    assert log(parse([octets], "auto", live=live)) == log(parse(split(octets, cuts), "auto", live=live))
 
 
 @given(st.sampled_from(sorted(SMALL)), st.data())

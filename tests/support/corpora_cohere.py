@@ -173,7 +173,7 @@ def v1_single_call() -> Built:
     """A plan, one call as text, and then twice as an object: the object is in force."""
     call = Call("", "query_depth", '{\n    "bank": "Dogger",\n    "unit": "fathom"\n}')
     turn = Turn([call], text="I will query the depth.", id="87a52a39-dd54-48fa-80cf-14385235c8bd")
-    found = good(None, "query_depth", {"bank": "Dogger", "unit": "fathom"}, flags=["done_mismatch"])
+    found = good(None, "query_depth", {"bank": "Dogger", "unit": "fathom"})
     return wire.render_v1(turn, every(6)), expect(found, anomalies=["finish_reason_mismatch"])
 
 

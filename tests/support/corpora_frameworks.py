@@ -213,7 +213,7 @@ def ui_restated() -> Built:
         ui_available("c1", "paint", {"name": "Måke \U0001f6a2", "scale": 2.5}, title="Malerei"),
         *ui_finish("stop"),
     ]
-    found = good("c1", "paint", {"name": "Måke \U0001f6a2", "scale": 2.5}, flags=["done_mismatch"])
+    found = good("c1", "paint", {"name": "Måke \U0001f6a2", "scale": 2.5})
     return ui_stream(chunks), expect(found, anomalies=["finish_reason_mismatch"])
 
 

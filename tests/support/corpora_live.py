@@ -298,6 +298,80 @@ def interaction_body() -> Built:
     return data, expect(good("fc_b0", "create_notice", arguments), good("fc_b1", "list_locks", {}, "empty"))
 
 
+@case("gemini-interactions/before-steps", 26, 35)
+def interaction_contents() -> Built:
+    """The older names: contents instead of steps, each call whole in one delta, one of them without arguments."""
+    arguments = {"écluse": "Grote Sluis 🚢", "levels": [3.5, -0.5]}
+    calls = [
+        Call("fc_k0", "set_levels", json.dumps(arguments, ensure_ascii=False)),
+        Call("fc_k1", "horn", ""),
+    ]
+    turn = Turn(
+        calls,
+        text="Setting the levels.",
+        reasoning="Both gates are shut.",
+        id="v1_ChdTMjQ0YWJ5",
+        model="gemini-3-flash-preview",
+    )
+    return live.render_contents(turn, every(7)), expect(
+        good("fc_k0", "set_levels", arguments), good("fc_k1", "horn", {})
+    )
+
+
+@case("gemini-interactions/before-steps-unstarted", 46, 98)
+def interaction_unstarted() -> Built:
+    """Contents that neither start nor stop, as agents send them; the end tells the outputs again, and no reason."""
+    call = Call("fc_u0", "open_gate", '{"gate":"upper"}')
+    turn = Turn([call], text="Opening.", id="v1_ChdVMjQ0YWJ6", model="antigravity-preview-05-2026")
+    search = {"type": "google_search_call", "id": "gs_1", "arguments": {"queries": ["Ijmuiden tide"]}}
+    outputs = [{"type": "text", "text": "Opening."}, search, live.content_call(call)]
+    events = [
+        *live.created(turn)[:1],
+        *live.content_events(
+            0, *({"type": "text", "text": text} for text in ("Open", "ing.")), stopped=False
+        ),
+        *live.content_events(1, search, stopped=False),
+        *live.content_events(1, {"type": "google_search_result", "call_id": "gs_1"}, stopped=False),
+        *live.content_events(2, live.content_call(call), stopped=False),
+        live.completed(turn, "in_progress", outputs=outputs),
+    ]
+    return live.stream_interaction(live.older(events)), expect(
+        good(call.id, call.name, {"gate": "upper"}),
+        server=[_server("gs_1", "google_search", {"queries": ["Ijmuiden tide"]})],
+        anomalies=["missing_finish"],
+    )
+
+
+@case("gemini-interactions/before-steps-cut", 51)
+def interaction_contents_cut() -> Built:
+    """The connection ends when a call's content has come, but has not stopped: the one before it has."""
+    calls = [Call("fc_v0", "read_gauge", '{"lock":5}'), Call("fc_v1", "fill_chamber", '{"lock":5}')]
+    turn = Turn(calls, id="v1_ChdWMjQ0YWJ7", model="gemini-3-flash-preview")
+    events = [
+        *live.created(turn),
+        *live.content_events(0, live.content_call(calls[0]), kind="function_call"),
+        *live.content_events(1, live.content_call(calls[1]), kind="function_call", stopped=False),
+    ]
+    lost = drop("fc_v1", "fill_chamber", "unterminated", '{"lock":5}')
+    return live.stream_interaction(live.older(events), ended=False), expect(
+        good("fc_v0", "read_gauge", {"lock": 5}), dropped=[lost], anomalies=["missing_finish"]
+    )
+
+
+@case("gemini-interactions/before-steps-body", 90, suffix="json")
+def interaction_outputs() -> Built:
+    """A body that was not streamed, with its outputs."""
+    turn = Turn(
+        [Call("fc_w0", "list_locks", '{"river":"Maas"}')],
+        text="These are the locks.",
+        reasoning="A list.",
+        id="v1_ChdXMjQ0YWJ8",
+        model="gemini-2.5-flash",
+    )
+    data = json.dumps(live.body_contents(turn), ensure_ascii=False).encode()
+    return data, expect(good("fc_w0", "list_locks", {"river": "Maas"}))
+
+
 # xAI's own API
 
 

@@ -19,6 +19,7 @@ CALLS = {
     "chat-completions": ("index, id and name together", "the finish reason"),
     "cohere-v1": ("index", "`tool-calls-generation`"),
     "cohere-v2": ("index", "`tool-call-end`"),
+    "copilot": ("`toolCallId`", "a request to the client, or its execution"),
     "dashscope": ("index and id", "the finish reason"),
     "gemini": ("order", "its own part"),
     "gemini-interactions": ("step index", "`step.stop`"),

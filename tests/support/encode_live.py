@@ -13,13 +13,19 @@ from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, done, json_li
 
 __all__ = [
     "audio",
+    "body_contents",
     "body_interaction",
     "body_xai",
     "call_step",
     "content",
+    "content_call",
+    "content_events",
+    "contents",
     "interaction_events",
     "live_payloads",
+    "older",
     "part",
+    "render_contents",
     "render_interaction",
     "render_live",
     "render_xai",
@@ -195,6 +201,73 @@ def body_interaction(turn: Turn) -> JSON:
         steps.append({"type": "model_output", "content": [{"type": "text", "text": turn.text}]})
     steps += [call_step(call, arguments=json.loads(call.arguments)) for call in turn.calls]
     return interaction(turn, _status(turn), steps=steps, usage=_counts(turn.tokens))
+
+
+# Interactions before there were steps
+
+
+def content_events(index: Any, *deltas: JSON, kind: Any = ABSENT, stopped: bool = True) -> list[JSON]:
+    """Return the events of one content; without a kind it has no start."""
+    told: list[JSON] = []
+    if kind is not ABSENT:
+        told.append({"event_type": "content.start", "index": index, "content": {"type": kind}})
+    told += [{"event_type": "content.delta", "index": index, "delta": delta} for delta in deltas]
+    return [*told, {"event_type": "content.stop", "index": index}] if stopped else told
+
+
+def content_call(call: Call) -> JSON:
+    """Return a call as the delta of a content, or as an output: always whole."""
+    return {
+        "type": "function_call",
+        "id": call.id,
+        "name": call.name,
+        "arguments": json.loads(call.arguments or "{}"),
+    }
+
+
+def older(events: list[JSON]) -> list[JSON]:
+    """Give the first and the last event of an interaction the names that they had before."""
+    names = {
+        "interaction.created": "interaction.start",
+        "interaction.completed": "interaction.complete",
+    }
+    return [
+        event | {"event_type": names.get(event["event_type"], event["event_type"]), "event_id": f"evt_{n}"}
+        for n, event in enumerate(events)
+    ]
+
+
+def contents(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
+    """Return the events of a turn: a thought, text, a content for each call."""
+    told: list[tuple[str, list[JSON]]] = []
+    if turn.reasoning:
+        told.append(("thought", thought_deltas(turn.reasoning, pieces)))
+    if turn.text:
+        told.append(("text", [{"type": "text", "text": piece} for piece in pieces(turn.text)]))
+    told += [("function_call", [content_call(call)]) for call in turn.calls]
+    events = [
+        event
+        for index, (kind, deltas) in enumerate(told)
+        for event in content_events(index, *deltas, kind=kind)
+    ]
+    return older([*created(turn), *events, completed(turn, _status(turn))])
+
+
+def render_contents(turn: Turn, pieces: Pieces = whole) -> bytes:
+    """Return a turn as a stream."""
+    return stream_interaction(contents(turn, pieces))
+
+
+def body_contents(turn: Turn) -> JSON:
+    """Return a turn as a whole body."""
+    outputs: list[JSON] = []
+    if turn.reasoning:
+        summary = [{"type": "text", "text": turn.reasoning}]
+        outputs.append({"type": "thought", "summary": summary, "signature": "c2lnbmVk"})
+    if turn.text:
+        outputs.append({"type": "text", "text": turn.text})
+    outputs += [content_call(call) for call in turn.calls]
+    return interaction(turn, _status(turn), role="model", outputs=outputs, usage=_counts(turn.tokens))
 
 
 # xAI's own API

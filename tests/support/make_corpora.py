@@ -25,8 +25,10 @@ from tests.support import (  # noqa: E402  (a script has no package to import fr
     corpora_bedrock,  # noqa: F401
     corpora_clouds,  # noqa: F401
     corpora_cohere,  # noqa: F401
+    corpora_copilot,  # noqa: F401
     corpora_frameworks,  # noqa: F401
     corpora_gemini,  # noqa: F401
+    corpora_invoke,  # noqa: F401
     corpora_live,  # noqa: F401
     corpora_ollama,  # noqa: F401
     corpora_openai,  # noqa: F401

@@ -10,6 +10,7 @@ from tests.support import (
     encode_bedrock,
     encode_clouds,
     encode_cohere,
+    encode_copilot,
     encode_frameworks,
     encode_gemini,
     encode_live,
@@ -35,6 +36,8 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "bedrock-invoke-anthropic": encode_bedrock.render_invoke_anthropic,
     "bedrock-invoke-nova": encode_bedrock.render_invoke_nova,
     "bedrock-invoke-chat-completions": encode_bedrock.render_invoke_chat,
+    "bedrock-invoke-cohere-v1": encode_bedrock.render_invoke_cohere_v1,
+    "bedrock-invoke-cohere-v2": encode_bedrock.render_invoke_cohere_v2,
     "openai-assistants": encode_openai.render_assistants,
     "openai-realtime": encode_openai.render_realtime,
     "gemini": encode_gemini.render,
@@ -48,9 +51,11 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "gemini-live": encode_live.render_live,
     "xai-grpc": encode_live.render_xai,
     "gemini-interactions": encode_live.render_interaction,
+    "gemini-interactions, before steps": encode_live.render_contents,
     "ag-ui": encode_agents.render_ag_ui,
     "acp": encode_agents.render_acp,
+    "copilot": encode_copilot.render,
 }
 
-WITHOUT_IDS = frozenset({"cohere-v1"})  # their calls get minted ids
+WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
 SERVER_SIDE = frozenset({"acp"})  # who sends their calls executes them

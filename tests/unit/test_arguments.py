@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholecall import arguments
+from wholecall import strict
 from wholecall.arguments import Verdict, parse_arguments
 from wholecall.events import Edit
 from wholecall.limits import Limits
@@ -66,13 +66,13 @@ def test_a_strict_object_is_exact_and_decoded_as_json_does(text: str) -> None:
 def test_an_exact_text_is_decoded_once(raw: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The strict decoder sees an exact text once, whole, and sees nothing else."""
     seen: list[str] = []
-    decode = arguments._decode
+    decode = strict._decode
 
     def counting(text: str) -> object:
         seen.append(text)
         return decode(text)
 
-    monkeypatch.setattr(arguments, "_decode", counting)
+    monkeypatch.setattr(strict, "_decode", counting)
     assert parse_arguments(raw).status == "exact"
     assert [raw] == seen
 
@@ -357,7 +357,7 @@ def test_whatever_comes_out_of_a_mutation_was_in_it(text: str, data: st.DataObje
         start = mutated.index("{")
         tokens = [mutated[token.start : token.end] for token in scan(mutated, start)]
         known = {*tokens, *(plain(token) for token in tokens if len(token) > 1)}
-        leaves = [leaf for leaf in arguments._leaves(verdict.arguments) if isinstance(leaf, str)]
+        leaves = [leaf for leaf in strict.leaves(verdict.arguments) if isinstance(leaf, str)]
         assert [leaf for leaf in leaves if leaf not in known] == []
 
 

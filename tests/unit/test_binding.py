@@ -106,6 +106,18 @@ def test_known_here_with_name_repeated() -> None:
     assert [Got("c", "f", A)] == bound(whole(0, A, "c", "f"), whole(0, A, "c", "f"))
 
 
+@pytest.mark.parametrize(("id", "sign"), [("c", "snapshots"), (None, "id_generated snapshots")])
+def test_known_here_with_name_grown(id: str | None, sign: str) -> None:
+    """Id known (or absent), same name, the text is the call's next snapshot: that call (quirk 24).
+
+    The first snapshots are fragments by their looks, and joined they seem complete.
+    """
+    text = '{"a": [["}"]]}'
+    grown = [at(0, text[:size], id, "f") for size in (2, 4, 6, 8, 10, 12, 14)]
+
+    assert [(text, sign)] == [(call.text, call.sign) for call in bound(*grown)]
+
+
 def test_known_here_with_name_filled() -> None:
     """Id known, index here, same name, call is a placeholder, text starts: that call (quirk 25)."""
     assert [Got("c", "f", A, "placeholder")] == bound(at(0, "{}", "c", "f"), at(0, A, "c", "f"))

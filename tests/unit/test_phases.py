@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import wholecall
-from wholecall import arguments, slots, verdicts
+from wholecall import arguments, slots, strict, verdicts
 from wholecall.assembler import Assembler
 from wholecall.calls import Call
 from wholecall.deltas import (
@@ -510,19 +510,22 @@ def test_one_decode_per_call(stream: list[Delta], monkeypatch: pytest.MonkeyPatc
     """The text of a call is decoded once, at its end, in a normal stream of each kind."""
     asked: list[str] = []
     decoded: list[str] = []
-    parse, decode = arguments.parse_arguments, arguments._decode
+    decode = strict._decode
 
-    def count_parse(raw: str, **options: object) -> arguments.Verdict:
-        asked.append(raw)
-        return parse(raw, **options)  # type: ignore[arg-type]
+    def counting(read: Any) -> Any:
+        def count(raw: str, *args: object, **options: object) -> object:
+            asked.append(raw)
+            return read(raw, *args, **options)
+
+        return count
 
     def count_decode(text: str) -> object:
         decoded.append(text)
         return decode(text)
 
-    for module in (verdicts, slots):
-        monkeypatch.setattr(module, "parse_arguments", count_parse)
-    monkeypatch.setattr(arguments, "_decode", count_decode)
+    monkeypatch.setattr(verdicts, "read_arguments", counting(arguments.read_arguments))
+    monkeypatch.setattr(slots, "parse_arguments", counting(arguments.parse_arguments))
+    monkeypatch.setattr(strict, "_decode", count_decode)
     said = [word for words in told(*stream) for word in words if word.startswith("call")]
 
     assert [f"call {A}"] * 3 == said

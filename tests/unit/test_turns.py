@@ -6,6 +6,7 @@ import pytest
 
 from wholecall.assembler import Assembler
 from wholecall.deltas import (
+    CallCancelled,
     CallClosed,
     CallSeen,
     Delta,
@@ -113,6 +114,12 @@ def test_anomalies_so_far() -> None:
     assert ("late_fragment", "unknown_events") == view.anomalies
 
 
+def whole(id: str, kind: Kind = "function") -> list[Delta]:
+    """Return a call that the wire ended."""
+    name = "shell" if kind == "builtin" else "f"
+    return [CallSeen(0, id, None, id, name, kind), Slot(0, id, None, A), CallClosed(0, id, None)]
+
+
 def test_calls_by_kind() -> None:
     """Each kind of call stands in its own field, in the order of the calls and not of their ends."""
     kinds: list[tuple[Kind, str]] = [
@@ -135,6 +142,45 @@ def test_calls_by_kind() -> None:
     assert ["c2"] == [call.id for call in view.server_calls]
     assert ["c3", "c4"] == [call.id for call in view.calls]
     assert [("{", 5), ("}", 6)] == [(drop.raw_arguments, drop.index) for drop in view.dropped]
+
+
+KINDS: list[Kind] = ["function", "custom", "builtin", "server"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("later", [True, False], ids=["in a later turn", "in its turn"])
+def test_a_call_that_is_taken_back_is_not_to_be_executed(kind: Kind, later: bool) -> None:
+    """It leaves the list of calls, its id says why; what the provider executes itself has happened (quirk 103)."""
+    seen = assembled(*whole("c", kind), *whole("d", kind))
+    seen.advance([TurnEnded(), TurnOpened("t", restart=True)] if later else [])
+    seen.advance([CallCancelled("c"), CallCancelled("c"), CallCancelled("elsewhere")])
+    view = seen.snapshots()[0]
+    listed = [*view.calls, *view.custom_calls, *view.builtin_calls, *view.server_calls]
+
+    assert (["c", "d"] if kind == "server" else ["d"]) == [call.id for call in listed]
+    assert ("c",) == view.cancelled
+
+
+def test_an_open_call_that_is_taken_back() -> None:
+    """It is a drop, and its id stands with the others; a call that takes over the id is another one."""
+    view = turn(
+        *whole("c")[:2],
+        CallCancelled("c"),
+        CallClosed(0, "c", None),
+        Labelled(0, 7, "c", "g", A),
+        TurnEnded(),
+    )
+
+    assert [("f", "aborted")] == [(drop.name, drop.reason) for drop in view.dropped]
+    assert ["g"] == [call.name for call in view.calls]
+    assert ("c",) == view.cancelled
+
+
+def test_two_calls_of_one_id_are_taken_back() -> None:
+    """The provider cannot mean only one of them, and its id is told once."""
+    view = turn(Labelled(0, 0, "c", "f", A), Labelled(0, 1, "c", "g", A), TurnEnded(), CallCancelled("c"))
+
+    assert ((), ("c",)) == (view.calls, view.cancelled)
 
 
 # Choices.

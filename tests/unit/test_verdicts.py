@@ -36,6 +36,7 @@ from wholecall.events import (
 )
 from wholecall.limits import Limits
 from wholecall.policy import Policy
+from wholecall.verdicts import same_value
 
 if TYPE_CHECKING:
     from wholecall.vocabulary import Kind
@@ -267,9 +268,13 @@ def restated(text: str, rank: int = DONE, kind: Kind = "function") -> CallWhole:
         (A, [restated('{"a"')], A, "exact done_mismatch"),
         (A, [restated("")], A, "exact"),
         (A, [restated("{}")], A, "exact"),
-        (A, [restated("{a:1}")], A, "exact done_mismatch"),
+        (A, [restated("{a:1}")], A, "exact"),
+        (B, [restated("{a:1}")], B, "exact done_mismatch"),
         ('{"a"', [restated("{a:1}")], "{a:1}", "recovered done_mismatch"),
         ('{"a"', [restated('{"a":')], '{"a":', "truncated"),
+        ('{"a"', [restated('{"a":1,}')], '{"a":1,}', "recovered done_completed_buffer"),
+        (A, [restated(A + "}")], A, "exact"),
+        (A, [restated(A + B)], A, "exact done_mismatch"),
         ("{a:1,}", [restated("{a:1,}")], "{a:1,}", "recovered"),
         (A, [restated(B), restated(A, ITEM_DONE)], A, "exact"),
         (A, [HOLE, restated(B)], B, "exact"),
@@ -284,6 +289,41 @@ def test_restated_or_fragments(fragments: str, deltas: list[Delta], text: str, e
     event = only(*slotted(fragments), *deltas, *ENDINGS["clean"])
 
     assert (text, expected) == (event.raw_arguments, sign(event))
+
+
+@pytest.mark.parametrize(
+    ("fragments", "text", "same"),
+    [
+        ('{"a": 1, "b": "\\u00e9"}', '{"b":"é","a":1}', True),
+        ('{"a":[{"b":10.0}]}', '{"a": [{"b": 1e1}]}', True),
+        ('{"a":[1,true]}', '{"a":[1,1]}', False),
+        ('{"a":[1,2]}', '{"a":[2,1]}', False),
+        ('{"a":[1,[2]]}', '{"a":[[1],2]}', False),
+        ('{"a":[1]}', '{"a":[1,2]}', False),
+        ('{"a":{"b":1}}', '{"a":{"c":1}}', False),
+        ('{"a":{}}', '{"a":[]}', False),
+        ('{"a":0}', '{"a":null}', False),
+        ('{"a":12345678901234567890}', '{"a":12345678901234567000}', False),
+        ('{"a":1}{"a":2}', '{"a":1}', False),
+    ],
+)
+def test_another_spelling_is_no_mismatch(fragments: str, text: str, same: bool) -> None:
+    """Spaces, escapes, order and the spelling of numbers may change on the way; what is said may not (quirk 105)."""
+    event = only(*slotted(fragments), restated(text), *ENDINGS["clean"])
+
+    assert (text, "exact" if same else "exact done_mismatch") == (event.raw_arguments, sign(event))
+
+
+def test_values_of_any_depth_are_compared() -> None:
+    """Without `Limits.max_depth` a value may be nested deeper than the interpreter recurses."""
+
+    def nested(value: object) -> object:
+        for _ in range(100_000):
+            value = [value]
+        return value
+
+    assert same_value(nested(1), nested(1.0))
+    assert not same_value(nested(1), nested(2))
 
 
 @pytest.mark.parametrize(
@@ -314,6 +354,9 @@ def test_restated_free_text(fragments: str, expected: str) -> None:
     assert ("ab", expected) == (event.input, sign(event))
 
 
+DEEPEST = '{"a":' + "[" * 127 + "]" * 127 + "}"  # by Limits.max_depth
+
+
 @pytest.mark.parametrize(
     ("pieces", "ending", "text", "expected"),
     [
@@ -322,6 +365,10 @@ def test_restated_free_text(fragments: str, expected: str) -> None:
         (['{"a":', A], "length", '{"a":{"a":1}', "truncated"),
         (['{"a":', A], "open", '{"a":{"a":1}', "unterminated"),
         (['{"a":', '{"a":1'], "clean", '{"a":{"a":1', "truncated"),
+        (['{"a":', '{"a":[{}]', '{"a":[{}]}'], "clean", '{"a":[{}]}', "exact snapshots"),
+        (['{"a":', '{"a":"}}', '{"a":"}}"}'], "clean", '{"a":"}}"}', "exact snapshots"),
+        (['{"a":', '{"a":1}', "}", '{"b":2}'], "clean", '{"a":{"a":1}}{"b":2}', "multiple_objects"),
+        (['{"a":', DEEPEST, "}"], "clean", '{"a":' + DEEPEST + "}", "nesting_too_deep"),
     ],
 )
 def test_two_readings(pieces: list[str], ending: str, text: str, expected: str) -> None:

@@ -1,65 +1,25 @@
-"""The program `wholecall`: its options, and what it writes where.
+"""The program `wholecall`: its commands, and how it ends.
 
-Theory of operation. Data goes to standard output, everything else to standard error. A recording that cannot
-be read is named there and the next one is tried; how it went is the exit code.
+Theory of operation. Each command is a module that adds itself to the parser and names the function that runs
+it. Data goes to standard output, everything else to standard error; what can go wrong with either is handled
+here for all of them.
 """
 
 from __future__ import annotations
 
 import argparse
-import codecs
-import json
-import os
-import re
-import shutil
 import sys
-import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
-from wholecall.cli.show import CALLS, Listing, Tally, escaped_json, printable, printable_json
-from wholecall.dialects.table import DIALECTS
-from wholecall.errors import BadRecording
-from wholecall.events import Event
-from wholecall.replay import STDIN, Chunking, Recording, find_recordings, replay
+from wholecall.cli import replay
+from wholecall.cli.out import UNREADABLE, complain, silence
 
 __all__ = ["main"]
 
-_OK, _FOUND, _UNREADABLE = 0, 1, 3  # argparse exits with 2
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # as a shell reports SIGINT and SIGPIPE
 
 _ABOUT = "Whole tool calls, or none: the bytes of any LLM stream in, tool calls that are safe to execute out."
-_REPLAY = """\
-Read recorded streams and show the tool calls in them: those that are whole, with their arguments, and those
-that were dropped, with the reason and the beginning of their raw text.
-
-A recording is the body of a response as the server sent it: server-sent events, JSON lines, a JSON array, a
-binary event stream, or one JSON object of a response that was not streamed. What it is, is found out from
-its bytes.
-"""
-_PATHS = """\
-a file, a folder (the .sse, .ndjson, .jsonl, .json and .bin files in it and
-below it, event logs aside), a glob, or - for standard input"""
-_CHUNK = """\
-feed N bytes at a time, or pieces of random sizes; whatever is
-given, the events are the same"""
-_EXAMPLES = """\
-examples:
-  wholecall replay corpora/recordings                 every recording in a folder and below it
-  wholecall replay 'logs/**/*.sse'                    a glob
-  curl -sN ... | wholecall replay -                   a live stream, call by call
-  wholecall replay --json --calls a.sse | jq .name    one JSON object a line, calls only
-  wholecall replay --check recordings                 fail if a call was dropped, for scripts
-  wholecall replay --chunk random:7 a.sse             cut the bytes differently: nothing changes
-
-exit status:
-  0  every recording was read
-  1  with --check: something was dropped or faulted
-  2  the command line was wrong
-  3  a recording could not be read (named on standard error; the others are read all the same),
-     or the output could not be written
-"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -73,18 +33,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(argv)
     if sys.stdout is None:  # closed by whoever started us
-        _complain("there is no standard output")
-        return _UNREADABLE
+        complain("there is no standard output")
+        return UNREADABLE
     try:
-        code = _replay(options)
+        code: int = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read our output has seen enough
-        _silence()
+        silence()
         return _BROKEN_PIPE
     except OSError as error:  # a recording's own trouble is a BadRecording
-        _silence()
-        _complain(f"cannot write: {error.strerror}")
-        return _UNREADABLE
+        silence()
+        complain(f"cannot write: {error.strerror}")
+        return UNREADABLE
     except KeyboardInterrupt:
         return _INTERRUPTED
     return code
@@ -92,39 +52,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        "wholecall", description=_ABOUT, epilog="`wholecall replay --help` says more and shows examples."
+        "wholecall", description=_ABOUT, epilog="`wholecall COMMAND --help` says more and shows examples."
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    command = commands.add_parser(
-        "replay",
-        help="show the tool calls of recorded streams",
-        description=_REPLAY,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawTextHelpFormatter,
-    )
-    _add_options(command)
+    replay.add_command(commands)
     return parser
-
-
-def _add_options(command: argparse.ArgumentParser) -> None:
-    names = ["auto", *sorted(dialect.name for dialect in DIALECTS)]
-    listed = textwrap.fill(", ".join(names), 70, break_on_hyphens=False)
-    add = command.add_argument
-    add("paths", nargs="+", metavar="PATH", help=_PATHS)
-    add("--json", action="store_true", help='write each event as one line, {"recording": PATH, ...event}')
-    add("--calls", action="store_true", help="show only calls, the whole and the dropped")
-    add("--check", action="store_true", help="exit with 1 if something was dropped or faulted")
-    dialect_help = f"the wire format, if the bytes do not tell it; one of\n{listed}"
-    add("--dialect", choices=names, default="auto", metavar="D", help=dialect_help)
-    add("--chunk", type=_chunking, default=Chunking(), metavar="N|random:SEED", help=_CHUNK)
-
-
-def _chunking(text: str) -> Chunking:
-    try:
-        return Chunking.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _version() -> str:
@@ -132,79 +65,3 @@ def _version() -> str:
         return version("wholecall")
     except PackageNotFoundError:
         return "(not installed)"
-
-
-def _replay(options: argparse.Namespace) -> int:
-    tally = Tally()
-    listing = None if options.json else _listing(options.calls)
-    for recording in find_recordings(options.paths):
-        if listing is None:
-            show = _json_lines(recording.path, options.calls)
-        else:
-            listing.begin(recording.path)
-            show = listing.add
-        try:
-            _play(recording, options, tally, show)
-        except BadRecording as error:
-            tally.unreadable += 1
-            sys.stdout.flush()  # the complaint comes behind what was shown before it
-            _complain(str(error))
-    if listing is not None:
-        listing.end(tally.summary())
-    if tally.unreadable:
-        return _UNREADABLE
-    return _FOUND if options.check and not tally.clean else _OK
-
-
-def _play(
-    recording: Recording, options: argparse.Namespace, tally: Tally, show: Callable[[Event], None]
-) -> None:
-    for event in replay(recording, options.dialect, chunking=options.chunk):
-        tally.add(event)
-        show(event)
-        if recording.path == STDIN:  # it may be live
-            sys.stdout.flush()
-    tally.recordings += 1
-
-
-def _listing(only_calls: bool) -> Listing:
-    terminal = sys.stdout.isatty()
-    return Listing(
-        _write,
-        width=shutil.get_terminal_size((100, 24)).columns,
-        colour=terminal and not os.environ.get("NO_COLOR"),
-        only_calls=only_calls,
-    )
-
-
-def _write(text: str) -> None:
-    """Write text for people; what the output's encoding lacks becomes an escape."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-
-
-def _json_lines(path: str, only_calls: bool) -> Callable[[Event], None]:
-    """Return what writes the events of a recording as JSON lines."""
-    name = json.dumps(path, ensure_ascii=not path.isprintable())
-    encoding = codecs.lookup(sys.stdout.encoding or "utf-8").name
-    terminal = sys.stdout.isatty()
-
-    def write(event: Event) -> None:
-        if only_calls and not isinstance(event, CALLS):
-            return
-        line = f'{{"recording":{name},{event.to_json().decode()[1:]}'
-        if encoding != "utf-8":
-            line = re.sub(r"[^\x00-\x7f]", lambda found: escaped_json(found[0]), line)
-        sys.stdout.write((printable_json(line) if terminal else line) + "\n")
-
-    return write
-
-
-def _complain(text: str) -> None:
-    sys.stderr.write(f"wholecall: {printable(text)}\n")
-
-
-def _silence() -> None:
-    """Let what is still buffered go nowhere, so that the interpreter's last flush cannot fail."""
-    with Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -157,8 +157,8 @@ class ChatTranslator(Translator):
         for position, choice in enumerate(choices):
             self._choice(deltas, choice, member(payload, "choices", position))
         self._usages(deltas, chunk, choices)
-        if chunk.object == "chat.completion" and choices:
-            deltas.append(TurnEnded())
+        if chunk.object == "chat.completion" and choices and all(choice.delta is None for choice in choices):
+            deltas.append(TurnEnded())  # some streams say it of chunks with deltas
 
     def _choice(self, deltas: list[Delta], choice: ChoiceView, payload: Any) -> None:
         number = max(index_label(choice.index) or 0, 0)
@@ -167,7 +167,8 @@ class ChatTranslator(Translator):
             self._calls(deltas, number, choice.delta, member(payload, "delta"))
         if choice.message is not None and not mirrors(choice.message, choice.delta):
             self._message(deltas, number, choice.message, member(payload, "message"))
-        self._finish(deltas, number, choice.finish_reason)
+        # Mistral's models on Bedrock say it so; vLLM names there what stopped the text, beside the reason.
+        self._finish(deltas, number, choice.finish_reason or choice.stop_reason)
 
     def _speak(self, deltas: list[Delta], choice: int, view: Any) -> None:
         """Say what a delta says besides calls, and remember that it was said."""

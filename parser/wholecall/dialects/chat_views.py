@@ -57,6 +57,7 @@ class NarrowChoice(msgspec.Struct, gc=False):
     delta: Union[_NarrowDelta, None] = None
     index: Annotated[int, msgspec.Meta(ge=0)] = 0
     finish_reason: Union[str, None] = None
+    stop_reason: None = None
     message: None = None
     usage: None = None
 
@@ -116,6 +117,7 @@ class ChoiceView(msgspec.Struct, gc=False):
     delta: Union[DeltaView, None] = None
     message: Union[DeltaView, None] = None
     finish_reason: Any = None
+    stop_reason: Any = None
     usage: Any = None
 
 

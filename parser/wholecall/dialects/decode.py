@@ -149,9 +149,9 @@ def wire_text(raw: msgspec.Raw) -> str:
         return str(_SCANNER.decode(data.decode("utf-8", "surrogatepass")))
 
 
-def first_choice(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the first of a frame's `choices`, an empty object if there is none."""
-    choices = payload.get("choices")
+def first_choice(payload: Mapping[str, Any], listed: str = "choices") -> Mapping[str, Any]:
+    """Return the first of a frame's choices, which stand in the member `listed`; an empty object if there is none."""
+    choices = payload.get(listed)
     first = choices[0] if isinstance(choices, list) and choices else None
     return first if isinstance(first, dict) else {}
 

@@ -8,10 +8,19 @@
     interaction.completed      interaction{id, status, steps?, usage}
     error                      error{code, message}
 
-The index is the slot of a step. The `arguments` at the start of a call are a placeholder when they are empty, and
-the whole value when they are not and no delta follows. Steps whose type ends in `_call` are executed by the
-provider, except `function_call`; their deltas have the type of the step and carry an object. Other steps are
-`model_output`, `thought` and results. A step that stopped is not the last word: an interaction that ends
+Before there were steps, an interaction was a list of contents, and its events had other names:
+
+    interaction.start          interaction{id, model, status}
+    content.start              index, content{type, …}
+    content.delta              index, delta{type: function_call, id, name, arguments: OBJECT}
+    content.stop               index
+    interaction.complete       interaction{id, status, outputs?, usage}
+
+The index is the slot of a step or a content. The `arguments` at the start of a call are a placeholder when they
+are empty, and the whole value when they are not and no delta follows. Steps whose type ends in `_call` are
+executed by the provider, except `function_call`; their deltas have the type of the step and carry an object. So
+do those of a content, which also have the labels that its start may lack, and may come without one. Other steps
+are `model_output`, `thought` and results. A step that stopped is not the last word: an interaction that ends
 `incomplete` can stop a step with a member missing, so `CallClosed` is not final.
 
 The finished interaction may restate all steps. One that failed or was cancelled takes back what is open (quirk
@@ -45,7 +54,17 @@ from wholecall.dialects.decode import (
     provider_error,
     wire_text,
 )
-from wholecall.dialects.gemini_steps import Step, extra_of, kind_of, name_of, piece, restated, said
+from wholecall.dialects.gemini_steps import (
+    Event,
+    Interaction,
+    Step,
+    extra_of,
+    kind_of,
+    name_of,
+    piece,
+    restated,
+    said,
+)
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.open_calls import OpenCalls
 from wholecall.dialects.reasons import turn_reason
@@ -57,42 +76,23 @@ from wholecall.vocabulary import Kind
 __all__ = ["GeminiInteractionsTranslator", "detect"]
 
 
-class _Interaction(msgspec.Struct, gc=False):
-    id: Any = None
-    model: Any = None
-    status: Any = None
-    steps: list[Step] | None = None
-    usage: Any = None
-
-
-class _Event(_Interaction, gc=False):
-    """An event, or a whole body."""
-
-    event_type: Any = None
-    type: Any = None
-    index: Any = None
-    step: Step | None = None
-    delta: Step | None = None
-    interaction: _Interaction | None = None
-    error: Any = None
-
-
 _NO_STEP = Step()
-_NO_INTERACTION = _Interaction()
+_NO_INTERACTION = Interaction()
 
 
 def detect(payload: Mapping[str, Any], _event: str) -> bool:
     """An event of an interaction or of its steps, or a whole body."""
     kind = payload.get("event_type")
     if isinstance(kind, str):
-        return kind.startswith(("interaction.", "step."))
-    return payload.get("object") == "interaction" and isinstance(payload.get("steps"), list)
+        return kind.startswith(("interaction.", "step.", "content."))
+    whole = isinstance(payload.get("steps"), list) or isinstance(payload.get("outputs"), list)
+    return payload.get("object") == "interaction" and whole
 
 
 class GeminiInteractionsTranslator(ViewTranslator):
     """Events of one stream to deltas."""
 
-    decoder = msgspec.json.Decoder(_Event)
+    decoder = msgspec.json.Decoder(Event)
 
     def __init__(self) -> None:
         self._key: str | None = None
@@ -101,23 +101,28 @@ class GeminiInteractionsTranslator(ViewTranslator):
         self._open = OpenCalls()
         self._kinds: dict[Index | None, Kind] = {}  # of calls, by their slots
         self._others: set[Index | None] = set()  # slots of steps that are no calls
-        self._events: dict[object, Callable[[_Event], list[Delta]]] = {
+        self._events: dict[object, Callable[[Event], list[Delta]]] = {
             "step.delta": self._delta,
             "step.start": self._start,
             "step.stop": self._stop,
             "interaction.created": self._created,
             "interaction.status_update": self._quiet,
             "interaction.completed": self._completed,
+            "content.delta": self._delta,
+            "content.start": self._start,
+            "content.stop": self._stop,
+            "interaction.start": self._created,
+            "interaction.complete": self._completed,
         }
 
     def _done(self) -> list[Delta]:
         return [] if self._ended else self._end()
 
-    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
+    def _take(self, event: Event, frame: Frame) -> list[Delta]:
         if event.error:
             return [provider_error(event.error)]
         kind = text_label(event.event_type)
-        if kind is None and event.steps is not None:
+        if kind is None and (event.steps is not None or event.outputs is not None):
             return self._created(event) + self._over(event)
         known = self._events.get(frame.event if kind is None else kind)
         if known is not None:
@@ -126,24 +131,24 @@ class GeminiInteractionsTranslator(ViewTranslator):
 
     # Interactions.
 
-    def _created(self, event: _Event) -> list[Delta]:
+    def _created(self, event: Event) -> list[Delta]:
         return self._begin(event.interaction or event)
 
-    def _begin(self, interaction: _Interaction) -> list[Delta]:
+    def _begin(self, interaction: Interaction) -> list[Delta]:
         self._key = id_label(interaction.id)
         self._begun, self._told, self._ended = True, False, False
         self._open.ids.clear()
         self._others.clear()
         return [TurnOpened(self._key, self._key, name_label(interaction.model), restart=True)]
 
-    def _completed(self, event: _Event) -> list[Delta]:
+    def _completed(self, event: Event) -> list[Delta]:
         interaction = event.interaction or _NO_INTERACTION
         opened = [] if self._begun or self._told else self._begin(interaction)
         return opened + self._over(interaction)
 
-    def _over(self, interaction: _Interaction) -> list[Delta]:
+    def _over(self, interaction: Interaction) -> list[Delta]:
         """Say what the finished interaction says: its steps once more, or for the first time, and its end."""
-        steps = list(enumerate(interaction.steps or ()))
+        steps = list(enumerate(interaction.steps or interaction.outputs or ()))
         deltas: list[Delta] = []
         if self._told:
             deltas += told_together([restated(at, step) for at, step in steps if kind_of(step) is not None])
@@ -158,13 +163,13 @@ class GeminiInteractionsTranslator(ViewTranslator):
         self._ended = True
         return [TurnEnded(self._key)]
 
-    def _quiet(self, _event: _Event) -> list[Delta]:
+    def _quiet(self, _event: Event) -> list[Delta]:
         return []
 
     # Steps.
 
-    def _start(self, event: _Event) -> list[Delta]:
-        return self._started(index_label(event.index), event.step or _NO_STEP)
+    def _start(self, event: Event) -> list[Delta]:
+        return self._started(index_label(event.index), event.step or event.content or _NO_STEP)
 
     def _started(self, index: Index | None, step: Step) -> list[Delta]:
         self._told = True
@@ -182,14 +187,14 @@ class GeminiInteractionsTranslator(ViewTranslator):
             deltas.append(CallWhole(0, index, None, id_, None, text, OBJECT, kind))
         return deltas
 
-    def _stop(self, event: _Event) -> list[Delta]:
+    def _stop(self, event: Event) -> list[Delta]:
         return self._stopped(index_label(event.index))
 
     def _stopped(self, index: Index | None) -> list[Delta]:
         self._others.discard(index)
         return self._open.stop(index)
 
-    def _delta(self, event: _Event) -> list[Delta]:
+    def _delta(self, event: Event) -> list[Delta]:
         self._told = True
         index, delta = index_label(event.index), event.delta or _NO_STEP
         if delta.type == "arguments_delta" or kind_of(delta) is not None:
@@ -200,16 +205,29 @@ class GeminiInteractionsTranslator(ViewTranslator):
 
     def _arguments(self, index: Index | None, delta: Step) -> list[Delta]:
         text = wire_text(delta.arguments)
-        if index in self._others or not (text or index in self._open.ids):
+        if kind_of(delta) is None and (index in self._others or not (text or index in self._open.ids)):
             return []
-        if index not in self._open.ids:
-            self._open.ids[index], self._kinds[index] = None, kind_of(delta) or "function"
+        deltas = self._labels(index, delta)
         kind = self._kinds[index]
         if text and bytes(delta.arguments).startswith(b'"'):
-            return [Slot(0, index, None, text)]
-        extra = extra_of(delta)
-        deltas: list[Delta] = [CallSeen(0, index, None, None, None, kind, extra=extra)] if extra else []
+            return [*deltas, Slot(0, index, None, text)]
         return [*deltas, CallWhole(0, index, None, None, None, text, DONE, kind)] if text else deltas
+
+    def _labels(self, index: Index | None, delta: Step) -> list[Delta]:
+        """Say what a delta tells of its call beside the arguments; it may open the call, or another one."""
+        id_, kind, extra = id_label(delta.id), kind_of(delta), extra_of(delta)
+        name, known = name_label(delta.name), self._open.ids.get(index)
+        deltas: list[Delta] = []
+        if index not in self._open.ids or (known is not None and id_ not in (None, known)):
+            deltas += self._open.start(index, id_)
+            self._others.discard(index)
+            self._kinds[index] = kind or "function"
+            name = name if kind is None else name_of(delta)
+        elif known is None:
+            self._open.ids[index] = id_
+        if (id_, name, extra) != (None, None, None):
+            deltas.append(CallSeen(0, index, None, id_, name, self._kinds[index], extra=extra))
+        return deltas
 
 
 def _finish(status: object) -> list[Delta]:

@@ -1,4 +1,7 @@
-"""The steps of a Gemini interaction: which of them are calls, who executes them, and what the others say."""
+"""The steps of a Gemini interaction: which of them are calls, who executes them, and what the others say.
+
+Before there were steps, an interaction had contents, which are told here as well.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ from wholecall.dialects.decode import NO_TEXT, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.vocabulary import Kind
 
-__all__ = ["Step", "extra_of", "kind_of", "name_of", "piece", "restated", "said"]
+__all__ = ["Event", "Interaction", "Step", "extra_of", "kind_of", "name_of", "piece", "restated", "said"]
 
 _CALL = "function_call"
-_QUIET_DELTAS = frozenset({"image", "audio", "video", "document", "text_annotation", "text_annotation_delta"})
+_QUIET = frozenset({"image", "audio", "video", "document", "text_annotation", "text_annotation_delta"})
 
 
 class Step(msgspec.Struct, gc=False):
@@ -29,6 +32,30 @@ class Step(msgspec.Struct, gc=False):
     text: Any = None
     content: Any = None
     summary: Any = None
+
+
+class Interaction(msgspec.Struct, gc=False):
+    """An interaction as it begins, as it ends, or whole; `outputs` was the name of its contents."""
+
+    id: Any = None
+    model: Any = None
+    status: Any = None
+    steps: list[Step] | None = None
+    outputs: list[Step] | None = None
+    usage: Any = None
+
+
+class Event(Interaction, gc=False):
+    """An event, or a whole body."""
+
+    event_type: Any = None
+    type: Any = None
+    index: Any = None
+    step: Step | None = None
+    content: Step | None = None
+    delta: Step | None = None
+    interaction: Interaction | None = None
+    error: Any = None
 
 
 def kind_of(step: Step) -> Kind | None:
@@ -60,10 +87,10 @@ def said(index: Index | None, step: Step) -> list[Delta]:
     text = _text(step.content)
     if step.type == "thought":
         return _thought(index, _text(step.summary) or text, step.signature)
-    if step.type == "model_output":
+    if step.type in ("model_output", "text"):
+        text = text or text_label(step.text)
         return [TextFragment(0, text)] if text else []
-    quiet = step.type == "user_input" or (isinstance(step.type, str) and step.type.endswith("_result"))
-    return [] if quiet else [Noted(0, "unknown_events")]
+    return [] if step.type == "user_input" or _is_quiet(step) else [Noted(0, "unknown_events")]
 
 
 def piece(index: Index | None, delta: Step) -> list[Delta]:
@@ -73,9 +100,13 @@ def piece(index: Index | None, delta: Step) -> list[Delta]:
         return [TextFragment(0, text)] if text else []
     if delta.type in ("thought_summary", "thought_signature"):
         return _thought(index, _text(delta.content) or text, delta.signature)
-    type_ = text_label(delta.type) or ""
-    quiet = type_ in _QUIET_DELTAS or type_.endswith("_result")
-    return [] if quiet else [Noted(0, "unknown_events")]
+    return [] if _is_quiet(delta) else [Noted(0, "unknown_events")]
+
+
+def _is_quiet(told: Step) -> bool:
+    """Whether a step or a piece is of a kind that says nothing of calls: media, or what a tool gave."""
+    type_ = text_label(told.type) or ""
+    return type_ in _QUIET or type_.endswith("_result")
 
 
 def _thought(index: Index | None, text: str | None, signature: object) -> list[Delta]:

@@ -5,19 +5,29 @@
     data: [DONE]
 
 Every chunk repeats the id and the model; the first one opens the turn. A whole body has the same shape.
-Source: OpenAI API reference, "Completions", as vLLM and llama.cpp still serve it.
+
+Models on Amazon Bedrock that only complete text have shapes of their own, without id and model. The reason is
+null until the last chunk, and a whole body looks like a chunk:
+
+    Llama    {"generation": "Hi", "stop_reason": null, "prompt_token_count": 5, "generation_token_count": 1}
+    Mistral  {"outputs": [{"text": "Hi", "stop_reason": null}]}
+    Titan    {"outputText": "Hi", "completionReason": null, "index": 0, "inputTextTokenCount": 5, …}
+             {"results": [{"outputText": "Hi", "completionReason": "FINISH"}], …}  as a body
+
+Source: OpenAI API reference, "Completions", as vLLM and llama.cpp still serve it; Amazon Bedrock User Guide,
+the response fields of Meta Llama, of Mistral AI's text completion, and of Titan Text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from wholecall.deltas import Delta, Finish, TextFragment, TurnEnded, TurnOpened, UsageSeen
 from wholecall.dialects.decode import first_choice, provider_error
-from wholecall.dialects.labels import id_label, index_label, name_label
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
@@ -28,21 +38,52 @@ __all__ = ["LegacyTranslator", "detect"]
 class _Choice(msgspec.Struct, gc=False):
     index: Any = None
     text: Any = None
+    generation: Any = None
+    outputText: Any = None  # noqa: N815 - Titan's spelling
     finish_reason: Any = None
+    stop_reason: Any = None
+    completionReason: Any = None  # noqa: N815 - Titan's spelling
 
 
-class _Chunk(msgspec.Struct, gc=False):
+class _Chunk(_Choice, gc=False):
     choices: list[_Choice] | None = None
+    outputs: list[_Choice] | None = None
+    results: list[_Choice] | None = None
     id: Any = None
     model: Any = None
     usage: Any = None
     error: Any = None
+    prompt_token_count: Any = None
+    generation_token_count: Any = None
+    inputTextTokenCount: Any = None  # noqa: N815 - Titan's spelling
+    totalOutputTextTokenCount: Any = None  # noqa: N815 - Titan's spelling
+
+
+# What Bedrock's models call the text and the reason, and the list in which these may stand.
+_SHAPES: Final = (
+    (None, "generation", "stop_reason"),
+    (None, "outputText", "completionReason"),
+    ("outputs", "text", "stop_reason"),
+    ("results", "outputText", "completionReason"),
+)
+_COUNTS: Final = (
+    "prompt_token_count",
+    "generation_token_count",
+    "inputTextTokenCount",
+    "totalOutputTextTokenCount",
+)
 
 
 def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """Choices that hold text and neither a delta nor a message; `object` is not to be trusted."""
+    """Choices that hold text and neither a delta nor a message (`object` is not to be trusted), or Bedrock's."""
     choice = first_choice(payload)
-    return isinstance(choice.get("text"), str) and not ("delta" in choice or "message" in choice)
+    if isinstance(choice.get("text"), str):
+        return not ("delta" in choice or "message" in choice)
+    for listed, text, reason in _SHAPES:
+        said = payload if listed is None else first_choice(payload, listed)
+        if isinstance(said.get(text), str) and reason in said:
+            return True
+    return False
 
 
 class LegacyTranslator(ViewTranslator):
@@ -62,15 +103,30 @@ class LegacyTranslator(ViewTranslator):
         if chunk.error:
             return [provider_error(chunk.error)]
         deltas: list[Delta] = []
-        if not self._open and chunk.choices:
+        choices = _choices(chunk)
+        if not self._open and choices:
             self._open, self._key = True, id_label(chunk.id)
             deltas.append(TurnOpened(self._key, self._key, name_label(chunk.model)))
-        for choice in chunk.choices or ():
+        for choice in choices:
             number = max(index_label(choice.index) or 0, 0)
-            if type(choice.text) is str and choice.text:
-                deltas.append(TextFragment(number, choice.text))
-            if (known := turn_reason(choice.finish_reason)) is not None:
+            said = text_label(choice.text) or text_label(choice.generation) or text_label(choice.outputText)
+            if said is not None:
+                deltas.append(TextFragment(number, said))
+            reason = choice.finish_reason or choice.stop_reason or choice.completionReason
+            if (known := turn_reason(reason)) is not None:
                 deltas.append(Finish(number, *known))
-        if isinstance(chunk.usage, dict):
-            deltas.append(UsageSeen(chunk.usage))
-        return deltas
+        usage = chunk.usage if isinstance(chunk.usage, dict) else _counts(chunk)
+        return [*deltas, UsageSeen(usage)] if usage else deltas
+
+
+def _choices(chunk: _Chunk) -> list[_Choice]:
+    """Return the choices of a chunk; without a list it is one itself, and its index counts chunks."""
+    listed = chunk.choices or chunk.outputs or chunk.results
+    if listed is not None:
+        return listed
+    chunk.index = None
+    return [] if chunk.generation is None and chunk.outputText is None else [chunk]
+
+
+def _counts(chunk: _Chunk) -> dict[str, Any]:
+    return {name: count for name in _COUNTS if (count := getattr(chunk, name)) is not None}

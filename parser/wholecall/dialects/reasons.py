@@ -12,7 +12,19 @@ __all__ = ["FINISH_REASONS", "turn_reason"]
 
 _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
     "tool_calls": ("tool_calls", "function_call", "tool_use", "tool_call", "requires_action"),
-    "stop": ("stop", "end_turn", "complete", "completed", "eos", "stop_sequence", "success"),
+    "stop": (
+        "stop",
+        "end_turn",
+        "complete",
+        "completed",
+        "eos",
+        "eos_token",
+        "stop_sequence",
+        "success",
+        "finish",
+        "finished",
+        "stop_criteria_met",
+    ),
     "length": ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"),
     "content_filter": (
         "content_filter",

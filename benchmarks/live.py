@@ -1,0 +1,105 @@
+"""Half-finished arguments at every delta: wholecall's ways, the floor, and the parsers that people use for it.
+
+Every contender reads the pieces of one argument text. The *floor* appends them and joins them once, which shows
+nothing on the way. The *rivals* parse all text so far whenever a piece has come; they are an extra of the
+project, and one that is not installed is not among the contenders.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from benchmarks.workloads import long_arguments
+from wholecall.progress import ProgressScanner, StringWatcher
+
+__all__ = ["OURS", "RIVALS", "WATCHED", "Contender", "floor", "pieces", "watched_text"]
+
+# Reads the pieces; returns the whole value, if that is what it builds.
+Contender = Callable[[Sequence[str]], Any]
+WATCHED = "content"  # the long string of `long_arguments`
+
+
+def pieces(size: int, delta: int = 4) -> list[str]:
+    """Return an argument text with one string of about `size` characters, in pieces of `delta` characters."""
+    text = long_arguments(size)
+    return [text[start : start + delta] for start in range(0, len(text), delta)]
+
+
+def floor(deltas: Sequence[str]) -> str:
+    """Append and join."""
+    parts: list[str] = []
+    for delta in deltas:
+        parts.append(delta)  # noqa: PERF402 - a stream's deltas come one by one
+    return "".join(parts)
+
+
+def watch(deltas: Sequence[str]) -> None:
+    """Tell the text of the long string as it comes."""
+    watcher = StringWatcher(WATCHED)
+    for delta in deltas:
+        watcher.feed(delta)
+
+
+def watched_text(deltas: Sequence[str]) -> str:
+    """Return what a watcher tells, joined."""
+    watcher = StringWatcher(WATCHED)
+    return "".join([watcher.feed(delta) for delta in deltas])
+
+
+def scan(deltas: Sequence[str]) -> dict[str, Any]:
+    """Tell every string's text as it comes and every member that closes."""
+    scanner = ProgressScanner()
+    for delta in deltas:
+        scanner.feed(delta)
+    return dict(scanner.snapshot().value)
+
+
+def snapshots(deltas: Sequence[str]) -> dict[str, Any]:
+    """The same, and take a snapshot at every delta."""
+    scanner = ProgressScanner()
+    snapshot = scanner.snapshot()
+    for delta in deltas:
+        scanner.feed(delta)
+        snapshot = scanner.snapshot()
+    return dict(snapshot.value)
+
+
+def values(deltas: Sequence[str]) -> dict[str, Any]:
+    """The same, and ask every snapshot for its value: this copies the open string, as any string must be."""
+    scanner = ProgressScanner()
+    value = scanner.snapshot().value
+    for delta in deltas:
+        scanner.feed(delta)
+        value = scanner.snapshot().value
+    return dict(value)
+
+
+OURS: dict[str, Contender] = {"watch": watch, "scan": scan, "snapshots": snapshots, "values": values}
+
+
+def _jiter(deltas: Sequence[str]) -> Any:
+    parse = importlib.import_module("jiter").from_json
+    data, value = b"", None
+    for delta in deltas:
+        data += delta.encode()
+        value = parse(data, partial_mode="trailing-strings")
+    return value
+
+
+def _partial_json_parser(deltas: Sequence[str]) -> Any:
+    parse = importlib.import_module("partial_json_parser").loads
+    text, value = "", None
+    for delta in deltas:
+        text += delta
+        value = parse(text)
+    return value
+
+
+RIVALS: dict[str, Contender] = {
+    module: contender
+    for module, contender in {"jiter": _jiter, "partial_json_parser": _partial_json_parser}.items()
+    if importlib.util.find_spec(module)
+}

@@ -1,0 +1,6 @@
+"""Which error it is that a provider answers a conversation with."""
+
+from wholecall.history.errors.classify import ErrorClass, classify_error
+from wholecall.history.errors.words import ErrorCategory, ErrorKind, ErrorScope
+
+__all__ = ["ErrorCategory", "ErrorClass", "ErrorKind", "ErrorScope", "classify_error"]

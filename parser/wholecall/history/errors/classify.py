@@ -1,0 +1,158 @@
+"""The class of an error: what is wrong, whom it sticks to, what may be done about it.
+
+Theory of operation
+-------------------
+One decision for both ways an error comes: as the response to a request, and as a `StreamFault` inside a
+stream. What the provider says counts more than the status it says it with: gateways send a bad transcript as
+500, an empty account as 400, an overloaded engine as 429. So the text is asked first, by one ordered table of
+rules (`wholecall.history.errors.table`); the status decides where no rule knows the text. The class then
+follows from the category and the kind alone. docs/errors.md lists the words and what each means.
+
+Nothing here retries, waits or logs, and no body makes it raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Optional, Union
+
+import msgspec
+
+from wholecall.events import StreamFault
+from wholecall.history.errors.ids import expected_type, named_ids
+from wholecall.history.errors.table import RULES
+from wholecall.history.errors.text import listen
+from wholecall.history.errors.words import ErrorCategory, ErrorKind, ErrorScope
+
+__all__ = ["ErrorClass", "classify_error"]
+
+
+class ErrorClass(msgspec.Struct, frozen=True):
+    """What an error is.
+
+    Attributes:
+        category: what is wrong.
+        kind: what exactly, where the category leaves it open.
+        ids: the call ids that the message names, in its order; only of category `transcript`.
+        scope: what the error sticks to: `session` (each further request with these messages fails too),
+            `request` (this one), `credential` (each request with this key), `provider` (each request to it).
+        cooldown: whether a gateway should let the credential rest. Never for a format error.
+        repairable: whether `repair_transcript` mends the usual cause.
+        expects: for kind `arguments_type`, what arguments must be: a JSON `string` or an `object`. None where
+            the message does not say.
+    """
+
+    category: ErrorCategory
+    kind: Optional[ErrorKind] = None
+    ids: tuple[str, ...] = ()
+    scope: ErrorScope = "request"
+    cooldown: bool = False
+    repairable: bool = False
+    expects: Optional[Literal["string", "object"]] = None
+
+
+def classify_error(
+    status: Union[int, StreamFault, None], body: Any = None, headers: Optional[Mapping[str, Any]] = None
+) -> ErrorClass:
+    """Say what a provider's error is.
+
+    Args:
+        status: the HTTP status, a fault of a stream, or None where there is only a message.
+        body: the response's body: text, bytes, or the decoded value; an SDK's message is a text, too. With a
+            fault, what the fault tells unless given. Bodies above 256 KiB are read at both ends only.
+        headers: the response's headers, names in any case.
+
+    Raises:
+        TypeError: `status` is none of these.
+    """
+    if isinstance(status, StreamFault) and body is None:
+        body = _told_by(status)
+    said = listen(body, headers)
+    answered = _status_of(status) or said.status
+    text = said.text.lower()
+    found = RULES.first(text, answered)
+    if found is None:
+        return _class_of(*_by_status(answered, blank=said.blank))
+    category, kind = found.rule.category, found.rule.kind
+    ids = named_ids(said.text) if category == "transcript" else ()
+    near = text[max(0, found.start - _NEAR) : found.end + _NEAR]
+    return _class_of(category, kind, ids, expected_type(near) if kind == "arguments_type" else None)
+
+
+_FIRST_ERROR = 400
+_NEAR = 200
+# Faults whose bytes may be an answer that is no stream at all; what others hold, the model wrote.
+_UNREAD = frozenset({"unknown_dialect", "not_sse"})
+
+_SCOPES: dict[ErrorCategory, ErrorScope] = {
+    "transcript": "session",
+    "context_overflow": "session",
+    "request": "request",
+    "rate_limit": "credential",
+    "billing": "credential",
+    "auth": "credential",
+    "content_filter": "request",
+    "overloaded": "provider",
+    "server_error": "provider",
+    "unknown": "request",
+}
+# Kinds that stick to something else than the rest of their category.
+_ELSEWHERE: dict[ErrorKind | None, ErrorScope] = {"upstream": "provider", "blocked": "provider"}
+_REPAIRABLE: frozenset[ErrorKind | None] = frozenset(
+    {
+        *("unanswered_tool_call", "orphan_tool_result", "duplicate_tool_call_id", "duplicate_tool_result"),
+        *("malformed_arguments", "arguments_type", "bad_tool_call_id", "bad_tool_name"),
+        *("empty_tool_calls", "empty_content", "orphan_reasoning"),
+    }
+)
+_STATUSES: dict[int, tuple[ErrorCategory, ErrorKind | None]] = {
+    401: ("auth", None),
+    402: ("billing", None),
+    403: ("auth", None),
+    407: ("auth", None),
+    408: ("server_error", None),
+    413: ("context_overflow", "request_too_large"),
+    424: ("server_error", None),  # Bedrock: the model failed
+    429: ("rate_limit", None),
+    451: ("auth", "blocked"),
+    498: ("content_filter", None),  # Cohere
+    499: ("unknown", None),  # the client went away
+    503: ("overloaded", None),
+    529: ("overloaded", None),  # Anthropic
+}
+# Without a word, these say nothing: proxies answer so to whatever they dislike.
+_MUTE = frozenset({400, 422})
+
+
+def _status_of(status: object) -> int:
+    """Return an HTTP status, 0 where there is none that tells of an error."""
+    if isinstance(status, int):
+        return status if status >= _FIRST_ERROR else 0
+    if status is None or isinstance(status, StreamFault):
+        return 0
+    raise TypeError(f"status must be an HTTP status, a StreamFault or None, not {type(status).__name__}")
+
+
+def _told_by(fault: StreamFault) -> Any:
+    if fault.kind == "provider_error":
+        return fault.detail if fault.error is None else fault.error
+    return fault.raw if fault.kind in _UNREAD else None
+
+
+def _by_status(status: int, *, blank: bool) -> tuple[ErrorCategory, ErrorKind | None]:
+    if status in _STATUSES:
+        return _STATUSES[status]
+    if blank and status in _MUTE:
+        return "unknown", None
+    families: dict[int, ErrorCategory] = {4: "request", 5: "server_error"}
+    return families.get(status // 100, "unknown"), None
+
+
+def _class_of(
+    category: ErrorCategory,
+    kind: ErrorKind | None,
+    ids: tuple[str, ...] = (),
+    expects: Literal["string", "object"] | None = None,
+) -> ErrorClass:
+    scope = _ELSEWHERE.get(kind, _SCOPES[category])
+    return ErrorClass(category, kind, ids, scope, scope == "credential", kind in _REPAIRABLE, expects)

@@ -1,0 +1,92 @@
+"""What a rule is: words to find in what a provider said, and what it means if they are found.
+
+Theory of operation
+-------------------
+A rule reads one text: all that a provider said, in lower case, quotes unified, a line for each JSON object
+(`wholecall.history.errors.text`). The first rule of a table that finds its words decides. A dot does not
+cross lines, no gap is unbounded and no repetition nests: the work is linear in the text. Rules are compiled
+when the first error comes, once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+from wholecall.history.errors.words import ErrorCategory, ErrorKind
+
+__all__ = ["Found", "Rule", "RuleTable"]
+
+
+class Rule(NamedTuple):
+    """One row of the table.
+
+    Attributes:
+        category: what is wrong.
+        kind: what exactly, None where the category says it all.
+        says: a phrase of a provider that the rule is for.
+        words: regular expressions; one of them must be found.
+        also: one that must be found too, anywhere in the text.
+        unless: one that must not be found.
+        statuses: the HTTP statuses that the rule is for, 0 for none known; empty for all.
+    """
+
+    category: ErrorCategory
+    kind: ErrorKind | None
+    says: str
+    words: tuple[str, ...]
+    also: str = ""
+    unless: str = ""
+    statuses: frozenset[int] = frozenset()
+
+
+class Found(NamedTuple):
+    """The rule that decided, and where in the text its words were found."""
+
+    rule: Rule
+    start: int
+    end: int
+
+
+class _Compiled(NamedTuple):
+    rule: Rule
+    words: re.Pattern[str]
+    also: re.Pattern[str] | None
+    unless: re.Pattern[str] | None
+
+
+class RuleTable:
+    """Rules in their order."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+
+    def first(self, text: str, status: int) -> Found | None:
+        """Return the first rule that holds, None if there is none.
+
+        Args:
+            text: what the provider said, in lower case.
+            status: the HTTP status, 0 if none is known.
+        """
+        for row in self._compiled:
+            if row.rule.statuses and status not in row.rule.statuses:
+                continue
+            match = row.words.search(text)
+            if match is None or (row.also and not row.also.search(text)):
+                continue
+            if not (row.unless and row.unless.search(text)):
+                return Found(row.rule, match.start(), match.end())
+        return None
+
+    @cached_property
+    def _compiled(self) -> tuple[_Compiled, ...]:
+        return tuple(
+            _Compiled(rule, re.compile("|".join(rule.words)), _optional(rule.also), _optional(rule.unless))
+            for rule in self.rules
+        )
+
+
+def _optional(pattern: str) -> re.Pattern[str] | None:
+    return re.compile(pattern) if pattern else None

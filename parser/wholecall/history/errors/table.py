@@ -1,0 +1,49 @@
+"""The order in which rules are asked; what a text says first is not always what it means.
+
+1. What the model wrote and the server could not read: its text may hold any of the words below.
+2. Members that the provider does not know: their names hold words like "tokens" and "limit".
+3. The messages: a gateway may send a bad transcript with any status, and with any type.
+4. Tools and JSON without a place among the messages.
+5. Limits per minute or day, and money owed, before the context: all three speak of too many tokens.
+6. The context, before the values of parameters: both speak of `max_tokens`.
+7. An overloaded engine and what was flagged, before rates and credits: "429", "no credits were charged".
+8. Rates, before weaker words for money: a limit may advise to buy credits.
+9. Models and what they cannot do, before keys and rights: "does not exist, or you have no access to it".
+10. Failures, for errors that come without a status; at last any place among the messages.
+"""
+
+from __future__ import annotations
+
+from wholecall.history.errors import messages, refusals, requests
+from wholecall.history.errors.rules import RuleTable
+
+__all__ = ["RULES"]
+
+RULES = RuleTable(
+    (
+        *requests.GENERATED,
+        *requests.TOOL_PLACES,
+        *messages.MEMBERS,
+        *requests.MEMBERS,
+        *messages.PAIRS,
+        *messages.CALLS,
+        *messages.THINKING,
+        *messages.CONTENTS,
+        *messages.TURNS,
+        *requests.TOOLS,
+        *requests.JSON,
+        *refusals.LIMITS,
+        *refusals.MONEY_OWED,
+        *refusals.CONTEXT,
+        *refusals.BUSY,
+        *refusals.FLAGGED,
+        *refusals.RATES,
+        *refusals.MONEY,
+        *refusals.PLACES,
+        *requests.MODELS,
+        *refusals.RIGHTS,
+        *requests.VALUES,
+        *refusals.FAILURES,
+        *messages.ANY_PLACE,
+    )
+)

@@ -1,0 +1,196 @@
+"""Half-finished arguments, to show while they stream: what is closed, and how far the open string has come.
+
+Theory of operation. `PartialArguments` is a snapshot and no call: it is no dict, it has no `arguments`, and its
+value is a read-only view that is no dict either, so nothing that executes calls takes it for one.
+
+The scanner only ever appends: members to the containers on the open path, pieces to the open string. So a
+snapshot need not copy anything. It remembers how long each of them was, which costs one step per open
+container, and puts the value together from these beginnings when somebody asks for it. Closed members are
+shared by all snapshots of a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+from typing import Any, Union
+
+import msgspec
+
+__all__ = ["Closed", "Mark", "OpenText", "PartialArguments", "Path", "Piece", "StringDelta"]
+
+# Keys and list indices from the arguments down to a value; () is the arguments themselves.
+Path = tuple[Union[str, int], ...]
+# An open container, and how many members it had.
+Mark = tuple[Union[dict[str, Any], list[Any]], int]
+
+
+def _size(value: object) -> str:
+    """Return how a repr shows what may hold argument text: its length, or nothing at all."""
+    return f"<{len(value)}>" if isinstance(value, (str, tuple, list, dict, Mapping)) else "<1>"
+
+
+class StringDelta(msgspec.Struct, frozen=True, gc=False):
+    """More text of an open string value.
+
+    Attributes:
+        path: where the string stands.
+        text: what is new, decoded and never empty; the texts of one path add up to the string.
+    """
+
+    path: Path
+    text: str
+
+    def __repr__(self) -> str:
+        return f"StringDelta(path={_size(self.path)}, text={_size(self.text)})"
+
+
+class Closed(msgspec.Struct, frozen=True, gc=False):
+    """A value is finished: a string, number or literal, or an object or list whose members came before it.
+
+    Attributes:
+        path: where the value stands; each path closes at most once.
+        value: the whole value, shared with snapshots: read it, do not change it.
+    """
+
+    path: Path
+    value: Any
+
+    def __repr__(self) -> str:
+        return f"Closed(path={_size(self.path)}, value={_size(self.value)})"
+
+
+Piece = Union[StringDelta, Closed]
+
+
+class OpenText:
+    """The text of one open string in the pieces in which it came; only ever added to.
+
+    It keeps the longest beginning that was asked for, so that who reads a growing string again and again pays
+    for copying it and not for its pieces.
+    """
+
+    __slots__ = ("_count", "_joined", "pieces")
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self._joined = ""
+        self._count = 0  # how many pieces that is
+
+    def beginning(self, count: int) -> str:
+        """Return the first `count` pieces as one text."""
+        if count < self._count:
+            return "".join(self.pieces[:count])
+        if count > self._count:
+            self._joined += "".join(self.pieces[self._count : count])
+            self._count = count
+        return self._joined
+
+    def compacted(self) -> OpenText:
+        """Return the same text with few pieces if it has very many; what reads this one is left alone.
+
+        All text is copied, so this waits until the new pieces are a part of it that makes the work linear.
+        """
+        pieces = self.pieces
+        if len(pieces) < 1000 or len(pieces) < len(pieces[0]) // 16:
+            return self
+        other = OpenText()
+        other.pieces.append("".join(pieces))
+        return other
+
+
+class PartialArguments:
+    """What was known of a call's arguments at one moment; to show, never to execute.
+
+    Later text changes nothing in a snapshot. In later snapshots of the same call (with the same `resets`)
+    strings have only grown, lists and objects have only gained members, and closed members are the same.
+    """
+
+    __slots__ = ("_complete", "_count", "_marks", "_open_path", "_resets", "_stopped", "_text", "_value")
+
+    def __init__(
+        self,
+        marks: Sequence[Mark],
+        open_path: Path | None,
+        text: OpenText | None,
+        complete: bool,
+        stopped: bool,
+        resets: int,
+    ) -> None:
+        self._marks = marks
+        self._open_path = open_path
+        self._text = text
+        self._count = 0 if text is None else len(text.pieces)
+        self._complete = complete
+        self._stopped = stopped
+        self._resets = resets
+        self._value: Mapping[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        path = None if self._open_path is None else _size(self._open_path)
+        return (
+            f"PartialArguments(value={_size(self.value)}, closed={_size(self.closed)}, open_path={path}, "
+            f"complete={self._complete}, stopped={self._stopped}, resets={self._resets})"
+        )
+
+    @property
+    def value(self) -> Mapping[str, Any]:
+        """What is known so far, read-only: closed members, open containers, the open string's text so far.
+
+        A key, a number or a literal that is not finished is not in it. It is put together when first asked
+        for, at the cost of the open containers' members and the open string's characters; what is nested in
+        it is shared with other snapshots: read it, do not change it.
+        """
+        if self._value is None:
+            self._value = MappingProxyType(self._put_together())
+        return self._value
+
+    @property
+    def closed(self) -> tuple[str, ...]:
+        """The keys of the top-level members that are finished, in their order."""
+        if not self._marks:
+            return ()
+        members, count = self._marks[0]
+        return tuple(islice(members, count))
+
+    @property
+    def open_path(self) -> Path | None:
+        """Where text goes on: the path of the innermost value that has begun and not ended.
+
+        () is the arguments themselves, None before they begin and once they are complete.
+        """
+        return self._open_path
+
+    @property
+    def complete(self) -> bool:
+        """Whether the text is one whole object; that the call is over is for the wire to say."""
+        return self._complete
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the text could no longer be followed; nothing is added any more."""
+        return self._stopped
+
+    @property
+    def resets(self) -> int:
+        """How often everything was taken back and began anew."""
+        return self._resets
+
+    def _put_together(self) -> dict[str, Any]:
+        """Return the beginnings of the containers on the open path, each inside the one before it."""
+        path = self._open_path or ()
+        inner: Any = None if self._text is None else self._text.beginning(self._count)
+        for level in range(len(self._marks) - 1, -1, -1):
+            outer = _beginning(*self._marks[level])
+            if isinstance(outer, list):
+                outer += [] if inner is None else [inner]
+            elif inner is not None:
+                outer[path[level]] = inner
+            inner = outer
+        return inner or {}
+
+
+def _beginning(container: dict[str, Any] | list[Any], count: int) -> Any:
+    """Return a copy of the first `count` members of a container that has only been added to since."""
+    return container[:count] if isinstance(container, list) else dict(islice(container.items(), count))

@@ -1,0 +1,125 @@
+"""Tool definitions in the shapes that providers take: to names and JSON Schemas.
+
+Theory of operation. Shapes differ in what wraps a definition and in the key of its schema; both are tables
+here. A definition without a name is a tool that the provider defines; nothing is checked then.
+
+Sources: the request references of OpenAI (Chat Completions `tools[].function`, Responses `tools[]`), Anthropic
+(`input_schema`), Gemini (`functionDeclarations[].parameters` with upper-case types, `parametersJsonSchema`),
+Amazon Bedrock (`toolSpec.inputSchema.json`), Cohere v1 (`parameter_definitions`), and the Model Context Protocol
+(`inputSchema`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["definitions", "is_definition", "schema_of"]
+
+_LISTS = ("function_declarations", "functionDeclarations", "tools")
+_WRAPPERS = ("function", "custom", "toolSpec", "tool_spec")
+_SCHEMAS = (
+    *("input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "parameters"),
+    "parameter_definitions",
+)
+
+Definition = Mapping[str, Any]
+
+
+def is_definition(described: Definition) -> bool:
+    """Whether this is the definition of a tool, not the JSON Schema of its arguments."""
+    return any(isinstance(described.get(key), (Mapping, list)) for key in (*_LISTS, *_WRAPPERS, *_SCHEMAS))
+
+
+def definitions(described: Definition) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the JSON Schema of each tool in a definition; None where it has no schema.
+
+    Raises:
+        TypeError: there is neither a name nor a type: this is no shape that a provider takes.
+    """
+    for key in _LISTS:
+        for inner in described.get(key) or ():
+            yield from definitions(inner)
+        if key in described:
+            return
+    inner = _unwrapped(described)
+    name = inner.get("name")
+    if isinstance(name, str) and name:
+        yield name, schema_of(inner)
+    elif described.get("type") in (None, "function", "object"):
+        raise TypeError(
+            "a tool definition has no name; give plain JSON Schemas as a mapping: tools={'name': schema}"
+        )
+
+
+def _unwrapped(described: Definition) -> Definition:
+    return next((described[key] for key in _WRAPPERS if isinstance(described.get(key), Mapping)), described)
+
+
+def schema_of(described: Definition) -> Any:
+    """Return the JSON Schema of a definition's arguments, None if it has none."""
+    inner = _unwrapped(described)
+    for key in _SCHEMAS:
+        schema = inner.get(key)
+        if schema is None:
+            continue
+        if key == "parameter_definitions":
+            return _from_parameters(schema)
+        wrapped = schema.get("json") if isinstance(schema, Mapping) and len(schema) == 1 else None
+        return _from_gemini(wrapped if isinstance(wrapped, Mapping) else schema)
+    return None
+
+
+# --- Gemini's subset of OpenAPI -----------------------------------------------------------------------------
+
+_COUNTS = (
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "minProperties",
+    "maxProperties",
+)  # int64 is text
+_GEMINI_TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"})
+
+
+def _from_gemini(schema: Any) -> Any:
+    """Return the schema as JSON Schema says it; one that has no upper-case type is taken as it is."""
+    if not isinstance(schema, Mapping):
+        return schema
+    made = {key: _converted(key, value) for key, value in schema.items() if key != "nullable"}
+    if schema.get("nullable") is not True or schema.get("type") not in _GEMINI_TYPES:
+        return made
+    made["type"] = [made["type"], "null"]
+    if isinstance(made.get("enum"), list):
+        made["enum"] = [*made["enum"], None]
+    return made
+
+
+def _converted(key: str, value: Any) -> Any:
+    if key == "type" and isinstance(value, str) and value in _GEMINI_TYPES:
+        return value.lower()
+    if key in _COUNTS and isinstance(value, str) and value.isdecimal():
+        return int(value)
+    if key == "properties" and isinstance(value, Mapping):
+        return {name: _from_gemini(inner) for name, inner in value.items()}
+    if key in ("items", "additionalProperties"):
+        return _from_gemini(value)
+    if key in ("anyOf", "any_of", "prefixItems") and isinstance(value, list):
+        return [_from_gemini(inner) for inner in value]
+    return value
+
+
+# --- Cohere v1 ----------------------------------------------------------------------------------------------
+
+_PYTHON_TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "dict": "object", "list": "array"}  # fmt: skip
+
+
+def _from_parameters(parameters: Any) -> dict[str, Any]:
+    """Return what `{"port": {"type": "str", "required": true}}` means."""
+    named = parameters.items() if isinstance(parameters, Mapping) else ()
+    types = {name: str(parameter.get("type", "")).lower() for name, parameter in named}
+    known = {name: _PYTHON_TYPES.get(said.partition("[")[0]) for name, said in types.items()}
+    required = [name for name, parameter in named if parameter.get("required") is True]
+    properties = {name: {"type": json_type} if json_type else {} for name, json_type in known.items()}
+    return {"type": "object", "properties": properties, "required": required}

@@ -1,0 +1,51 @@
+"""What a check says of arguments that do not fit: where, which rule, and what type would do, but none of their text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Union
+
+import msgspec
+
+__all__ = ["ANY_MEMBER", "Check", "Misfit", "Path", "Want", "shown"]
+
+ANY_MEMBER = None  # a part of a path that stands for every member of an object
+Path = tuple[Union[str, int, None], ...]
+
+
+class Want(msgspec.Struct, frozen=True):
+    """A place where a string stands and another type was wanted.
+
+    Attributes:
+        path: keys and indices from the arguments down.
+        types: JSON types that would do there, of `object`, `array`, `integer`, `number`.
+    """
+
+    path: Path
+    types: frozenset[str]
+
+
+class Misfit(msgspec.Struct, frozen=True):
+    """Why arguments do not fit.
+
+    Attributes:
+        detail: a sentence for people; it names what the tool declares, never what the arguments hold.
+        wants: strings that would have to be of another type.
+    """
+
+    detail: str
+    wants: tuple[Want, ...] = ()
+
+
+Check = Callable[[dict[str, Any]], Any]  # the value that the arguments stand for, or a `Misfit`
+
+
+def shown(path: Path, declared: Callable[[str], bool] = lambda _: True) -> str:
+    """Return the path as people read it; keys that the tool does not declare are argument text: `[...]`."""
+
+    def part_of(part: str | int | None) -> str:
+        if isinstance(part, int):
+            return f"[{part}]"
+        return f".{part}" if part is not None and declared(part) else "[...]"
+
+    return "$" + "".join(map(part_of, path))

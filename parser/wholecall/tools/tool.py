@@ -1,0 +1,202 @@
+"""One tool, and the set of those that the model was given.
+
+Theory of operation. Whatever describes a tool becomes a name and a check, once: a type that msgspec converts
+to, a validator of pydantic's, a function's parameters, or a JSON Schema. `Tools` finds a tool by the name that
+the model wrote, and knows how names are split over fragments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Union, get_origin, overload
+
+from wholecall.events import ArgsT
+from wholecall.tools.definitions import definitions, is_definition, schema_of
+from wholecall.tools.schema import schema_check
+from wholecall.tools.types import function_check, is_validator, type_check, validator_check
+
+if TYPE_CHECKING:
+    from wholecall.tools.misfit import Check
+
+__all__ = ["AnyTools", "Tool", "Tools", "TypedForm", "TypedTools"]
+
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Validator(Protocol[T_co]):
+    """What a pydantic `TypeAdapter` looks like."""
+
+    def validate_python(self, value: Any, /) -> T_co:
+        """Return the validated value."""
+        ...
+
+
+class Tool(Generic[ArgsT]):
+    """One tool: its name, and what its arguments have to be.
+
+    Args:
+        form: a `msgspec.Struct`, a dataclass, a `TypedDict`, a pydantic model, dataclass or `TypeAdapter`, a
+            function with annotations, a JSON Schema, or a definition in a provider's shape.
+        name: as the model calls it; by default that of the definition, the class or the function.
+
+    Raises:
+        TypeError: the form is none of these, or has no name of its own and none is given.
+        ValueError: a JSON Schema is not valid, or the definition holds several tools.
+        ImportError: a JSON Schema needs the extra `schema`.
+    """
+
+    __slots__ = ("check", "name")
+    check: Check
+    name: str
+
+    @overload
+    def __init__(self, form: TypedForm[ArgsT], name: str | None = None) -> None: ...
+    @overload
+    def __init__(self: Tool[dict[str, Any]], form: Any, name: str | None = None) -> None: ...
+    def __init__(self, form: Any, name: str | None = None) -> None:
+        made = list(_made(form, name))
+        if len(made) != 1:
+            raise ValueError(f"the definition holds {len(made)} tools with a name; use Tools([...])")
+        self.name, self.check = made[0]
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.name!r}>"
+
+
+TypedForm = Union[type[ArgsT], Validator[ArgsT], Tool[ArgsT]]
+TypedTools = Union[Sequence[TypedForm[ArgsT]], Mapping[str, TypedForm[ArgsT]], "Tools[ArgsT]"]
+AnyTools = Union[Sequence[Any], Mapping[str, Any], "Tools[Any]"]
+
+
+def _made(form: Any, name: str | None) -> Iterator[tuple[str, Check]]:
+    """Yield the name and the check of each tool that the form describes."""
+    if isinstance(form, Tool):
+        yield name or form.name, form.check
+    elif isinstance(form, Mapping) and not (name and not is_definition(form)):
+        found = definitions(form) if name is None else [(name, schema_of(form))]
+        yield from ((found_name, _schema_check(schema)) for found_name, schema in found)
+    elif isinstance(form, Mapping):
+        yield name or "", schema_check(dict(form))
+    elif not isinstance(form, type) and callable(dump := getattr(form, "model_dump", None)):
+        yield from _made(dump(mode="json", by_alias=True, exclude_none=True), name)
+    else:
+        check = _check(form)
+        yield _name(form, name), check
+
+
+def _schema_check(schema: Any) -> Check:
+    return _anything if schema is None else schema_check(schema)
+
+
+def _anything(arguments: dict[str, Any]) -> dict[str, Any]:
+    return arguments
+
+
+def _check(form: Any) -> Check:
+    if is_validator(form):
+        return validator_check(form)
+    if isinstance(form, type) or get_origin(form) is not None:
+        return type_check(form)
+    if callable(form):
+        return function_check(form)
+    raise TypeError(f"a {type(form).__name__} describes no tool; see wholecall.Tool for what does")
+
+
+def _name(form: Any, name: str | None) -> str:
+    found = name or getattr(form, "__name__", None)
+    if not isinstance(found, str):
+        raise TypeError(f"a {type(form).__name__} has no name of its own; use a mapping: tools={{'name': …}}")
+    return found
+
+
+# What models and templates put round the name of a tool.
+_WRAPPING = re.compile(r"^(?:(?:functions|tools|default_api)[.:/])?(.+?)(?::\d+)?$", re.DOTALL)
+
+
+def _bare(name: str) -> str:
+    match = _WRAPPING.match(name)
+    return (match[1] if match else name).casefold()
+
+
+class Tools(Generic[ArgsT]):
+    """The tools that the model was given, described once and used for any number of streams.
+
+    Args:
+        forms: a sequence of what `Tool` takes, where a definition may hold several tools; or a mapping of
+            names to it.
+
+    Raises:
+        TypeError: a form describes no tool.
+        ValueError: two tools have one name, or a JSON Schema is not valid.
+        ImportError: a JSON Schema needs the extra `schema`.
+    """
+
+    __slots__ = ("_by_bare_name", "_by_name")
+
+    @overload
+    def __init__(self, forms: TypedTools[ArgsT]) -> None: ...
+    @overload
+    def __init__(self: Tools[Any], forms: AnyTools) -> None: ...
+    def __init__(self, forms: Any) -> None:
+        self._by_name: dict[str, Check] = {}
+        for name, check in _all_made(forms):
+            if name in self._by_name:
+                raise ValueError(f"two tools are called {name!r}")
+            self._by_name[name] = check
+        bare = [_bare(name) for name in self._by_name]
+        self._by_bare_name = {
+            key: name for key, name in zip(bare, self._by_name, strict=True) if bare.count(key) == 1
+        }
+
+    def __repr__(self) -> str:
+        return f"<Tools {', '.join(map(repr, self._by_name))}>"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def check_of(self, name: str) -> Callable[[dict[str, Any]], Any] | None:
+        """Return the check of the tool of this very name, None if there is none."""
+        return self._by_name.get(name)
+
+    def named(self, name: str) -> str:
+        """Return the one tool's name that this is a spelling of, by case, prefix or counter; else the name."""
+        return self._by_bare_name.get(_bare(name), name)
+
+    def begins(self, text: str) -> bool:
+        """Whether the name of a tool begins with the text."""
+        return any(name.startswith(text) for name in self._by_name)
+
+    def joined(self, old: str, new: str) -> str | None:
+        """Return the name after a second one came for the same call; None if the tools leave it in doubt.
+
+        The second may be a piece, a repeat, the name so far with more of it, or noise.
+        """
+        is_piece = self.begins(old + new)
+        if old not in self:
+            return old + new if is_piece else new
+        if new.startswith(old):
+            return new
+        if new in self:
+            return None
+        return old + new if is_piece else old
+
+
+def _all_made(forms: Any) -> Iterator[tuple[str, Check]]:
+    if isinstance(forms, Tools):
+        yield from ((name, check) for name in forms if (check := forms.check_of(name)) is not None)
+    elif isinstance(forms, Mapping):
+        for name, form in forms.items():
+            yield from _made(form, name)
+    elif isinstance(forms, Sequence) and not isinstance(forms, (str, bytes)):
+        for form in forms:
+            yield from _made(form, None)
+    else:
+        raise TypeError(f"tools are a sequence or a mapping, not a {type(forms).__name__}")

@@ -1,0 +1,128 @@
+"""What type checkers know of typed calls; mypy and pyright read this file, and pytest runs it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncGenerator, Generator
+from typing import Any, TypedDict
+
+import msgspec
+import pydantic
+from typing_extensions import assert_type
+
+import wholecall
+from wholecall import (
+    Event,
+    Tool,
+    ToolCall,
+    ToolCallDropped,
+    ToolCallParser,
+    ToolCallStarted,
+    Tools,
+    Turn,
+    Verdict,
+    parse_arguments,
+)
+
+
+class Tide(msgspec.Struct):
+    """A tool as a Struct."""
+
+    port: str
+
+
+@dataclasses.dataclass
+class Berth:
+    """A tool as a dataclass."""
+
+    nights: int
+
+
+class Weather(TypedDict):
+    """A tool as a TypedDict."""
+
+    place: str
+
+
+class Model(pydantic.BaseModel):
+    """A tool as a pydantic model."""
+
+    port: str
+
+
+def tide(port: str) -> str:
+    """A tool as a function."""
+    return port
+
+
+SCHEMA: dict[str, Any] = {"type": "object"}
+NO_BYTES: list[bytes] = []
+
+
+def test_parsers() -> None:
+    """A parser knows the type of its calls' values from its tools."""
+    assert_type(ToolCallParser(), ToolCallParser[dict[str, Any]])
+    assert_type(ToolCallParser(tools=[Tide]), ToolCallParser[Tide])
+    assert_type(ToolCallParser(tools={"berth": Berth}), ToolCallParser[Berth])
+    assert_type(ToolCallParser(tools=[Weather]), ToolCallParser[Weather])
+    assert_type(ToolCallParser(tools=[Model]), ToolCallParser[Model])
+    assert_type(ToolCallParser(tools={"n": pydantic.TypeAdapter(Model)}), ToolCallParser[Model])
+    assert_type(ToolCallParser(tools=[tide]), ToolCallParser[Any])
+    assert_type(ToolCallParser(tools={"tide": SCHEMA}), ToolCallParser[Any])
+
+
+def test_several_types() -> None:
+    """Several types make a union; where the checker does not find it, an annotation says it."""
+    parser: ToolCallParser[Tide | Berth] = ToolCallParser(tools={"tide": Tide, "berth": Berth})
+
+    assert_type(parser.turn.calls, tuple[ToolCall[Tide | Berth], ...])
+
+
+def test_tools() -> None:
+    """`Tool` and `Tools` carry the type to wherever they are used."""
+    assert_type(Tool(Tide), Tool[Tide])
+    assert_type(Tool(SCHEMA, "tide"), Tool[dict[str, Any]])
+    assert_type(Tools([Tide]), Tools[Tide])
+    assert_type(ToolCallParser(tools=Tools([Tide])), ToolCallParser[Tide])
+    assert_type(ToolCallParser(tools=[Tool(Tide)]), ToolCallParser[Tide])
+
+
+def test_shells() -> None:
+    """Events and turns of the shells are typed like the parser's."""
+    assert_type(wholecall.events(NO_BYTES), Generator[Event, None, None])
+    assert_type(wholecall.events(NO_BYTES, tools=[Tide]), Generator[Event[Tide], None, None])
+    assert_type(wholecall.turns(NO_BYTES, tools=[Tide]), Generator[Turn[Tide], None, None])
+    assert_type(wholecall.collect(NO_BYTES), Turn)
+    assert_type(wholecall.collect(NO_BYTES, tools=[Tide]), Turn[Tide])
+    assert_type(wholecall.collect(NO_BYTES, tools=[SCHEMA | {"name": "x"}]), Turn[Any])
+
+
+async def shells_of_asynchronous_streams(source: AsyncGenerator[bytes]) -> None:
+    """The asynchronous shells are typed alike."""
+    assert_type(wholecall.aevents(source, tools=[Tide]), AsyncGenerator[Event[Tide], None])
+    assert_type(wholecall.aturns(source, tools=[Tide]), AsyncGenerator[Turn[Tide], None])
+    assert_type(await wholecall.acollect(source, tools=[Tide]), Turn[Tide])
+
+
+def test_values() -> None:
+    """`value` is what the tool's type makes of the arguments, and a union of events can be told apart."""
+    for event in ToolCallParser(tools=[Tide]).close():
+        if isinstance(event, ToolCallStarted):
+            assert_type(event.id, "str | None")
+    turn = wholecall.collect(NO_BYTES, tools=[Tide])
+    for call in turn.calls:
+        assert_type(call.value, Tide)
+        assert_type(call.arguments, dict[str, Any])
+    for dropped in turn.dropped:
+        assert_type(dropped, ToolCallDropped)
+    for untyped in wholecall.collect(NO_BYTES).calls:
+        assert_type(untyped.value, dict[str, Any])
+    assert () == turn.calls
+
+
+def test_verdicts() -> None:
+    """A verdict is typed by its tool."""
+    assert_type(parse_arguments("{}"), Verdict)
+    assert_type(parse_arguments('{"port": ""}', tool=Tide).value, "Tide | None")
+    assert_type(parse_arguments("{}", tool=Tool(Berth)), Verdict[Berth])
+    assert Tide("Brest") == parse_arguments('{"port": "Brest"}', tool=Tide).value
