@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.support import bless, encode
+from tests.support import bless, encode, transcript_rules
 from wholecall import ToolCallParser
 from wholecall.arguments import parse_arguments
 from wholecall.events import Event, StreamFault, ToolCall, ToolCallDropped, TurnFinished
+from wholecall.history import repair_transcript
 from wholecall.history import classify_error
 
 pytestmark = pytest.mark.cases
@@ -237,3 +238,26 @@ def test_errors_have_their_class(vectors_dir: Path) -> None:
     """Each provider's error is told apart by its words, as a response and inside a stream."""
     cases = _load(vectors_dir, "policies.json")["R3_format_errors"]
     assert _failed((case["id"], _error_complaints(case)) for case in cases) == {}
+
+
+def _transcript_complaints(case: dict[str, Any]) -> list[str]:
+    messages, wanted = case["messages"], case.get("expect")
+    found = repair_transcript(messages)
+    complaints = []
+    if wanted == "SAME_OBJECT":
+        complaints += [] if found.messages is messages else ["the list is another object"]
+    elif wanted is not None and found.messages != wanted:
+        complaints.append(f"messages: {found.messages}")
+    if "expect_pairing" in case and transcript_rules.complaints("anthropic", list(found.messages)):
+        complaints.append(f"pairing: {found.messages}")
+    for fact, value in case["report"].items():
+        told = getattr(found.report, fact)
+        if (len(told) if isinstance(value, int) and isinstance(told, list) else told) != value:
+            complaints.append(f"{fact}: {told}")
+    return complaints
+
+
+def test_transcripts_are_repaired(vectors_dir: Path) -> None:
+    """Each transcript comes out as it must, with the facts that belong to it; thoughts are counted."""
+    cases = _load(vectors_dir, "policies.json")["R3_transcript"]
+    assert _failed((case["id"], _transcript_complaints(case)) for case in cases) == {}
