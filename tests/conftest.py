@@ -1,11 +1,13 @@
 """Options, fixtures and hypothesis profiles that every test folder shares.
 
 A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, `--recordings=DIR`) and skip
-where the folder they ask for is not given; `slow` tests are deselected unless asked for.
+where the folder they ask for is not given; `sdk` tests need the extra `sdk` and skip where it is not installed;
+`slow` and `sdk` tests are deselected unless asked for.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _CASE_FOLDERS = {"vectors_dir": "--vectors", "recordings_dir": "--recordings"}
+_SDKS = ("anthropic", "google", "openai", "pydantic", "turnsafe")
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(
@@ -44,8 +47,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the `cases` tests whose folder is not given."""
+    """Skip the `cases` tests whose folder is not given, and the `sdk` tests where there are no SDKs."""
+    absent = [name for name in _SDKS if importlib.util.find_spec(name) is None]
     for item in items:
+        if absent and item.get_closest_marker("sdk") is not None:
+            item.add_marker(pytest.mark.skip(reason=f"needs the extra sdk: no {', '.join(absent)}"))
         if item.get_closest_marker("cases") is None:
             continue
         asked = [

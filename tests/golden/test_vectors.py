@@ -15,8 +15,7 @@ from tests.support import bless, encode, transcript_rules
 from wholecall import ToolCallParser
 from wholecall.arguments import parse_arguments
 from wholecall.events import Event, StreamFault, ToolCall, ToolCallDropped, TurnFinished
-from wholecall.history import repair_transcript
-from wholecall.history import classify_error
+from wholecall.history import classify_error, repair_transcript
 
 pytestmark = pytest.mark.cases
 

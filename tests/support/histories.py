@@ -273,7 +273,8 @@ def _items(block: Block, number: Iterator[int]) -> list[JSON]:
     if block.kind == "call":
         call = {"type": "function_call", "id": f"fc_{next(number)}", "call_id": block.id, "name": block.name}
         return [call | _present(arguments=_text(block.arguments))]
-    return [{"type": "web_search_call", "id": f"ws_{next(number)}", "status": "completed"}]
+    action = {"type": "search", "query": "x"}
+    return [{"type": "web_search_call", "id": f"ws_{next(number)}", "status": "completed", "action": action}]
 
 
 # --- session files --------------------------------------------------------------------------------------------
