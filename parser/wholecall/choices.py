@@ -8,7 +8,7 @@ whose text there simply appends, so that the common fragment asks nobody; `hot_s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from wholecall.calls import Call
 from wholecall.verdicts import drop
@@ -35,6 +35,7 @@ class Choice:
         left_over: text was taken for a repeat that could be another call's.
         held: the call that the wire closed, whose verdict waits for what comes next.
         replaced: the frame at hand held bytes that are not UTF-8.
+        places: where each block of reasoning and each call began, in pieces of `text` before it.
         reason: why the choice ended, None while no reason is known.
     """
 
@@ -65,6 +66,7 @@ class Choice:
         self.anomalies: set[Anomaly] = set()
         self.text: list[str] = []
         self.reasoning: list[list[ReasoningFragment]] = []  # a list of fragments per block
+        self.places: list[tuple[int, tuple[Literal["call", "reasoning"], int]]] = []
         self.emitted: list[Event] = []
         self.waiting: list[tuple[Call, list[Event]]] = []
         self.taken_ids: set[str] = set()
@@ -86,6 +88,7 @@ class Choice:
     def materialise(self, call: Call) -> None:
         """Give the call its number: it has come to be."""
         call.number = self.n_numbered
+        self.places.append((len(self.text), ("call", call.number)))
         self.n_numbered += 1
         call.phantom = False
 
@@ -146,6 +149,7 @@ class Choice:
         """Add a piece of reasoning to its block; a new block number opens a new block."""
         blocks = self.reasoning
         if not blocks or blocks[-1][0].block != delta.block:
+            self.places.append((len(self.text), ("reasoning", len(blocks))))
             blocks.append([])
         blocks[-1].append(delta)
 

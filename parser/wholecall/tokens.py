@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from wholecall.vocabulary import EditKind
 
@@ -36,6 +36,7 @@ __all__ = [
     "JSON_SPACE",
     "QUOTES",
     "SPACES",
+    "STRICT_STRING",
     "STRING",
     "Nesting",
     "Token",
@@ -47,6 +48,7 @@ __all__ = [
     "scan",
     "spell",
     "split",
+    "utf8_size",
 ]
 
 JSON_SPACE = " \t\r\n"
@@ -110,7 +112,7 @@ _FOREIGN_DOUBLE = re.compile(_FOREIGN)
 _FOREIGN_SINGLE = re.compile(_FOREIGN + r"|[avxNU0-7]")
 
 
-_CLEAN = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
+STRICT_STRING: Final = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
 
 
 def spell(source: str) -> tuple[str, list[tuple[EditKind, int]]] | None:
@@ -119,7 +121,7 @@ def spell(source: str) -> tuple[str, list[tuple[EditKind, int]]] | None:
     Returns:
         The JSON string and, at most once per kind, each edit with its offset in `source`.
     """
-    if _CLEAN.fullmatch(source):  # nearly all of them
+    if STRICT_STRING.fullmatch(source):  # nearly all of them
         return source, []
     quote = source[0]
     seen: dict[EditKind, int] = {}
@@ -220,11 +222,16 @@ def _outside(text: str) -> tuple[bytes, bool]:
     return b"".join(parts[::2]), len(parts) % 2 == 0
 
 
+def utf8_size(text: str) -> int:
+    """Return the size of the text in UTF-8 bytes, a lone surrogate counted as three."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
 def exceeds(text: str, limit: int | None) -> bool:
     """Whether `text` has more than `limit` UTF-8 bytes; encoded only where its length leaves that open."""
     if limit is None or len(text) * 4 <= limit:
         return False
-    return len(text) > limit or (not text.isascii() and len(text.encode("utf-8", "surrogatepass")) > limit)
+    return len(text) > limit or utf8_size(text) > limit
 
 
 def holds_number(text: str, longest: int) -> bool:

@@ -28,12 +28,14 @@ class ReasoningBlock(msgspec.Struct):
         id: the provider's id of the block.
         signature: the provider's signature over the text.
         data: encrypted reasoning.
+        name: what tells the block from usual reasoning, such as Cohere's `tool_plan`; None for most.
     """
 
     text: str = ""
     id: str | None = None
     signature: str | None = None
     data: str | None = None
+    name: str | None = None
 
 
 class Reasoning(msgspec.Struct, frozen=True):
@@ -70,6 +72,8 @@ class Turn(msgspec.Struct, frozen=True):
         faults: trouble on the wire during the turn.
         anomalies: what was odd about the turn.
         others: the other choices by number: alternatives to this one, never a batch with it.
+        content: all of it in the order in which it began: texts, blocks of reasoning, and the `index` of
+            each call, whatever became of it.
     """
 
     dialect: str | None
@@ -88,6 +92,7 @@ class Turn(msgspec.Struct, frozen=True):
     faults: tuple[StreamFault, ...] = ()
     anomalies: tuple[Anomaly, ...] = ()
     others: dict[int, Turn] = {}
+    content: tuple[str | ReasoningBlock | int, ...] = ()
 
     def __repr__(self) -> str:
         return (

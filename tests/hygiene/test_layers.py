@@ -23,17 +23,18 @@ LAYERS = (
         *("turns", "endings", "turn_state", "facts", "assembler"),
     ),
     ("stream",),
-    ("iterate", "replay"),
+    ("iterate", "replay", "history"),
     ("cli", "__main__"),
     ("",),
 )
 PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}
-# What the order alone would allow, and is forbidden all the same: a dialect decodes no argument text, and
-# what reads argument text knows nothing of the wire.
+# What the order alone would allow, and is forbidden all the same: a dialect decodes no argument text, what
+# reads argument text knows nothing of the wire, and the history sees finished turns only.
 READERS = ("lexical", "tokens", "recovery", "arguments")
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},
+    "history": {"deltas", "framing", "dialects", *LAYERS[3], "stream"} - {"turns"},
     **{reader: {"deltas", "framing", "dialects"} for reader in READERS},
 }
 # Modules whose only use is to reach the world outside.
