@@ -33,10 +33,10 @@ from typing import Final, NamedTuple
 from wholecall.vocabulary import EditKind
 
 __all__ = [
+    "ESCAPE",
     "JSON_SPACE",
     "QUOTES",
     "SPACES",
-    "STRICT_STRING",
     "STRING",
     "Nesting",
     "Token",
@@ -112,7 +112,7 @@ _FOREIGN_DOUBLE = re.compile(_FOREIGN)
 _FOREIGN_SINGLE = re.compile(_FOREIGN + r"|[avxNU0-7]")
 
 
-STRICT_STRING: Final = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
+_CLEAN = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
 
 
 def spell(source: str) -> tuple[str, list[tuple[EditKind, int]]] | None:
@@ -121,7 +121,7 @@ def spell(source: str) -> tuple[str, list[tuple[EditKind, int]]] | None:
     Returns:
         The JSON string and, at most once per kind, each edit with its offset in `source`.
     """
-    if STRICT_STRING.fullmatch(source):  # nearly all of them
+    if _CLEAN.fullmatch(source):  # nearly all of them
         return source, []
     quote = source[0]
     seen: dict[EditKind, int] = {}
@@ -162,7 +162,7 @@ def _spell_piece(source: str, at: int, piece: str, quote: str) -> tuple[str | No
     return "\\" + piece, "invalid_escape"
 
 
-_ESCAPE = re.compile(r"""\\(u[0-9a-fA-F]{4}|["\\/bfnrt])""")
+ESCAPE: Final = re.compile(r"""\\(u[0-9a-fA-F]{4}|["\\/bfnrt])""")
 _ESCAPE_OR_APOSTROPHE = re.compile(r"""\\(u[0-9a-fA-F]{4}|["\\/bfnrt'])""")
 _MEANING = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -174,7 +174,7 @@ def _meaning(match: re.Match[str]) -> str:
 
 def plain(source: str) -> str:
     """Read the string token `source` directly: known escapes are resolved, all else stays as it is."""
-    escapes = _ESCAPE_OR_APOSTROPHE if source[0] == "'" else _ESCAPE
+    escapes = _ESCAPE_OR_APOSTROPHE if source[0] == "'" else ESCAPE
     value = escapes.sub(_meaning, source[1:-1])
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 

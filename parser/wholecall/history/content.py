@@ -9,7 +9,8 @@ it again (signatures and encrypted blocks mean nothing to another one) and goes 
   does not hold; and calls of provider-defined tools whose text could not be read;
 * under `on_malformed="omit"`, calls whose text is no JSON object.
 
-A turn that loses all of its calls loses its reasoning with them, and so does an aborted turn without calls.
+A turn that loses all calls that wait for an answer loses its reasoning with them; so does an aborted turn that
+has none.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Call(msgspec.Struct, frozen=True):
         arguments: as the transport carries them; of a `custom` call its free text, of `builtin` and
             `server` calls an object.
         event: what it was in the turn.
-        extra: the provider's fields, where they go back to where they came from.
+        namespace, extra: the provider's fields, where they go back to where they came from.
     """
 
     id: str
@@ -57,15 +58,11 @@ class Call(msgspec.Struct, frozen=True):
     kind: Kind
     arguments: Any
     event: CallEvent
+    namespace: str | None
     extra: dict[str, Any]
 
     def __repr__(self) -> str:
         return f"<Call {self.kind} {self.id!r} {self.name!r}>"
-
-    @property
-    def namespace(self) -> str | None:
-        """The tool's namespace, where the wire had one."""
-        return getattr(self.event, "namespace", None)
 
 
 Piece = Union[str, ReasoningBlock, Call]
@@ -83,7 +80,8 @@ class Capacity(msgspec.Struct, frozen=True):
         free_text: whether custom calls go back as such; elsewhere they are calls with one member, `input`.
         builtins: whether calls of provider-defined tools go back as such; elsewhere they are plain calls.
         server_calls: which of its own calls the provider takes back without their results.
-        follows: whether reasoning has to be followed by what it led to.
+        follows: whether reasoning has to be followed by what it led to, and calls that are known by their
+            own items (`item_id`) preceded by it.
     """
 
     origins: frozenset[str] = frozenset()
@@ -127,7 +125,7 @@ def gather(turn: Turn, capacity: Capacity, options: Options, ids: CallIds) -> Ga
     names = iter(given)
     calls = [call if call.kind == "server" else replace(call, id=next(names)) for call in drafts]
     kept = {call.event.index: call for call in calls}
-    thinks = native and (bool(calls) if events else turn.reason not in ("aborted", "error"))
+    thinks = native and (bool(given) or _lost_nothing(turn, events))
     pieces: list[Piece | None] = []
     for piece in content:
         if isinstance(piece, ReasoningBlock):
@@ -135,10 +133,24 @@ def gather(turn: Turn, capacity: Capacity, options: Options, ids: CallIds) -> Ga
         else:
             pieces.append(piece if isinstance(piece, str) else kept.get(piece.index))
     return Gathered(
-        _followed(pieces) if capacity.follows else [piece for piece in pieces if piece is not None],
+        _paired(content, pieces) if capacity.follows else [piece for piece in pieces if piece is not None],
         ids,
         {index: call.id for index, call in kept.items() if call.kind != "server"},
         tuple(event for event in events if event.index not in kept),
+    )
+
+
+def _lost_nothing(turn: Turn, events: Sequence[CallEvent]) -> bool:
+    """Whether a turn in which no call waits for an answer was whole, and never had one."""
+    return turn.reason not in ("aborted", "error") and not any(map(_waits, events))
+
+
+def _waits(event: CallEvent) -> bool:
+    """Whether the call was the client's to execute."""
+    return (
+        event.kind != "server"
+        if isinstance(event, ToolCallDropped)
+        else not isinstance(event, ServerToolCall)
     )
 
 
@@ -171,9 +183,10 @@ def _draft(event: CallEvent, capacity: Capacity, options: Options, *, native: bo
         return None
     name = event.kind if isinstance(event, BuiltinToolCall) else event.name
     id = event.id if event.id is not None else f"call_{event.turn}_{event.choice}_{event.index}"
-    extra = None if isinstance(event, ToolCallDropped) else event.extra
     assert name is not None  # nameless calls have no arguments to send
-    return Call(id, name, kind, arguments, event, copied(extra) if native and extra else {})
+    namespace: str | None = getattr(event, "namespace", None) if native else None
+    extra: dict[str, Any] = copied(getattr(event, "extra", None) or {}) if native else {}
+    return Call(id, name, kind, arguments, event, namespace, extra)
 
 
 def _encoded(event: CallEvent, capacity: Capacity, options: Options, *, native: bool) -> tuple[Kind, Any]:
@@ -206,14 +219,32 @@ def _with_ids(block: ReasoningBlock, ids: CallIds) -> ReasoningBlock:
     return block if known is None else replace(block, id=known)
 
 
-def _followed(pieces: Sequence[Piece | None]) -> list[Piece]:
-    """Return what is there, without reasoning whose next piece is not."""
+def _paired(content: Sequence[object], pieces: Sequence[Piece | None]) -> list[Piece]:
+    """Return what is there, reasoning and calls paired as the provider checks it.
+
+    A call whose reasoning is not there does not go by its item: the provider knows what led to the item.
+    """
     kept: list[Piece] = []
-    before: Piece | None = None  # the piece behind, as the walk goes backwards
+    orphaned = False
+    for origin, piece in zip(content, _followed(pieces), strict=True):
+        if isinstance(origin, ReasoningBlock):
+            orphaned = piece is None
+        if piece is not None:
+            kept.append(_without_item(piece) if orphaned and isinstance(piece, Call) else piece)
+    return kept
+
+
+def _without_item(call: Call) -> Call:
+    return replace(call, extra={key: value for key, value in call.extra.items() if key != "item_id"})
+
+
+def _followed(pieces: Sequence[Piece | None]) -> list[Piece | None]:
+    """Return the pieces, with None for reasoning whose next piece is None; blank text is no piece."""
+    found: list[Piece | None] = []
+    behind: Piece | None = None
     for piece in reversed(pieces):
-        here = None if isinstance(piece, ReasoningBlock) and before is None else piece
-        if here is not None:
-            kept.append(here)
-        if not (isinstance(piece, str) and not piece.strip()):
-            before = here
-    return kept[::-1]
+        here = None if isinstance(piece, ReasoningBlock) and behind is None else piece
+        found.append(here)
+        if not isinstance(piece, str) or piece.strip():
+            behind = here
+    return found[::-1]

@@ -183,7 +183,7 @@ def _plan(text: str, options: _Options) -> _Plan | None:
         _cut_strings(plan, spans, options)
         over = over and not options.fits(utf8_size(plan.text))
     if over:
-        shorter = read_spans(plan.text, options.protect) if plan.changed else spans
+        shorter = read_spans(plan.text, options.protect, arrays=True)
         assert shorter is not None  # valid JSON stays valid
         _cut_arrays(plan, shorter, options)
     plan.fits = options.fits(utf8_size(plan.text))

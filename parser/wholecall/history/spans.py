@@ -17,7 +17,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Container
 from typing import Final, NamedTuple
 
-from wholecall.tokens import STRICT_STRING, Token, scan
+from wholecall.tokens import ESCAPE, Token, scan
 
 __all__ = ["Array", "Spans", "String", "read_spans"]
 
@@ -31,7 +31,7 @@ class String(NamedTuple):
 
 
 class Array:
-    """An array: its number among all of them, and the ranges of its items."""
+    """An array: its number among all of them, and the ranges of its items, which are some."""
 
     __slots__ = ("ends", "number", "starts")
 
@@ -46,7 +46,8 @@ class Spans:
 
     Attributes:
         strings: the string values that are neither the whole text nor protected, in order.
-        arrays: the arrays that are not protected, in order of their beginnings.
+        arrays: where they were asked for, those that are not protected and have more than two items, in
+            order of their beginnings.
     """
 
     def __init__(self) -> None:
@@ -64,10 +65,13 @@ class Spans:
         return at < len(self._protected) and self._protected[at] < end
 
 
-def read_spans(text: str, protect: Container[str] = ()) -> Spans | None:
-    """Return where the strings and arrays stand; None if the text is not strict JSON."""
-    reader = _Reader(text, protect)
-    return reader.spans if reader.read() else None
+def read_spans(text: str, protect: Container[str] = (), *, arrays: bool = False) -> Spans | None:
+    """Return where the strings (and, if asked for, the arrays) stand; None if the text is not strict JSON."""
+    reader = _Reader(text, protect, arrays=arrays)
+    if not reader.read():
+        return None
+    reader.spans.arrays.sort(key=lambda array: array.starts[0])  # they were found at their ends
+    return reader.spans
 
 
 # What follows a value, by the state in which it came. A state names the open container, and what came last.
@@ -76,6 +80,15 @@ _NEXT: Final = {("{v", ","): "{,", ("[v", ","): "[,", ("{k", ":"): "{:"}
 _KEY: Final = frozenset({"{", "{,"})
 _CLOSES: Final = {"}": frozenset({"{", "{v"}), "]": frozenset({"[", "[v"})}
 _WORD = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
+
+
+_ILLEGAL = re.compile(r"[\\\x00-\x1f]")
+
+
+def _is_strict(string: str) -> bool:
+    """Whether a closed string is JSON: in double quotes, with legal escapes, without control characters."""
+    rest = ESCAPE.sub("", string) if "\\" in string else string
+    return string[0] == '"' and not _ILLEGAL.search(rest)
 
 
 class _Open(NamedTuple):
@@ -87,8 +100,9 @@ class _Open(NamedTuple):
 
 
 class _Reader:
-    def __init__(self, text: str, protect: Container[str]) -> None:
+    def __init__(self, text: str, protect: Container[str], *, arrays: bool) -> None:
         self.spans = Spans()
+        self._arrays = arrays
         self._text = text
         self._protect = protect
         self._state = "start"
@@ -121,7 +135,7 @@ class _Reader:
         return state is not None
 
     def _string(self, token: Token) -> bool:
-        if not STRICT_STRING.fullmatch(self._text, token.start, token.end):
+        if not _is_strict(self._text[token.start : token.end]):
             return False
         if self._state in _KEY:
             self._key(token)
@@ -173,11 +187,9 @@ class _Reader:
             return False
         self._begin(token.start)
         array = None
-        if token.kind == "[":
+        if self._arrays and token.kind == "[":
             array = Array(self._n_arrays)
             self._n_arrays += 1
-            if not self._guarded:
-                self.spans.arrays.append(array)
         self._stack.append(_Open(self._state, self._guarded, array))
         self._state = token.kind
         return True
@@ -185,5 +197,8 @@ class _Reader:
     def _close(self, token: Token) -> bool:
         if self._state not in _CLOSES[token.kind]:
             return False
-        self._end(self._stack.pop().state, token.end)
+        closed = self._stack.pop()
+        if closed.array is not None and not closed.protected and len(closed.array.starts) > 2:
+            self.spans.arrays.append(closed.array)
+        self._end(closed.state, token.end)
         return True
