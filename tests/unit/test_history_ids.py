@@ -164,6 +164,13 @@ def test_kimi_counts_calls() -> None:
     assert ["functions.get_tide:0", "functions.now:3", "functions.now:4"] == later
 
 
+def test_kimis_numbers_may_be_taken() -> None:
+    """A number that one of Kimi's own ids has is not given again."""
+    assert ["functions.f:1", "functions.f:2", "functions.g:2"] == CallIds("kimi").assign(
+        [("functions.f:1", "f"), ("call_x", "f"), ("call_y", "g")]
+    )[1]
+
+
 @pytest.mark.parametrize("rule", ["openai40", "kimi"])
 def test_kimis_own_ids_stay(rule: Any) -> None:
     """Kimi's ids repeat in every turn; where any text is an id they stay, but never twice in one turn (quirk 64)."""

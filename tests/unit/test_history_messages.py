@@ -11,7 +11,8 @@ import pytest
 
 from tests.support.events import builtin, call, custom, drop, server, turn
 from wholecall import Turn, UnknownDialect
-from wholecall.history import CallIds, Transport, encode_calls
+from wholecall.history import CallIds, Transport, encode_calls, transport_named
+from wholecall.history.content import Capacity, Options, gather
 from wholecall.turns import Reasoning, ReasoningBlock
 
 CUT = '{"path": "/foo'
@@ -746,3 +747,7 @@ def test_reprs_show_no_arguments() -> None:
     assert "sekrit" not in repr(encoded)
     assert "<Encoded messages=1 calls=1 left_out=1>" == repr(encoded)
     assert "sekrit" not in repr(encoded.left_out)
+    options = Options(transport_named("anthropic"), "wrap", strict_json_arguments=False)
+    assert "[<Call function 'c1' 'f'>]" == repr(
+        gather(sent, Capacity(), options, CallIds("anthropic")).pieces
+    )
