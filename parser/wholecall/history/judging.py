@@ -118,8 +118,10 @@ def judge(answer: Answer, rules: Rules, shape: Shape) -> list[Part]:
 def _stops(answer: Answer, shape: Shape) -> Iterator[tuple[Part, Stop]]:
     """Yield each call with the word on how it ended."""
     for line in answer.lines:
-        stop = _stop(line.stop) if shape.by_order else answer.stop
-        yield from ((part, stop) for part in line.parts if part.here and part.kind == "call")
+        stop: Stop = _stop(line.stop) if shape.by_order else answer.stop
+        for part in line.parts:
+            if part.here and part.kind == "call":
+                yield part, stop
 
 
 def _drop(parts: Iterable[Part]) -> None:
