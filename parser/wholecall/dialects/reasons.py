@@ -11,9 +11,15 @@ from wholecall.vocabulary import TurnReason
 __all__ = ["FINISH_REASONS", "turn_reason"]
 
 _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
-    "tool_calls": ("tool_calls", "function_call", "tool_use", "tool_call", "requires_action"),
-    "stop": ("stop", "end_turn", "complete", "completed", "eos", "stop_sequence", "success"),
-    "length": ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"),
+    "tool_calls": (
+        *("tool_calls", "function_call", "tool_use", "tool_call", "requires_action"),
+        "end_of_message",  # llama-stack: a partial answer, so a call
+    ),
+    "stop": ("stop", "end_turn", "end_of_turn", "complete", "completed", "eos", "stop_sequence", "success"),
+    "length": (
+        *("length", "max_tokens", "max_output_tokens", "out_of_tokens"),
+        *("model_length", "model_context_window_exceeded"),
+    ),
     "content_filter": (
         "content_filter",
         "content_filtered",
