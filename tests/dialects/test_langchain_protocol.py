@@ -270,7 +270,7 @@ def test_a_call_is_whole_once_another_went_on_after_it() -> None:
     ],
 )
 def test_an_invalid_call_is_refused(args: Any, error: Any, told: list[Delta], detail: str) -> None:
-    """The relay could not read it, and whoever executes calls there has been told so (quirk 112)."""
+    """The relay could not read it, and whoever executes calls there has been told so (quirk 114)."""
     finish = done(args, kind="invalid_tool_call")
     finish["content"]["error"] = error
 
@@ -387,7 +387,7 @@ def test_a_message_is_a_turn() -> None:
 
 
 def test_agents_speak_side_by_side() -> None:
-    """A message is the one under way in its namespace and node: an event there switches to its turn (quirk 113)."""
+    """A message is the one under way in its namespace and node: an event there switches to its turn (quirk 115)."""
     other = START | {"id": "n"}
     text = block("delta", {"type": "text-delta", "text": "x"})
 
@@ -407,7 +407,7 @@ def test_agents_speak_side_by_side() -> None:
 
 
 def test_runs_speak_side_by_side() -> None:
-    """In a pair the second event names the run: one place may have several (quirk 113)."""
+    """In a pair the second event names the run: one place may have several (quirk 115)."""
     text = block("delta", {"type": "text-delta", "text": "x"})
     first, second = ({"run_id": name, "langgraph_node": "n"} for name in ("r1", "r2"))
 
@@ -438,7 +438,7 @@ def test_runs_speak_side_by_side() -> None:
 
 
 def test_a_second_start_in_one_place_breaks_off_the_first() -> None:
-    """Quirk 113: events of both may follow, so a piece without an id is nobody's, and finishes know their calls."""
+    """Quirk 115: events of both may follow, so a piece without an id is nobody's, and finishes know their calls."""
     second = START | {"id": "n"}
     assert [
         OPENED,
@@ -476,7 +476,7 @@ def test_events_may_come_before_any_start() -> None:
 
 @pytest.mark.parametrize("role", ["human", "user", "system", "developer", "tool"])
 def test_messages_of_others_are_not_told(role: str) -> None:
-    """Graphs replay what people and tools said: no answer, even if the model speaks beside it (quirk 114)."""
+    """Graphs replay what people and tools said: no answer, even if the model speaks beside it (quirk 116)."""
     text = block("delta", {"type": "text-delta", "text": "x"})
     theirs = {"event": "message-start", "role": role, "id": "h"}
 
@@ -491,7 +491,7 @@ def test_messages_of_others_are_not_told(role: str) -> None:
 
 
 def test_a_message_is_told_once() -> None:
-    """Quirk 114: its id comes again in the namespace of a parent, with all that it said."""
+    """Quirk 116: its id comes again in the namespace of a parent, with all that it said."""
     text = block("delta", {"type": "text-delta", "text": "x"})
     told = [START, text, FINISH]
 

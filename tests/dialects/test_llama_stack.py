@@ -77,7 +77,7 @@ def refused(text: str, slot: int = 0) -> CallRefused:
 
 
 def test_an_answer_speaks_and_calls() -> None:
-    """The object on success is the call; what the model wrote of it is no arguments (quirk 111)."""
+    """The object on success is the call; what the model wrote of it is no arguments (quirk 113)."""
     deltas = translate(
         event("start"),
         event(delta={"type": "text", "text": "Hi"}),
@@ -131,7 +131,7 @@ def test_calls_keep_their_order() -> None:
 
 
 def test_a_failure_keeps_what_was_written() -> None:
-    """The server repeats it, or not; it may also have labels for what it could not read (quirk 111)."""
+    """The server repeats it, or not; it may also have labels for what it could not read (quirk 113)."""
     pieces = told("started", ""), told("in_progress", "<f>"), told("in_progress", "{a")
 
     assert [OPENED, refused("<f>{a")] == translate(*pieces, told("failed", ""))
@@ -156,7 +156,7 @@ def test_a_failure_keeps_what_was_written() -> None:
     ],
 )
 def test_what_was_written_and_never_read_is_a_call_without_a_name(last: Any, deltas: list[Delta]) -> None:
-    """However the answer ends, what there is of the call is told, and is not told again (quirk 111)."""
+    """However the answer ends, what there is of the call is told, and is not told again (quirk 113)."""
     assert [OPENED, Slot(0, 0, None, "[f(a="), *deltas] == translate(
         told("started", ""), told("in_progress", "[f(a="), last
     )
@@ -199,7 +199,7 @@ def test_the_last_event_has_the_reason(reason: Any, finish: list[Delta]) -> None
 
 
 def test_calls_may_follow_the_last_event() -> None:
-    """Some relays tell calls in events that say the answer is complete (quirk 115): the end of the stream ends it."""
+    """Some relays tell calls in events that say the answer is complete (quirk 117): the end of the stream ends it."""
     last = event("complete", {"type": "tool_call", "parse_status": "succeeded", "tool_call": call({"a": 1})})
     said = Finish(0, "stop", "end_of_turn")
 

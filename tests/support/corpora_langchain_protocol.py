@@ -155,7 +155,7 @@ def run_fails() -> Built:
     return wire.stream([*begun, failed]), expect(reason="error", dropped=[lost], faults=["provider_error"])
 
 
-@case("langchain-protocol/agents-side-by-side", 56, 113, 114)
+@case("langchain-protocol/agents-side-by-side", 56, 115, 116)
 def agents_side_by_side() -> Built:
     """Two agents speak in turns under their own namespaces; tools run; the graph above tells their messages again."""
     calls = [Call("c1", "look", '{"at":"millpond"}'), Call("c2", "look", '{"at":"race"}')]
@@ -172,7 +172,7 @@ def agents_side_by_side() -> Built:
     return wire.stream([*human, *events, *again]), expect(*found, anomalies=[])
 
 
-@case("langchain-protocol/two-messages-in-one-place", 113)
+@case("langchain-protocol/two-messages-in-one-place", 115)
 def one_place() -> Built:
     """A node runs two models at once, and nothing but the ids of calls tells their events apart."""
     one, two = Call("c1", "sift", '{"mesh":1}'), Call("c2", "sift", '{"mesh":2}')
@@ -195,7 +195,7 @@ def one_place() -> Built:
     return wire.stream(placed(data)), expect(*found, dropped=lost, faults=["undecodable_frame"])
 
 
-@case("langchain-protocol/runs-of-one-node", 113, suffix="ndjson")
+@case("langchain-protocol/runs-of-one-node", 115, suffix="ndjson")
 def runs_of_one_node() -> Built:
     """Two runs of one node inside a process: each event comes with its run, in a pair."""
     calls = [Call("c1", "weigh", '{"sack":1}'), Call("c2", "weigh", '{"sack":2}')]
@@ -210,7 +210,7 @@ def runs_of_one_node() -> Built:
     return json_lines(events), expect(*found)
 
 
-@case("langchain-protocol/invalid-call", 33, 112)
+@case("langchain-protocol/invalid-call", 33, 114)
 def invalid_call() -> Built:
     """The relay could not read two of three calls: one that could be recovered, and one that was written for none."""
     odd, none = Call("c1", "dress", "{'stone': 'runner',}"), Call("c3", "lower", "")

@@ -10,7 +10,7 @@ from tests.support.encode_llama_stack import call_delta, event, old_event, text,
 __all__: list[str] = []
 
 
-@case("llama-stack/single-call", 111)
+@case("llama-stack/single-call", 113)
 def single_call() -> Built:
     """Text, then a call that the model writes as a Python list; the server tells it as an object."""
     call = Call("4f2a-uuid", "get_weather", '{"location":"Þingvellir"}')
@@ -26,7 +26,7 @@ def single_call() -> Built:
     return wire.stream(events), expect(found, anomalies=[])
 
 
-@case("llama-stack/parallel-in-one-text", 111)
+@case("llama-stack/parallel-in-one-text", 113)
 def parallel() -> Built:
     """Three calls written as one text; the last of them has arguments that nest."""
     calls = [
@@ -64,7 +64,7 @@ def no_arguments() -> Built:
     return wire.stream(events), expect(*found)
 
 
-@case("llama-stack/relayed-in-pieces", 56, 111)
+@case("llama-stack/relayed-in-pieces", 56, 113)
 def relayed() -> Built:
     """A relay of chat completions: pieces of two calls that alternate, with brackets that nobody wrote; no start."""
     one, two = Call("call_a", "add", '{"x": 1, "y": 2}'), Call("call_b", "add", '{"x": 3, "y": 4}')
@@ -77,7 +77,7 @@ def relayed() -> Built:
     return wire.stream(events), expect(*found, anomalies=[])
 
 
-@case("llama-stack/failed", 111)
+@case("llama-stack/failed", 113)
 def failed() -> Built:
     """Three failures beside a call: nothing could be read, no such tool was asked for, and one told as an object."""
     raw = '[fly_kite(height="high"), get_tide()]'
@@ -112,7 +112,7 @@ def cut_length() -> Built:
     )
 
 
-@case("llama-stack/cut-before-the-call", 49, 111)
+@case("llama-stack/cut-before-the-call", 49, 113)
 def cut_unread() -> Built:
     """The token limit cuts what the model writes, and the server says no more of it."""
     events = [event("start"), *written('[tide(port="Hu', every(4)), event("complete", reason="out_of_tokens")]
@@ -120,7 +120,7 @@ def cut_unread() -> Built:
     return wire.stream(events), expect(dropped=[cut], reason="length")
 
 
-@case("llama-stack/dropped-connection", 51, 111)
+@case("llama-stack/dropped-connection", 51, 113)
 def dropped_connection() -> Built:
     """The connection ends while the model writes its second call; it was done with the first one."""
     events = [event("start"), *written("[heave()", every(3))]
@@ -174,7 +174,7 @@ def first_version() -> Built:
     return wire.stream(events), expect(good("u1", "brave_search", {"query": "neap tide"}), anomalies=[])
 
 
-@case("llama-stack/calls-in-the-last-events", 115)
+@case("llama-stack/calls-in-the-last-events", 117)
 def calls_in_complete() -> Built:
     """A relay of another gateway tells whole calls in events that say the answer is complete."""
     calls = [
@@ -209,7 +209,7 @@ def whole_body() -> Built:
     return compact(wire.body(turn)).encode(), expect(*found, anomalies=[])
 
 
-@case("llama-api/then-llama-stack", 89, 111)
+@case("llama-api/then-llama-stack", 89, 113)
 def after_text() -> Built:
     """A log without what is null begins like Meta's API; the first call tells that it is llama-stack's."""
     call = Call("u1", "tack", '{"to":"starboard"}')
