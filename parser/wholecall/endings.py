@@ -30,7 +30,7 @@ CUT_REASONS = frozenset({"length", "content_filter"})
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
 _PRECEDENCE = ("aborted", "error", "content_filter", "length")
 _NO_CLAIM = frozenset(
-    {"completed", "STOP", "success", "turnComplete"}
+    {"completed", "STOP", "success", "turnComplete", "end_of_turn"}
 )  # that is all that some dialects ever say
 _EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)
 

@@ -29,6 +29,8 @@ DASHSCOPE = {"output": {"choices": [{"message": {"content": "x"}}]}, "request_id
 CONVERSATIONS = {"type": "conversation.response.started", "conversation_id": "r1"}
 WORKERS = {"response": "x"}
 LLAMA = {"id": "r1", "event": {"event_type": "start", "delta": {"type": "text", "text": "x"}}}
+LLAMA_STACK = {"event": {"event_type": "start", "delta": {"type": "text", "text": "x"}, "logprobs": None}}
+PROTOCOL = {"event": "message-start", "role": "ai", "id": "r1", "metadata": {"model": "m"}}
 LIVE = {"serverContent": {"modelTurn": {"parts": [{"text": "x"}]}}}
 INTERACTION = {"event_type": "interaction.created", "interaction": {"id": "r1", "model": "m"}}
 AG_UI = {"type": "RUN_STARTED", "threadId": "t", "runId": "r1"}
@@ -59,6 +61,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "mistral-conversations": CONVERSATIONS,
     "workers-ai": WORKERS,
     "llama-api": LLAMA,
+    "llama-stack": LLAMA_STACK,
     "gemini-live": LIVE,
     "xai-grpc": XAI,
     "gemini-interactions": INTERACTION,
@@ -66,6 +69,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "vercel-ui": VERCEL_UI,
     "langchain": LANGCHAIN,
     "langchain-events": LANGCHAIN_EVENTS,
+    "langchain-protocol": PROTOCOL,
     "openai-realtime": REALTIME,
     "openai-assistants": ASSISTANTS,
     "acp": ACP,
@@ -77,7 +81,7 @@ ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     "gemini-live": (None, None),
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
     **dict.fromkeys(("dashscope", "mistral-conversations", "llama-api"), ("r1", None)),
-    "workers-ai": (None, None),
+    **dict.fromkeys(("workers-ai", "llama-stack"), (None, None)),
     "ag-ui": ("r1", None),
     **dict.fromkeys(("cohere-v1", "cohere-v2", "vercel-ui"), ("r1", None)),
     "openai-realtime": ("r1", None),
@@ -238,7 +242,24 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "tool.execution_start", "data": {}}, "copilot"),
         ({"type": "session.mcp_servers_loaded", "data": {"servers": []}, "ephemeral": True}, "copilot"),
         ({"event": {"event_type": "metrics"}}, "llama-api"),
+        ({"event": {"event_type": "progress", "delta": {"type": "text", "text": "x"}}}, "llama-api"),
+        ({"id": "r1", "event": {"event_type": "start", "delta": {"type": "text", "text": ""}}}, "llama-api"),
         ({"completion_message": {"content": "x"}, "id": "r1"}, "llama-api"),
+        ({"completion_message": {"stop_reason": "stop", "tool_calls": [{"id": "c"}]}}, "llama-api"),
+        (LLAMA_STACK, "llama-stack"),
+        ({"event": {"event_type": "start", "delta": "", "stop_reason": None}}, "llama-stack"),
+        ({"event": {"event_type": "progress", "delta": {"parse_status": "started"}}}, "llama-stack"),
+        ({"event": {"event_type": "complete", "stop_reason": "end_of_turn"}}, "llama-stack"),
+        ({"event": {"event_type": "complete"}, "metrics": None}, "llama-stack"),
+        ({"completion_message": {"content": "x", "stop_reason": "out_of_tokens"}}, "llama-stack"),
+        ({"completion_message": {"content": "x"}, "logprobs": None}, "llama-stack"),
+        ({"completion_message": {"tool_calls": [{"tool_name": "f"}]}}, "llama-stack"),
+        (PROTOCOL, "langchain-protocol"),
+        ({"event": "content-block-start", "index": 0, "content": {"type": "text"}}, "langchain-protocol"),
+        ({"event": "content-block-delta", "index": 0, "delta": {}}, "langchain-protocol"),
+        ({"event": "content-block-finish", "index": 0, "content": {}}, "langchain-protocol"),
+        ({"type": "event", "method": "messages", "params": {"data": PROTOCOL}}, "langchain-protocol"),
+        ({"type": "event", "method": "lifecycle", "params": {"data": {}}, "seq": 1}, "langchain-protocol"),
     ],
 )
 def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) -> None:
@@ -312,7 +333,17 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"event": {"event_type": "tomorrow"}},
         {"event": {"event_type": ["start"]}},
         {"event": "start"},
+        {"event": {"event_type": "start", "delta": {"type": "text", "text": ""}}},
+        {"event": {"event_type": {}, "delta": ""}},
         {"completion_message": None},
+        {"event": "message-finish"},
+        {"event": ["message-start"]},
+        {"event": "values", "data": {}},
+        {"type": "event", "method": "messages", "params": {}},
+        {"type": "event", "method": "messages", "params": None},
+        {"type": "event", "method": "tomorrow", "params": {"data": {}}},
+        {"type": "event", "method": ["messages"], "params": {"data": {}}},
+        {"method": "messages", "params": {"data": {}}},
         {"outputs": [{"type": "message.output", "content": "x"}]},
         {"chunk": {"outputs": [None]}},
         {"chunk": {"usage": {}}, "outputs": "x"},

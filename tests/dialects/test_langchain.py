@@ -270,9 +270,9 @@ def test_errors_and_odd_events(frame: Any, deltas: list[Delta]) -> None:
         ('{"type":"ai","content":""}', None),
         ('{"event":"on_chain_start","run_id":"r"}', "langchain-events"),
         ('{"event":"on_chain_start"}', None),
-        ('{"event":"message-start","run_id":"r"}', None),
+        ('{"event":"message-start","run_id":"r"}', "langchain-protocol"),
     ],
 )
 def test_detection(data: str, name: str | None) -> None:
-    """A message of a model is known by its type, LangGraph's lists by their event, events by their names."""
+    """A message of a model is known by its type, LangGraph's lists by their event, events by their names, or by those of the protocol."""
     assert name == detect(data.encode())

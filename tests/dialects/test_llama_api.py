@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 
 from wholecall.deltas import (
+    ITEM_DONE,
     OBJECT,
+    CallClosed,
+    CallSeen,
+    CallWhole,
     Delta,
     Finish,
     Labelled,
     Noted,
+    Slot,
     TextFragment,
     TurnEnded,
     TurnOpened,
@@ -117,6 +122,25 @@ def test_the_content_of_a_body_has_three_shapes(content: Any) -> None:
     body = {"id": "r", "completion_message": {"content": content}}
 
     assert [OPENED, TextFragment(0, "Hi"), TurnEnded("r")] == translate(body)
+
+
+def test_a_call_with_a_parse_status_is_llama_stacks() -> None:
+    """Where text alone decided, the first such call hands over the stream, which is open, and its end (quirk 89)."""
+    object_ = {"call_id": "c", "tool_name": "f", "arguments": {"a": 1}}
+    told = [
+        event(type="tool_call", parse_status=status, tool_call=call)
+        for status, call in (("in_progress", "[f("), ("succeeded", object_), ("in_progress", "[g("))
+    ]
+
+    assert [
+        OPENED,
+        TextFragment(0, "Hi"),
+        CallSeen(0, 0, None, "c", "f"),
+        CallWhole(0, 0, None, "c", "f", '{"a": 1}', ITEM_DONE),
+        CallClosed(0, 0, None, final=False),
+        Slot(0, 1, None, "[g("),
+    ] == translate(event("start"), event(type="text", text="Hi"), *told)
+    assert [OPENED, Slot(0, 0, None, "[g("), TurnEnded()] == translate(told[2], "[DONE]")
 
 
 def test_errors_are_fatal() -> None:

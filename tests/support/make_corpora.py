@@ -29,7 +29,9 @@ from tests.support import (  # noqa: E402  (a script has no package to import fr
     corpora_frameworks,  # noqa: F401
     corpora_gemini,  # noqa: F401
     corpora_invoke,  # noqa: F401
+    corpora_langchain_protocol,  # noqa: F401
     corpora_live,  # noqa: F401
+    corpora_llama_stack,  # noqa: F401
     corpora_ollama,  # noqa: F401
     corpora_openai,  # noqa: F401
     corpora_relays,  # noqa: F401

@@ -117,6 +117,7 @@ def test_counts() -> None:
         ([*call(), Finish(0, "stop", "STOP")], ()),
         ([*call(), Finish(0, "stop", "success")], ()),
         ([*call(), Finish(0, "stop", "turnComplete")], ()),
+        ([*call(), Finish(0, "stop", "end_of_turn")], ()),
         ([*call("server"), Finish(0, "stop", "stop")], ()),
         ([*DROP, Finish(0, "stop", "stop")], ()),
         ([*call(), Finish(0, "length", "length")], ()),

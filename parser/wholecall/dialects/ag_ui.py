@@ -18,6 +18,9 @@ the client's. So `TOOL_CALL_END` closes nothing, and a run that breaks off leave
 
 A snapshot restates calls, and tells those that were not streamed; calls before the last message of the user,
 answered ones, and those that the run was started with are history. Its text is no answer, and is skipped.
+
+Events are read as JSON only. The binary encoding (`application/vnd.ag-ui.event+proto`) had no place for results
+before the protocol's version 1.0: there a call that the agent executed looks like one for the client.
 Source: AG-UI documentation, "Events", and the schema of version 1.0.
 """
 

@@ -10,6 +10,9 @@ Calls have no index and no end of their own: a piece without an id continues the
 of ids is told as the index, and what the labels mean is left to the binder. A whole body is
 `{id, completion_message: {content, stop_reason, tool_calls}, metrics}`.
 
+llama-stack's own API is where this one comes from: a start may be either's, and decides nothing if it has no id.
+Where text alone decided, the first call with a `parse_status` hands the stream over.
+
 Source: Llama API reference, "Chat completion", and the types of its Python SDK.
 """
 
@@ -21,11 +24,12 @@ from typing import Any, Union
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.deltas import Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened, UsageSeen
+from wholecall.deltas import Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened
 from wholecall.dialects.chat_calls import labelled, member, speech
 from wholecall.dialects.chat_views import DeltaView, ToolCallView
 from wholecall.dialects.decode import is_noise, plain, provider_error
 from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.llama_stack import LlamaStackTranslator, counts
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
@@ -37,6 +41,7 @@ _TYPES = frozenset({"start", "progress", "complete", "metrics"})
 
 class _Delta(ToolCallView, gc=False):
     text: Any = None
+    parse_status: Any = None
 
 
 class _Event(msgspec.Struct, gc=False):
@@ -64,7 +69,10 @@ class _Frame(msgspec.Struct, gc=False):
 
 def detect(payload: Mapping[str, Any], _event: str) -> bool:
     """An event inside the payload that says which one it is, or a whole body."""
-    kind = member(payload.get("event"), "event_type")
+    event = payload.get("event")
+    kind, text = member(event, "event_type"), member(event, "delta", "text")
+    if kind == "start" and text == "" and "id" not in payload:
+        return False
     return (isinstance(kind, str) and kind in _TYPES) or isinstance(payload.get("completion_message"), dict)
 
 
@@ -78,6 +86,15 @@ class LlamaTranslator(ViewTranslator):
         self._open = False
         self._numbers: dict[str, int] = {}
         self._latest = 0
+        self._other: LlamaStackTranslator | None = None  # whose stream it turned out to be
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        return super().translate(frame) if self._other is None else self._other.translate(frame)
+
+    def close(self) -> list[Delta]:
+        """Say what the end of the stream says: nothing, unless it is llama-stack's."""
+        return [] if self._other is None else self._other.close()
 
     def _done(self) -> list[Delta]:
         return [TurnEnded(self._key)]
@@ -91,6 +108,9 @@ class LlamaTranslator(ViewTranslator):
         if event is None:
             return [] if is_noise(frame) or view.type == "ping" else [Noted(0, "unknown_events")]
         deltas = self._begin(view)
+        if event.delta is not None and event.delta.parse_status is not None:
+            self._other = LlamaStackTranslator(opened=True)
+            return deltas + self._other.translate(frame)
         if event.delta is not None:
             deltas += self._delta(event.delta)
         elif text_label(event.event_type) not in _TYPES:
@@ -129,8 +149,4 @@ class LlamaTranslator(ViewTranslator):
 def _end(stop_reason: object, metrics: object) -> list[Delta]:
     """Return the reason and the counts, where they are told."""
     known = turn_reason(stop_reason)
-    deltas: list[Delta] = [] if known is None else [Finish(0, *known)]
-    entries = metrics if isinstance(metrics, list) else []
-    named = ((name_label(member(entry, "metric")), member(entry, "value")) for entry in entries)
-    usage = {name: value for name, value in named if name is not None and value is not None}
-    return [*deltas, UsageSeen(usage)] if usage else deltas
+    return [*([] if known is None else [Finish(0, *known)]), *counts(metrics)]

@@ -11,21 +11,18 @@ from wholecall.vocabulary import TurnReason
 __all__ = ["FINISH_REASONS", "turn_reason"]
 
 _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
-    "tool_calls": ("tool_calls", "function_call", "tool_use", "tool_call", "requires_action"),
-    "stop": (
-        "stop",
-        "end_turn",
-        "complete",
-        "completed",
-        "eos",
-        "eos_token",
-        "stop_sequence",
-        "success",
-        "finish",
-        "finished",
-        "stop_criteria_met",
+    "tool_calls": (
+        *("tool_calls", "function_call", "tool_use", "tool_call", "requires_action"),
+        "end_of_message",  # llama-stack: a partial answer, so a call
     ),
-    "length": ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"),
+    "stop": (
+        *("stop", "end_turn", "end_of_turn", "stop_sequence", "stop_criteria_met", "eos", "eos_token"),
+        *("complete", "completed", "finish", "finished", "success"),
+    ),
+    "length": (
+        *("length", "max_tokens", "max_output_tokens", "out_of_tokens"),
+        *("model_length", "model_context_window_exceeded"),
+    ),
     "content_filter": (
         "content_filter",
         "content_filtered",

@@ -1,0 +1,207 @@
+"""LangChain's content-block protocol: `stream_events(version="v3")`, and the streams of agent servers.
+
+    {"type": "event", "seq"?, "method": "messages", "params": {"namespace": […], "node"?, "data": DATA}}
+        message-start         role, id, metadata?{model}
+        content-block-start   index, content{type: tool_call_chunk, id, name, args: ""}
+        content-block-delta   index, delta{type: text-delta, text}
+                                          {type: reasoning-delta, reasoning}
+                                          {type: tool-call-delta, args}          the next piece
+                                          {type: block-delta, fields{args, …}}   all so far
+        content-block-finish  index, content{type: tool_call | server_tool_call, id, name, args: OBJECT}
+                                            {type: invalid_tool_call, id, name, args: TEXT, error}
+        message-finish        usage?, metadata?{finish_reason}, reason?
+        error                 message, code?
+
+Inside a process DATA comes bare, or as a pair `[DATA, {run_id, langgraph_node}]`. The other methods say what the
+graph does; `tools` tells the execution of calls, and is skipped.
+
+A message is a turn. Its events do not name it: it is the one under way at their namespace and node, or of their
+run where they have a `run_id`. A second start there breaks off the message before. Graphs tell messages again in
+their parents' namespaces, and replay those of people: such messages are skipped. The finish of a block has the
+last word on it; it comes before the reason, so `CallClosed` is not final.
+
+Source: LangChain's Agent Streaming Protocol, `protocol.cddl`; LangChain reference, `language_models.event`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from wholecall.deltas import Delta, Finish, Noted, TurnEnded, TurnOpened, UsageSeen
+from wholecall.dialects.decode import is_noise, plain, provider_error
+from wholecall.dialects.labels import id_label, index_label, text_label
+from wholecall.dialects.langchain_protocol_blocks import Blocks
+from wholecall.dialects.langchain_protocol_messages import HERE, Message, Messages, Namespace, Place
+from wholecall.dialects.langchain_protocol_views import (
+    DECODER,
+    METHODS,
+    Data,
+    Envelope,
+    Params,
+    content_of,
+    finish_deltas,
+    message_id,
+    model_of,
+)
+from wholecall.dialects.translator import ViewTranslator
+from wholecall.framing.frame import Frame
+
+__all__ = ["LangChainProtocolTranslator", "detect"]
+
+_DECISIVE = frozenset({"message-start", "content-block-start", "content-block-delta", "content-block-finish"})
+_OTHERS = frozenset({"human", "user", "system", "developer", "tool"})  # whose messages are no answer
+
+
+def detect(payload: Mapping[str, Any], _event: str) -> bool:
+    """An event of a message, bare or in its envelope, or any other event in that envelope."""
+    kind, method, params = payload.get("event"), payload.get("method"), payload.get("params")
+    if isinstance(kind, str):
+        return kind in _DECISIVE
+    if payload.get("type") != "event" or not isinstance(params, dict):
+        return False
+    return isinstance(method, str) and method in METHODS and "data" in params
+
+
+class LangChainProtocolTranslator(ViewTranslator):
+    """Frames of one stream to deltas."""
+
+    decoder = DECODER
+
+    def __init__(self) -> None:
+        self._messages = Messages()
+        self._now: Message | None = None  # whose turn is the current one
+        self._told: set[str | None] = set()  # ids of messages that began
+        self._n_turns = 0
+        self._events: dict[str | None, Callable[[Message, Data], list[Delta]]] = {
+            "content-block-delta": _block_delta,
+            "content-block-start": _block_start,
+            "content-block-finish": _block_finish,
+            "message-finish": self._finish,
+            "usage": _usage,
+            "error": self._error,
+        }
+
+    def _take(self, view: Envelope, frame: Frame) -> list[Delta]:
+        if view.method is not None:
+            return self._enveloped(view, view.params or Params())
+        if view.event is not None:
+            return self._event(view, HERE, view.seq)
+        if view.error or frame.event == "error":
+            fault = provider_error(view.error or plain(frame.data) or frame.data)
+            # An answer to a command has an id: that the command failed is no failure of the stream.
+            return [replace(fault, fatal=view.type != "error" or view.id is None)]
+        quiet = view.type in ("success", "ping") or is_noise(frame)
+        return [] if quiet else [Noted(0, "unknown_events")]
+
+    def _enveloped(self, view: Envelope, params: Params) -> list[Delta]:
+        told = params.data if isinstance(params.data, list) else [params.data or Data()]
+        data, origin = (told[0], told[-1]) if told else (Data(), Data())
+        namespace = tuple(map(str, params.namespace)) if isinstance(params.namespace, list) else ()
+        if view.method == "messages":
+            data.run_id = data.run_id or origin.run_id
+            return self._event(data, (namespace, str(params.node or origin.langgraph_node)), view.seq)
+        if view.method == "lifecycle" and data.event == "failed":
+            return self._run_failed(namespace, data)
+        known = view.method in METHODS or (view.method or "").startswith("custom:")
+        return [] if known else [Noted(0, "unknown_events")]
+
+    def _event(self, data: Data, place: Place, seq: object) -> list[Delta]:
+        if data.event == "message-start":
+            return self._start(data, place, seq)
+        known = self._events.get(data.event)
+        if known is None:
+            return [] if data.event == "provider" else [Noted(0, "unknown_events")]
+        message, deltas = self._messages.found(place, id_label(data.run_id)), list[Delta]()
+        if message is None:  # its start was told before this stream began
+            message, deltas = self._opened(data, place)
+        if message.has_heard(seq):
+            return []
+        if message.muted:
+            if data.event in ("message-finish", "error"):
+                self._messages.forget(message)
+            return []
+        return deltas + self._switch(message) + known(message, data)
+
+    # Messages and their turns.
+
+    def _start(self, data: Data, place: Place, seq: object) -> list[Delta]:
+        before, id_ = self._messages.found(place, id_label(data.run_id)), message_id(data)
+        if before is not None and before.has_heard(seq):
+            return []
+        again = before is not None and id_ is not None and before.id == id_
+        muted = data.role in _OTHERS or (id_ in self._told and not again)
+        deltas = [] if before is None or muted or before.muted else self._switch(before)
+        if before is not None and not muted:
+            self._messages.forget(before)  # its turn is current, so the one that begins breaks it off
+        message, opened = self._opened(data, place, muted=muted)
+        message.has_heard(seq)
+        message.blocks = Blocks(crowded=before is not None and not again)
+        return [] if muted else [*deltas, *opened, *_usage(message, data)]
+
+    def _opened(self, data: Data, place: Place, *, muted: bool = False) -> tuple[Message, list[Delta]]:
+        run, id_ = id_label(data.run_id), message_id(data) if data.event == "message-start" else None
+        message = Message(f"{self._n_turns}", id_, place, run, muted=muted)
+        self._messages.add(message)
+        if muted:
+            return message, []
+        over = self._now is not None and not self._now.open
+        self._now = message
+        self._n_turns += 1
+        if id_ is not None:
+            self._told.add(id_)
+        return message, [TurnOpened(message.turn, id_, model_of(data.metadata), restart=over)]
+
+    def _switch(self, message: Message) -> list[Delta]:
+        if message is self._now:
+            return []
+        self._now = message
+        return [TurnOpened(message.turn)]
+
+    def _finish(self, message: Message, data: Data) -> list[Delta]:
+        self._messages.forget(message)
+        return [*message.blocks.end(), *finish_deltas(data), TurnEnded(message.turn)]
+
+    def _error(self, message: Message, data: Data) -> list[Delta]:
+        error = {"message": data.message, "code": data.code}
+        fault = provider_error({name: value for name, value in error.items() if value is not None})
+        return [replace(fault, fatal=False), *self._failed(message, text_label(data.code))]
+
+    def _failed(self, message: Message, why: str | None) -> list[Delta]:
+        """Say that nothing of a message may be gone on with; others go on beside it."""
+        self._messages.forget(message)
+        return [Finish(0, "error", why or "error", drops=True), TurnEnded(message.turn)]
+
+    def _run_failed(self, namespace: Namespace, data: Data) -> list[Delta]:
+        """Say that a graph failed, and every message under way in it; all of them if it is the whole run."""
+        told = {"message": text_label(data.error) or "the run failed"}
+        deltas: list[Delta] = [replace(provider_error(told), fatal=False)]
+        for message in self._messages.within(namespace):
+            self._messages.forget(message)
+            if not message.muted:
+                deltas += self._switch(message) + self._failed(message, None)
+        return deltas
+
+
+# The events of a message
+
+
+def _block_delta(message: Message, data: Data) -> list[Delta]:
+    index = index_label(data.index)
+    if data.delta is not None:
+        return message.blocks.delta(index, data.delta)
+    return message.blocks.addition(index, content_of(data))
+
+
+def _block_start(message: Message, data: Data) -> list[Delta]:
+    return message.blocks.start(index_label(data.index), content_of(data))
+
+
+def _block_finish(message: Message, data: Data) -> list[Delta]:
+    return message.blocks.finish(index_label(data.index), content_of(data))
+
+
+def _usage(_message: Message, data: Data) -> list[Delta]:
+    return [UsageSeen(data.usage)] if isinstance(data.usage, dict) and data.usage else []

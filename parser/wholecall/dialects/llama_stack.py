@@ -1,0 +1,249 @@
+"""llama-stack's own inference API (`POST /v1/inference/chat-completion`), before it spoke chat completions.
+
+    data: {"event":{"event_type":"start","delta":{"type":"text","text":""},"logprobs":null,"stop_reason":null}}
+    data: {"event":{"event_type":"progress","delta":{"type":"tool_call","parse_status":"started","tool_call":""}}}
+    data: {…{"type":"tool_call","parse_status":"in_progress","tool_call":"[get_tide(port="}…}
+    data: {…{"type":"tool_call","parse_status":"succeeded","tool_call":{call_id, tool_name, arguments: {…}}}…}
+    data: {"event":{"event_type":"complete","delta":{"type":"text","text":""},"stop_reason":"end_of_turn"}}
+
+Strings are what the model wrote: of one call or of several at once, in whatever form its template has (a Python
+list, `name(` and `)` round JSON, tags). They are no arguments. The object on success is the call, told once and
+whole; `arguments_json`, where a server adds it, is the text that `arguments` was read from. `failed` means that
+the server could not read what was written so far, or that no such tool was asked for. What was written and never
+read is a call without a name.
+
+The first versions have text as the delta itself, and `{content, parse_status: success | failure}` for a call.
+Some servers tell calls in events `complete`, so only the end of the stream ends the turn. A whole body is
+`{completion_message: {content, stop_reason, tool_calls}, logprobs}`.
+
+Source: llama-stack, `apis/inference`, and the types of llama-stack-client 0.0.50 to 0.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Union
+
+import msgspec
+
+from wholecall.deltas import (
+    ITEM_DONE,
+    CallClosed,
+    CallRefused,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Noted,
+    Slot,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+)
+from wholecall.dialects.chat_calls import member, speech
+from wholecall.dialects.chat_views import DeltaView
+from wholecall.dialects.decode import NO_TEXT, is_blank, is_noise, plain, provider_error, wire_text
+from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.translator import ViewTranslator
+from wholecall.framing.frame import Frame
+from wholecall.limits import Limits
+
+__all__ = ["LlamaStackTranslator", "counts", "detect"]
+
+_TYPES = frozenset({"start", "progress", "complete"})
+_REASONS = frozenset({"end_of_turn", "end_of_message", "out_of_tokens"})
+_SUCCEEDED = frozenset({"succeeded", "success"})
+_FAILED = frozenset({"failed", "failure"})
+_KEPT: Final = Limits().max_arguments_bytes or 0  # characters, after which the text is too large anyway
+
+
+class _Call(msgspec.Struct, gc=False):
+    call_id: Any = None
+    tool_name: Any = None
+    arguments: msgspec.Raw = NO_TEXT
+    arguments_json: Any = None
+
+
+class _Delta(msgspec.Struct, gc=False):
+    type: str | None = None
+    text: Any = None
+    parse_status: str | None = None
+    tool_call: Union[_Call, str, None] = None
+    content: Union[_Call, str, None] = None
+
+
+class _Event(msgspec.Struct, gc=False):
+    event_type: str | None = None
+    delta: Union[_Delta, str, None] = None
+    stop_reason: Any = None
+
+
+class _Message(msgspec.Struct, gc=False):
+    content: Any = None
+    tool_calls: Union[list[_Call], None] = None
+    stop_reason: Any = None
+
+
+class _Frame(msgspec.Struct, gc=False):
+    event: Union[_Event, None] = None
+    completion_message: Union[_Message, None] = None
+    metrics: Any = None
+    error: Any = None
+    type: Any = None
+
+
+def detect(payload: Mapping[str, Any], _event: str) -> bool:
+    """An event with a member or a word that Meta's Llama API does not have, or a whole body."""
+    event, body = payload.get("event"), payload.get("completion_message")
+    if isinstance(body, dict):
+        named = member(body, "tool_calls", 0, "tool_name") is not None
+        return named or "logprobs" in payload or _is_reason(body.get("stop_reason"))
+    kind = member(event, "event_type")
+    if not isinstance(event, dict) or not isinstance(kind, str) or kind not in _TYPES:
+        return False
+    if isinstance(event.get("delta"), str) or member(event, "delta", "parse_status") is not None:
+        return True
+    # The server writes out what is null, and has no ids.
+    marked = "logprobs" in event or "metrics" in payload
+    return _is_reason(event.get("stop_reason")) or (marked and "id" not in payload)
+
+
+def _is_reason(value: object) -> bool:
+    return isinstance(value, str) and value in _REASONS
+
+
+class LlamaStackTranslator(ViewTranslator):
+    """Frames of one stream to deltas.
+
+    Args:
+        opened: the turn is open already: another translator was asked first.
+    """
+
+    decoder = msgspec.json.Decoder(_Frame)
+
+    def __init__(self, *, opened: bool = False) -> None:
+        self._open = opened
+        self._complete = False
+        self._reason: object = None
+        self._written: list[str] = []  # by the model, of calls that have no end yet
+        self._size = 0
+        self._begun = False  # a call was, even if nothing of it was written
+        self._n_calls = 0
+
+    def close(self) -> list[Delta]:
+        """Say what was written and never read, and that an answer which is complete is over."""
+        return [*self._unread(), TurnEnded()] if self._complete else self._unread()
+
+    def _done(self) -> list[Delta]:
+        return [*self._unread(), TurnEnded()]
+
+    def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
+        if view.error or frame.event == "error":
+            return [*self._unread(), provider_error(view.error or plain(frame.data))]
+        if view.completion_message is not None:
+            return self._body(view, view.completion_message)
+        event = view.event
+        if event is None:
+            return [] if is_noise(frame) or view.type == "ping" else [Noted(0, "unknown_events")]
+        deltas = self._begin(event) + self._said(event.delta) + counts(view.metrics)
+        self._reason = event.stop_reason or self._reason
+        if event.event_type == "complete":
+            self._complete = True
+            return deltas + self._unread() + _finish(self._reason)
+        return deltas if event.event_type in _TYPES else [*deltas, Noted(0, "unknown_events")]
+
+    def _begin(self, event: _Event) -> list[Delta]:
+        if event.event_type == "start" and self._complete:  # a log of several answers
+            self._complete, self._reason = False, None
+            return [TurnEnded(), TurnOpened(None, restart=True)]
+        if self._open:
+            return []
+        self._open = True
+        return [TurnOpened(None)]
+
+    def _said(self, delta: _Delta | str | None) -> list[Delta]:
+        if isinstance(delta, str):
+            return [TextFragment(0, delta)] if delta else []
+        if delta is None:
+            return []
+        if delta.type == "tool_call" or delta.parse_status is not None:
+            call = delta.content if delta.tool_call is None else delta.tool_call
+            return self._told(delta.parse_status, call)
+        if text := text_label(delta.text):
+            return [TextFragment(0, text)]
+        return [] if delta.type in (None, "text", "image") else [Noted(0, "unknown_events")]
+
+    # Calls.
+
+    def _told(self, status: str | None, told: _Call | str | None) -> list[Delta]:
+        """Say what a server says of a call; what the model writes waits for that."""
+        if status in _FAILED:
+            return self._failed(told)
+        if status in _SUCCEEDED and isinstance(told, _Call):
+            self._take_written()
+            return self._whole(told)
+        self._begun = True
+        text = _arguments(told) if isinstance(told, _Call) else told
+        if text and self._size <= _KEPT:
+            self._written.append(text)
+            self._size += len(text)
+        return []
+
+    def _take_written(self) -> str:
+        text = "".join(self._written)
+        self._written, self._size, self._begun = [], 0, False
+        return text
+
+    def _slot(self) -> int:
+        self._n_calls += 1
+        return self._n_calls - 1
+
+    def _whole(self, call: _Call) -> list[Delta]:
+        slot, id_, name = self._slot(), id_label(call.call_id), name_label(call.tool_name)
+        deltas: list[Delta] = [CallSeen(0, slot, None, id_, name)]
+        if text := _arguments(call):
+            deltas.append(CallWhole(0, slot, None, id_, name, text, ITEM_DONE))
+        if is_blank(text):  # perhaps cut before its first argument: the reason decides
+            return deltas
+        return [*deltas, CallClosed(0, slot, None, final=False)]
+
+    def _failed(self, told: _Call | str | None) -> list[Delta]:
+        written, slot, deltas = self._take_written(), self._slot(), list[Delta]()
+        if isinstance(told, _Call):
+            deltas.append(CallSeen(0, slot, None, id_label(told.call_id), name_label(told.tool_name)))
+            told = _arguments(told)
+        refused = CallRefused(
+            0, slot, None, "unparseable", "the server could not read the call", told or written
+        )
+        return [*deltas, refused]
+
+    def _unread(self) -> list[Delta]:
+        """Say that a call was begun: it has what was written, and no name."""
+        return [Slot(0, self._slot(), None, self._take_written())] if self._begun else []
+
+    def _body(self, view: _Frame, message: _Message) -> list[Delta]:
+        content = message.content
+        said = content if isinstance(content, (str, list)) else [content]
+        deltas = [*self._begin(_Event()), *speech(0, DeltaView(content=said))]
+        for call in message.tool_calls or ():
+            deltas += self._whole(call)
+        return [*deltas, *counts(view.metrics), *_finish(message.stop_reason), TurnEnded()]
+
+
+def _arguments(call: _Call) -> str:
+    return text_label(call.arguments_json) or wire_text(call.arguments)
+
+
+def _finish(reason: object) -> list[Delta]:
+    known = turn_reason(reason)
+    return [] if known is None else [Finish(0, *known, drops=known[0] == "error")]
+
+
+def counts(metrics: object) -> list[Delta]:
+    """Return the counts among the metrics of an answer."""
+    entries = metrics if isinstance(metrics, list) else []
+    named = ((name_label(member(entry, "metric")), member(entry, "value")) for entry in entries)
+    usage = {name: value for name, value in named if name is not None and value is not None}
+    return [UsageSeen(usage)] if usage else []
