@@ -418,7 +418,7 @@ SHRINKING: dict[str, Callable[[int], str]] = {
     "strings of 300 characters": lambda n: json.dumps({f"key{at}": "y" * 300 for at in range(n // 312)}),
     "escapes": lambda n: json.dumps({"content": "line\n" * (n // 6)}),
     "numbers in arrays": lambda n: json.dumps([[at, 0.5, None] for at in range(n // 23)]),
-    "nested arrays": lambda n: "[" * (n // 2) + "]" * (n // 2),
+    "nested arrays": lambda n: "[" * (n // 16) + json.dumps("z" * (n - n // 8)) + "]" * (n // 16),
 }
 
 
