@@ -18,7 +18,7 @@ import msgspec
 from benchmarks import baselines, live, measure, transcripts, workloads
 from tests.support import histories
 from wholecall import Limits, Tools
-from wholecall.history import repair_transcript
+from wholecall.history import repair_transcript, shrink_arguments
 
 __all__: list[str] = []
 
@@ -48,7 +48,7 @@ def main() -> None:
         _print_workload(workload, _rounds(quick))
     print()
     print(f"{'':<52}{'ratio':>8}  budget")
-    checks = (_growths, _repairs, _reads, _checks, _live, _others)
+    checks = (_growths, _repairs, _shrinking, _reads, _checks, _live, _others)
     for what, ratio, budget in (row for check in checks for row in check(quick)):
         shown = f"<= {budget}" + ("" if ratio <= budget else "  MISSED") if budget else ""
         print(f"{what:<52}{ratio:>8.2f}  {shown}", flush=True)
@@ -112,6 +112,17 @@ def _growths(quick: bool) -> Iterator[Row]:
     single, double = workloads.one_call(1000 // part), workloads.one_call(2000 // part)
     ratio = _growth(single.data, double.data, 1, _rounds(quick))
     yield "growth: bytes in 1 B reads, time(2n)/time(n)", ratio, _GROWTH_BUDGET
+
+
+def _shrinking(quick: bool) -> Iterator[Row]:
+    """Yield time(2n)/time(n) of shrinking arguments, with a budget and without."""
+    size = (128 if quick else 1024) * _KIB
+    for what, make in workloads.SHRINKING.items():
+        for budget in (None, 4 * _KIB):
+            shrink = partial(shrink_arguments, max_bytes=budget)
+            single, double = (partial(shrink, make(n)) for n in (size, 2 * size))
+            name = f"growth: shrinking {what}" + (" to 4 KB" if budget else "")
+            yield name, measure.growth(_rounds(quick), single, double), _GROWTH_BUDGET
 
 
 def _growth(single: bytes, double: bytes, size: int, rounds: int) -> float:

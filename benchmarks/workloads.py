@@ -23,6 +23,7 @@ __all__ = [
     "GROWTH",
     "KIB",
     "PROFILES",
+    "SHRINKING",
     "Call",
     "Workload",
     "big_done_event",
@@ -408,6 +409,16 @@ GROWTH: dict[str, tuple[Callable[[int], Workload], int]] = {
     "bytes of snapshots": (snapshots, 100),
     "fragments after the end of a call": (blanks, 8000),
     "bytes of one event": (big_done_event, 256 * KIB),
+}
+
+
+# What old arguments are made of, by about so many characters.
+SHRINKING: dict[str, Callable[[int], str]] = {
+    "one long string": long_arguments,
+    "strings of 300 characters": lambda n: json.dumps({f"key{at}": "y" * 300 for at in range(n // 312)}),
+    "escapes": lambda n: json.dumps({"content": "line\n" * (n // 6)}),
+    "numbers in arrays": lambda n: json.dumps([[at, 0.5, None] for at in range(n // 23)]),
+    "nested arrays": lambda n: "[" * (n // 16) + json.dumps("z" * (n - n // 8)) + "]" * (n // 16),
 }
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wholecall.calls import utf8_size
+from wholecall.tokens import utf8_size
 
 if TYPE_CHECKING:
     from wholecall.calls import Call

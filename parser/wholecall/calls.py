@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 from wholecall.deltas import HYDRATION, OBJECT
 from wholecall.lexical import Scan
+from wholecall.tokens import utf8_size
 
 if TYPE_CHECKING:
     from wholecall.deltas import Index
     from wholecall.vocabulary import DropReason, Flag, Kind
 
-__all__ = ["PLACEHOLDER_SIZE", "Call", "is_placeholder", "utf8_size"]
+__all__ = ["PLACEHOLDER_SIZE", "Call", "is_placeholder"]
 
 PLACEHOLDER_SIZE = 8  # a placeholder and some white space; longer texts are none
 _PLACEHOLDERS = frozenset({"{}", "null", "None"})
@@ -34,11 +35,6 @@ _PLACEHOLDERS = frozenset({"{}", "null", "None"})
 
 def _joined(high: str, low: str) -> str:
     return chr(0x10000 + ((ord(high) - 0xD800) << 10) + (ord(low) - 0xDC00))
-
-
-def utf8_size(text: str) -> int:
-    """Return the size of the text in UTF-8 bytes, a lone surrogate counted as three."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def is_placeholder(text: str) -> bool:

@@ -8,7 +8,7 @@ whose text there simply appends, so that the common fragment asks nobody; `hot_s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from wholecall.calls import Call
 from wholecall.verdicts import drop
@@ -37,6 +37,7 @@ class Choice:
         held: the call that the wire closed, whose verdict waits for what comes next.
         cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
+        places: where each block of reasoning and each call began, in pieces of `text` before it.
         reason: why the choice ended, None while no reason is known.
     """
 
@@ -75,6 +76,7 @@ class Choice:
         self.anomalies: set[Anomaly] = set()
         self.text: list[str] = []
         self.reasoning: list[list[ReasoningFragment]] = []  # a list of fragments per block
+        self.places: list[tuple[int, tuple[Literal["call", "reasoning"], int]]] = []
         self.emitted: list[Event] = []
         self.cancelled: dict[int, str] = {}
         self.waiting: list[tuple[Call, list[Event]]] = []
@@ -97,6 +99,7 @@ class Choice:
     def materialise(self, call: Call) -> None:
         """Give the call its number: it has come to be."""
         call.number = self.n_numbered
+        self.places.append((len(self.text), ("call", call.number)))
         self.n_numbered += 1
         call.phantom = False
 
@@ -157,6 +160,7 @@ class Choice:
         """Add a piece of reasoning to its block; a new block number opens a new block."""
         blocks = self.reasoning
         if not blocks or blocks[-1][0].block != delta.block:
+            self.places.append((len(self.text), ("reasoning", len(blocks))))
             blocks.append([])
         blocks[-1].append(delta)
 

@@ -28,11 +28,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from wholecall.vocabulary import EditKind
 
 __all__ = [
+    "ESCAPE",
     "JSON_SPACE",
     "QUOTES",
     "SPACES",
@@ -47,6 +48,7 @@ __all__ = [
     "scan",
     "spell",
     "split",
+    "utf8_size",
 ]
 
 JSON_SPACE = " \t\r\n"
@@ -160,7 +162,7 @@ def _spell_piece(source: str, at: int, piece: str, quote: str) -> tuple[str | No
     return "\\" + piece, "invalid_escape"
 
 
-_ESCAPE = re.compile(r"""\\(u[0-9a-fA-F]{4}|["\\/bfnrt])""")
+ESCAPE: Final = re.compile(r"""\\(u[0-9a-fA-F]{4}|["\\/bfnrt])""")
 _ESCAPE_OR_APOSTROPHE = re.compile(r"""\\(u[0-9a-fA-F]{4}|["\\/bfnrt'])""")
 _MEANING = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -172,7 +174,7 @@ def _meaning(match: re.Match[str]) -> str:
 
 def plain(source: str) -> str:
     """Read the string token `source` directly: known escapes are resolved, all else stays as it is."""
-    escapes = _ESCAPE_OR_APOSTROPHE if source[0] == "'" else _ESCAPE
+    escapes = _ESCAPE_OR_APOSTROPHE if source[0] == "'" else ESCAPE
     value = escapes.sub(_meaning, source[1:-1])
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
@@ -220,11 +222,16 @@ def _outside(text: str) -> tuple[bytes, bool]:
     return b"".join(parts[::2]), len(parts) % 2 == 0
 
 
+def utf8_size(text: str) -> int:
+    """Return the size of the text in UTF-8 bytes, a lone surrogate counted as three."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
 def exceeds(text: str, limit: int | None) -> bool:
     """Whether `text` has more than `limit` UTF-8 bytes; encoded only where its length leaves that open."""
     if limit is None or len(text) * 4 <= limit:
         return False
-    return len(text) > limit or (not text.isascii() and len(text.encode("utf-8", "surrogatepass")) > limit)
+    return len(text) > limit or utf8_size(text) > limit
 
 
 def holds_number(text: str, longest: int) -> bool:

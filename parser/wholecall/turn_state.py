@@ -82,9 +82,11 @@ class TurnState:
         }
         if choice is None:
             return Turn(**shared)
+        blocks = tuple(_block(fragments) for fragments in choice.reasoning)
         return Turn(
             text="".join(choice.text),
-            reasoning=Reasoning(tuple(_block(fragments) for fragments in choice.reasoning)),
+            reasoning=Reasoning(blocks),
+            content=_content(choice, blocks),
             reason=last.reason if last is not None else None,
             provider_reason=choice.provider_reason,
             anomalies=last.anomalies if last is not None else tuple(sorted(choice.anomalies)),
@@ -107,5 +109,19 @@ def _block(fragments: list[ReasoningFragment]) -> ReasoningBlock:
     def last(name: str) -> str | None:
         return next((value for piece in reversed(fragments) if (value := getattr(piece, name))), None)
 
-    text = "".join(piece.text for piece in fragments)
-    return ReasoningBlock(text, last("id"), last("signature"), last("data"))
+    text, block = "".join(piece.text for piece in fragments), fragments[0].block
+    name = block if isinstance(block, str) else None
+    return ReasoningBlock(text, last("id"), last("signature"), last("data"), name)
+
+
+def _content(choice: Choice, blocks: tuple[ReasoningBlock, ...]) -> tuple[str | ReasoningBlock | int, ...]:
+    """Return text, reasoning and the numbers of calls in the order in which they began."""
+    content: list[str | ReasoningBlock | int] = []
+    done = 0
+    for place, begun in [*choice.places, (len(choice.text), None)]:
+        if place > done:
+            content.append("".join(choice.text[done:place]))
+            done = place
+        if begun is not None:
+            content.append(blocks[begun[1]] if begun[0] == "reasoning" else begun[1])
+    return tuple(content)

@@ -29,12 +29,14 @@ class ReasoningBlock(msgspec.Struct):
         id: the provider's id of the block.
         signature: the provider's signature over the text.
         data: encrypted reasoning.
+        name: what tells the block from usual reasoning, such as Cohere's `tool_plan`; None for most.
     """
 
     text: str = ""
     id: str | None = None
     signature: str | None = None
     data: str | None = None
+    name: str | None = None
 
 
 class Reasoning(msgspec.Struct, frozen=True):
@@ -74,6 +76,8 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         faults: trouble on the wire during the turn.
         anomalies: what was odd about the turn.
         others: the other choices by number: alternatives to this one, never a batch with it.
+        content: all of it in the order in which it began: texts, blocks of reasoning, and the `index` of
+            each call, whatever became of it.
     """
 
     dialect: str | None
@@ -93,6 +97,7 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
     faults: tuple[StreamFault, ...] = ()
     anomalies: tuple[Anomaly, ...] = ()
     others: dict[int, Turn[ArgsT]] = {}
+    content: tuple[str | ReasoningBlock | int, ...] = ()
 
     def __repr__(self) -> str:
         return (

@@ -12,10 +12,17 @@ from typing import Any
 import pytest
 
 from tests.support import bless, encode, transcript_rules
+from tests.support.renderers import RENDERERS, SERVER_SIDE
 from wholecall import ToolCallParser
 from wholecall.arguments import parse_arguments
 from wholecall.events import Event, StreamFault, ToolCall, ToolCallDropped, TurnFinished
-from wholecall.history import classify_error, repair_transcript
+from wholecall.history import (
+    TRANSPORTS,
+    classify_error,
+    encode_arguments,
+    repair_transcript,
+    shrink_arguments,
+)
 
 pytestmark = pytest.mark.cases
 
@@ -195,6 +202,64 @@ def test_characters_cut_in_half_come_out_whole(vectors_dir: Path) -> None:
             chunks = [encode.chat_chunk({"tool_calls": [delta]}) for delta in deltas]
             events = _of_payloads([*chunks, encode.chat_chunk({}, finish="tool_calls")])
         assert [event.arguments for event in _ended(events)] == [case["expect"]], case["id"]
+
+
+def _encodings(arguments: Any) -> dict[str, Any]:
+    return {name: encode_arguments(arguments, name) for name in TRANSPORTS}
+
+
+def _coercion_complaints(case: dict[str, Any]) -> list[str]:
+    """Compare with every transport, as text or object, and (where the wire had text) as a call or a drop."""
+    wanted = {"string": case["chat_string"], "object": case["object"]}
+    given: list[Any] = [case["object"] if case["raw"] is None else case["raw"]]
+    if case["raw"] is not None:
+        chunk = encode.chat_chunk(
+            {"tool_calls": [encode.chat_entry(0, id="c", name="f", arguments=case["raw"])]}
+        )
+        given += _ended(_of_payloads([chunk, encode.chat_chunk({}, finish="tool_calls")]))
+        given.append(ToolCallDropped(0, 0, 0, "c", "f", "function", case["raw"], "aborted"))
+    if wanted["object"] != {"INVALID_JSON": case["raw"]}:
+        given = given[:2]  # a drop is never read again
+    complaints = []
+    for arguments in given:
+        for name, found in _encodings(arguments).items():
+            expected = wanted[TRANSPORTS[name].carries]
+            if TRANSPORTS[name].strict_json_arguments and "INVALID_JSON" in wanted["object"]:
+                expected = encode.compact(wanted["object"])
+            if found != expected:
+                complaints.append(f"{name}: {type(arguments).__name__} became {found!r}")
+    return complaints
+
+
+def test_arguments_are_coerced_for_each_transport(vectors_dir: Path) -> None:
+    """Text goes back byte for byte where text is carried, objects where objects are; what is neither is wrapped."""
+    cases = _load(vectors_dir, "policies.json")["R0_coercion"]
+    assert _failed((case["id"], _coercion_complaints(case)) for case in cases) == {}
+
+
+def test_every_dialect_decodes_once(vectors_dir: Path) -> None:
+    """The same argument text gives equal arguments through every dialect, and on the way back on every transport."""
+    wrong = []
+    for case in _load(vectors_dir, "policies.json")["R1_parse_once"]:
+        raw = case["wire_arguments_text"]
+        turn = encode.Turn([encode.Call("call_1", "f", raw)])
+        for dialect in RENDERERS.keys() - SERVER_SIDE:
+            (call,) = _ended(bless.parse([RENDERERS[dialect](turn, encode.every(3))]))
+            back = _encodings(call)
+            objects = [found if isinstance(found, dict) else json.loads(found) for found in back.values()]
+            if [call.arguments, *objects] != [case["expect"]] * (1 + len(objects)):
+                wrong.append((case["id"], dialect))
+    assert wrong == []
+
+
+def test_shrunk_arguments_stay_valid(vectors_dir: Path) -> None:
+    """Long strings are cut in the text, between characters; nothing else changes, and nothing gets longer."""
+    for case in _load(vectors_dir, "policies.json")["R2_shrink"]:
+        found = shrink_arguments(case["input"], **case["options"])
+        assert found.text == case["expect"], case["id"]
+        assert found.changed == (case["input"] != case["expect"]), case["id"]
+        assert found.valid == (parse_arguments(case["input"]).reason != "truncated"), case["id"]
+        assert shrink_arguments(found.text, **case["options"]).text is found.text, case["id"]
 
 
 def _recovery_complaints(case: dict[str, Any]) -> list[str]:

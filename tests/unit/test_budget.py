@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from wholecall.assembler import Assembler
 from wholecall.budget import Budget
-from wholecall.calls import Call, utf8_size
+from wholecall.calls import Call
 from wholecall.deltas import DONE, CallWhole, Finish, Fragment, Labelled, TurnEnded
 from wholecall.events import ToolCall, ToolCallDropped
 from wholecall.limits import Limits
 from wholecall.policy import Policy
+from wholecall.tokens import utf8_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

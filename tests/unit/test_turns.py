@@ -183,6 +183,62 @@ def test_two_calls_of_one_id_are_taken_back() -> None:
     assert ((), ("c",)) == (view.calls, view.cancelled)
 
 
+# Order.
+
+
+def test_content_is_in_order() -> None:
+    """The content of a turn is its text, its reasoning and its calls in the order in which they began."""
+    view = turn(
+        thought("Hm.", 0),
+        TextFragment(0, "On"),
+        TextFragment(0, "e."),
+        Labelled(0, 0, "c", "f", '{"a"'),
+        TextFragment(0, "Two."),
+        Labelled(0, 0, "c", None, ":1}"),
+        thought("So", 1),
+        thought(".", 1, signature="s"),
+        Labelled(0, 1, "d", None, "{"),
+        TextFragment(0, "Three."),
+        Finish(0, "stop", "stop"),
+        TurnEnded(),
+    )
+    first, second = view.reasoning.blocks
+
+    assert (first, "One.", 0, "Two.", second, 1, "Three.") == view.content
+    assert (["Hm.", "So."], [0], [1]) == (
+        [block.text for block in view.reasoning.blocks],
+        [call.index for call in view.calls],
+        [drop.index for drop in view.dropped],
+    )
+    assert view.text == "".join(piece for piece in view.content if isinstance(piece, str))
+
+
+def test_content_so_far() -> None:
+    """While a turn goes on its content names the calls that are open; a choice has its own."""
+    view = assembled(
+        TextFragment(0, "a"), Labelled(0, 0, "c", "f", "{"), TextFragment(1, "b"), TextFragment(0, "c")
+    ).snapshot()
+
+    assert (("a", 0, "c"), ("b",)) == (view.content, view.choice(1).content)
+    assert () == turn().content
+
+
+def test_phantoms_have_no_place() -> None:
+    """Labels that come again on a finished call are no call, unless text follows: then it begins with the text."""
+    churned = [Labelled(0, 0, "c", "f", '{"a"'), Labelled(0, 0, "d", None, ":1}")]
+    deltas: list[Delta] = [*churned, Labelled(0, 0, "e", "f"), TextFragment(0, "x")]
+
+    assert (0, "x") == turn(*deltas).content
+    assert (0, "x", 1) == turn(*deltas, Fragment(0, 0, A)).content
+
+
+def test_names_of_blocks() -> None:
+    """A block that the wire calls by a name has that name; numbers say nothing."""
+    blocks = turn(thought("a", "tool_plan"), thought("b", 3), thought("c")).reasoning.blocks
+
+    assert ["tool_plan", None, None] == [block.name for block in blocks]
+
+
 # Choices.
 
 

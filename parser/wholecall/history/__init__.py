@@ -1,17 +1,31 @@
-"""The history shelf: what was said, made fit to be sent again."""
+"""The history shelf: what was said, made fit to be sent again; and why a provider refused it."""
 
+from wholecall.history.encode import encode_arguments
 from wholecall.history.errors import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
+from wholecall.history.ids import CallIds
 from wholecall.history.markers import MISSING_RESULT
+from wholecall.history.messages import Encoded, encode_calls
+from wholecall.history.shrink import Shrunk, shrink_arguments
 from wholecall.history.transcripts import Repaired, Report, repair_transcript
+from wholecall.history.transports import TRANSPORTS, Transport, transport_named
 
 __all__ = [
     "MISSING_RESULT",
+    "TRANSPORTS",
+    "CallIds",
+    "Encoded",
     "ErrorCategory",
     "ErrorClass",
     "ErrorKind",
     "ErrorScope",
     "Repaired",
     "Report",
+    "Shrunk",
+    "Transport",
     "classify_error",
+    "encode_arguments",
+    "encode_calls",
     "repair_transcript",
+    "shrink_arguments",
+    "transport_named",
 ]

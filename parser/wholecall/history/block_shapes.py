@@ -1,0 +1,106 @@
+"""Assistant messages that are a list of blocks in order: Anthropic, Gemini, Amazon Bedrock Converse.
+
+    Anthropic   {role: "assistant", content: [{type: "thinking", thinking, signature}
+                                              {type: "redacted_thinking", data}
+                                              {type: "text", text}
+                                              {type: "tool_use", id, name, input: OBJECT}]}
+    Gemini      {role: "model", parts: [{text, thought?, thoughtSignature?}
+                                        {functionCall: {id, name, args: OBJECT}, thoughtSignature?}]}
+    Converse    {role: "assistant", content: [{reasoningContent: {reasoningText: {text, signature}}}
+                                              {reasoningContent: {redactedContent}}
+                                              {text}
+                                              {toolUse: {toolUseId, name, input: OBJECT}}]}
+
+Thinking without a signature is refused, so it is left out; blank text too. `redactedContent` is the base64 text
+of the wire; boto3 wants it decoded. A signature of Gemini stands on the very part that it came with.
+
+Sources: the API references of Anthropic, Google and AWS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wholecall.history.content import Call, Piece
+from wholecall.turns import ReasoningBlock
+
+__all__ = ["anthropic", "converse", "gemini"]
+
+JSON = dict[str, Any]
+
+
+def anthropic(pieces: Sequence[Piece]) -> list[JSON]:
+    """Return the message of Anthropic."""
+    blocks: list[JSON] = []
+    for piece in pieces:
+        if isinstance(piece, ReasoningBlock):
+            blocks += _anthropic_thought(piece)
+        elif isinstance(piece, Call):
+            blocks.append(_tool_use(piece))
+        elif piece.strip():
+            blocks.append({"type": "text", "text": piece})
+    return [{"role": "assistant", "content": blocks}]
+
+
+def _anthropic_thought(block: ReasoningBlock) -> list[JSON]:
+    if block.data is not None:
+        return [{"type": "redacted_thinking", "data": block.data}]
+    if block.signature is None:
+        return []
+    return [{"type": "thinking", "thinking": block.text, "signature": block.signature}]
+
+
+def _tool_use(call: Call) -> JSON:
+    use = {**call.extra, "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+    return use | ({} if call.namespace is None else {"toolset_name": call.namespace})
+
+
+def converse(pieces: Sequence[Piece]) -> list[JSON]:
+    """Return the message of Converse."""
+    blocks: list[JSON] = []
+    for piece in pieces:
+        if isinstance(piece, ReasoningBlock):
+            blocks += [{"reasoningContent": thought} for thought in _converse_thought(piece)]
+        elif isinstance(piece, Call):
+            use = {"toolUseId": piece.id, "name": piece.name, "input": piece.arguments}
+            blocks.append({"toolUse": use})
+        elif piece.strip():
+            blocks.append({"text": piece})
+    return [{"role": "assistant", "content": blocks}]
+
+
+def _converse_thought(block: ReasoningBlock) -> list[JSON]:
+    if block.data is not None:
+        return [{"redactedContent": block.data}]
+    if block.signature is None:
+        return []
+    return [{"reasoningText": {"text": block.text, "signature": block.signature}}]
+
+
+def gemini(pieces: Sequence[Piece]) -> list[JSON]:
+    """Return the content of Gemini."""
+    parts: list[JSON] = []
+    for piece in pieces:
+        if isinstance(piece, ReasoningBlock):
+            _add_thought(parts, piece)
+        elif isinstance(piece, Call):
+            call = {"id": piece.id, "name": piece.name, "args": piece.arguments}
+            parts.append({**piece.extra, "functionCall": call})
+        elif piece:
+            parts.append({"text": piece})
+    return [{"role": "model", "parts": [part for part in parts if _says_something(part)]}]
+
+
+def _add_thought(parts: list[JSON], block: ReasoningBlock) -> None:
+    signed = {} if block.signature is None else {"thoughtSignature": block.signature}
+    if block.name is None:
+        parts.append({"text": block.text, "thought": True} | signed)
+    elif parts and parts[-1].keys() == {"text"}:  # the signature of visible text
+        parts[-1] |= signed
+    else:
+        parts.append({"text": ""} | signed)
+
+
+def _says_something(part: JSON) -> bool:
+    return "text" not in part or bool(part["text"].strip()) or "thoughtSignature" in part

@@ -1,0 +1,250 @@
+"""What of a turn goes back into history, in order, before any transport gives it a shape.
+
+Theory of operation. `gather` walks a turn once. Text stays text; reasoning stays where its own provider reads
+it again (signatures and encrypted blocks mean nothing to another one) and goes otherwise; calls become
+`Call`s with the transport's id and encoded arguments. What cannot go back is left out and listed:
+
+* calls without a name, and those that an abort or a fault cut off: there is nothing to answer;
+* calls that the provider executed, where the transport does not take them without the results, which a turn
+  does not hold; and calls of provider-defined tools whose text could not be read;
+* under `on_malformed="omit"`, calls whose text is no JSON object.
+
+A turn that loses all calls that wait for an answer loses its reasoning with them; so does an aborted turn that
+has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Union
+
+import msgspec
+from msgspec.structs import replace
+
+from wholecall.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+)
+from wholecall.history.encode import Malformed, encode_arguments
+from wholecall.history.ids import CallIds
+from wholecall.history.transports import Transport
+from wholecall.history.values import copied
+from wholecall.turns import ReasoningBlock, Turn
+from wholecall.vocabulary import Kind
+
+__all__ = ["Call", "CallEvent", "Capacity", "Gathered", "Options", "Piece", "gather"]
+
+CallEvent = Union[ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDropped]
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A call as a transport takes it back.
+
+    Attributes:
+        id: the transport's id of the call.
+        name: the tool's name, or the kind of a provider-defined one.
+        kind: `function` also where the transport has no other.
+        arguments: as the transport carries them; of a `custom` call its free text, of `builtin` and
+            `server` calls an object.
+        event: what it was in the turn.
+        namespace, extra: the provider's fields, where they go back to where they came from.
+    """
+
+    id: str
+    name: str
+    kind: Kind
+    arguments: Any
+    event: CallEvent
+    namespace: str | None
+    extra: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<Call {self.kind} {self.id!r} {self.name!r}>"
+
+
+Piece = Union[str, ReasoningBlock, Call]
+
+
+def _none(_call: ServerToolCall) -> bool:
+    return False
+
+
+class Capacity(msgspec.Struct, frozen=True):
+    """What messages of one shape can hold besides text and function calls.
+
+    Attributes:
+        origins: the dialects whose reasoning and extra fields are the transport's own.
+        free_text: whether custom calls go back as such; elsewhere they are calls with one member, `input`.
+        builtins: whether calls of provider-defined tools go back as such; elsewhere they are plain calls.
+        server_calls: which of its own calls the provider takes back without their results.
+        follows: whether reasoning has to be followed by what it led to, and calls that are known by their
+            own items (`item_id`) preceded by it.
+    """
+
+    origins: frozenset[str] = frozenset()
+    free_text: bool = False
+    builtins: bool = False
+    server_calls: Callable[[ServerToolCall], bool] = _none
+    follows: bool = False
+
+
+class Options(NamedTuple):
+    """What the caller chose."""
+
+    transport: Transport
+    on_malformed: Malformed
+    strict_json_arguments: bool
+
+    def encoded(self, arguments: ToolCall | ToolCallDropped | dict[str, Any]) -> Any:
+        """Return arguments as the transport carries them, None where they are to be left out."""
+        strict, on_malformed = self.strict_json_arguments, self.on_malformed
+        return encode_arguments(
+            arguments, self.transport, on_malformed=on_malformed, strict_json_arguments=strict
+        )
+
+
+class Gathered(NamedTuple):
+    """The pieces of one message; the ids with those of its calls; the ids for results; what is missing."""
+
+    pieces: list[Piece]
+    ids: CallIds
+    by_index: dict[int, str]
+    left_out: tuple[CallEvent, ...]
+
+
+def gather(turn: Turn, capacity: Capacity, options: Options, ids: CallIds) -> Gathered:
+    """Return what of the turn goes back, in the order in which it began."""
+    native = turn.dialect in capacity.origins
+    content = _ordered(turn)
+    events = [piece for piece in content if not isinstance(piece, (str, ReasoningBlock))]
+    drafts = [draft for event in events if (draft := _draft(event, capacity, options, native=native))]
+    ids, given = ids.assign((call.id, call.name) for call in drafts if call.kind != "server")
+    names = iter(given)
+    calls = [call if call.kind == "server" else replace(call, id=next(names)) for call in drafts]
+    kept = {call.event.index: call for call in calls}
+    thinks = native and (bool(given) or _lost_nothing(turn, events))
+    pieces: list[Piece | None] = []
+    for piece in content:
+        if isinstance(piece, ReasoningBlock):
+            pieces.append(_with_ids(piece, ids) if thinks else None)
+        else:
+            pieces.append(piece if isinstance(piece, str) else kept.get(piece.index))
+    return Gathered(
+        _paired(content, pieces) if capacity.follows else [piece for piece in pieces if piece is not None],
+        ids,
+        {index: call.id for index, call in kept.items() if call.kind != "server"},
+        tuple(event for event in events if event.index not in kept),
+    )
+
+
+def _lost_nothing(turn: Turn, events: Sequence[CallEvent]) -> bool:
+    """Whether a turn in which no call waits for an answer was whole, and never had one."""
+    return turn.reason not in ("aborted", "error") and not any(map(_waits, events))
+
+
+def _waits(event: CallEvent) -> bool:
+    """Whether the call was the client's to execute."""
+    return (
+        event.kind != "server"
+        if isinstance(event, ToolCallDropped)
+        else not isinstance(event, ServerToolCall)
+    )
+
+
+def _ordered(turn: Turn) -> list[str | ReasoningBlock | CallEvent]:
+    """Return all of the turn in order; reasoning, text, calls where the turn was made without an order."""
+    groups = (turn.calls, turn.custom_calls, turn.builtin_calls, turn.server_calls, turn.dropped)
+    events: dict[int, CallEvent] = {event.index: event for group in groups for event in group}
+    content = turn.content
+    text = "".join(piece for piece in content if isinstance(piece, str))
+    blocks = tuple(piece for piece in content if isinstance(piece, ReasoningBlock))
+    if text != turn.text or blocks != turn.reasoning.blocks:
+        content = (*turn.reasoning.blocks, turn.text)
+    placed = [piece for piece in content if isinstance(piece, int)]
+    ordered: list[str | ReasoningBlock | CallEvent] = []
+    for piece in (*content, *sorted(events.keys() - set(placed))):
+        if not isinstance(piece, int):
+            ordered.append(piece)
+        elif piece in events:  # else the call has not ended yet
+            ordered.append(events[piece])
+    return ordered
+
+
+_NO_CALL = frozenset({"nameless", "aborted", "too_many_calls"})
+
+
+def _draft(event: CallEvent, capacity: Capacity, options: Options, *, native: bool) -> Call | None:
+    """Return the call under the id of the wire, None if it is to be left out."""
+    kind, arguments = _encoded(event, capacity, options, native=native)
+    if arguments is None:
+        return None
+    name = event.kind if isinstance(event, BuiltinToolCall) else event.name
+    id = event.id if event.id is not None else f"call_{event.turn}_{event.choice}_{event.index}"
+    assert name is not None  # nameless calls have no arguments to send
+    namespace: str | None = getattr(event, "namespace", None) if native else None
+    extra: dict[str, Any] = copied(getattr(event, "extra", None) or {}) if native else {}
+    return Call(id, name, kind, arguments, event, namespace, extra)
+
+
+def _encoded(event: CallEvent, capacity: Capacity, options: Options, *, native: bool) -> tuple[Kind, Any]:
+    """Return what the call is to the transport, and its arguments; None for those of a call to leave out."""
+    if isinstance(event, ToolCall):
+        return "function", options.encoded(event)
+    if isinstance(event, BuiltinToolCall):
+        if capacity.builtins:
+            return "builtin", copied(event.arguments)
+        return "function", options.encoded(event.arguments)
+    if isinstance(event, ServerToolCall):
+        taken = native and capacity.server_calls(event)
+        return "server", copied(event.arguments) if taken else None
+    if isinstance(event, CustomToolCall):
+        return _free_text(event.input, capacity, options)
+    if not event.name or event.reason in _NO_CALL or event.kind in ("builtin", "server"):
+        return event.kind, None
+    if event.kind == "custom":
+        return _free_text(event.raw_arguments, capacity, options)
+    return "function", options.encoded(event)
+
+
+def _free_text(text: str, capacity: Capacity, options: Options) -> tuple[Kind, Any]:
+    return ("custom", text) if capacity.free_text else ("function", options.encoded({"input": text}))
+
+
+def _with_ids(block: ReasoningBlock, ids: CallIds) -> ReasoningBlock:
+    """Return the block; encrypted reasoning may go by the id of the call that it led to."""
+    known = ids.get(block.id) if block.id is not None else None
+    return block if known is None else replace(block, id=known)
+
+
+def _paired(content: Sequence[object], pieces: Sequence[Piece | None]) -> list[Piece]:
+    """Return what is there, reasoning and calls paired as the provider checks it.
+
+    A call whose reasoning is not there does not go by its item: the provider knows what led to the item.
+    """
+    kept: list[Piece] = []
+    orphaned = False
+    for origin, piece in zip(content, _followed(pieces), strict=True):
+        if isinstance(origin, ReasoningBlock):
+            orphaned = piece is None
+        if piece is not None:
+            kept.append(_without_item(piece) if orphaned and isinstance(piece, Call) else piece)
+    return kept
+
+
+def _without_item(call: Call) -> Call:
+    return replace(call, extra={key: value for key, value in call.extra.items() if key != "item_id"})
+
+
+def _followed(pieces: Sequence[Piece | None]) -> list[Piece | None]:
+    """Return the pieces, with None for reasoning whose next piece is None; blank text is no piece."""
+    found: list[Piece | None] = []
+    behind: Piece | None = None
+    for piece in reversed(pieces):
+        here = None if isinstance(piece, ReasoningBlock) and behind is None else piece
+        found.append(here)
+        if not isinstance(piece, str) or piece.strip():
+            behind = here
+    return found[::-1]

@@ -1,0 +1,99 @@
+"""The arguments of a call as a transport takes them back: in its own text where that is right.
+
+Theory of operation. What was sent exactly goes back byte for byte wherever text is carried: dumping it again
+would lose the spelling of numbers, and a prompt cache with it. What was executed after an edit goes back as it
+was executed. What was dropped is never read again: its text goes back as it came, or wrapped as
+`{"INVALID_JSON": text}` where only an object can go, which is what Anthropic advises. Nothing is encoded twice:
+the result is the value of the message's field, and the HTTP layer writes it.
+
+===================================  ==============================  ========================  ==========
+the call                             string                          strict string             object
+===================================  ==============================  ========================  ==========
+``exact``                            its raw text                    its raw text              arguments
+``normalised``, ``recovered``        arguments, dumped               arguments, dumped         arguments
+``empty``                            ``{}``                          ``{}``                    ``{}``
+dropped                              its raw text                    `on_malformed`            `on_malformed`
+===================================  ==============================  ========================  ==========
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, get_args
+
+from wholecall.arguments import parse_arguments
+from wholecall.events import ToolCall, ToolCallDropped
+from wholecall.history.transports import Transport, transport_named
+from wholecall.history.values import copied, dumped
+
+__all__ = ["Malformed", "encode_arguments"]
+
+Malformed = Literal["wrap", "empty", "omit"]
+
+
+def encode_arguments(
+    arguments: ToolCall | ToolCallDropped | str | dict[str, Any],
+    transport: str | Transport,
+    *,
+    on_malformed: Malformed = "wrap",
+    strict_json_arguments: bool = False,
+) -> str | dict[str, Any] | None:
+    r"""Return the arguments of one call as the transport takes them back.
+
+    Args:
+        arguments: a call that came out, a call that was dropped, argument text (judged here, once, as after
+            a clean end), or an object. Nothing of it is changed.
+        transport: the name of a known transport, or a `Transport`.
+        on_malformed: what goes where text that is no JSON object cannot go, on object transports and on
+            strict string ones: `"wrap"` an object that holds the text under `Transport.wrapper`, `"empty"`
+            an empty object (the text is lost), `"omit"` nothing: leave out the call and its result.
+        strict_json_arguments: treat a string transport as strict, whatever it says itself.
+
+    Returns:
+        JSON text for a string transport, to be put into the message as it is; a new dict for an object
+        transport; None only for `"omit"`. Texts written here are compact, with non-ASCII kept and lone
+        surrogates as `\udXXX`.
+
+    Raises:
+        UnknownDialect: the transport's name is not known.
+        TypeError: `arguments` is nothing of the kind, or holds what JSON does not know.
+        ValueError: `on_malformed` is no word of its own, or `arguments` holds NaN, an infinity or itself.
+    """
+    target = transport_named(transport)
+    if on_malformed not in get_args(Malformed):
+        raise ValueError(f"on_malformed is one of {', '.join(get_args(Malformed))}, not {on_malformed!r}")
+    as_text = target.carries == "string"
+    raw, value = _reading(arguments)
+    if value is None:
+        if raw is not None and as_text and not (strict_json_arguments or target.strict_json_arguments):
+            return raw
+        if on_malformed == "omit":
+            return None
+        value = {target.wrapper: raw} if on_malformed == "wrap" else {}
+        raw = None
+    if as_text:
+        return dumped(value) if raw is None else raw
+    new: dict[str, Any] = copied(value)
+    return new
+
+
+class _Reading(NamedTuple):
+    """The text that may go as it is, if any, and the object that it means, if any."""
+
+    raw: str | None
+    value: dict[str, Any] | None
+
+
+def _reading(arguments: object) -> _Reading:
+    if isinstance(arguments, ToolCall):
+        exact = arguments.status == "exact" and arguments.raw_arguments != ""
+        return _Reading(arguments.raw_arguments if exact else None, arguments.arguments)
+    if isinstance(arguments, ToolCallDropped):
+        return _Reading(arguments.raw_arguments, None)
+    if isinstance(arguments, str):
+        verdict = parse_arguments(arguments)
+        as_it_is = verdict.status in ("exact", "dropped")
+        return _Reading(arguments if as_it_is else None, verdict.arguments)
+    if isinstance(arguments, dict):
+        return _Reading(None, arguments)
+    kind = type(arguments).__name__
+    raise TypeError(f"arguments are a ToolCall, a ToolCallDropped, JSON text or a dict, not {kind}")

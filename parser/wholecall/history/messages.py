@@ -1,0 +1,160 @@
+"""A turn as the messages that send it back: text, reasoning and calls in the shape of one transport.
+
+Theory of operation. `content` decides what of a turn goes back, and under which ids; a *shape* writes it down.
+The table gives each transport its shape and what it can hold. Reasoning and extra fields (signatures, encrypted
+blocks, Gemini's `extra_content`) go back where they came from and nowhere else (quirk 96). The results of the
+calls are the caller's: they take the ids that `Encoded` gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from wholecall.errors import UnknownDialect
+from wholecall.history.block_shapes import anthropic, converse, gemini
+from wholecall.history.content import Call, CallEvent, Capacity, Options, Piece, gather
+from wholecall.history.encode import Malformed
+from wholecall.history.ids import CallIds
+from wholecall.history.item_shapes import conversation, goes_back, responses
+from wholecall.history.message_shapes import chat, cohere, ollama
+from wholecall.history.transports import Transport, transport_named
+from wholecall.turns import Turn
+
+__all__ = ["Encoded", "encode_calls"]
+
+JSON = dict[str, Any]
+
+
+class Encoded(msgspec.Struct, frozen=True):
+    """A turn as a transport takes it back.
+
+    Attributes:
+        messages: what to append to the conversation: one assistant message, or (Responses, Realtime,
+            Mistral's conversations) its items. Empty if nothing is left to say.
+        ids: the ids of the conversation with those of this turn: `ids[call.id]` is the id for the call's
+            result. Give it to the next `encode_calls` of the same conversation.
+        by_index: the same by the `index` of each call that waits for a result: a drop may have no id.
+        left_out: the calls and drops that are not in the messages; they take no result.
+    """
+
+    messages: list[JSON]
+    ids: CallIds
+    by_index: dict[int, str]
+    left_out: tuple[CallEvent, ...]
+
+    def __repr__(self) -> str:
+        return f"<Encoded messages={len(self.messages)} calls={len(self.by_index)} left_out={len(self.left_out)}>"
+
+
+class _Shape(msgspec.Struct, frozen=True):
+    write: Callable[[Sequence[Piece]], list[JSON]]
+    capacity: Capacity = Capacity()
+
+
+_CHAT = _Shape(chat, Capacity(frozenset({"chat-completions"})))
+_ANTHROPIC = _Shape(anthropic, Capacity(frozenset({"anthropic", "bedrock-invoke-anthropic"})))
+_CONVERSE = _Shape(converse, Capacity(frozenset({"bedrock-converse", "bedrock-invoke-nova"})))
+_GEMINI = _Shape(gemini, Capacity(frozenset({"gemini", "gemini-live"})))
+_COHERE = _Shape(cohere, Capacity(frozenset({"cohere-v2", "bedrock-invoke-cohere-v2"})))
+
+_SHAPES: Final = MappingProxyType(
+    {
+        "chat-completions": _Shape(chat, Capacity(frozenset({"chat-completions"}), free_text=True)),
+        "bedrock-invoke-chat-completions": _Shape(
+            chat, Capacity(frozenset({"bedrock-invoke-chat-completions"}))
+        ),
+        "dashscope": _Shape(chat, Capacity(frozenset({"dashscope"}))),
+        "kimi": _CHAT,
+        "minimax": _CHAT,
+        "mistral": _Shape(chat),  # refuses fields that it does not know, so nothing rides along
+        "stepfun": _CHAT,
+        "responses": _Shape(
+            responses,
+            Capacity(
+                frozenset({"responses"}),
+                free_text=True,
+                builtins=True,
+                server_calls=goes_back,
+                follows=True,
+            ),
+        ),
+        "openai-realtime": _Shape(responses),
+        "mistral-conversations": _Shape(conversation, Capacity(frozenset({"mistral-conversations"}))),
+        "cohere-v2": _COHERE,
+        "bedrock-invoke-cohere-v2": _COHERE,
+        "anthropic": _ANTHROPIC,
+        "bedrock-invoke-anthropic": _ANTHROPIC,
+        "bedrock-converse": _CONVERSE,
+        "bedrock-invoke-nova": _CONVERSE,
+        "gemini": _GEMINI,
+        "gemini-live": _GEMINI,
+        "ollama": _Shape(ollama, Capacity(frozenset({"ollama"}))),
+    }
+)
+
+
+def encode_calls(
+    turn: Turn,
+    transport: str | Transport,
+    *,
+    on_malformed: Malformed = "wrap",
+    strict_json_arguments: bool = False,
+    ids: CallIds | None = None,
+) -> Encoded:
+    """Return the turn as messages of the transport: text, reasoning, and all calls that can go back.
+
+    Dropped calls go back with their raw text (wrapped where only an object can go), so that the model sees
+    what it wrote; they need a result like any other. Calls without a name and calls that an abort cut off are
+    left out. A free-text call goes where there are none as a call with the one member `input`.
+
+    Args:
+        turn: the turn, usually a finished one; of a turn that goes on, what has ended so far. It speaks of one
+            choice; give `turn.choice(n)` for another one. Nothing of it is changed.
+        transport: the name of a known transport, or a `Transport` whose name has a shape.
+        on_malformed: what goes where text that is no JSON object cannot go, see `encode_arguments`; with
+            `"omit"` such calls are left out.
+        strict_json_arguments: treat a string transport as strict, whatever it says itself.
+        ids: the ids of the conversation so far (`Encoded.ids` of its last turn); None begins one.
+
+    Returns:
+        The messages, the ids for the results, and what was left out.
+
+    Raises:
+        UnknownDialect: the transport's name is not known, or has no message shape.
+        TypeError: `transport` or `ids` is of another type.
+        ValueError: `on_malformed` is no word of its own, or `ids` obeys another transport's rule.
+    """
+    target = transport_named(transport)
+    shape = _shape(target)
+    before = CallIds(target.ids) if ids is None else _checked(ids, target)
+    options = Options(target, on_malformed, strict_json_arguments)
+    gathered = gather(turn, shape.capacity, options, before)
+    says = any(
+        isinstance(piece, Call) or (isinstance(piece, str) and piece.strip()) for piece in gathered.pieces
+    )
+    messages = shape.write(gathered.pieces) if says else []
+    return Encoded(messages, gathered.ids, gathered.by_index, gathered.left_out)
+
+
+def _shape(transport: Transport) -> _Shape:
+    shape = _SHAPES.get(transport.name)
+    if shape is None:
+        raise UnknownDialect(
+            f"{transport.name!r} has no message shape; use encode_arguments and build its messages,"
+            f" or use one of: {', '.join(_SHAPES)}"
+        )
+    return shape
+
+
+def _checked(ids: object, transport: Transport) -> CallIds:
+    if not isinstance(ids, CallIds):
+        raise TypeError(f"ids are those of the Encoded before, not {type(ids).__name__}")
+    if ids.rule != transport.ids:
+        raise ValueError(
+            f"these ids obey {ids.rule!r}, but {transport.name} wants {transport.ids!r}; begin with ids=None"
+        )
+    return ids

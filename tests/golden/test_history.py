@@ -1,0 +1,121 @@
+"""Recorded turns sent back: every recording, on every transport, read again from one whole body."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import bless
+from tests.support.bodies import BODIES
+from tests.support.turns import canonical
+from wholecall import ToolCallParser, Turn
+from wholecall.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
+from wholecall.history import TRANSPORTS, Encoded, encode_calls
+
+NEVER_SENT = ("nameless", "aborted", "too_many_calls")
+
+each_transport = pytest.mark.parametrize("transport", BODIES)
+
+
+def _turns(data: bytes) -> Iterator[Turn]:
+    parser = ToolCallParser()
+    parser.feed(data)
+    parser.close()
+    for turn in parser.turns:
+        yield from (turn, *turn.others.values())
+
+
+def _events(turn: Turn) -> dict[int, Any]:
+    groups: tuple[tuple[Any, ...], ...] = (
+        turn.calls,
+        turn.custom_calls,
+        turn.builtin_calls,
+        turn.server_calls,
+        turn.dropped,
+    )
+    return {event.index: event for group in groups for event in group}
+
+
+def _read(transport: str, encoded: Encoded) -> Turn:
+    """Return the encoded turn as it reads when a server sends it."""
+    parser = ToolCallParser(transport)
+    parser.feed(json.dumps(BODIES[transport](encoded.messages), allow_nan=False).encode())
+    parser.close()
+    return parser.turn
+
+
+def _agrees(sent: Any, found: Any, transport: str) -> bool:
+    """Whether a call that went out is the one that came back."""
+    as_text = TRANSPORTS[transport].carries == "string"
+    if isinstance(sent, ToolCall):
+        same = isinstance(found, ToolCall) and sent.name == found.name
+        same = same and canonical(sent.arguments) == canonical(found.arguments)
+        return same and (not as_text or sent.status != "exact" or sent.raw_arguments == found.raw_arguments)
+    if isinstance(sent, ToolCallDropped) and sent.kind == "function":
+        if as_text:
+            return bool(sent.raw_arguments == found.raw_arguments)
+        return bool({"INVALID_JSON": sent.raw_arguments} == found.arguments)
+    if isinstance(sent, BuiltinToolCall):
+        name = getattr(found, "kind", None) if transport == "responses" else getattr(found, "name", None)
+        return bool((sent.kind, sent.arguments) == (name, found.arguments))
+    text = sent.input if isinstance(sent, CustomToolCall) else sent.raw_arguments
+    if isinstance(found, CustomToolCall):
+        return bool(text == found.input)
+    return bool({"input": text} == found.arguments)
+
+
+def _may_be_left_out(event: Any) -> bool:
+    if isinstance(event, ServerToolCall):
+        return True
+    if not isinstance(event, ToolCallDropped):
+        return False
+    return not event.name or event.reason in NEVER_SENT or event.kind in ("builtin", "server")
+
+
+def _complaints(turn: Turn, transport: str) -> list[str]:
+    encoded = encode_calls(turn, transport)
+    complaints = [f"left out: {event!r}" for event in encoded.left_out if not _may_be_left_out(event)]
+    if not encoded.messages:
+        return complaints + (["nothing was sent"] if encoded.by_index or turn.text.strip() else [])
+    read = _read(transport, encoded)
+    found = {event.id: event for event in _events(read).values()}
+    sent = _events(turn)
+    for index, id in encoded.by_index.items():
+        if id not in found or not _agrees(sent[index], found[id], transport):
+            complaints.append(f"{sent[index]!r} came back as {found.get(id)!r}")
+    if "".join(read.text.split()) != "".join(turn.text.split()):  # blank pieces stay at home
+        complaints.append("another text")
+    return complaints + [f"fault: {fault.kind}" for fault in read.faults]
+
+
+def _wrong(recordings: Iterable[tuple[str, bytes]], transport: str) -> dict[str, list[str]]:
+    wrong: dict[str, list[str]] = {}
+    for name, data in recordings:
+        for turn in _turns(data):
+            wrong.setdefault(name, []).extend(_complaints(turn, transport))
+    return {name: complaints for name, complaints in wrong.items() if complaints}
+
+
+@each_transport
+def test_recorded_turns_survive_the_journey(transport: str) -> None:
+    """Law 36: each call of the corpora comes back equal, malformed text byte for byte where text is carried."""
+    recordings = [(entry["name"], bless.recorded(entry)) for entry in bless.manifest()]
+
+    assert recordings
+    assert {} == _wrong(recordings, transport)
+
+
+@pytest.mark.cases
+@each_transport
+def test_further_recorded_turns_survive_the_journey(recordings_dir: Path, transport: str) -> None:
+    """Law 36: the same for the recordings of other projects."""
+    rows = (recordings_dir / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
+    entries = [json.loads(row) for row in rows]
+    recordings = [(entry["name"], (recordings_dir / entry["file"]).read_bytes()) for entry in entries]
+
+    assert recordings
+    assert {} == _wrong(recordings, transport)
