@@ -63,8 +63,12 @@ def shrink_transcript(
     Args:
         messages: requests' messages or items, or the decoded lines of a session file, as dicts.
         keep_recent: how many calls at the end of the transcript stay as they are.
-        max_leaf, threshold, marker, tail, protect, max_bytes: for the arguments of each call, as in
-            `shrink_arguments`.
+        max_leaf: decoded characters that a string keeps.
+        threshold: arguments of at most so many characters are left alone.
+        marker: what stands for what was cut.
+        tail: decoded characters to keep at the end of a string, out of `max_leaf`.
+        protect: keys below which nothing is cut.
+        max_bytes: UTF-8 bytes that the arguments of each call should have at most.
         shape: as in `repair_transcript`.
 
     Raises:
