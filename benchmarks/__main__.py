@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import functools
 import platform
 from collections.abc import Iterator
 from functools import partial
@@ -120,8 +119,8 @@ def _shrinking(quick: bool) -> Iterator[Row]:
     size = (128 if quick else 1024) * _KIB
     for what, make in workloads.SHRINKING.items():
         for budget in (None, 4 * _KIB):
-            shrink = functools.partial(shrink_arguments, max_bytes=budget)
-            single, double = (functools.partial(shrink, make(n)) for n in (size, 2 * size))
+            shrink = partial(shrink_arguments, max_bytes=budget)
+            single, double = (partial(shrink, make(n)) for n in (size, 2 * size))
             name = f"growth: shrinking {what}" + (" to 4 KB" if budget else "")
             yield name, measure.growth(_rounds(quick), single, double), _GROWTH_BUDGET
 

@@ -40,12 +40,12 @@ LAYERS = (
 )
 PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}
 # What the order alone would allow, and is forbidden all the same: a dialect decodes no argument text, and
-# what reads argument text knows nothing of the wire, and what is history is not assembled again.
+# what reads argument text knows nothing of the wire, and the history sees finished turns only.
 READERS = ("lexical", "tokens", "recovery", "strict", "tools", "arguments", "partial", "grammar", "progress")
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},
-    "history": {"assembler", "stream", "iterate", "replay"},
+    "history": {"deltas", "framing", *LAYERS[3], "stream", "iterate", "replay"} - {"turns"},
     **{reader: {"deltas", "framing", "dialects"} for reader in READERS},
 }
 # Modules whose only use is to reach the world outside.

@@ -1294,7 +1294,9 @@ def legacy_length() -> Built:
 @case("legacy-completions/error", 52)
 def legacy_error() -> Built:
     """An engine that fails in the middle of a text: the error comes as a frame of its own."""
-    chunks = [wire.legacy_chunk(text, id="cmpl-leith", model="opt-1.3b") for text in ("High water at ", "Leith")]
+    chunks = [
+        wire.legacy_chunk(text, id="cmpl-leith", model="opt-1.3b") for text in ("High water at ", "Leith")
+    ]
     error = {"error": {"message": "The engine stopped.", "type": "server_error", "code": 500}}
     return b"".join(map(wire.sse, [*chunks, error])), expect(reason="error", faults=["provider_error"])
 

@@ -1,4 +1,4 @@
-"""The history shelf: what was said, made fit to be sent again."""
+"""The history shelf: what was said, made fit to be sent again; and why a provider refused it."""
 
 from wholecall.history.encode import encode_arguments
 from wholecall.history.errors import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
@@ -6,6 +6,7 @@ from wholecall.history.ids import CallIds
 from wholecall.history.markers import MISSING_RESULT
 from wholecall.history.messages import Encoded, encode_calls
 from wholecall.history.shrink import Shrunk, shrink_arguments
+from wholecall.history.shrinking import ShrunkTranscript, shrink_transcript
 from wholecall.history.transcripts import Repaired, Report, repair_transcript
 from wholecall.history.transports import TRANSPORTS, Transport, transport_named
 
@@ -21,11 +22,13 @@ __all__ = [
     "Repaired",
     "Report",
     "Shrunk",
+    "ShrunkTranscript",
     "Transport",
     "classify_error",
     "encode_arguments",
     "encode_calls",
     "repair_transcript",
     "shrink_arguments",
+    "shrink_transcript",
     "transport_named",
 ]

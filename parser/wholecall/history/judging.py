@@ -6,7 +6,7 @@ call without its name or its arguments, or with what only a stream leaves behind
 result shows that it was executed: then it is put right. A thought goes with the calls it led to. What answers a
 call that goes is dropped with it; that is the only word on results here.
 
-Argument text is judged by `parse_arguments` and never read otherwise.
+Argument text is judged by `parse_arguments`, written by `encode_arguments`, and never read otherwise.
 """
 
 from __future__ import annotations
@@ -21,15 +21,21 @@ import msgspec
 
 from wholecall.arguments import parse_arguments
 from wholecall.dialects.reasons import turn_reason
+from wholecall.history.encode import encode_arguments
 from wholecall.history.markers import INVALID_NAME
-from wholecall.history.parts import ABSENT, Line, Part, without
+from wholecall.history.parts import ABSENT, Form, Line, Part, without
 from wholecall.history.shapes.base import Shape
+from wholecall.history.transports import Transport
+from wholecall.history.values import dumped
 
 __all__ = ["Answer", "Rules", "answers_of", "judge", "put_right"]
 
 _ABORTED = frozenset({"aborted", "abort", "canceled", "interrupted"})
 _CUT = frozenset({"length", "content_filter", "malformed"})
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+_OBJECT, _TEXT = Transport("object", "object"), Transport("text", "string")
+_CARRIED: dict[Form, type] = {"object": dict, "string": str, "free": str}
 
 Stop = Literal["", "cut", "aborted"]
 
@@ -118,7 +124,7 @@ def judge(answer: Answer, rules: Rules, shape: Shape) -> list[Part]:
 def _stops(answer: Answer, shape: Shape) -> Iterator[tuple[Part, Stop]]:
     """Yield each call with the word on how it ended."""
     for line in answer.lines:
-        stop: Stop = _stop(line.stop) if shape.by_order else answer.stop
+        stop = _stop(line.stop) if shape.by_order else answer.stop
         for part in line.parts:
             if part.here and part.kind == "call":
                 yield part, stop
@@ -209,50 +215,24 @@ def put_right(call: Part, rules: Rules) -> tuple[bool, bool]:
 def _coerced(call: Part, strict: bool) -> Any:
     """Return arguments in the form that the shape carries, `ABSENT` where they are in it."""
     arguments = call.arguments
-    if call.form == "own":
-        return ABSENT
-    if call.form == "object":
-        return ABSENT if isinstance(arguments, dict) else _as_object(arguments)
+    if call.form == "own" or isinstance(arguments, _CARRIED[call.form]):
+        return _strictly(arguments, strict) if call.form == "string" else ABSENT
     if arguments is ABSENT or arguments is None:
-        return "{}" if call.form == "string" else ""
-    if not isinstance(arguments, str):
-        return _text(arguments)
-    return ABSENT if call.form == "free" else _as_text(arguments, strict)
-
-
-def _as_object(arguments: Any) -> dict[str, Any]:
-    if arguments is ABSENT or arguments is None:
-        return {}
+        return {"object": {}, "string": "{}", "free": ""}[call.form]
     raw = arguments if isinstance(arguments, str) else _text(arguments)
-    verdict = parse_arguments(raw)
-    return _wrapped(raw) if verdict.arguments is None else verdict.arguments
+    return encode_arguments(raw, _OBJECT) if call.form == "object" else raw
 
 
-def _as_text(raw: str, strict: bool) -> Any:
+def _strictly(raw: str, strict: bool) -> Any:
     """Empty text is no arguments; other text stays, unless a strict transport has to be able to read it."""
     if not raw.strip():
         return "{}"
-    if not strict:
-        return ABSENT
-    verdict = parse_arguments(raw)
-    if verdict.status == "exact":
-        return ABSENT
-    return _text(_wrapped(raw) if verdict.arguments is None else verdict.arguments)
-
-
-def _wrapped(raw: str) -> dict[str, Any]:
-    return {"INVALID_JSON": raw}
-
-
-_SURROGATES = re.compile("[\ud800-\udfff]")
+    text = encode_arguments(raw, _TEXT, strict_json_arguments=True) if strict else raw
+    return ABSENT if text == raw else text
 
 
 def _text(value: Any) -> str:
-    """Return a value as compact JSON that any reader takes: non-ASCII kept, lone surrogates escaped."""
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return dumped(value)
     except ValueError:  # a number that JSON does not have
-        return _text(_wrapped(json.dumps(value, separators=(",", ":"))))
-    except RecursionError:
-        raise ValueError("arguments nest too deep to be written as JSON") from None
-    return _SURROGATES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+        return dumped({_OBJECT.wrapper: json.dumps(value, separators=(",", ":"))})

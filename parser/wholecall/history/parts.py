@@ -16,6 +16,7 @@ import msgspec
 __all__ = [
     "ABSENT",
     "RUN",
+    "Form",
     "Line",
     "Message",
     "Part",

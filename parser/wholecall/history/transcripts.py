@@ -106,7 +106,7 @@ def repair_transcript(
 
     Raises:
         TypeError: `messages` is no list or tuple, or something in it is not a dict.
-        ValueError: an option that is not one, or arguments that nest too deep to be written.
+        ValueError: an option that is not one, or arguments that hold themselves.
     """
     rules = _rules(unanswered, nameless, aborted, names, strict_json_arguments)
     lines, view = read_lines(messages, shape)

@@ -1,0 +1,128 @@
+"""Transcripts made short: the arguments of old calls are shrunk, and nothing else is touched.
+
+Theory of operation. The messages are read through the view of their shape, as for a repair; of each call but the
+last ones the arguments go through `shrink_arguments`, text as text and objects as objects. Calls, ids and results
+stay where they are, and what was not shrunk is the same object as before. What a repair would change is not
+changed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from itertools import islice
+
+import msgspec
+
+from wholecall.history.parts import Line, Message, Part
+from wholecall.history.shapes.base import Shape
+from wholecall.history.shapes.table import ShapeName
+from wholecall.history.shrink import shrink_arguments
+from wholecall.history.transcripts import read_lines
+
+__all__ = ["ShrunkTranscript", "shrink_transcript"]
+
+
+class ShrunkTranscript(msgspec.Struct, frozen=True):
+    """A transcript whose old calls are short; ids are those of the input, or names where there is none.
+
+    Attributes:
+        messages: the input itself if nothing was shrunk, else a new list.
+        changed: whether anything was shrunk.
+        shrunk: the calls whose arguments were.
+        invalid: the old calls whose arguments are no JSON: they stay as they are, for `repair_transcript`.
+        elided: characters that are missing, as `Shrunk.elided` counts them.
+        fits: whether the arguments of each old call have at most `max_bytes`; True without a budget.
+    """
+
+    messages: Sequence[Message]
+    changed: bool
+    shrunk: list[str] = []
+    invalid: list[str] = []
+    elided: int = 0
+    fits: bool = True
+
+
+def shrink_transcript(
+    messages: Sequence[Message],
+    *,
+    keep_recent: int,
+    max_leaf: int = 200,
+    threshold: int = 500,
+    marker: str = "...[truncated]",
+    tail: int = 0,
+    protect: Collection[str] = (),
+    max_bytes: int | None = None,
+    shape: ShapeName = "auto",
+) -> ShrunkTranscript:
+    """Shrink the arguments of all calls of a transcript but the last ones; nothing is changed in place.
+
+    Free text (of custom tools) and what the provider's own tools take are left alone. Shrinking what was shrunk
+    changes nothing.
+
+    Args:
+        messages: requests' messages or items, or the decoded lines of a session file, as dicts.
+        keep_recent: how many calls at the end of the transcript stay as they are.
+        max_leaf: decoded characters that a string keeps.
+        threshold: arguments of at most so many characters are left alone.
+        marker: what stands for what was cut.
+        tail: decoded characters to keep at the end of a string, out of `max_leaf`.
+        protect: keys below which nothing is cut.
+        max_bytes: UTF-8 bytes that the arguments of each call should have at most.
+        shape: as in `repair_transcript`.
+
+    Raises:
+        TypeError: `messages` is no list or tuple, or something in it is not a dict; what `shrink_arguments`
+            raises.
+        ValueError: `keep_recent` is negative, the shape is not known; what `shrink_arguments` raises.
+    """
+    if keep_recent < 0:
+        raise ValueError("keep_recent is a number of calls, and cannot be negative")
+    shrink = partial(
+        shrink_arguments,
+        max_leaf=max_leaf,
+        threshold=threshold,
+        marker=marker,
+        tail=tail,
+        protect=protect,
+        max_bytes=max_bytes,
+    )
+    shrink("")  # a mistake shows, whether or not there is a call
+    lines, view = read_lines(messages, shape)
+    calls = list(_calls(lines))
+    shrunk: list[Part] = []
+    invalid: list[str] = []
+    elided, fits = 0, True
+    for call in islice(calls, max(0, len(calls) - keep_recent)):
+        made = shrink(call.arguments)
+        elided, fits = elided + made.elided, fits and made.fits
+        if made.changed:
+            call.set("arguments", made.text)
+            shrunk.append(call)
+        if not made.valid:
+            invalid.append(call.label)
+    if not shrunk:
+        return ShrunkTranscript(messages, changed=False, invalid=invalid, fits=fits)
+    output = _written(lines, shrunk, view)
+    return ShrunkTranscript(output, True, [call.label for call in shrunk], invalid, elided, fits)
+
+
+def _calls(lines: Sequence[Line]) -> Iterator[Part]:
+    """Yield the calls that have arguments, and have them as JSON."""
+    for line in lines:
+        for part in line.parts:
+            arguments = part.arguments if part.kind == "call" and part.form in ("object", "string") else None
+            if isinstance(arguments, dict) or (isinstance(arguments, str) and arguments.strip()):
+                yield part
+
+
+def _written(lines: Sequence[Line], shrunk: Sequence[Part], shape: Shape) -> list[Message]:
+    """Return the messages; of those that hold a shrunk call only the member that holds it is written."""
+    fields: dict[int, set[str]] = {}
+    for call in shrunk:
+        fields.setdefault(call.row, set()).add(call.field)
+    output: list[Message] = []
+    for line in lines:
+        parts = [part for part in line.parts if part.field in fields.get(line.index, ())]
+        output.append(shape.write(line.message, parts, parts) if parts else line.message)
+    return output
