@@ -4,7 +4,7 @@
 
     WholecallError
     ├── StreamClosed     feeding a parser after `close` or `abort`
-    ├── UnknownDialect   a dialect name that no record in the table has
+    ├── UnknownDialect   a dialect (framing, transport) name that no record in the table has
     ├── StreamFailed     only from `Turn.raise_for_fault`
     └── BadRecording     a recording that cannot be read
 
@@ -25,7 +25,7 @@ class StreamClosed(WholecallError):
 
 
 class UnknownDialect(WholecallError, ValueError):
-    """The dialect (or framing) name is not in the table; the message lists the known ones."""
+    """The name of a dialect, framing or transport is not in its table; the message lists the known ones."""
 
 
 class StreamFailed(WholecallError):

@@ -474,6 +474,7 @@ def test_reasoning_items(block: ReasoningBlock, item: list[Any]) -> None:
     [
         ((ReasoningBlock(id="rs_1"), call(), ReasoningBlock(id="rs_2")), ["reasoning", "function_call"]),
         ((ReasoningBlock(id="rs_1"), drop(CUT, reason="aborted"), "Aye."), ["message"]),
+        (("Aye.", ReasoningBlock(id="rs_1"), "\n", server("image_generation", {})), ["message"]),
         (
             (ReasoningBlock(id="rs_1"), server("image_generation", {}, index=1), call()),
             ["function_call"],

@@ -154,6 +154,12 @@ def test_bytes_count_too() -> None:
     assert '{"s":"yy→"}' == shrunk('{"s":"yyyyyy"}', 2, marker="→")
 
 
+def test_characters_count_too() -> None:
+    """Fewer bytes in as many characters are no gain either."""
+    assert f'{{"s":"{"→" * 19}"}}' == shrunk(f'{{"s":"{"→" * 19}"}}', 5)
+    assert f'{{"s":"{"→" * 5}{MARKER}"}}' == shrunk(f'{{"s":"{"→" * 20}"}}', 5)
+
+
 def test_short_texts_are_left_alone() -> None:
     """A text up to the threshold is not touched, whatever its strings."""
     text = json.dumps({"s": "y" * 491})
@@ -172,6 +178,7 @@ def test_short_texts_are_left_alone() -> None:
         ("\\ud83d\\ude00" * 3 + "-" * 30, "\\ud83d\\ude00" * 2),
         ("😀" * 3 + "-" * 30, "😀" * 2),
         ("\ud83d\\ude00" * 3 + "-" * 30, "\ud83d\\ude00" * 2),
+        ("\ud83d\ude00" * 3 + "-" * 30, "\ud83d\ude00" * 2),
         ("v\\\\u2192" + "y" * 40, "v\\\\"),
         ("\\n\\u0041" + "y" * 40, "\\n\\u0041"),
         ('\\"' * 40, '\\"' * 2),
@@ -306,10 +313,12 @@ def test_a_budget_is_used(max_bytes: int) -> None:
 
 
 def test_a_budget_goes_below_the_threshold() -> None:
-    """A short text that misses the budget is cut all the same."""
-    found = shrink_arguments(json.dumps({"a": "x" * 300}), max_bytes=100)
+    """A short text that misses the budget is cut all the same, but keeps what fits."""
+    text = json.dumps({"a": "x" * 400})
 
-    assert (True, True) == (found.changed, found.fits)
+    assert ["x" * 77 + MARKER, "x" * 367 + MARKER] == [
+        json.loads(shrink_arguments(text, max_bytes=size).text)["a"] for size in (100, 390)
+    ]
 
 
 def test_tails_shrink_with_their_strings() -> None:
