@@ -135,6 +135,9 @@ def test_a_complete_call_of_a_cut_turn_stays(shape: str) -> None:
     assert ["user: a", "model calls c1", "c1 is missing", "user: b"] == words
     assert [] == found.report.stripped_calls
 
+    kept, _ = repaired(shape, Answer((call("c1", '{"path":"/x"}'),), "length"), unanswered="keep")
+    assert ["model calls c1"] == kept
+
 
 @pytest.mark.parametrize("shape", OBJECTS)
 @pytest.mark.parametrize("unanswered", ["synthesise", "keep"])
@@ -581,7 +584,7 @@ SOUND: tuple[Happening, ...] = (
     Result("c2"),
     Result("c1", glued=True),
     Note(),
-    Answer((text("there"),), "stop"),
+    Answer((THOUGHT, text("there")), "stop"),
     Said("b"),
     Note(),
     Answer((call("c3", {}),), "tool_calls"),

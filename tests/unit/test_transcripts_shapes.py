@@ -542,6 +542,14 @@ def test_a_thought_goes_with_what_it_led_to() -> None:
     found = repaired([thoughts[0], thoughts[1], item("c2"), thoughts[2], cut, output("c2")])
 
     assert [thoughts[0], thoughts[1], item("c2"), output("c2")] == found
+    assert [thoughts[0], item("c2"), output("c2")] == repaired([thoughts[0], cut, item("c2"), output("c2")])
+
+
+def test_an_incomplete_action_goes() -> None:
+    """What a client should do is judged by what its item says, wherever in a row of calls it stands."""
+    cut = {"type": "shell_call", "call_id": "s", "action": {"commands": ["ls"]}, "status": "incomplete"}
+
+    assert [item(), output()] == repaired([cut, item(), output()])
 
 
 # --- session files ------------------------------------------------------------------------------------------
