@@ -94,10 +94,16 @@ def test_an_aborted_turn_of_text_is_left_alone(shape: str) -> None:
 @pytest.mark.parametrize("shape", ABORTING)
 def test_an_aborted_turn_can_be_dropped_whole(shape: str) -> None:
     """With `aborted="drop_turn"` nothing of an aborted turn stays."""
-    happened = (Said("a"), Answer((text("look"), call()), "aborted"), Result("c1"), Said("b"))
+    happened = (
+        Said("a"),
+        Answer((text("look"), call()), "aborted"),
+        Result("c1"),
+        Said("b"),
+        Answer((text("x"),)),
+    )
     words, found = repaired(shape, *happened, aborted="drop_turn")
 
-    assert ["user: a", "user: b"] == words
+    assert ["user: a", "user: b", "model: x"] == words
     assert (["c1"], ["c1"]) == (found.report.stripped_calls, found.report.dropped_results)
 
 
@@ -129,6 +135,9 @@ def test_a_complete_call_of_a_cut_turn_stays(shape: str) -> None:
     assert ["user: a", "model calls c1", "c1 is missing", "user: b"] == words
     assert [] == found.report.stripped_calls
 
+    kept, _ = repaired(shape, Answer((call("c1", '{"path":"/x"}'),), "length"), unanswered="keep")
+    assert ["model calls c1"] == kept
+
 
 @pytest.mark.parametrize("shape", OBJECTS)
 @pytest.mark.parametrize("unanswered", ["synthesise", "keep"])
@@ -139,6 +148,15 @@ def test_an_object_of_a_cut_turn_is_judged_by_its_place(shape: str, unanswered: 
 
     assert ["user: a", "model: look", "model calls c1", "c1 is missing", "user: b"] == words
     assert ["c2", "c3"] == found.report.stripped_calls
+
+
+@pytest.mark.parametrize("shape", OBJECTS)
+def test_what_is_no_object_is_incomplete(shape: str) -> None:
+    """In a cut turn a list of arguments goes wherever it stands; a made result keeps the last object."""
+    cut = Answer((text("look"), call("c1", [1]), call("c2")), "length")
+    words, _ = repaired(shape, cut, Result("c2", MISSING_RESULT), Said("b"))
+
+    assert ["model: look", "model calls c2", "c2 is missing", "user: b"] == words
 
 
 @pytest.mark.parametrize("shape", EVERY)
@@ -432,8 +450,12 @@ def test_a_nameless_call_goes_or_gets_a_name(shape: str, name: str) -> None:
     renamed, found = repaired(shape, Said("a"), asked, Said("b"), nameless="rename")
     kept, _ = repaired(shape, Said("a"), asked, Result("c1"), Said("b"))
 
+    known = repaired(shape, Said("a"), asked, Said("b"), nameless="rename", names={"read"})[1].messages
+    options: dict[str, Any] = {"shape": shape, "nameless": "rename", "names": {"read"}}
+
     assert ["user: a", "model: x", "user: b"] == stripped
     assert ["user: a", "model: x", "model calls c1", "c1 is missing", "user: b"] == renamed
+    assert repair_transcript(known, **options).messages is known
     assert ["c1"] == found.report.renamed
     assert "invalid_tool_call" in str(found.messages)
     assert ["user: a", "model: x", "model calls c1", "c1: done", "user: b"] == kept
@@ -497,6 +519,18 @@ def test_arguments_stay_text(shape: str, arguments: str, lenient: str | None, st
         assert stored in str(found.messages)
 
 
+def test_null_is_no_arguments() -> None:
+    """A member that holds null is there, and means no arguments."""
+    use = {"type": "tool_use", "id": "c1", "name": "f", "input": None}
+    chat = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": None}}
+    blocks = repair_transcript([{"role": "assistant", "content": [use]}])
+    calls = repair_transcript([{"role": "assistant", "content": None, "tool_calls": [chat]}])
+
+    assert {} == blocks.messages[0]["content"][0]["input"]
+    assert "{}" == calls.messages[0]["tool_calls"][0]["function"]["arguments"]
+    assert (["c1"], ["c1"]) == (blocks.report.coerced, calls.report.coerced)
+
+
 def test_objects_become_text() -> None:
     """An object where text is carried is written as compact JSON, with what is not ASCII as it is."""
     calls = [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"c": "Zürich \ud83d"}}}]
@@ -550,7 +584,7 @@ SOUND: tuple[Happening, ...] = (
     Result("c2"),
     Result("c1", glued=True),
     Note(),
-    Answer((text("there"),), "stop"),
+    Answer((THOUGHT, text("there")), "stop"),
     Said("b"),
     Note(),
     Answer((call("c3", {}),), "tool_calls"),

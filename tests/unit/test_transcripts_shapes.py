@@ -195,7 +195,10 @@ def test_free_text_is_not_read() -> None:
 
     assert repair_transcript(sound, strict_json_arguments=True).messages is sound
     assert [message, tool("c1", MISSING_RESULT)] == repaired([message])
-    assert ["c1"] == repair_transcript([message | {"finish_reason": "length"}]).report.stripped_calls
+    for words in ("{not json", '{"a":1}'):
+        cut = {"role": "assistant", "content": "x", "finish_reason": "length"}
+        cut["tool_calls"] = [call | {"custom": {"name": "patch", "input": words}}]
+        assert ["c1"] == repair_transcript([cut]).report.stripped_calls
 
 
 def test_a_result_without_an_id() -> None:
@@ -214,6 +217,13 @@ def test_ids_that_are_numbers() -> None:
     sound = [message, tool() | {"tool_call_id": "0"}]
 
     assert repair_transcript(sound).messages is sound
+
+
+def test_a_result_of_nothing() -> None:
+    """A result without content has empty content: a provider refuses None."""
+    message = {"role": "assistant", "content": None, "tool_calls": [chat_call()]}
+
+    assert [message, tool(content="")] == repaired([message, tool() | {"content": None}])
 
 
 def test_an_answer_that_is_no_text() -> None:
@@ -532,6 +542,14 @@ def test_a_thought_goes_with_what_it_led_to() -> None:
     found = repaired([thoughts[0], thoughts[1], item("c2"), thoughts[2], cut, output("c2")])
 
     assert [thoughts[0], thoughts[1], item("c2"), output("c2")] == found
+    assert [thoughts[0], item("c2"), output("c2")] == repaired([thoughts[0], cut, item("c2"), output("c2")])
+
+
+def test_an_incomplete_action_goes() -> None:
+    """What a client should do is judged by what its item says, wherever in a row of calls it stands."""
+    cut = {"type": "shell_call", "call_id": "s", "action": {"commands": ["ls"]}, "status": "incomplete"}
+
+    assert [item(), output()] == repaired([cut, item(), output()])
 
 
 # --- session files ------------------------------------------------------------------------------------------
@@ -728,6 +746,23 @@ def test_a_result_beside_words_gets_its_own_line() -> None:
 
     assert [user([result()]), user("hurry"), user([text("so")])] == [one["message"] for one in found[1:]]
     assert [None, "1", found[1]["uuid"], "2"] == [one["parentUuid"] for one in found]
+
+
+@pytest.mark.parametrize("agents", [{}, {"agentId": "x"}], ids=["by their links", "by their names"])
+def test_subagents_at_work_together(agents: JSON) -> None:
+    """Conversations of several subagents may be told in turns; each is known by its first line or its agent."""
+    one, two = agents, {name: value * 2 for name, value in agents.items()}
+    sound = [
+        line("1", None, user("task"), isSidechain=True, **one),
+        line("2", None, user("task"), isSidechain=True, **two),
+        line("3", "1", assistant(use("t1")), isSidechain=True, **one),
+        line("4", "2", user("more"), isSidechain=True, **two),
+        line("5", "4", assistant(use("t1")), isSidechain=True, **two),
+        line("6", "3", user([result("t1", "one")]), isSidechain=True, **one),
+        line("7", "5", user([result("t1", "two")]), isSidechain=True, **two),
+    ]
+
+    assert repair_transcript(sound).messages is sound
 
 
 def test_subagents_speak_apart() -> None:

@@ -146,7 +146,7 @@ def _goes(call: Part, last: Part, stop: Stop, rules: Rules) -> bool:
         return True
     if not call.name.strip():
         return rules.nameless == "strip"
-    if not call.answerable and call.result is None and rules.unanswered == "synthesise":
+    if not call.answerable and rules.unanswered == "synthesise":
         return True
     if rules.names is None or call.name == INVALID_NAME:
         return False
@@ -206,7 +206,7 @@ def put_right(call: Part, rules: Rules) -> tuple[bool, bool]:
         return coerced, False
     call.set("name", INVALID_NAME)
     result = call.result
-    if result is not None and result.name != INVALID_NAME and result.places.name and result.name:
+    if result is not None and result.name:
         result.set("name", INVALID_NAME)
     call.name = INVALID_NAME
     return coerced, True

@@ -16,6 +16,7 @@ import msgspec
 __all__ = [
     "ABSENT",
     "RUN",
+    "SIDE",
     "Form",
     "Line",
     "Message",
@@ -50,6 +51,10 @@ ABSENT = _Absent()
 
 RUN = "run"
 """The name of an answer that is made of all lines of the model in a row."""
+
+
+SIDE = "side"
+"""The thread of a conversation beside the main one, where only the links of its lines say which."""
 
 
 class Places(msgspec.Struct, frozen=True):

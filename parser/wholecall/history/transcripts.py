@@ -20,9 +20,9 @@ import msgspec
 from wholecall.history.judging import Rules, answers_of, judge, put_right
 from wholecall.history.naming import name_calls
 from wholecall.history.pairing import pair
-from wholecall.history.parts import RUN, Line, Message, Part
+from wholecall.history.parts import RUN, SIDE, Line, Message, Part
 from wholecall.history.placing import place
-from wholecall.history.shapes.base import Shape, expect_dict
+from wholecall.history.shapes.base import Links, Shape, expect_dict
 from wholecall.history.shapes.chat import CHAT
 from wholecall.history.shapes.table import ShapeName, shape_of
 from wholecall.history.writing import Written, write
@@ -144,12 +144,14 @@ def read_lines(messages: Sequence[Message], shape: str) -> tuple[list[Line], Sha
         expect_dict(message, f"messages[{index}]")
     view = shape_of(messages, shape)
     lines = [view.read(message) for message in messages]
-    _count_runs(lines)
     for index, line in enumerate(lines):
         line.index, line.message = index, messages[index]
         for part in line.parts:
             part.row = index
             part.label = part.id or part.name
+    _count_runs(lines)
+    if view.links is not None:
+        _part_threads(lines, view.links)
     return lines, view
 
 
@@ -163,6 +165,16 @@ def _count_runs(lines: Iterable[Line]) -> None:
             line.answer = f"{RUN} {run}"
         elif line.side != "other" and line.visible:
             ended = True
+
+
+def _part_threads(lines: Iterable[Line], links: Links) -> None:
+    """Tell the conversations beside the main one apart, where only their links do: each has a first entry."""
+    first: dict[str, str] = {}
+    for line in lines:
+        id, parent = line.message.get(links.id), line.message.get(links.parent)
+        if isinstance(id, str):
+            first[id] = first.get(parent, id) if isinstance(parent, str) else id
+            line.thread += f" {first[id]}" if line.thread == SIDE else ""
 
 
 _CHOICES = {

@@ -10,7 +10,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from wholecall.history.markers import is_made
-from wholecall.history.parts import Form, Line, Message, Part, Path, Places, Side, at, first_id, first_text
+from wholecall.history.parts import (
+    ABSENT,
+    Form,
+    Line,
+    Message,
+    Part,
+    Path,
+    Places,
+    Side,
+    at,
+    first_id,
+    first_text,
+)
 from wholecall.history.shapes.base import expect_dict
 
 __all__ = [
@@ -216,11 +228,12 @@ def _whole_result(message: Message, role: str) -> Part:
 def _fill(part: Part, block: Message) -> Part:
     part.id = "" if part.anonymous else first_id(block, part.places.id)
     part.name = first_text(block, part.places.name)
-    content = at(block, (("content",), ("output",), ("response",)))
-    part.real = not is_made(content)
-    if isinstance(content, list) and any(map(_is_blank_block, content)):
-        left = [inner for inner in content if not _is_blank_block(inner)]
-        part.value = {**block, "content": left or ("" if part.field or block["role"] == "tool" else [])}
+    part.real = not is_made(at(block, (("content",), ("output",), ("response",))))
+    content = block.get("content", ABSENT)
+    if content is None or (isinstance(content, list) and any(map(_is_blank_block, content))):
+        left = [inner for inner in content or () if not _is_blank_block(inner)]
+        nothing: Any = [] if block.get("role") == "toolResult" else ""
+        part.value = {**block, "content": left or nothing}
         part.edited = True
     return part
 

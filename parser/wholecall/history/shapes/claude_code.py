@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from wholecall.history.parts import Line, Message, Part, rebuild
+from wholecall.history.parts import SIDE, Line, Message, Part, rebuild
 from wholecall.history.shapes.anthropic import block_result
 from wholecall.history.shapes.base import Links, Shape
 from wholecall.history.shapes.blocks import read_message
@@ -39,7 +39,8 @@ def _read(entry: Message) -> Line:
     identity = message.get("id")
     line.answer = identity if line.side == "model" and isinstance(identity, str) else None
     if entry.get("isSidechain") is True:
-        line.thread = f"side:{entry.get('agentId', '')}"
+        agent = entry.get("agentId")
+        line.thread = f"agent {agent}" if agent else SIDE
     return line
 
 
