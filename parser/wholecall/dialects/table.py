@@ -1,48 +1,21 @@
 """The dialects, as one literal table: a record each, in the order in which detection asks them.
 
+A row names the dialect's module and the class in it; reading them all costs more than all else that the package
+imports, so a module is imported when a stream first asks for it, by name or in detection.
+
 Dialects that others register are asked first, the latest one before all: who registers one knows the stream.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache
+from importlib import import_module
 from itertools import chain
 from typing import Any, Final
 
 import msgspec
 
-from wholecall.dialects import (
-    acp,
-    ag_ui,
-    anthropic,
-    assistants,
-    chat,
-    cohere_v1,
-    cohere_v2,
-    conversations,
-    converse,
-    copilot,
-    dashscope,
-    gemini,
-    gemini_interactions,
-    gemini_live,
-    invoke,
-    langchain,
-    langchain_events,
-    langchain_protocol,
-    legacy,
-    llama_api,
-    llama_stack,
-    ollama,
-    ollama_generate,
-    realtime,
-    responses,
-    vercel_data,
-    vercel_ui,
-    workers_ai,
-    xai_grpc,
-)
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
 
@@ -70,59 +43,80 @@ _LINES = ("jsonl", "sse")
 _BINARY = ("eventstream", "jsonl", "sse")
 
 
-def _invoked(
-    inner: str, detect: Callable[[Mapping[str, Any], str], bool], start: Callable[[], Translator]
-) -> Dialect:
+@cache
+def _module(name: str) -> Any:
+    return import_module(f"wholecall.dialects.{name}")
+
+
+def _ours(name: str, framings: tuple[str, ...], module: str, translator: str) -> Dialect:
+    """Return the record of a dialect of our own; its module is imported when a stream first asks for it."""
+
+    def detect(payload: Mapping[str, Any], event: str) -> bool:
+        decisive: bool = _module(module).detect(payload, event)
+        return decisive
+
+    def start() -> Translator:
+        started: Translator = getattr(_module(module), translator)()
+        return started
+
+    return Dialect(name, framings, detect, start)
+
+
+def _invoked(inner: str, module: str, translator: str) -> Dialect:
     """Return the record of a dialect whose events come wrapped in chunks."""
-    started = partial(invoke.InvokeTranslator, start)
-    return Dialect(f"bedrock-invoke-{inner}", _BINARY, invoke.detects(detect), started)
+    wrapped = _ours(inner, _BINARY, module, translator)
+
+    def detect(payload: Mapping[str, Any], event: str) -> bool:
+        decisive: bool = _module("invoke").detects(wrapped.detect)(payload, event)
+        return decisive
+
+    def start() -> Translator:
+        started: Translator = _module("invoke").InvokeTranslator(wrapped.start)
+        return started
+
+    return Dialect(f"bedrock-invoke-{inner}", _BINARY, detect, start)
 
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
-    _invoked("anthropic", anthropic.detect, anthropic.AnthropicTranslator),
-    _invoked("nova", converse.detect, converse.ConverseTranslator),
-    _invoked("cohere-v1", cohere_v1.detect, cohere_v1.CohereV1Translator),
-    _invoked("cohere-v2", cohere_v2.detect, cohere_v2.CohereV2Translator),
-    _invoked("legacy-completions", legacy.detect, legacy.LegacyTranslator),
-    _invoked("chat-completions", chat.detect, chat.ChatTranslator),
-    Dialect("openai-assistants", _SSE, assistants.detect, assistants.AssistantsTranslator),
-    Dialect("openai-realtime", _LINES, realtime.detect, realtime.RealtimeTranslator),
-    Dialect("responses", _SSE, responses.detect, responses.ResponsesTranslator),
-    Dialect("anthropic", _SSE, anthropic.detect, anthropic.AnthropicTranslator),
-    Dialect(
-        "gemini-interactions",
-        _SSE,
-        gemini_interactions.detect,
-        gemini_interactions.GeminiInteractionsTranslator,
-    ),
-    Dialect("cohere-v1", _LINES, cohere_v1.detect, cohere_v1.CohereV1Translator),
-    Dialect("cohere-v2", _SSE, cohere_v2.detect, cohere_v2.CohereV2Translator),
-    Dialect(
+    _invoked("anthropic", "anthropic", "AnthropicTranslator"),
+    _invoked("nova", "converse", "ConverseTranslator"),
+    _invoked("cohere-v1", "cohere_v1", "CohereV1Translator"),
+    _invoked("cohere-v2", "cohere_v2", "CohereV2Translator"),
+    _invoked("legacy-completions", "legacy", "LegacyTranslator"),
+    _invoked("chat-completions", "chat", "ChatTranslator"),
+    _ours("openai-assistants", _SSE, "assistants", "AssistantsTranslator"),
+    _ours("openai-realtime", _LINES, "realtime", "RealtimeTranslator"),
+    _ours("responses", _SSE, "responses", "ResponsesTranslator"),
+    _ours("anthropic", _SSE, "anthropic", "AnthropicTranslator"),
+    _ours("gemini-interactions", _SSE, "gemini_interactions", "GeminiInteractionsTranslator"),
+    _ours("cohere-v1", _LINES, "cohere_v1", "CohereV1Translator"),
+    _ours("cohere-v2", _SSE, "cohere_v2", "CohereV2Translator"),
+    _ours(
         "langchain-protocol",
         ("sse", "jsonl", "jsonarray"),
-        langchain_protocol.detect,
-        langchain_protocol.LangChainProtocolTranslator,
+        "langchain_protocol",
+        "LangChainProtocolTranslator",
     ),
-    Dialect("mistral-conversations", _SSE, conversations.detect, conversations.ConversationsTranslator),
-    Dialect("llama-stack", _SSE, llama_stack.detect, llama_stack.LlamaStackTranslator),
-    Dialect("llama-api", _SSE, llama_api.detect, llama_api.LlamaTranslator),
-    Dialect("gemini-live", _LINES, gemini_live.detect, gemini_live.GeminiLiveTranslator),
-    Dialect("ag-ui", ("sse", "jsonl", "jsonarray"), ag_ui.detect, ag_ui.AgUiTranslator),
-    Dialect("vercel-data", ("vercel", "jsonl"), vercel_data.detect, vercel_data.VercelDataTranslator),
-    Dialect("vercel-ui", _SSE, vercel_ui.detect, vercel_ui.VercelUITranslator),
-    Dialect("langchain", _SSE, langchain.detect, langchain.LangChainTranslator),
-    Dialect("langchain-events", _LINES, langchain_events.detect, langchain_events.LangChainEventsTranslator),
-    Dialect("acp", ("jsonl", "sse", "jsonarray"), acp.detect, acp.AcpTranslator),
-    Dialect("copilot", ("jsonl", "sse", "jsonarray"), copilot.detect, copilot.CopilotTranslator),
-    Dialect("gemini", ("sse", "jsonarray", "jsonl"), gemini.detect, gemini.GeminiTranslator),
-    Dialect("bedrock-converse", _BINARY, converse.detect, converse.ConverseTranslator),
-    Dialect("dashscope", _SSE, dashscope.detect, dashscope.DashScopeTranslator),
-    Dialect("legacy-completions", _SSE, legacy.detect, legacy.LegacyTranslator),
-    Dialect("xai-grpc", _LINES, xai_grpc.detect, xai_grpc.XaiGrpcTranslator),
-    Dialect("chat-completions", _SSE, chat.detect, chat.ChatTranslator),
-    Dialect("ollama", _LINES, ollama.detect, ollama.OllamaTranslator),
-    Dialect("ollama-generate", _LINES, ollama_generate.detect, ollama_generate.OllamaGenerateTranslator),
-    Dialect("workers-ai", _SSE, workers_ai.detect, workers_ai.WorkersTranslator),
+    _ours("mistral-conversations", _SSE, "conversations", "ConversationsTranslator"),
+    _ours("llama-stack", _SSE, "llama_stack", "LlamaStackTranslator"),
+    _ours("llama-api", _SSE, "llama_api", "LlamaTranslator"),
+    _ours("gemini-live", _LINES, "gemini_live", "GeminiLiveTranslator"),
+    _ours("ag-ui", ("sse", "jsonl", "jsonarray"), "ag_ui", "AgUiTranslator"),
+    _ours("vercel-data", ("vercel", "jsonl"), "vercel_data", "VercelDataTranslator"),
+    _ours("vercel-ui", _SSE, "vercel_ui", "VercelUITranslator"),
+    _ours("langchain", _SSE, "langchain", "LangChainTranslator"),
+    _ours("langchain-events", _LINES, "langchain_events", "LangChainEventsTranslator"),
+    _ours("acp", ("jsonl", "sse", "jsonarray"), "acp", "AcpTranslator"),
+    _ours("copilot", ("jsonl", "sse", "jsonarray"), "copilot", "CopilotTranslator"),
+    _ours("gemini", ("sse", "jsonarray", "jsonl"), "gemini", "GeminiTranslator"),
+    _ours("bedrock-converse", _BINARY, "converse", "ConverseTranslator"),
+    _ours("dashscope", _SSE, "dashscope", "DashScopeTranslator"),
+    _ours("legacy-completions", _SSE, "legacy", "LegacyTranslator"),
+    _ours("xai-grpc", _LINES, "xai_grpc", "XaiGrpcTranslator"),
+    _ours("chat-completions", _SSE, "chat", "ChatTranslator"),
+    _ours("ollama", _LINES, "ollama", "OllamaTranslator"),
+    _ours("ollama-generate", _LINES, "ollama_generate", "OllamaGenerateTranslator"),
+    _ours("workers-ai", _SSE, "workers_ai", "WorkersTranslator"),
 )
 
 
