@@ -115,7 +115,7 @@ def place(lines: list[Line], shape: Shape, *, fill: bool) -> Plan:
     """Find a place for every result that has none; with `fill`, make those that are missing."""
     zones = Zones(shape)
     for line in lines:
-        if line.side != "other" and line.visible:
+        if line.visible:
             zones.read(line)
     plan = Plan()
     for turn in zones.turns:
