@@ -9,7 +9,8 @@ import pytest
 
 from tests.support.histories import SHAPES, Answer, Block, Happening, Note, Result, Said, render
 from tests.support.transcript_rules import complaints, said
-from wholecall.history import MISSING_RESULT, Repaired, repair_transcript
+from wholecall.history import MISSING_RESULT, Repaired, repair_transcript, shrink_transcript
+from wholecall.history.transcripts import read_lines
 
 EVERY = sorted(SHAPES)
 # Items have no word for a turn that was aborted: what was not finished says `incomplete`.
@@ -683,3 +684,20 @@ def test_names_are_not_a_name() -> None:
     """A string would be a collection of letters."""
     with pytest.raises(TypeError, match="one name"):
         repair_transcript([], names="read")
+
+
+@pytest.mark.parametrize("shape", EVERY)
+def test_what_was_said_is_in_no_repr(shape: str) -> None:
+    """Reprs show how much there is, and no text of messages or arguments (law 28)."""
+    secret = "do not tell"
+    messages = render(
+        shape, [Said(secret), Answer((text(secret), call("c1", {"a": secret})), "stop"), Said("b")]
+    )
+    lines, _ = read_lines(messages, shape)
+    shown = [
+        repair_transcript(messages),
+        shrink_transcript(messages, keep_recent=0, max_leaf=1, threshold=0, marker=""),
+        *lines,
+    ]
+
+    assert [] == [one for one in map(repr, shown) if secret in one]
