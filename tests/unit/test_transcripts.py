@@ -393,6 +393,15 @@ def test_counted_ids_stay_in_chat_completions(id: str) -> None:
     assert [id] == repair_transcript(anthropic).report.renamed
 
 
+def test_only_ids_that_count_the_calls_of_a_tool_stay() -> None:
+    """An id that names another tool than its call counts nothing, and within one answer no id may repeat."""
+    other = [*answered("functions.exec:0"), Said("b"), *answered("functions.exec:0")]
+    twice = [Answer((call("read:0"), call("read:0")), "stop"), Result("read:0"), Result("read:0")]
+
+    for happened, id in ((other, "functions.exec:0"), (twice, "read:0")):
+        assert [id] == repair_transcript(render("chat-completions", happened)).report.renamed
+
+
 @pytest.mark.parametrize("shape", WITH_IDS)
 def test_a_missing_id_is_made(shape: str) -> None:
     """A call without an id gets one, and so does the result that follows it."""

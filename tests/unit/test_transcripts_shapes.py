@@ -390,6 +390,13 @@ def test_results_of_gemini_carry_the_calls_id_and_name() -> None:
     )
 
 
+def test_a_result_of_gemini_with_an_id_of_its_own() -> None:
+    """A result whose call has no id answers it by its name, and keeps what it has."""
+    sound = [content("model", part("f")), content("user", response("f", id="1"))]
+
+    assert repair_transcript(sound).messages is sound
+
+
 def test_both_spellings_of_gemini() -> None:
     """Members may be spelled with underscores; what is made is spelled like the call."""
     asked = content("model", {"function_call": {"name": "f"}})
