@@ -375,12 +375,12 @@ def test_repeated_ids_pair_by_occurrence(shape: str) -> None:
 
 def test_new_ids_fit_where_the_old_ones_did() -> None:
     """A new id keeps to nine characters where the old one had nine, never grows past what is common, and is new."""
-    ids = ["a1b2c3d4e", "x" * 40, "c1", "c1_2"]
-    happened = [one for id in (*ids, *ids[:3]) for one in answered(id)]
+    ids = ["a1b2c3d4e", "x" * 40, "call_9999", "c1", "c1_2"]
+    happened = [one for id in (*ids, *ids[:4]) for one in answered(id)]
     found = repair_transcript(render("chat-completions", happened))
-    new = [message["tool_calls"][0]["id"] for message in found.messages[8::2]]
+    new = [message["tool_calls"][0]["id"] for message in found.messages[10::2]]
 
-    assert ["a1b2c0002", "x" * 32 + "_2", "c1_3"] == new
+    assert ["a1b2c0002", "x" * 32 + "_2", "call_9999_2", "c1_3"] == new
 
 
 @pytest.mark.parametrize("id", ["functions.read:0", "read:0"])
