@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from benchmarks import baselines, live, measure, transcripts, workloads
-from tests.support import histories
 from wholecall import Limits, Tools
 from wholecall.history import repair_transcript, shrink_arguments
 
@@ -134,13 +133,10 @@ def _growth(single: bytes, double: bytes, size: int, rounds: int) -> float:
 def _repairs(quick: bool) -> Iterator[Row]:
     """Yield time(2n)/time(n) of repairing a transcript of n messages."""
     n = 2_000 if quick else 10_000
-    for shape in histories.SHAPES:
-        for what in transcripts.TRANSCRIPTS:
-            single, double = (transcripts.transcript(shape, what, n * times // 2) for times in (1, 2))
-            ratio = measure.growth(
-                _rounds(quick), partial(repair_transcript, single), partial(repair_transcript, double)
-            )
-            yield f"repair: {shape}, {what}", ratio, _GROWTH_BUDGET
+    for shape, what in transcripts.CASES:
+        acts = [partial(repair_transcript, transcripts.transcript(shape, what, size)) for size in (n // 2, n)]
+        ratio = measure.growth(_rounds(quick), *acts)
+        yield f"repair: {shape}, {what}, time(2n)/time(n)", ratio, _GROWTH_BUDGET
 
 
 def _reads(quick: bool) -> Iterator[Row]:

@@ -9,16 +9,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks.transcripts import TRANSCRIPTS, transcript
-from tests.support import histories
+from benchmarks.transcripts import CASES, transcript
 from wholecall.history import repair_transcript
 
 MESSAGES = 10_000
 
 
 @pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("what", TRANSCRIPTS)
-@pytest.mark.parametrize("shape", histories.SHAPES)
+@pytest.mark.parametrize(("shape", "what"), CASES)
 def test_growth(benchmark: Any, shape: str, what: str, times: int) -> None:
     """Double the messages."""
     messages = transcript(shape, what, MESSAGES * times // 2)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.histories import Answer, Block, Happening, Result, Said, render
+from tests.support.histories import SHAPES, Answer, Block, Happening, Result, Said, render
 
-__all__ = ["TRANSCRIPTS", "transcript"]
+__all__ = ["CASES", "TRANSCRIPTS", "transcript"]
 
 _ARGUMENTS = {"path": "notes/harbour.md", "lines": [1, 40]}
 
@@ -52,6 +52,14 @@ TRANSCRIPTS: dict[str, Callable[[int], list[Happening]]] = {
     "all results at the end": _all_at_the_end,
     "one turn": _one_turn,
 }
+
+# Everything in the two shapes that differ most, and the hardest of it in every other.
+CASES: list[tuple[str, str]] = [
+    (shape, what)
+    for shape in sorted(SHAPES)
+    for what in TRANSCRIPTS
+    if shape in ("anthropic", "chat-completions") or what == "one id"
+]
 
 
 def transcript(shape: str, what: str, n: int) -> list[dict[str, Any]]:

@@ -9,7 +9,8 @@ import pytest
 
 from tests.support.histories import SHAPES, Answer, Block, Happening, Note, Result, Said, render
 from tests.support.transcript_rules import complaints, said
-from wholecall.history import MISSING_RESULT, Repaired, repair_transcript
+from wholecall.history import MISSING_RESULT, Repaired, repair_transcript, shrink_transcript
+from wholecall.history.transcripts import read_lines
 
 EVERY = sorted(SHAPES)
 # Items have no word for a turn that was aborted: what was not finished says `incomplete`.
@@ -374,12 +375,12 @@ def test_repeated_ids_pair_by_occurrence(shape: str) -> None:
 
 def test_new_ids_fit_where_the_old_ones_did() -> None:
     """A new id keeps to nine characters where the old one had nine, never grows past what is common, and is new."""
-    ids = ["a1b2c3d4e", "x" * 40, "c1", "c1_2"]
-    happened = [one for id in (*ids, *ids[:3]) for one in answered(id)]
+    ids = ["a1b2c3d4e", "x" * 40, "call_9999", "c1", "c1_2"]
+    happened = [one for id in (*ids, *ids[:4]) for one in answered(id)]
     found = repair_transcript(render("chat-completions", happened))
-    new = [message["tool_calls"][0]["id"] for message in found.messages[8::2]]
+    new = [message["tool_calls"][0]["id"] for message in found.messages[10::2]]
 
-    assert ["a1b2c0002", "x" * 32 + "_2", "c1_3"] == new
+    assert ["a1b2c0002", "x" * 32 + "_2", "call_9999_2", "c1_3"] == new
 
 
 @pytest.mark.parametrize("id", ["functions.read:0", "read:0"])
@@ -390,6 +391,15 @@ def test_counted_ids_stay_in_chat_completions(id: str) -> None:
 
     assert repair_transcript(chat).messages is chat
     assert [id] == repair_transcript(anthropic).report.renamed
+
+
+def test_only_ids_that_count_the_calls_of_a_tool_stay() -> None:
+    """An id that names another tool than its call counts nothing, and within one answer no id may repeat."""
+    other = [*answered("functions.exec:0"), Said("b"), *answered("functions.exec:0")]
+    twice = [Answer((call("read:0"), call("read:0")), "stop"), Result("read:0"), Result("read:0")]
+
+    for happened, id in ((other, "functions.exec:0"), (twice, "read:0")):
+        assert [id] == repair_transcript(render("chat-completions", happened)).report.renamed
 
 
 @pytest.mark.parametrize("shape", WITH_IDS)
@@ -683,3 +693,20 @@ def test_names_are_not_a_name() -> None:
     """A string would be a collection of letters."""
     with pytest.raises(TypeError, match="one name"):
         repair_transcript([], names="read")
+
+
+@pytest.mark.parametrize("shape", EVERY)
+def test_what_was_said_is_in_no_repr(shape: str) -> None:
+    """Reprs show how much there is, and no text of messages or arguments (law 28)."""
+    secret = "do not tell"
+    messages = render(
+        shape, [Said(secret), Answer((text(secret), call("c1", {"a": secret})), "stop"), Said("b")]
+    )
+    lines, _ = read_lines(messages, shape)
+    shown = [
+        repair_transcript(messages),
+        shrink_transcript(messages, keep_recent=0, max_leaf=1, threshold=0, marker=""),
+        *lines,
+    ]
+
+    assert [] == [one for one in map(repr, shown) if secret in one]

@@ -390,6 +390,13 @@ def test_results_of_gemini_carry_the_calls_id_and_name() -> None:
     )
 
 
+def test_a_result_of_gemini_with_an_id_of_its_own() -> None:
+    """Where only one of the two has an id, they pair by name, and keep what they have."""
+    for call_id, result_id in (({}, {"id": "1"}), ({"id": "1"}, {})):
+        sound = [content("model", part("f", **call_id)), content("user", response("f", **result_id))]
+        assert repair_transcript(sound).messages is sound
+
+
 def test_both_spellings_of_gemini() -> None:
     """Members may be spelled with underscores; what is made is spelled like the call."""
     asked = content("model", {"function_call": {"name": "f"}})

@@ -4,9 +4,8 @@ Theory of operation. Lines are read in order, each conversation (thread) of a fi
 their id, under their name (where results may come without an id) and under their aliases. Results that follow
 each other are one *run*, and a run answers the most recent answers whose calls wait under its key, the calls of
 each in their order: so repeated ids pair by occurrence, and one lost result shifts no other. A call has one
-result at most. Of several
-the first real one counts; a real result replaces one that was made, wherever it stands. A result before its call
-is taken only if one call alone has its id. All else answers nothing.
+result at most: the first one, but that a real result replaces one that was made, wherever it stands. A result
+before its call is taken only if one call alone has its id. All else answers nothing.
 
 Every list is consumed from its end, so the work is linear however often an id repeats.
 """
@@ -128,14 +127,12 @@ class Pairing:
     def _answer(self, key: Key, results: list[Part]) -> list[Part]:
         """Answer the calls under a key; return the results that are left over."""
         calls = _recent(self.waiting[key], len(results))
-        ranked = sorted(range(len(results)), key=lambda number: not results[number].real)
-        kept = set(ranked[: len(calls)])
-        for call, number in zip(calls, sorted(kept), strict=True):
-            _join(call, results[number])
-            if not results[number].real:
+        for call, result in zip(calls, results, strict=False):
+            _join(call, result)
+            if not result.real:
                 for known in self._keys(call):
                     self.filled.setdefault(known, []).append(call)
-        return [result for number, result in enumerate(results) if number not in kept]
+        return results[len(calls) :]
 
     def _replaces(self, result: Part) -> bool:
         """Let a real result that is left over take the place of a made one; tell whether there was one."""

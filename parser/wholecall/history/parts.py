@@ -120,6 +120,9 @@ class Part(msgspec.Struct, eq=False, gc=False):
     away: bool = False
     edited: bool = False
 
+    def __repr__(self) -> str:
+        return f"Part({self.kind}, row={self.row}, field={self.field!r}, here={self.here})"
+
     @property
     def here(self) -> bool:
         """Whether the part stays in its line."""
@@ -162,6 +165,9 @@ class Line(msgspec.Struct, eq=False, gc=False):
     message: Message = msgspec.field(default_factory=lambda: _NOT_YET)
     head: tuple[Part, ...] = ()
     relocated: bool = False
+
+    def __repr__(self) -> str:
+        return f"Line({self.side}, index={self.index}, parts={self.parts!r})"
 
     @property
     def left(self) -> list[Part]:

@@ -94,7 +94,7 @@ class Zones:
     def _goes_on(self, turn: Turn, line: Line) -> bool:
         answer = line.answer
         same = answer is not None and answer == turn.lines[-1].answer
-        return (self.shape.merges and turn.fresh) or (self.shape.interleaves and same)
+        return same or (self.shape.merges and turn.fresh)
 
     def _read_zone(self, turn: Turn, line: Line) -> None:
         parts = [part for part in line.parts if part.here and part.kind != "blank"]
@@ -115,7 +115,7 @@ def place(lines: list[Line], shape: Shape, *, fill: bool) -> Plan:
     """Find a place for every result that has none; with `fill`, make those that are missing."""
     zones = Zones(shape)
     for line in lines:
-        if line.side != "other" and line.visible:
+        if line.visible:
             zones.read(line)
     plan = Plan()
     for turn in zones.turns:
@@ -129,7 +129,7 @@ def _results_to_place(turn: Turn, zones: Zones, plan: Plan, fill: bool) -> list[
     results: list[Part] = []
     for call in turn.calls:
         result = call.result
-        if result is None and call.answerable and (fill or call.due):
+        if result is None and (fill or call.due):
             results.append(Part("result", zones.shape.result(call), zones.shape.holder))
             plan.made.append(call)
         elif result is not None and id(result) not in zones.in_place:

@@ -42,6 +42,12 @@ class ShrunkTranscript(msgspec.Struct, frozen=True):
     elided: int = 0
     fits: bool = True
 
+    def __repr__(self) -> str:
+        return (
+            f"ShrunkTranscript(messages=<{len(self.messages)}>, changed={self.changed}, shrunk={self.shrunk!r}, "
+            f"invalid={self.invalid!r}, elided={self.elided}, fits={self.fits})"
+        )
+
 
 def shrink_transcript(
     messages: Sequence[Message],

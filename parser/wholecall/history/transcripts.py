@@ -71,6 +71,9 @@ class Repaired(msgspec.Struct, frozen=True):
     messages: Sequence[Message]
     report: Report
 
+    def __repr__(self) -> str:
+        return f"Repaired(messages=<{len(self.messages)}>, report={self.report!r})"
+
 
 def repair_transcript(
     messages: Sequence[Message],

@@ -50,7 +50,6 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
         holder: the member of a message that holds results, "" where a result is a message of its own.
         gathers: all results of a turn stand in one message, before anything else in it.
         merges: messages of the model that follow each other are one turn, answered together.
-        interleaves: lines of one answer may stand between results of its calls.
         by_order: a thought belongs to what follows it, and goes with that.
         links: where entries name each other.
     """
@@ -65,7 +64,6 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     holder: str = ""
     gathers: bool = False
     merges: bool = False
-    interleaves: bool = False
     by_order: bool = False
     links: Links | None = None
 

@@ -66,6 +66,5 @@ CLAUDE_CODE = Shape(
     is_own=_is_line,
     holder="content",
     merges=True,
-    interleaves=True,
     links=Links("uuid", "parentUuid", ("leafUuid", "logicalParentUuid", "sourceToolAssistantUUID"), _mint),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from wholecall.history.markers import MISSING_RESULT, is_made
-from wholecall.history.parts import ABSENT, Line, Message, Part, Path, Places, at, first_id, first_text
+from wholecall.history.parts import ABSENT, Line, Message, Part, Places, at, first_id, first_text
 from wholecall.history.shapes.base import Shape, expect_dict
 from wholecall.history.shapes.blocks import read_stop, read_text
 
@@ -21,8 +21,7 @@ _SIGNATURES = ("thoughtSignature", "thought_signature")
 _STREAMING = ("partialArgs", "partial_args", "willContinue", "will_continue")
 
 
-def _places(key: str, arguments: tuple[Path, ...] = ()) -> Places:
-    return Places(((key, "id"),), ((key, "name"),), arguments)
+_PLACES = {key: Places(((key, "id"),), ((key, "name"),), ((key, "args"),)) for key in (*_CALLS, *_RESULTS)}
 
 
 def _read(content: Message) -> Line:
@@ -54,7 +53,7 @@ def _part(value: Any, model: bool) -> Part:
 
 
 def _call(part: Message, key: str) -> Part:
-    places = _places(key, ((key, "args"),))
+    places = _PLACES[key]
     arguments = at(part, places.arguments)
     return Part(
         "call",
@@ -70,7 +69,7 @@ def _call(part: Message, key: str) -> Part:
 
 
 def _result(part: Message, key: str) -> Part:
-    places = _places(key)
+    places = _PLACES[key]
     made = is_made(part[key].get("response"))
     found = Part("result", part, "parts", places=places, real=not made, anonymous=True)
     found.id, found.name = first_id(part, places.id), first_text(part, places.name)
