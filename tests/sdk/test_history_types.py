@@ -19,6 +19,10 @@ from wholecall.history import repair_transcript
 
 pytestmark = pytest.mark.sdk
 
+# The usual two hundred histories are few; the long profile looks at five thousand.
+_USUAL = settings().max_examples
+MANY = settings(max_examples=5000 if _USUAL >= 2000 else 200)
+
 # The type of one message or item of each request. Gemini's is a model and not a typed dict.
 TYPES = {
     "anthropic": ("anthropic.types", "MessageParam"),
@@ -59,7 +63,7 @@ def _repaired(shape: str, happened: list[Happening], **options: Any) -> list[dic
 
 
 @pytest.mark.parametrize("shape", sorted(TYPES))
-@settings(max_examples=200)
+@MANY
 @given(happened=happenings)
 def test_repaired_transcripts_have_the_types_of_requests(shape: str, happened: list[Happening]) -> None:
     """Whatever was broken, the SDK's types accept what comes out, each iterable read to its end (law 42)."""
@@ -92,7 +96,7 @@ def _violations(shape: str, messages: list[dict[str, Any]]) -> list[tuple[str, i
 
 
 @pytest.mark.parametrize("shape", sorted(PROVIDERS))
-@settings(max_examples=200)
+@MANY
 @given(happened=happenings)
 def test_another_validator_agrees(shape: str, happened: list[Happening]) -> None:
     """What was repaired breaks no rule that `turnsafe` knows of the provider."""
