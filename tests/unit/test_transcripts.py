@@ -276,6 +276,11 @@ def test_a_displaced_result_comes_back(shape: str) -> None:
 
     assert ["user: a", "model calls c1", "c1: done", "user: hurry", "user: b"] == words
     assert (["c1"], []) == (found.report.moved, found.report.synthesized)
+    last = len(render(shape, list(happened))) - 1
+    met = (
+        [last - 2, last] if shape in ("anthropic", "gemini") else [last]
+    )  # there results are the user's words
+    assert met == found.report.adjacent_turns
 
 
 @pytest.mark.parametrize("shape", WITH_IDS)
@@ -403,9 +408,10 @@ def test_only_ids_that_count_the_calls_of_a_tool_stay() -> None:
 
 
 @pytest.mark.parametrize("shape", WITH_IDS)
-def test_a_missing_id_is_made(shape: str) -> None:
-    """A call without an id gets one, and so does the result that follows it."""
-    words, found = repaired(shape, Said("a"), *answered(""))
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_missing_id_is_made(shape: str, blank: str) -> None:
+    """A call without an id, or with a blank one, gets one, and so does the result that follows it."""
+    words, found = repaired(shape, Said("a"), *answered(blank))
     new = "fc_1" if shape in ("responses", "codex") else "call_2"
 
     assert ["user: a", f"model calls {new}", f"{new}: done"] == words
@@ -642,7 +648,8 @@ def test_facts_are_reported_each_for_itself(shape: str) -> None:
 @pytest.mark.parametrize("shape", EVERY)
 def test_turns_that_meet_are_reported(shape: str) -> None:
     """Where a drop lets two messages of the same role meet, the report names the second one."""
-    messages = render(shape, [Said("a"), Answer((call("c1", '{"pa'),), "length"), Said("b"), Said("c")])
+    happened = [Said("a"), Note(), Answer((call("c1", '{"pa'),), "length"), Note(), Said("b"), Said("c")]
+    messages = render(shape, list(happened))
     found = repair_transcript(messages, shape=shape)  # type: ignore[arg-type]
 
     assert [len(messages) - 2] == found.report.adjacent_turns

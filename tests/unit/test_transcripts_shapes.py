@@ -121,6 +121,16 @@ def test_calls_and_ids_under_all_their_names(kind: str, id: str) -> None:
         assert repair_transcript(sound).messages is sound
 
 
+@pytest.mark.parametrize("id", ["toolCallId", "toolUseId", "tool_call_id", "callId"])
+def test_ids_are_written_where_they_were(id: str) -> None:
+    """A new id goes to the member that held the old one."""
+    call = {"type": "toolCall", id: "t1", "name": "read", "arguments": PATH}
+    answer = {"role": "toolResult", id: "t1", "content": []}
+    found = repaired([assistant(call), answer, assistant(call), answer])
+
+    assert [assistant(call | {id: "t1_2"}), answer | {id: "t1_2"}] == found[2:]
+
+
 # --- chat completions ---------------------------------------------------------------------------------------
 
 
@@ -550,6 +560,14 @@ def test_a_thought_goes_with_what_it_led_to() -> None:
 
     assert [thoughts[0], thoughts[1], item("c2"), output("c2")] == found
     assert [thoughts[0], item("c2"), output("c2")] == repaired([thoughts[0], cut, item("c2"), output("c2")])
+
+
+def test_blanks_part_no_thought_from_what_it_led_to() -> None:
+    """A message that says nothing ends no run of items."""
+    thought = {"type": "reasoning", "id": "rs", "summary": []}
+    blank = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": ""}]}
+
+    assert [thought, item(), output()] == repaired([thought, blank, item(), output()])
 
 
 def test_an_incomplete_action_goes() -> None:

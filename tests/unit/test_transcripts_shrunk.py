@@ -107,7 +107,10 @@ def test_free_text_is_not_shrunk() -> None:
         {"type": "function_call", "call_id": "d", "name": "f"},
     ]
 
-    assert shrink_transcript(messages, keep_recent=0).messages is messages
+    found = shrink_transcript(messages, keep_recent=0)
+
+    assert found.messages is messages
+    assert [] == found.invalid
 
 
 def test_malformed_text_is_reported() -> None:
@@ -127,6 +130,7 @@ def test_a_budget_holds_for_each_call() -> None:
 
     assert shrink_transcript(messages, keep_recent=0, max_bytes=100).fits
     assert not shrink_transcript(messages, keep_recent=0, max_bytes=20).fits
+    assert not shrink_transcript([*messages[3:], *messages[:3]], keep_recent=0, max_bytes=50).fits
     assert not shrink_transcript(messages[-3:], keep_recent=0, max_bytes=20).changed
 
 

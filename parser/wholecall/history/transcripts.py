@@ -166,7 +166,7 @@ def _count_runs(lines: Iterable[Line]) -> None:
             run += ended
             ended = False
             line.answer = f"{RUN} {run}"
-        elif line.side != "other" and line.visible:
+        elif line.visible:
             ended = True
 
 
