@@ -514,6 +514,19 @@ class Unresolved(msgspec.Struct):
     a: Nowhere  # type: ignore[name-defined]  # noqa: F821
 
 
+class Unchecked(msgspec.Struct):
+    """A Struct with a member that nothing can check."""
+
+    a: Plain
+
+
+def test_what_nothing_can_check_does_not_fit() -> None:
+    """A member of a type that neither msgspec nor pydantic knows is a misfit: nothing raises, nothing is let through."""
+    dropped = outcome({"unchecked": Unchecked}, "unchecked", '{"a": 1}')
+
+    assert ("schema", "the tool's own check raised TypeError") == (dropped.reason, dropped.detail)
+
+
 def by_position(a: int, /) -> None:
     """Take by position."""
 

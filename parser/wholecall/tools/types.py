@@ -126,7 +126,7 @@ def _foreign(type_: type, value: Any) -> Any:
     """Convert what msgspec meets inside a type and does not know itself."""
     validate = _validate_with(type_)
     if validate is None:
-        raise NotImplementedError(f"{type_!r} is no type that msgspec or pydantic can check")
+        raise TypeError(f"{type_!r} is no type that msgspec or pydantic can check")
     return validate(value)
 
 
