@@ -12,6 +12,7 @@ from contextlib import aclosing, closing
 from typing import TYPE_CHECKING, Any, Union, overload
 
 from wholecall.events import ArgsT, Event, TurnStarted
+from wholecall.sources import AsyncFeeding, Feeding
 from wholecall.stream import ParserOptions, ToolCallParser
 from wholecall.turns import Turn
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["acollect", "aevents", "aturns", "collect", "events", "turns"]
 
 Chunk = Union[bytes, bytearray, memoryview, Any]
-_BYTES = (bytes, bytearray, memoryview, str)  # `feed` refuses text, with advice
 
 
 @overload
@@ -181,36 +181,26 @@ async def acollect(
     return parser.turn
 
 
-def _feed(parser: ToolCallParser[Any], chunk: Chunk) -> list[Event[Any]]:
-    feed: Any = parser.feed if isinstance(chunk, _BYTES) else parser.feed_event
-    events: list[Event[Any]] = feed(chunk)
-    return events
-
-
 def _events(parser: ToolCallParser[Any], source: Iterable[Chunk]) -> Generator[Event[Any]]:
+    feeding = Feeding[Chunk](parser, source)
     try:
-        for chunk in source:
-            yield from _feed(parser, chunk)
-        yield from parser.close()
+        for _ in feeding:
+            yield from feeding.events
+        yield from feeding.events  # what the end of the source caused
     finally:
-        parser.abort()
-        close: Any = getattr(source, "close", None)
-        if close is not None:
-            close()
+        feeding.close()
 
 
 async def _aevents(parser: ToolCallParser[Any], source: AsyncIterable[Chunk]) -> AsyncGenerator[Event[Any]]:
+    feeding = AsyncFeeding[Chunk](parser, source)
     try:
-        async for chunk in source:
-            for event in _feed(parser, chunk):
+        async for _ in feeding:
+            for event in feeding.events:
                 yield event
-        for event in parser.close():
+        for event in feeding.events:
             yield event
     finally:
-        parser.abort()
-        close: Any = getattr(source, "aclose", None)
-        if close is not None:
-            await close()
+        await feeding.close()
 
 
 def _turns(parser: ToolCallParser[Any], source: Iterable[Chunk]) -> Generator[Turn[Any]]:

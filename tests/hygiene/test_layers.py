@@ -33,8 +33,8 @@ LAYERS = (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
-    ("door", "stream"),
-    ("iterate", "replay", "history"),
+    ("door", "objects", "stream"),
+    ("sources", "iterate", "wrap", "replay", "history"),
     ("cli", "__main__"),
     ("",),
 )
