@@ -17,6 +17,7 @@ from wholecall.events import BuiltinToolCall, CustomToolCall, ServerToolCall, To
 from wholecall.history import TRANSPORTS, Encoded, encode_calls
 
 NEVER_SENT = ("nameless", "aborted", "too_many_calls")
+BARE = ("langchain",)  # carries objects, and malformed text where there is a place for it
 
 each_transport = pytest.mark.parametrize("transport", BODIES)
 
@@ -56,7 +57,7 @@ def _agrees(sent: Any, found: Any, transport: str) -> bool:
         same = same and canonical(sent.arguments) == canonical(found.arguments)
         return same and (not as_text or sent.status != "exact" or sent.raw_arguments == found.raw_arguments)
     if isinstance(sent, ToolCallDropped) and sent.kind == "function":
-        if as_text:
+        if as_text or transport in BARE:
             return bool(sent.raw_arguments == found.raw_arguments)
         return bool({"INVALID_JSON": sent.raw_arguments} == found.arguments)
     if isinstance(sent, BuiltinToolCall):
