@@ -27,7 +27,7 @@ from wholecall.recordings.source import Source
 
 __all__ = ["LargeJSON"]
 
-_FIRST_PIECE = 64 * 1024
+_FIRST_PIECE = 1024 * 1024
 _LARGEST_PIECE = 64 * 1024 * 1024
 _MAX_DEPTH = 200
 _TROUBLE = (ijson.JSONError, SystemError, UnicodeDecodeError, RecursionError, ValueError)
@@ -87,7 +87,7 @@ class LargeJSON:
                 yield from self._item(event, value)
             if trouble:
                 raise BadRecording(self._told(trouble, began))
-            size = _FIRST_PIECE if events else min(2 * size, _LARGEST_PIECE)
+            size = max(size // 2, _FIRST_PIECE) if events else min(2 * size, _LARGEST_PIECE)
             events.clear()
         if not self._is_there:
             raise BadRecording(f"{self._source.path}: it holds no list {'.'.join(self._path)}")

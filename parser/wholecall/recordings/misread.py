@@ -8,6 +8,8 @@ UTF-8, which text that was read rightly does not do by chance: it would have to 
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["bytes_of"]
 
 # The characters that Windows-1252 has where Latin-1 has controls; where it has none, its readers keep the control.
@@ -16,6 +18,8 @@ _LATIN_1 = {
     for byte in range(0x80, 0xA0)
     if (char := bytes([byte]).decode("cp1252", "replace")) != "\ufffd"
 }
+# A character that neither of the two has; most text that was read as UTF-8 has one soon.
+_ANOTHER = re.compile(f"[^\0-\xff{''.join(map(chr, _LATIN_1))}]")
 
 
 def bytes_of(text: str, content_type: str, *, is_binary: bool) -> bytes:
@@ -26,7 +30,8 @@ def bytes_of(text: str, content_type: str, *, is_binary: bool) -> bytes:
         content_type: as the tool tells it.
         is_binary: whether the type is of bytes that are no text.
     """
-    if text.isascii() or "charset" in content_type.lower() or "json" in content_type.lower():
+    kind = content_type.lower()
+    if text.isascii() or "charset" in kind or "json" in kind or _ANOTHER.search(text):
         return text.encode("utf-8", "surrogatepass")
     try:
         data = text.translate(_LATIN_1).encode("latin-1")
