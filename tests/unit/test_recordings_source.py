@@ -149,10 +149,17 @@ class TestSource:
         assert (None, b'data: {"a":1}\n\n') == next(recording.chunks)
         assert len(asked) == 1
 
+    def test_standard_input_can_be_taken_late(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A stream on standard input waits for whoever holds its recording."""
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(STREAM)))
+        (recording,) = list(read("-"))
+        assert STREAM == b"".join(chunk for _, chunk in recording.chunks)
+
     def test_a_raw_file_can_be_read_when_the_reader_has_gone_on(self) -> None:
         """A list of recordings can be made of files, each opened when its chunks are taken."""
         Path("a.sse").write_bytes(b"a")
         Path("b.sse").write_bytes(b"b")
+        assert [(None, b"a")] == list(next(read("a.sse")).chunks)
         first, second = list(read("a.sse", "b.sse"))
         assert [[(None, b"b")], [(None, b"a")]] == [list(second.chunks), list(first.chunks)]
 
