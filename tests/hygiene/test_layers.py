@@ -34,7 +34,7 @@ LAYERS = (
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
     ("door", "objects", "stream"),
-    ("sources", "iterate", "wrap", "replay", "history"),
+    ("pieces", "call_watch", "timeline", "sources", "iterate", "wrap", "replay", "history"),
     ("cli", "__main__"),
     ("",),
 )
