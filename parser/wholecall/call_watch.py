@@ -164,18 +164,18 @@ class _Seen:
         call, before = self._call, self._phase
         end = next((event for event in told if isinstance(event, _ENDS)), None)
         added, replaced = self._news(told, end)
-        flags = tuple(sorted({*call.flags, *_final_flags(end)} - self._flags))
+        new_flags = call.flags.union(_final_flags(end)) - self._flags
         facts: dict[str, Any] = {
             "id": self._if_new("_id", end.id if end is not None else call.id),
             "name": self._if_new("_name", call.public_name or call.name),
             "added": added,
             "replaced": replaced,
-            "flags": flags,
+            "flags": tuple(sorted(new_flags)),
             "hole": call.hole and not self._hole,
             **_outcome(end),
         }
         self._phase, self._hole = _phase(call), call.hole
-        self._flags.update(flags)
+        self._flags |= new_flags
         self.is_over = end is not None
         if before == self._phase and not any(facts.values()):
             return None
