@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, Optional
 import msgspec
 
 from wholecall.calls import is_placeholder
+from wholecall.event_lines import discreet_repr
 from wholecall.events import (
     ArgumentsDelta,
     ArgumentsReset,
@@ -82,6 +83,8 @@ class CallChange(msgspec.Struct, frozen=True):
     outcome: Optional[Outcome] = None
     reason: Optional[DropReason] = None
     edits: tuple[Edit, ...] = ()
+
+    __repr__ = discreet_repr
 
 
 class CallWatch:

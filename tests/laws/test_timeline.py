@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wholecall import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped, events
+from wholecall import (
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+    TurnFinished,
+    events,
+)
 from wholecall.timeline import Step, timeline
 
 if TYPE_CHECKING:
@@ -111,3 +119,14 @@ def test_changes_add_up(path: Path) -> None:
     assert expected == ended
     assert set(expected) == set(phases)
     assert {"ended"} >= set(phases.values())
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=names())
+def test_anomalies_add_up(path: Path) -> None:
+    """Law 62: what the steps find odd is what the turns say in the end."""
+    found = list(timeline([(None, path.read_bytes())]))
+    ends = [event for step in found for event in step.events if isinstance(event, TurnFinished)]
+
+    assert {name for end in ends for name in end.anomalies} == {
+        name for step in found for name in step.anomalies
+    }
