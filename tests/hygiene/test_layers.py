@@ -34,7 +34,10 @@ LAYERS = (
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
     ("door", "objects", "stream"),
-    ("sources", "iterate", "wrap", "recordings", "replay", "history"),
+    (
+        *("pieces", "call_watch", "timeline"),
+        *("sources", "iterate", "wrap", "recordings", "replay", "history"),
+    ),
     ("cli", "__main__"),
     ("",),
 )

@@ -7,10 +7,7 @@ it went is the exit code.
 from __future__ import annotations
 
 import argparse
-import codecs
-import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -18,9 +15,9 @@ from contextlib import closing
 from typing import Any
 
 from wholecall.cli.options import add_command_parser, add_dialect
-from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, write
+from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer, write
 from wholecall.cli.progress import Progress
-from wholecall.cli.show import CALLS, Listing, Tally, escaped_json, printable_json
+from wholecall.cli.show import CALLS, Listing, Tally
 from wholecall.errors import BadRecording
 from wholecall.events import Event
 from wholecall.recordings import Recording, read
@@ -139,16 +136,10 @@ def _listing(only_calls: bool) -> Listing:
 
 def _json_lines(name: str, only_calls: bool) -> Callable[[Event], None]:
     """Return what writes the events of a recording as JSON lines."""
-    label = json.dumps(name, ensure_ascii=not name.isprintable())
-    encoding = codecs.lookup(sys.stdout.encoding or "utf-8").name
-    terminal = sys.stdout.isatty()
+    write_line = json_writer(name)
 
     def write(event: Event) -> None:
-        if only_calls and not isinstance(event, CALLS):
-            return
-        line = f'{{"recording":{label},{event.to_json().decode()[1:]}'
-        if encoding != "utf-8":
-            line = re.sub(r"[^\x00-\x7f]", lambda found: escaped_json(found[0]), line)
-        sys.stdout.write((printable_json(line) if terminal else line) + "\n")
+        if not only_calls or isinstance(event, CALLS):
+            write_line(event.to_json())
 
     return write
