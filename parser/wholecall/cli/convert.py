@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
 
+from wholecall.cli.options import add_command_parser
 from wholecall.cli.out import OK, UNREADABLE, complain
 from wholecall.cli.progress import Progress
 from wholecall.errors import BadRecording
@@ -48,13 +49,7 @@ exit status:
 
 def add_command(commands: Any) -> None:
     """Add the command to the program's parser."""
-    command = commands.add_parser(
-        "convert",
-        help="write recordings in another form",
-        description=_ABOUT,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawTextHelpFormatter,
-    )
+    command = add_command_parser(commands, "convert", "write recordings in another form", _ABOUT, _EXAMPLES)
     command.set_defaults(run=_convert)
     add = command.add_argument
     add("paths", nargs="+", metavar="PATH", help="a file, a folder, a glob, or - for standard input")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from wholecall.cli.options import add_command_parser
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain
 from wholecall.recordings import Recorder
 
@@ -48,12 +49,8 @@ exit status:
 
 def add_command(commands: Any) -> None:
     """Add the command to the program's parser."""
-    command = commands.add_parser(
-        "record",
-        help="save a stream while it passes through",
-        description=_ABOUT,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawTextHelpFormatter,
+    command = add_command_parser(
+        commands, "record", "save a stream while it passes through", _ABOUT, _EXAMPLES
     )
     command.set_defaults(run=_record)
     add = command.add_argument
