@@ -1,0 +1,145 @@
+"""Recordings through an SDK: served to it as its provider's answer, read from the objects that it hands on.
+
+An SDK may lose what was on the wire, and it may raise. What it does with a recording is written down beside the
+tests as a `Truth`: what comes out instead of what the bytes tell. A case without one has to tell the same.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, NamedTuple
+
+from tests.hygiene.source_tree import CORPORA
+from tests.support.loopback import Answer, serve
+from wholecall import ToolCallParser, Turn, collect
+
+__all__ = ["MESSAGES", "Read", "Surface", "Told", "Truth", "answer", "cases", "expected", "read", "recorded"]
+__all__ += ["sdk", "swept", "told"]
+
+RECORDINGS = CORPORA / "recordings"
+MESSAGES = [{"role": "user", "content": "What is the tide at Brest?"}]
+CONTENT_TYPES = {
+    "sse": "text/event-stream",
+    "ndjson": "application/x-ndjson",
+    "json": "application/json",
+    "bin": "application/vnd.amazon.eventstream",
+}
+
+Call = tuple[Any, ...]
+# Opened at a server's address: what starts a new stream of the SDK, to be entered and read.
+Surface = Callable[[str], AbstractContextManager[Callable[[], AbstractContextManager[Iterable[Any]]]]]
+
+
+class Told(NamedTuple):
+    """What a turn tells about its calls; of what is executed the arguments, of a drop its reason and text."""
+
+    calls: tuple[Call, ...] = ()
+    custom_calls: tuple[Call, ...] = ()
+    builtin_calls: tuple[Call, ...] = ()
+    server_calls: tuple[Call, ...] = ()
+    dropped: tuple[Call, ...] = ()
+    reason: str | None = None
+    others: tuple[tuple[int, Any], ...] = ()
+
+
+class Read(NamedTuple):
+    """What came out of an SDK's stream, and the class of what it raised."""
+
+    told: Told
+    error: str | None = None
+
+
+class Truth:
+    """What comes out of an SDK in place of what the bytes tell.
+
+    Args:
+        error: the class that the SDK raises; the turn is aborted then.
+        fields: the fields of `Told` that differ.
+    """
+
+    def __init__(self, error: str | None = None, **fields: Any) -> None:
+        self.error = error
+        self.fields = {**({"reason": "aborted"} if error else {}), **fields}
+
+
+def sdk(name: str) -> Any:
+    """Import a module of an SDK; tests are collected where there are none."""
+    return importlib.import_module(name)
+
+
+@cache
+def cases(dialect: str, ending: str = "sse") -> list[str]:
+    """Return the names of a dialect's recordings that end so."""
+    found = sorted(path.stem for path in (RECORDINGS / dialect).glob(f"*.{ending}"))
+    assert found, dialect
+    return found
+
+
+@cache
+def recorded(dialect: str, case: str, ending: str) -> bytes:
+    """Return the bytes of a recording."""
+    return (RECORDINGS / dialect / f"{case}.{ending}").read_bytes()
+
+
+def answer(
+    dialect: str, case: str, ending: str = "sse", *, pieces: Sequence[bytes] | None = None, **options: Any
+) -> Answer:
+    """Return a recording as an HTTP answer, in one piece unless given."""
+    whole = [recorded(dialect, case, ending)]
+    return Answer(whole if pieces is None else pieces, CONTENT_TYPES[ending], **options)
+
+
+def told(turn: Turn[Any]) -> Told:
+    """Return what a turn tells about its calls."""
+    return Told(
+        tuple((call.id, call.name, call.arguments) for call in turn.calls),
+        tuple((call.id, call.name, call.input) for call in turn.custom_calls),
+        tuple((call.id, call.kind, call.arguments) for call in turn.builtin_calls),
+        tuple((call.id, call.name, call.arguments) for call in turn.server_calls),
+        tuple((drop.id, drop.name, drop.reason, drop.raw_arguments) for drop in turn.dropped),
+        turn.reason,
+        tuple((number, told(other)) for number, other in sorted(turn.others.items())),
+    )
+
+
+def read(opened: AbstractContextManager[Iterable[Any]]) -> Read:
+    """Read an SDK's stream to its end and close it."""
+    parser = ToolCallParser()
+    error = None
+    try:
+        with opened as stream:
+            for chunk in stream:
+                parser.feed_event(chunk)
+            parser.close()
+    except Exception as raised:  # noqa: BLE001 - which class it is is what the tests state
+        parser.abort()
+        error = type(raised).__name__
+    return Read(told(parser.turn), error)
+
+
+def swept(surface: Surface, dialect: str, ending: str = "sse") -> dict[str, Read]:
+    """Read every recording of a dialect through an SDK, each as the answer to one request."""
+    names = cases(dialect, ending)
+    with (
+        serve(*(answer(dialect, case, ending) for case in names)) as server,
+        surface(server.url) as start,
+    ):
+        found = {case: read(start()) for case in names}
+    assert len(names) == len(server.requests)
+    return found
+
+
+def expected(dialect: str, truths: Mapping[str, Truth], ending: str = "sse") -> dict[str, Read]:
+    """Return what has to come out: what the bytes tell, except where a truth says what the SDK does to it."""
+    names = cases(dialect, ending)
+    assert set() == truths.keys() - set(names)
+    return {case: _through(collect([recorded(dialect, case, ending)]), truths.get(case)) for case in names}
+
+
+def _through(turn: Turn[Any], truth: Truth | None) -> Read:
+    if truth is None:
+        return Read(told(turn))
+    return Read(told(turn)._replace(**truth.fields), truth.error)
