@@ -36,3 +36,35 @@ def _helper(url: str) -> Iterator[Callable[[], Any]]:
 def _beta(url: str) -> Iterator[Callable[[], Any]]:
     with _client(url) as anthropic:
         yield lambda: anthropic.beta.messages.stream(**ASKED)
+
+
+# An error event is raised.
+RAW = {"error-event": Truth("APIStatusError")}
+# The helpers parse arguments themselves, and raise: what is open then is dropped.
+HELPER = {
+    **RAW,
+    "delta-without-start": Truth("IndexError", calls=(), dropped=()),
+    "eager-input-faulty": Truth(
+        "ValueError",
+        calls=(),
+        dropped=(
+            ("toolu_01Eager", "plot_points", "invalid_json", '{"points": [[1, 2] [3, 4]], "label": "swell"}'),
+            ("toolu_01Fine", "save_plot", "aborted", '{"file": "swell'),
+        ),
+    ),
+}
+
+
+def test_raw_events_tell_what_the_bytes_tell() -> None:
+    """Raw events tell all calls and drops of the bytes; an error is raised."""
+    assert expected("anthropic", RAW) == swept(_raw, "anthropic")
+
+
+def test_events_of_the_helper_tell_what_the_bytes_tell() -> None:
+    """The helper's events tell the same, none of them twice, until the helper raises."""
+    assert expected("anthropic", HELPER) == swept(_helper, "anthropic")
+
+
+def test_events_of_the_beta_helper_tell_what_the_bytes_tell() -> None:
+    """So do those of the beta's helper."""
+    assert expected("anthropic", HELPER) == swept(_beta, "anthropic")

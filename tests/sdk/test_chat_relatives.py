@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -22,4 +22,4 @@ def _groq(url: str) -> Iterator[Callable[[], Any]]:
 @contextmanager
 def _hugging_face(url: str) -> Iterator[Callable[[], Any]]:
     with sdk("huggingface_hub").InferenceClient(base_url=f"{url}/v1", api_key="k") as client:
-        yield lambda: closing(client.chat_completion(MESSAGES, stream=True))
+        yield lambda: client.chat_completion(MESSAGES, stream=True)

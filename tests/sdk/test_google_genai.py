@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -16,4 +16,21 @@ pytestmark = pytest.mark.sdk
 @contextmanager
 def _streams(url: str) -> Iterator[Callable[[], Any]]:
     with sdk("google.genai").Client(api_key="k", http_options={"base_url": url}) as client:
-        yield lambda: closing(client.models.generate_content_stream(model="m", contents="x"))
+        yield lambda: client.models.generate_content_stream(model="m", contents="x")
+
+
+TRUTHS = {
+    # A chunk that is no JSON is raised, and an error among the chunks; the chunk before it is lost with it.
+    "cut-stream": Truth("UnknownApiResponseError", dropped=((None, "list_ports", "aborted", ""),)),
+    "error-among-the-lines": Truth("ServerError", dropped=((None, "book_berth", "aborted", ""),)),
+    "streamed-arguments-lost-frame": Truth(
+        "UnknownApiResponseError", dropped=((None, "run_shell", "aborted", ""),)
+    ),
+    # `finishMessage` is lost, and with it the text of a malformed call.
+    "malformed-call": Truth(dropped=((None, None, "unparseable", ""),)),
+}
+
+
+def test_chunks_tell_what_the_bytes_tell() -> None:
+    """Chunks tell all calls and drops of the bytes, arguments that were streamed in parts among them."""
+    assert expected("gemini", TRUTHS) == swept(_streams, "gemini")

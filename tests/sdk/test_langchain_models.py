@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.sdk
 @contextmanager
 def _chat(url: str) -> Iterator[Callable[[], Any]]:
     model = sdk("langchain_openai").ChatOpenAI(model="m", api_key="k", base_url=f"{url}/v1", max_retries=0)
-    yield lambda: closing(model.stream("x"))
+    yield lambda: model.stream("x")
 
 
 @contextmanager
@@ -24,10 +24,10 @@ def _responses(url: str) -> Iterator[Callable[[], Any]]:
     model = sdk("langchain_openai").ChatOpenAI(
         model="m", api_key="k", base_url=f"{url}/v1", max_retries=0, use_responses_api=True
     )
-    yield lambda: closing(model.stream("x"))
+    yield lambda: model.stream("x")
 
 
 @contextmanager
 def _messages(url: str) -> Iterator[Callable[[], Any]]:
     model = sdk("langchain_anthropic").ChatAnthropic(model="m", api_key="k", base_url=url, max_retries=0)
-    yield lambda: closing(model.stream("x"))
+    yield lambda: model.stream("x")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -16,10 +16,10 @@ pytestmark = pytest.mark.sdk
 @contextmanager
 def _chat(url: str) -> Iterator[Callable[[], Any]]:
     asked: Any = {"model": "openai/m", "messages": MESSAGES, "api_base": f"{url}/v1", "api_key": "k"}
-    yield lambda: nullcontext(sdk("litellm").completion(**asked, stream=True, max_retries=0))
+    yield lambda: sdk("litellm").completion(**asked, stream=True, max_retries=0)
 
 
 @contextmanager
 def _messages(url: str) -> Iterator[Callable[[], Any]]:
     asked: Any = {"model": "anthropic/m", "messages": MESSAGES, "api_base": url, "api_key": "k"}
-    yield lambda: nullcontext(sdk("litellm").completion(**asked, stream=True, max_retries=0))
+    yield lambda: sdk("litellm").completion(**asked, stream=True, max_retries=0)

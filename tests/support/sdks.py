@@ -7,17 +7,31 @@ tests as a `Truth`: what comes out instead of what the bytes tell. A case withou
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, NamedTuple
 
 from tests.hygiene.source_tree import CORPORA
 from tests.support.loopback import Answer, serve
-from wholecall import ToolCallParser, Turn, collect
+from wholecall import Turn, collect, wrap
 
-__all__ = ["MESSAGES", "Read", "Surface", "Told", "Truth", "answer", "cases", "expected", "read", "recorded"]
-__all__ += ["sdk", "swept", "told"]
+__all__ = [
+    "MESSAGES",
+    "Read",
+    "Surface",
+    "Told",
+    "Truth",
+    "answer",
+    "expected",
+    "from_bytes",
+    "invented",
+    "read",
+    "recorded",
+    "sdk",
+    "swept",
+    "told",
+]
 
 RECORDINGS = CORPORA / "recordings"
 MESSAGES = [{"role": "user", "content": "What is the tide at Brest?"}]
@@ -29,8 +43,8 @@ CONTENT_TYPES = {
 }
 
 Call = tuple[Any, ...]
-# Opened at a server's address: what starts a new stream of the SDK, to be entered and read.
-Surface = Callable[[str], AbstractContextManager[Callable[[], AbstractContextManager[Iterable[Any]]]]]
+# Opened at a server's address: what asks the SDK for one more streamed response, and returns what it gives.
+Surface = Callable[[str], AbstractContextManager[Callable[[], Any]]]
 
 
 class Told(NamedTuple):
@@ -105,41 +119,52 @@ def told(turn: Turn[Any]) -> Told:
     )
 
 
-def read(opened: AbstractContextManager[Iterable[Any]]) -> Read:
-    """Read an SDK's stream to its end and close it."""
-    parser = ToolCallParser()
+def read(source: Any) -> Read:
+    """Read what an SDK gives for a streamed response to its end, as a host does: wrapped, in its own loop."""
+    stream = wrap(source)
     error = None
     try:
-        with opened as stream:
-            for chunk in stream:
-                parser.feed_event(chunk)
-            parser.close()
+        for _ in stream:
+            pass
     except Exception as raised:  # noqa: BLE001 - which class it is is what the tests state
-        parser.abort()
         error = type(raised).__name__
-    return Read(told(parser.turn), error)
+    return Read(told(stream.turn), error)
 
 
-def swept(surface: Surface, dialect: str, ending: str = "sse") -> dict[str, Read]:
-    """Read every recording of a dialect through an SDK, each as the answer to one request."""
-    names = cases(dialect, ending)
-    with (
-        serve(*(answer(dialect, case, ending) for case in names)) as server,
-        surface(server.url) as start,
-    ):
-        found = {case: read(start()) for case in names}
+def swept(surface: Surface, dialect: str, ending: str = "sse", only: Sequence[str] = ()) -> dict[str, Read]:
+    """Read recordings of a dialect through an SDK, each as the answer to one request; all of them unless given."""
+    names = only or cases(dialect, ending)
+    with serve(*(answer(dialect, case, ending) for case in names)) as server, surface(server.url) as ask:
+        found = {case: read(ask()) for case in names}
     assert len(names) == len(server.requests)
     return found
 
 
-def expected(dialect: str, truths: Mapping[str, Truth], ending: str = "sse") -> dict[str, Read]:
+def expected(
+    dialect: str, truths: Mapping[str, Truth], ending: str = "sse", only: Sequence[str] = ()
+) -> dict[str, Read]:
     """Return what has to come out: what the bytes tell, except where a truth says what the SDK does to it."""
-    names = cases(dialect, ending)
+    names = only or cases(dialect, ending)
     assert set() == truths.keys() - set(names)
-    return {case: _through(collect([recorded(dialect, case, ending)]), truths.get(case)) for case in names}
+    return {case: _through(from_bytes(dialect, case, ending), truths.get(case)) for case in names}
 
 
-def _through(turn: Turn[Any], truth: Truth | None) -> Read:
-    if truth is None:
-        return Read(told(turn))
-    return Read(told(turn)._replace(**truth.fields), truth.error)
+def from_bytes(dialect: str, case: str, ending: str = "sse") -> Told:
+    """Return what the bytes of a recording tell."""
+    return told(collect([recorded(dialect, case, ending)]))
+
+
+def invented(found: Mapping[str, Read], dialect: str, ending: str = "sse") -> dict[str, tuple[Call, ...]]:
+    """Return the calls to execute that came out of an SDK and not out of the bytes, by the case."""
+    strange = {case: _strange(one.told, from_bytes(dialect, case, ending)) for case, one in found.items()}
+    return {case: calls for case, calls in strange.items() if calls}
+
+
+def _strange(ours: Told, wire: Told) -> tuple[Call, ...]:
+    known = [call for of in (wire, *(other for _, other in wire.others)) for call in of.calls]
+    found = [call for of in (ours, *(other for _, other in ours.others)) for call in of.calls]
+    return tuple(call for call in found if call not in known)
+
+
+def _through(wire: Told, truth: Truth | None) -> Read:
+    return Read(wire) if truth is None else Read(wire._replace(**truth.fields), truth.error)
