@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.sdks import MESSAGES, Truth, expected, sdk, swept
+from tests.support.sdks import MESSAGES, Told, Truth, expected, sdk, swept
 
 pytestmark = pytest.mark.sdk
 
@@ -23,3 +23,75 @@ def _groq(url: str) -> Iterator[Callable[[], Any]]:
 def _hugging_face(url: str) -> Iterator[Callable[[], Any]]:
     with sdk("huggingface_hub").InferenceClient(base_url=f"{url}/v1", api_key="k") as client:
         yield lambda: client.chat_completion(MESSAGES, stream=True)
+
+
+LOST_ENDS = (
+    (1, Told(dropped=(("call_fl", "toll", "unterminated", '{"bell":2}'),), reason="malformed")),
+    (2, Told(reason="stop")),
+)
+# What both keep: the end of the stream, `[DONE]`, and a keep-alive that they raise.
+BOTH = {
+    "choices-scatter-a-call": Truth(dropped=(("call_sc", "flood_dock", "unterminated", ""),)),
+    "finish-never": Truth(
+        calls=(),
+        dropped=(("call_nofinish", "ring_bell", "unterminated", '{"times":3}'),),
+        reason="malformed",
+    ),
+    "foundry-choices-by-chunk": Truth(others=LOST_ENDS),
+    "framing-comments": Truth(
+        "JSONDecodeError", calls=(), dropped=(("call_quiet", "start_timer", "aborted", '{"minutes"'),)
+    ),
+}
+ERRORS = ("cerebras-error-chunk", "error-event", "error-failed-generation", "error-finish", "error-object")
+GROQ = {
+    **BOTH,
+    **dict.fromkeys(ERRORS, Truth("APIError")),
+    # Frames with a name are none of its chunks.
+    "watsonx-events": Truth(calls=(), reason="unknown"),
+}
+NAMELESS = {
+    "arguments-input-beside": (("flat-1", None, "nameless", ""), ("flat-2", None, "nameless", "")),
+    "whole-calls-function-call-reason": (("t-1", None, "nameless", ""), ("t-2", None, "nameless", "")),
+}
+HUGGING_FACE = {
+    **BOTH,
+    **dict.fromkeys(ERRORS, Truth("UnknownError")),
+    # It reads one line of data at a time, and raises what is no JSON.
+    "dropped-inside-a-frame": Truth(
+        "JSONDecodeError", dropped=(("call_half", "sign_form", "aborted", '{"form":"17-B"'),)
+    ),
+    "framing-multi-line": Truth("JSONDecodeError", calls=()),
+    # Members that its classes do not know are lost ...
+    **{case: Truth(calls=(), dropped=drops, reason="malformed") for case, drops in NAMELESS.items()},
+    **dict.fromkeys(
+        ("gigachat-object", "legacy-function-call", "message-in-one-frame"), Truth(calls=(), reason="stop")
+    ),
+    "custom-tool": Truth(custom_calls=(), dropped=(("call_sql", None, "nameless", ""),)),
+    "groq-executed-tools": Truth(server_calls=()),
+    "message-completes": Truth(
+        calls=(),
+        dropped=(("chatcmpl-tool-h1", "draft_letter", "truncated", '{"to":"Quartermaster","tone":'),),
+        reason="malformed",
+    ),
+    "oracle-cohere": Truth(calls=(), reason="unknown"),
+    "oracle-generic": Truth(
+        calls=(),
+        dropped=(
+            ("call_or1", "weigh", "unterminated", '{"bale":41}'),
+            ("call_or2", "weigh", "unterminated", '{"bale":42}'),
+        ),
+        reason="malformed",
+    ),
+    # ... arguments among them: this call looks as if it had none.
+    "arguments-parsed-beside": Truth(calls=(("call_parsed", "check_address", {}),)),
+}
+
+
+def test_chunks_of_groq_tell_what_the_bytes_tell() -> None:
+    """Chunks tell the calls and drops of the bytes, but for what the SDK raises and the end that it keeps."""
+    assert expected("chat-completions", GROQ) == swept(_groq, "chat-completions")
+
+
+def test_chunks_of_hugging_face_tell_what_the_bytes_tell() -> None:
+    """Chunks tell what the SDK's classes have members for."""
+    assert expected("chat-completions", HUGGING_FACE) == swept(_hugging_face, "chat-completions")
