@@ -1,7 +1,7 @@
 """Options, fixtures and hypothesis profiles that every test folder shares.
 
 A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, `--recordings=DIR`) and skip
-where the folder they ask for is not given; `sdk` tests need the extra `sdk` and skip where it is not installed;
+where the folder they ask for is not given; `sdk` tests need the extra of their folder and skip where it is not installed;
 `slow` and `sdk` tests are deselected unless asked for.
 """
 
@@ -16,7 +16,14 @@ import pytest
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _CASE_FOLDERS = {"vectors_dir": "--vectors", "recordings_dir": "--recordings"}
-_SDKS = ("ag_ui", "anthropic", "google", "langchain_core", "openai", "opentelemetry", "pydantic", "turnsafe")
+# The `sdk` tests by folder, each with an extra of its name: what has to be there.
+_SDKS = {
+    "sdk": (
+        "ag_ui anthropic boto3 cohere google groq huggingface_hub langchain_anthropic langchain_core"
+        " langchain_openai mistralai ollama openai opentelemetry pydantic trio turnsafe"
+    ).split(),
+    "sdk_other": ["litellm"],
+}
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(
@@ -48,10 +55,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip the `cases` tests whose folder is not given, and the `sdk` tests where there are no SDKs."""
-    absent = [name for name in _SDKS if importlib.util.find_spec(name) is None]
+    absent = {
+        folder: [name for name in names if importlib.util.find_spec(name) is None]
+        for folder, names in _SDKS.items()
+    }
     for item in items:
-        if absent and item.get_closest_marker("sdk") is not None:
-            item.add_marker(pytest.mark.skip(reason=f"needs the extra sdk: no {', '.join(absent)}"))
+        folder = item.path.parent.name
+        if item.get_closest_marker("sdk") is not None and absent[folder]:
+            extra = folder.replace("_", "-")
+            item.add_marker(pytest.mark.skip(reason=f"needs the extra {extra}: no {', '.join(absent[folder])}"))
         if item.get_closest_marker("cases") is None:
             continue
         asked = [
