@@ -63,7 +63,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         folder = item.path.parent.name
         if item.get_closest_marker("sdk") is not None and absent[folder]:
             extra = folder.replace("_", "-")
-            item.add_marker(pytest.mark.skip(reason=f"needs the extra {extra}: no {', '.join(absent[folder])}"))
+            item.add_marker(
+                pytest.mark.skip(reason=f"needs the extra {extra}: no {', '.join(absent[folder])}")
+            )
         if item.get_closest_marker("cases") is None:
             continue
         asked = [

@@ -2,40 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import pytest
 
-from tests.support.sdks import MESSAGES, Truth, expected, sdk, swept
+from tests.support.sdks import Truth, expected, swept
 
 pytestmark = pytest.mark.sdk
-ASKED: Any = {"model": "m", "max_tokens": 9, "messages": MESSAGES}
-
-
-@contextmanager
-def _client(url: str) -> Iterator[Any]:
-    with sdk("anthropic").Anthropic(api_key="k", base_url=url, max_retries=0) as client:
-        yield client
-
-
-@contextmanager
-def _raw(url: str) -> Iterator[Callable[[], Any]]:
-    with _client(url) as anthropic:
-        yield lambda: anthropic.messages.create(**ASKED, stream=True)
-
-
-@contextmanager
-def _helper(url: str) -> Iterator[Callable[[], Any]]:
-    with _client(url) as anthropic:
-        yield lambda: anthropic.messages.stream(**ASKED)
-
-
-@contextmanager
-def _beta(url: str) -> Iterator[Callable[[], Any]]:
-    with _client(url) as anthropic:
-        yield lambda: anthropic.beta.messages.stream(**ASKED)
 
 
 # An error event is raised.
@@ -57,14 +28,14 @@ HELPER = {
 
 def test_raw_events_tell_what_the_bytes_tell() -> None:
     """Raw events tell all calls and drops of the bytes; an error is raised."""
-    assert expected("anthropic", RAW) == swept(_raw, "anthropic")
+    assert expected("anthropic", RAW) == swept("anthropic", "anthropic")
 
 
 def test_events_of_the_helper_tell_what_the_bytes_tell() -> None:
     """The helper's events tell the same, none of them twice, until the helper raises."""
-    assert expected("anthropic", HELPER) == swept(_helper, "anthropic")
+    assert expected("anthropic", HELPER) == swept("anthropic-helper", "anthropic")
 
 
 def test_events_of_the_beta_helper_tell_what_the_bytes_tell() -> None:
     """So do those of the beta's helper."""
-    assert expected("anthropic", HELPER) == swept(_beta, "anthropic")
+    assert expected("anthropic", HELPER) == swept("anthropic-beta", "anthropic")

@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import pytest
 
-from tests.support.sdks import MESSAGES, Told, Truth, expected, sdk, swept
+from tests.support.sdks import Told, Truth, expected, swept
 
 pytestmark = pytest.mark.sdk
-
-
-@contextmanager
-def _groq(url: str) -> Iterator[Callable[[], Any]]:
-    with sdk("groq").Groq(api_key="k", base_url=url, max_retries=0) as client:
-        yield lambda: client.chat.completions.create(model="m", messages=MESSAGES, stream=True)
-
-
-@contextmanager
-def _hugging_face(url: str) -> Iterator[Callable[[], Any]]:
-    with sdk("huggingface_hub").InferenceClient(base_url=f"{url}/v1", api_key="k") as client:
-        yield lambda: client.chat_completion(MESSAGES, stream=True)
 
 
 LOST_ENDS = (
@@ -89,9 +73,9 @@ HUGGING_FACE = {
 
 def test_chunks_of_groq_tell_what_the_bytes_tell() -> None:
     """Chunks tell the calls and drops of the bytes, but for what the SDK raises and the end that it keeps."""
-    assert expected("chat-completions", GROQ) == swept(_groq, "chat-completions")
+    assert expected("chat-completions", GROQ) == swept("groq", "chat-completions")
 
 
 def test_chunks_of_hugging_face_tell_what_the_bytes_tell() -> None:
     """Chunks tell what the SDK's classes have members for."""
-    assert expected("chat-completions", HUGGING_FACE) == swept(_hugging_face, "chat-completions")
+    assert expected("chat-completions", HUGGING_FACE) == swept("hugging-face", "chat-completions")

@@ -2,37 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import pytest
 
-from tests.support.sdks import Truth, expected, invented, sdk, swept
+from tests.support.sdks import Truth, expected, invented, swept
 
 pytestmark = pytest.mark.sdk
-# Without tools the model of Anthropic takes its messages for text.
-TOOLS = [{"name": "tide", "description": "Say how high.", "parameters": {"type": "object", "properties": {}}}]
-
-
-@contextmanager
-def _chat(url: str) -> Iterator[Callable[[], Any]]:
-    model = sdk("langchain_openai").ChatOpenAI(model="m", api_key="k", base_url=f"{url}/v1", max_retries=0)
-    yield lambda: model.bind_tools(TOOLS).stream("x")
-
-
-@contextmanager
-def _responses(url: str) -> Iterator[Callable[[], Any]]:
-    model = sdk("langchain_openai").ChatOpenAI(
-        model="m", api_key="k", base_url=f"{url}/v1", max_retries=0, use_responses_api=True
-    )
-    yield lambda: model.bind_tools(TOOLS).stream("x")
-
-
-@contextmanager
-def _messages(url: str) -> Iterator[Callable[[], Any]]:
-    model = sdk("langchain_anthropic").ChatAnthropic(model="m", api_key="k", base_url=url, max_retries=0)
-    yield lambda: model.bind_tools(TOOLS).stream("x")
 
 
 SPOKEN = (
@@ -60,12 +34,14 @@ def test_chunks_over_chat_completions_tell_what_the_bytes_tell() -> None:
     """Chunks tell the calls and drops of usual streams; the provider's error is raised."""
     truths = {"error-event": Truth("APIError")}
 
-    assert expected("chat-completions", truths, only=SPOKEN) == swept(_chat, "chat-completions", only=SPOKEN)
+    assert expected("chat-completions", truths, only=SPOKEN) == swept(
+        "langchain-chat", "chat-completions", only=SPOKEN
+    )
 
 
 def test_chunks_over_chat_completions_invent_what_langchain_invents() -> None:
     """In no recording comes a call out that was not on the wire, but for those that LangChain makes."""
-    assert CHAT_INVENTED == invented(swept(_chat, "chat-completions"), "chat-completions")
+    assert CHAT_INVENTED == invented(swept("langchain-chat", "chat-completions"), "chat-completions")
 
 
 ITEMS = (
@@ -86,9 +62,7 @@ RESPONSES_INVENTED = {
     "done-without-deltas": (("call_da", "index_page", {}), ("call_db", "index_status", {})),
     "call-id-missing": (("call_0_0_1", "read_navtex", {"station": "P"}),),
     # Free text becomes an argument.
-    "custom-tool": (
-        ("call_ca", "write_query", {"__arg1": 'MATCH (p:Port {name: "Brest"})\nRETURN p{.*}'}),
-    ),
+    "custom-tool": (("call_ca", "write_query", {"__arg1": 'MATCH (p:Port {name: "Brest"})\nRETURN p{.*}'}),),
     "dropped-connection": (("call_eb", "get_beam", {"vessel": "Tern"}),),
 }
 
@@ -97,12 +71,12 @@ def test_chunks_over_responses_tell_what_the_bytes_tell() -> None:
     """Chunks tell the calls and drops of responses; an error is raised, and that a response was cut is lost."""
     truths = {"error-event": Truth("ValueError"), "incomplete": Truth(reason="tool_calls")}
 
-    assert expected("responses", truths, only=ITEMS) == swept(_responses, "responses", only=ITEMS)
+    assert expected("responses", truths, only=ITEMS) == swept("langchain-responses", "responses", only=ITEMS)
 
 
 def test_chunks_over_responses_invent_what_langchain_invents() -> None:
     """In no recording comes a call out that was not on the wire, but for those that LangChain makes."""
-    assert RESPONSES_INVENTED == invented(swept(_responses, "responses"), "responses")
+    assert RESPONSES_INVENTED == invented(swept("langchain-responses", "responses"), "responses")
 
 
 BLOCKS = (
@@ -128,9 +102,11 @@ def test_chunks_over_messages_tell_what_the_bytes_tell() -> None:
     """Chunks tell the calls and drops of messages; a refusal only says that the text was cut."""
     truths = {"refusal": Truth(dropped=(("toolu_01Ref", "order_parts", "truncated", '{"part": "fuse'),))}
 
-    assert expected("anthropic", truths, only=BLOCKS) == swept(_messages, "anthropic", only=BLOCKS)
+    assert expected("anthropic", truths, only=BLOCKS) == swept(
+        "langchain-anthropic", "anthropic", only=BLOCKS
+    )
 
 
 def test_chunks_over_messages_invent_what_langchain_invents() -> None:
     """In no recording comes a call out that was not on the wire, but for those that LangChain makes."""
-    assert MESSAGES_INVENTED == invented(swept(_messages, "anthropic"), "anthropic")
+    assert MESSAGES_INVENTED == invented(swept("langchain-anthropic", "anthropic"), "anthropic")

@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import pytest
 
-from tests.support.sdks import MESSAGES, Truth, expected, sdk, swept
+from tests.support.sdks import Truth, expected, swept
 
 pytestmark = pytest.mark.sdk
-
-
-@contextmanager
-def _client(url: str) -> Iterator[Any]:
-    with sdk("mistralai.client").Mistral(api_key="k", server_url=url) as client:
-        yield client
-
-
-@contextmanager
-def _chat(url: str) -> Iterator[Callable[[], Any]]:
-    with _client(url) as mistral:
-        yield lambda: mistral.chat.stream(model="m", messages=MESSAGES)
-
-
-@contextmanager
-def _conversations(url: str) -> Iterator[Callable[[], Any]]:
-    with _client(url) as mistral:
-        yield lambda: mistral.beta.conversations.start_stream(model="m", inputs="x")
 
 
 # The SDK's chunks need name, arguments and finish reason in each: it reads what Mistral sends, calls in one piece.
@@ -51,9 +29,9 @@ CHAT = {
 
 def test_events_of_chat_tell_what_the_bytes_tell() -> None:
     """Events tell calls that come in one piece; a further piece of a call is raised, and the call dropped."""
-    assert expected("chat-completions", CHAT, only=OWN) == swept(_chat, "chat-completions", only=OWN)
+    assert expected("chat-completions", CHAT, only=OWN) == swept("mistral", "chat-completions", only=OWN)
 
 
 def test_events_of_conversations_tell_what_the_bytes_tell() -> None:
     """Events of a conversation tell all calls and drops of the bytes, errors included."""
-    assert expected("mistral-conversations", {}) == swept(_conversations, "mistral-conversations")
+    assert expected("mistral-conversations", {}) == swept("mistral-conversations", "mistral-conversations")

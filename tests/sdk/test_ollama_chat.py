@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import pytest
 
-from tests.support.sdks import MESSAGES, Truth, expected, sdk, swept
+from tests.support.sdks import Truth, expected, swept
 
 pytestmark = pytest.mark.sdk
-
-
-@contextmanager
-def _chat(url: str) -> Iterator[Callable[[], Any]]:
-    with sdk("ollama").Client(host=url) as client:
-        yield lambda: client.chat(model="m", messages=MESSAGES, stream=True)
-
-
-@contextmanager
-def _generate(url: str) -> Iterator[Callable[[], Any]]:
-    with sdk("ollama").Client(host=url) as client:
-        yield lambda: client.generate(model="m", prompt="x", stream=True)
 
 
 # The SDK drops the ids of calls, so that ours stand for them; a call that is told again is another call then.
@@ -59,11 +43,13 @@ CHAT = {
 
 def test_chunks_tell_what_the_bytes_tell() -> None:
     """Chunks tell the names and arguments of all calls, under ids of our own."""
-    assert expected("ollama", CHAT, "ndjson") == swept(_chat, "ollama", "ndjson")
+    assert expected("ollama", CHAT, "ndjson") == swept("ollama", "ollama", "ndjson")
 
 
 def test_generated_text_has_no_calls() -> None:
     """Chunks of `generate` tell how the turn ended; an error is raised."""
     truths = {"error-line": Truth("ResponseError")}
 
-    assert expected("ollama-generate", truths, "ndjson") == swept(_generate, "ollama-generate", "ndjson")
+    assert expected("ollama-generate", truths, "ndjson") == swept(
+        "ollama-generate", "ollama-generate", "ndjson"
+    )

@@ -2,45 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import pytest
 
-from tests.support.sdks import Truth, expected, sdk, swept
+from tests.support.sdks import Truth, expected, swept
 
 pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore:The Assistants API is deprecated")]
-
-
-@contextmanager
-def _client(url: str) -> Iterator[Any]:
-    with sdk("openai").OpenAI(api_key="k", base_url=f"{url}/v1", max_retries=0) as client:
-        yield client
-
-
-@contextmanager
-def _responses(url: str) -> Iterator[Callable[[], Any]]:
-    with _client(url) as openai:
-        yield lambda: openai.responses.create(model="m", input="x", stream=True)
-
-
-@contextmanager
-def _responses_helper(url: str) -> Iterator[Callable[[], Any]]:
-    with _client(url) as openai:
-        yield lambda: openai.responses.stream(model="m", input="x")
-
-
-@contextmanager
-def _runs(url: str) -> Iterator[Callable[[], Any]]:
-    with _client(url) as openai:
-        yield lambda: openai.beta.threads.runs.create(thread_id="t", assistant_id="a", stream=True)
-
-
-@contextmanager
-def _runs_helper(url: str) -> Iterator[Callable[[], Any]]:
-    with _client(url) as openai:
-        yield lambda: openai.beta.threads.runs.stream(thread_id="t", assistant_id="a")
 
 
 # A member that is null on the wire is left out, as one that is not there.
@@ -58,7 +24,7 @@ EVENTS = {
 
 def test_events_of_responses_tell_what_the_bytes_tell() -> None:
     """Events tell all calls and drops of the bytes, an error and a failure among them included."""
-    assert expected("responses", EVENTS) == swept(_responses, "responses")
+    assert expected("responses", EVENTS) == swept("responses", "responses")
 
 
 HELPER = {
@@ -83,12 +49,12 @@ HELPER = {
 
 def test_events_of_the_responses_helper_tell_what_the_bytes_tell() -> None:
     """The helper's events tell what the raw ones tell, until the helper raises."""
-    assert expected("responses", HELPER) == swept(_responses_helper, "responses")
+    assert expected("responses", HELPER) == swept("responses-helper", "responses")
 
 
 def test_events_of_runs_tell_what_the_bytes_tell() -> None:
     """Events of an assistant's run tell all calls and drops of the bytes."""
-    assert expected("openai-assistants", {}) == swept(_runs, "openai-assistants")
+    assert expected("openai-assistants", {}) == swept("assistants", "openai-assistants")
 
 
 # The helper leaves an error event out: the stream just ends.
@@ -101,4 +67,4 @@ RUNS = {
 
 def test_events_of_the_runs_helper_tell_what_the_bytes_tell() -> None:
     """The helper's events tell the same, but for an error that it keeps."""
-    assert expected("openai-assistants", RUNS) == swept(_runs_helper, "openai-assistants")
+    assert expected("openai-assistants", RUNS) == swept("assistants-helper", "openai-assistants")

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from tests.support.sdks import MESSAGES, Told, Truth, expected, sdk, swept
+from tests.support.sdks import Told, Truth, expected, swept
 
 # The helper dumps its own objects, and pydantic warns of what the server sent in another type.
 pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")]
 
 
-@contextmanager
-def _client(url: str) -> Iterator[Any]:
-    with sdk("openai").OpenAI(api_key="k", base_url=f"{url}/v1", max_retries=0) as client:
-        yield client
-
-
-@contextmanager
-def _raw(url: str) -> Iterator[Callable[[], Any]]:
-    with _client(url) as openai:
-        yield lambda: openai.chat.completions.create(model="m", messages=MESSAGES, stream=True)
-
-
-@contextmanager
-def _helper(url: str) -> Iterator[Callable[[], Any]]:
-    with _client(url) as openai:
-        yield lambda: openai.chat.completions.stream(model="m", messages=MESSAGES)
-
-
 RAISED: dict[str, Truth] = {
     # An error that the provider tells is raised: the turn is aborted, and does not know the error itself.
-    **dict.fromkeys(("error-event", "error-failed-generation", "error-finish", "error-object"), Truth("APIError")),
+    **dict.fromkeys(
+        ("error-event", "error-failed-generation", "error-finish", "error-object"), Truth("APIError")
+    ),
     # A keep-alive with data that is no JSON is raised.
     "framing-comments": Truth(
         "JSONDecodeError", calls=(), dropped=(("call_quiet", "start_timer", "aborted", '{"minutes"'),)
@@ -64,7 +46,7 @@ CHUNKS = {
 
 def test_chunks_tell_what_the_bytes_tell() -> None:
     """Chunks tell the calls and drops of the bytes, but for what the SDK raises and the end that it keeps."""
-    assert expected("chat-completions", CHUNKS) == swept(_raw, "chat-completions")
+    assert expected("chat-completions", CHUNKS) == swept("chat", "chat-completions")
 
 
 def _refused(error: str, *cases: str, **fields: Any) -> dict[str, Truth]:
@@ -99,4 +81,4 @@ EVENTS = {
 
 def test_the_events_of_the_helper_tell_what_the_bytes_tell() -> None:
     """The helper's events tell the calls and drops of the chunks inside them, once, until the helper raises."""
-    assert expected("chat-completions", EVENTS) == swept(_helper, "chat-completions")
+    assert expected("chat-completions", EVENTS) == swept("chat-helper", "chat-completions")

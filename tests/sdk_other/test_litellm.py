@@ -5,37 +5,11 @@ They have an environment of their own: litellm's requirements and those of the S
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import pytest
 
-from tests.support.sdks import MESSAGES, Truth, expected, invented, sdk, swept
+from tests.support.sdks import Truth, expected, invented, swept
 
 pytestmark = pytest.mark.sdk
-
-
-@contextmanager
-def _asking(model: str, url: str) -> Iterator[Callable[[], Any]]:
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no request at the import
-    litellm = sdk("litellm")
-    litellm.suppress_debug_info = True
-    asked: Any = {"model": model, "messages": MESSAGES, "api_base": url, "api_key": "k", "max_retries": 0}
-    yield lambda: litellm.completion(**asked, stream=True)
-
-
-@contextmanager
-def _chat(url: str) -> Iterator[Callable[[], Any]]:
-    with _asking("openai/m", f"{url}/v1") as ask:
-        yield ask
-
-
-@contextmanager
-def _messages(url: str) -> Iterator[Callable[[], Any]]:
-    with _asking("anthropic/m", url) as ask:
-        yield ask
 
 
 RETOLD = (
@@ -63,12 +37,14 @@ def test_chunks_of_chat_tell_what_the_bytes_tell() -> None:
     """Chunks of a server of Chat Completions tell the calls and drops of its bytes; its error is raised."""
     truths = {"error-event": Truth("MidStreamFallbackError")}
 
-    assert expected("chat-completions", truths, only=RETOLD) == swept(_chat, "chat-completions", only=RETOLD)
+    assert expected("chat-completions", truths, only=RETOLD) == swept(
+        "litellm-chat", "chat-completions", only=RETOLD
+    )
 
 
 def test_chunks_of_chat_invent_what_litellm_invents() -> None:
     """In no recording comes a call out that was not on the wire, but for those that litellm makes."""
-    assert CHAT_INVENTED == invented(swept(_chat, "chat-completions"), "chat-completions")
+    assert CHAT_INVENTED == invented(swept("litellm-chat", "chat-completions"), "chat-completions")
 
 
 BLOCKS = ("cut-max-tokens", "long-edit", "text-and-thinking-parallel", "unicode-pieces", "zero-argument")
@@ -87,9 +63,9 @@ MESSAGES_INVENTED = {
 
 def test_chunks_of_messages_tell_what_the_bytes_tell() -> None:
     """Chunks of Anthropic's messages tell the calls and drops of usual streams."""
-    assert expected("anthropic", {}, only=BLOCKS) == swept(_messages, "anthropic", only=BLOCKS)
+    assert expected("anthropic", {}, only=BLOCKS) == swept("litellm-anthropic", "anthropic", only=BLOCKS)
 
 
 def test_chunks_of_messages_invent_what_litellm_invents() -> None:
     """In no recording comes a call out that was not on the wire, but for those that litellm makes."""
-    assert MESSAGES_INVENTED == invented(swept(_messages, "anthropic"), "anthropic")
+    assert MESSAGES_INVENTED == invented(swept("litellm-anthropic", "anthropic"), "anthropic")

@@ -6,20 +6,17 @@ tests as a `Truth`: what comes out instead of what the bytes tell. A case withou
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from tests.hygiene.source_tree import CORPORA
 from tests.support.loopback import Answer, serve
+from tests.support.surfaces import asking
 from wholecall import Turn, collect, wrap
 
 __all__ = [
-    "MESSAGES",
     "Read",
-    "Surface",
     "Told",
     "Truth",
     "answer",
@@ -28,13 +25,11 @@ __all__ = [
     "invented",
     "read",
     "recorded",
-    "sdk",
     "swept",
     "told",
 ]
 
 RECORDINGS = CORPORA / "recordings"
-MESSAGES = [{"role": "user", "content": "What is the tide at Brest?"}]
 CONTENT_TYPES = {
     "sse": "text/event-stream",
     "ndjson": "application/x-ndjson",
@@ -43,8 +38,6 @@ CONTENT_TYPES = {
 }
 
 Call = tuple[Any, ...]
-# Opened at a server's address: what asks the SDK for one more streamed response, and returns what it gives.
-Surface = Callable[[str], AbstractContextManager[Callable[[], Any]]]
 
 
 class Told(NamedTuple):
@@ -77,11 +70,6 @@ class Truth:
     def __init__(self, error: str | None = None, **fields: Any) -> None:
         self.error = error
         self.fields = {**({"reason": "aborted"} if error else {}), **fields}
-
-
-def sdk(name: str) -> Any:
-    """Import a module of an SDK; tests are collected where there are none."""
-    return importlib.import_module(name)
 
 
 @cache
@@ -131,10 +119,13 @@ def read(source: Any) -> Read:
     return Read(told(stream.turn), error)
 
 
-def swept(surface: Surface, dialect: str, ending: str = "sse", only: Sequence[str] = ()) -> dict[str, Read]:
+def swept(surface: str, dialect: str, ending: str = "sse", only: Sequence[str] = ()) -> dict[str, Read]:
     """Read recordings of a dialect through an SDK, each as the answer to one request; all of them unless given."""
     names = only or cases(dialect, ending)
-    with serve(*(answer(dialect, case, ending) for case in names)) as server, surface(server.url) as ask:
+    with (
+        serve(*(answer(dialect, case, ending) for case in names)) as server,
+        asking(surface, server.url) as ask,
+    ):
         found = {case: read(ask()) for case in names}
     assert len(names) == len(server.requests)
     return found
