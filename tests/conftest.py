@@ -1,7 +1,7 @@
 """Options, fixtures and hypothesis profiles that every test folder shares.
 
 A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, `--recordings=DIR`) and skip
-where the folder they ask for is not given; `sdk` tests need the extra of their folder and skip where it is not installed;
+where the folder they ask for is not given; `sdk` tests need the extra of their folder, and skip without it;
 `slow` and `sdk` tests are deselected unless asked for.
 """
 

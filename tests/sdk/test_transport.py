@@ -42,23 +42,23 @@ USUAL: dict[str, tuple[str, str, str]] = {
 @pytest.mark.parametrize("surface", sorted(USUAL))
 def test_pieces_do_not_matter(surface: str) -> None:
     """A call is the same whether it comes byte by byte, in odd pieces, frame by frame or with other line ends."""
-    dialect, case, ending = USUAL[surface]
-    data = recorded(dialect, case, ending)
-    answers = [answer(dialect, case, ending, pieces=cut(data, ending)) for cut in CUTS.values()]
+    dialect, case, suffix = USUAL[surface]
+    data = recorded(dialect, case, suffix)
+    answers = [answer(dialect, case, suffix, pieces=cut(data, suffix)) for cut in CUTS.values()]
 
     with serve(*answers) as server, asking(surface, server.url) as ask:
         actual = {name: read(ask()) for name in CUTS}
 
-    assert dict.fromkeys(CUTS, Read(from_bytes(dialect, case, ending))) == actual
+    assert dict.fromkeys(CUTS, Read(from_bytes(dialect, case, suffix))) == actual
 
 
 @pytest.mark.parametrize("how", ["cut", "reset"])
 @pytest.mark.parametrize("surface", sorted(USUAL))
 def test_a_lost_connection(surface: str, how: Any) -> None:
     """x."""
-    dialect, case, ending = USUAL[surface]
-    parts = frames(recorded(dialect, case, ending), ending)
+    dialect, case, suffix = USUAL[surface]
+    parts = frames(recorded(dialect, case, suffix), suffix)
     half = parts[: len(parts) // 2]
-    with serve(answer(dialect, case, ending, pieces=half, ending=how)) as server, asking(surface, server.url) as ask:
+    with serve(answer(dialect, case, suffix, pieces=half, ending=how)) as server, asking(surface, server.url) as ask:
         print(surface, how, read(ask()))
     assert 0

@@ -10,11 +10,11 @@ from wholecall import ToolCallParser
 __all__ = ["CUTS", "frames", "n_frames_until_a_call"]
 
 
-def frames(data: bytes, ending: str) -> list[bytes]:
+def frames(data: bytes, suffix: str) -> list[bytes]:
     """Cut a recording after each of its frames: events of SSE, lines, or binary messages."""
-    if ending == "bin":
+    if suffix == "bin":
         return list(_messages(data))
-    mark = b"\n\n" if ending == "sse" else b"\n"
+    mark = b"\n\n" if suffix == "sse" else b"\n"
     return [piece + mark for piece in data.split(mark) if piece.strip()]
 
 
@@ -31,8 +31,8 @@ CUTS: dict[str, Callable[[bytes, str], list[bytes]]] = {
     "frame by frame": frames,
     "byte by byte": lambda data, _: pieces(data, 1),
     "in odd pieces": lambda data, _: pieces(data, 37),
-    "with other line ends": lambda data, ending: [
-        data if ending == "bin" else data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    "with other line ends": lambda data, suffix: [
+        data if suffix == "bin" else data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     ],
 }
 

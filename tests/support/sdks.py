@@ -73,25 +73,25 @@ class Truth:
 
 
 @cache
-def cases(dialect: str, ending: str = "sse") -> list[str]:
+def cases(dialect: str, suffix: str = "sse") -> list[str]:
     """Return the names of a dialect's recordings that end so."""
-    found = sorted(path.stem for path in (RECORDINGS / dialect).glob(f"*.{ending}"))
+    found = sorted(path.stem for path in (RECORDINGS / dialect).glob(f"*.{suffix}"))
     assert found, dialect
     return found
 
 
 @cache
-def recorded(dialect: str, case: str, ending: str) -> bytes:
+def recorded(dialect: str, case: str, suffix: str) -> bytes:
     """Return the bytes of a recording."""
-    return (RECORDINGS / dialect / f"{case}.{ending}").read_bytes()
+    return (RECORDINGS / dialect / f"{case}.{suffix}").read_bytes()
 
 
 def answer(
-    dialect: str, case: str, ending: str = "sse", *, pieces: Sequence[bytes] | None = None, **options: Any
+    dialect: str, case: str, suffix: str = "sse", *, pieces: Sequence[bytes] | None = None, **options: Any
 ) -> Answer:
     """Return a recording as an HTTP answer, in one piece unless given."""
-    whole = [recorded(dialect, case, ending)]
-    return Answer(whole if pieces is None else pieces, CONTENT_TYPES[ending], **options)
+    whole = [recorded(dialect, case, suffix)]
+    return Answer(whole if pieces is None else pieces, CONTENT_TYPES[suffix], **options)
 
 
 def told(turn: Turn[Any]) -> Told:
@@ -119,11 +119,11 @@ def read(source: Any) -> Read:
     return Read(told(stream.turn), error)
 
 
-def swept(surface: str, dialect: str, ending: str = "sse", only: Sequence[str] = ()) -> dict[str, Read]:
+def swept(surface: str, dialect: str, suffix: str = "sse", only: Sequence[str] = ()) -> dict[str, Read]:
     """Read recordings of a dialect through an SDK, each as the answer to one request; all of them unless given."""
-    names = only or cases(dialect, ending)
+    names = only or cases(dialect, suffix)
     with (
-        serve(*(answer(dialect, case, ending) for case in names)) as server,
+        serve(*(answer(dialect, case, suffix) for case in names)) as server,
         asking(surface, server.url) as ask,
     ):
         found = {case: read(ask()) for case in names}
@@ -132,22 +132,22 @@ def swept(surface: str, dialect: str, ending: str = "sse", only: Sequence[str] =
 
 
 def expected(
-    dialect: str, truths: Mapping[str, Truth], ending: str = "sse", only: Sequence[str] = ()
+    dialect: str, truths: Mapping[str, Truth], suffix: str = "sse", only: Sequence[str] = ()
 ) -> dict[str, Read]:
     """Return what has to come out: what the bytes tell, except where a truth says what the SDK does to it."""
-    names = only or cases(dialect, ending)
+    names = only or cases(dialect, suffix)
     assert set() == truths.keys() - set(names)
-    return {case: _through(from_bytes(dialect, case, ending), truths.get(case)) for case in names}
+    return {case: _through(from_bytes(dialect, case, suffix), truths.get(case)) for case in names}
 
 
-def from_bytes(dialect: str, case: str, ending: str = "sse") -> Told:
+def from_bytes(dialect: str, case: str, suffix: str = "sse") -> Told:
     """Return what the bytes of a recording tell."""
-    return told(collect([recorded(dialect, case, ending)]))
+    return told(collect([recorded(dialect, case, suffix)]))
 
 
-def invented(found: Mapping[str, Read], dialect: str, ending: str = "sse") -> dict[str, tuple[Call, ...]]:
+def invented(found: Mapping[str, Read], dialect: str, suffix: str = "sse") -> dict[str, tuple[Call, ...]]:
     """Return the calls to execute that came out of an SDK and not out of the bytes, by the case."""
-    strange = {case: _strange(one.told, from_bytes(dialect, case, ending)) for case, one in found.items()}
+    strange = {case: _strange(one.told, from_bytes(dialect, case, suffix)) for case, one in found.items()}
     return {case: calls for case, calls in strange.items() if calls}
 
 
