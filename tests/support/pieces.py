@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from tests.support.frames import pieces
-from wholecall import ToolCallParser
+from wholecall import ToolCallParser, Turn
 
-__all__ = ["CUTS", "frames", "n_frames_until_a_call"]
+__all__ = ["CUTS", "aborted_after", "frames", "n_until"]
 
 
 def frames(data: bytes, suffix: str) -> list[bytes]:
     """Cut a recording after each of its frames: events of SSE, lines, or binary messages."""
     if suffix == "bin":
         return list(_messages(data))
-    mark = b"\n\n" if suffix == "sse" else b"\n"
-    return [piece + mark for piece in data.split(mark) if piece.strip()]
+    return re.findall(rb"(?s:.+?(?:\r?\n){2}|.+\Z)" if suffix == "sse" else rb".+\n?", data)
 
 
 def _messages(data: bytes) -> Iterator[bytes]:
@@ -37,11 +37,17 @@ CUTS: dict[str, Callable[[bytes, str], list[bytes]]] = {
 }
 
 
-def n_frames_until_a_call(parts: list[bytes]) -> int:
-    """Return how many pieces are needed for the first call."""
-    parser = ToolCallParser()
-    for n, part in enumerate(parts, 1):
-        parser.feed(part)
-        if parser.turn.calls:
+def n_until(parts: list[bytes], there: Callable[[Turn], object]) -> int:
+    """Return how many pieces are needed until something is there in the turn, if the stream went no further."""
+    for n in range(1, len(parts)):
+        if there(aborted_after(parts[:n])):
             return n
-    raise AssertionError("no call comes out before the end")
+    raise AssertionError("it is not there before the end")
+
+
+def aborted_after(parts: list[bytes]) -> Turn:
+    """Return the turn of a stream that broke after these pieces."""
+    parser = ToolCallParser()
+    parser.feed(b"".join(parts))
+    parser.abort()
+    return parser.turn
