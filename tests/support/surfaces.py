@@ -39,11 +39,6 @@ def _bedrock(url: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _langchain(model: Any) -> Iterator[Any]:
-    yield model.bind_tools(TOOLS)
-
-
-@contextmanager
 def _litellm(url: str) -> Iterator[Any]:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no request at the import
     litellm = sdk("litellm")
@@ -53,18 +48,19 @@ def _litellm(url: str) -> Iterator[Any]:
     )
 
 
-def _chat_openai(url: str, **options: Any) -> Any:
-    return _langchain(
-        sdk("langchain_openai").ChatOpenAI(
-            model="m", api_key="k", base_url=f"{url}/v1", max_retries=0, **options
-        )
-    )
+@contextmanager
+def _chat_openai(url: str, **options: Any) -> Iterator[Any]:
+    options = {"model": "m", "api_key": "k", "base_url": f"{url}/v1", "max_retries": 0, **options}
+    model = sdk("langchain_openai").ChatOpenAI(**options)
+    with model.root_client:
+        yield model.bind_tools(TOOLS)
 
 
-def _chat_anthropic(url: str) -> Any:
-    return _langchain(
-        sdk("langchain_anthropic").ChatAnthropic(model="m", api_key="k", base_url=url, max_retries=0)
-    )
+@contextmanager
+def _chat_anthropic(url: str) -> Iterator[Any]:
+    model = sdk("langchain_anthropic").ChatAnthropic(model="m", api_key="k", base_url=url, max_retries=0)
+    with model._client:
+        yield model.bind_tools(TOOLS)
 
 
 # What opens a client at a server's address, to be entered and left.
