@@ -12,7 +12,7 @@ import pytest
 from tests.support.loopback import Answer, serve
 from tests.support.sdks import Read, Told, answer, cases, from_bytes, read, recorded, told
 from tests.support.sockets import serve_lines
-from tests.support.surfaces import ASKED, CLIENTS, MESSAGES, TURNS, asking, sdk
+from tests.support.surfaces import ASKED, CLIENTS, TURNS, asking, sdk
 from wholecall import ToolCallParser, collect, wrap
 
 pytestmark = pytest.mark.sdk

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.sdks import Truth, expected, swept
 
-pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore:The Assistants API is deprecated")]
+pytestmark = pytest.mark.sdk
 
 
 # A member that is null on the wire is left out, as one that is not there.

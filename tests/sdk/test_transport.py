@@ -13,7 +13,7 @@ from tests.support.sdks import Read, answer, from_bytes, read, recorded, told
 from tests.support.surfaces import asking
 from wholecall import wrap
 
-pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore:The Assistants API is deprecated")]
+pytestmark = pytest.mark.sdk
 
 # By surface: a recording with a call, the number of its frames of which the first call is open, and what the SDK
 # raises when the connection is cut then, or reset.

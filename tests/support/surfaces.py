@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 from collections.abc import Callable, Iterator
@@ -49,6 +50,19 @@ def _litellm(url: str) -> Iterator[Any]:
 
 
 @contextmanager
+def _litellm_collected(url: str) -> Iterator[Any]:
+    with _litellm(url) as complete:
+
+        def collected(**asked: Any) -> Any:
+            # A stream of litellm that raised has no `close`; one that is collected while its HTTP client holds the
+            # lock of its pool waits for that lock for ever.
+            gc.collect()
+            return complete(**asked)
+
+        yield collected
+
+
+@contextmanager
 def _chat_openai(url: str, **options: Any) -> Iterator[Any]:
     options = {"model": "m", "api_key": "k", "base_url": f"{url}/v1", "max_retries": 0, **options}
     model = sdk("langchain_openai").ChatOpenAI(**options)
@@ -75,7 +89,7 @@ CLIENTS: dict[str, Callable[[str], AbstractContextManager[Any]]] = {
     "langchain-anthropic": _chat_anthropic,
     "langchain-chat": _chat_openai,
     "langchain-responses": lambda url: _chat_openai(url, use_responses_api=True),
-    "litellm-anthropic": _litellm,
+    "litellm-anthropic": _litellm_collected,
     "litellm-chat": lambda url: _litellm(f"{url}/v1"),
     "mistral": lambda url: sdk("mistralai.client").Mistral(api_key="k", server_url=url),
     "ollama": lambda url: sdk("ollama").Client(host=url),
