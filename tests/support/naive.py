@@ -113,7 +113,5 @@ def finish_reasons(stream: bytes) -> list[str]:
 
 def visible_text(stream: bytes) -> str:
     """Return the text that a reader of a chat stream shows."""
-    deltas = (
-        choice.get("delta") or {} for chunk in data_of(stream) for choice in chunk.get("choices") or ()
-    )
+    deltas = (choice.get("delta") or {} for chunk in data_of(stream) for choice in chunk.get("choices") or ())
     return "".join(delta.get("content") or "" for delta in deltas)
