@@ -2,13 +2,15 @@
 
 A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, `--recordings=DIR`) and skip
 where the folder they ask for is not given; `sdk` tests need the extra `sdk` and skip where it is not installed;
-`slow` and `sdk` tests are deselected unless asked for.
+`browser` tests skip where no browser is on the path; `slow`, `sdk` and `browser` tests are deselected unless
+asked for.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 from pathlib import Path
 
 import hypothesis
@@ -17,6 +19,7 @@ import pytest
 _PROJECT = Path(__file__).resolve().parents[1]
 _CASE_FOLDERS = {"vectors_dir": "--vectors", "recordings_dir": "--recordings"}
 _SDKS = ("anthropic", "google", "openai", "pydantic", "turnsafe")
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(
@@ -47,11 +50,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the `cases` tests whose folder is not given, and the `sdk` tests where there are no SDKs."""
+    """Skip the `cases` tests whose folder is not given, and `sdk` and `browser` tests without SDKs or a browser."""
     absent = [name for name in _SDKS if importlib.util.find_spec(name) is None]
     for item in items:
         if absent and item.get_closest_marker("sdk") is not None:
             item.add_marker(pytest.mark.skip(reason=f"needs the extra sdk: no {', '.join(absent)}"))
+        if not any(map(shutil.which, _BROWSERS)) and item.get_closest_marker("browser") is not None:
+            item.add_marker(pytest.mark.skip(reason=f"needs a browser: no {', '.join(_BROWSERS)}"))
         if item.get_closest_marker("cases") is None:
             continue
         asked = [

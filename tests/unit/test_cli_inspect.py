@@ -162,7 +162,7 @@ class TestText:
                     0,
                     0,
                     0,
-                    "settled",
+                    "ended",
                     "ended",
                     added="{}",
                     replaced=True,
@@ -175,7 +175,7 @@ class TestText:
         )
 
         assert [
-            "call 0  settled -> ended  recovered  replaced by 2  {}",
+            "call 0  recovered  replaced by 2  {}",
             "  edits: comment at 2, trailing_comma at 1,234",
             "call 1",
             "  text that may be this call's was lost",
