@@ -3,9 +3,11 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
 import subprocess
 import sys
+import threading
 from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -370,9 +372,13 @@ class TestFollow:
         """On a pipe each frame is shown before the next one is sent, with its time."""
         program = [sys.executable, "-m", "wholecall", "inspect", "--follow"]
         frames = [frame + b"\n\n" for frame in GOOD.split(b"\n\n")[:-1]]
-        with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(program, **pipes, env=environment) as process:  # noqa: S603 - ourselves
             assert process.stdin is not None
             assert process.stdout is not None
+            patience = threading.Timer(60, process.kill)  # a step that does not come fails, it does not hang
+            patience.start()
             seen: list[bytes] = []
             for frame, words in zip(
                 frames, (b"Hello", b"streaming", b"= 11", b"exact", b"[DONE]"), strict=True
@@ -384,6 +390,7 @@ class TestFollow:
                     assert seen[-1], "the program ended"
             process.stdin.close()
             seen += process.stdout.readlines()
+            patience.cancel()
 
         assert b"   offset    seconds  frame" == seen[1][:27]
         assert b"        0      0.000  " == seen[2][:22]
