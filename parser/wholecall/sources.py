@@ -9,8 +9,10 @@ whatever it has for that. No event loop is imported: the asynchronous feeding wo
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterable, Iterable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 
 from wholecall.stream import ToolCallParser
 
@@ -19,9 +21,20 @@ if TYPE_CHECKING:
 
     from wholecall.events import Event
 
-__all__ = ["AsyncFeeding", "Feeding", "advice", "gives_chunks", "is_asynchronous", "is_synchronous"]
+__all__ = [
+    "AsyncFeeding",
+    "AsyncSource",
+    "Feeding",
+    "Source",
+    "advice",
+    "gives_chunks",
+    "is_asynchronous",
+    "is_synchronous",
+]
 
 ChunkT = TypeVar("ChunkT")
+Source = Union[Iterable[ChunkT], AbstractContextManager[Iterable[ChunkT]]]
+AsyncSource = Union[AsyncIterable[ChunkT], AbstractAsyncContextManager[AsyncIterable[ChunkT]]]
 
 _BYTES = (bytes, bytearray, memoryview, str)  # `feed` refuses text, with advice
 _CLOSERS = ("close", "__exit__")
@@ -42,7 +55,7 @@ def gives_chunks(source: object, method: str) -> bool:
     """Whether an object can be iterated over for its chunks: one payload or whole response is no stream of them."""
     return (
         hasattr(source, method)
-        and not isinstance(source, (str, dict))
+        and not isinstance(source, (*_BYTES, dict))
         and not hasattr(type(source), "model_fields")
     )
 

@@ -8,10 +8,9 @@ opened and closed, `iterate` for the events instead of the chunks.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from wholecall.events import ArgsT, ToolCall, ToolCallDropped
 from wholecall.sources import AsyncFeeding, Feeding, advice, is_asynchronous, is_synchronous
@@ -23,13 +22,12 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
+    from wholecall.sources import AsyncSource, Source
     from wholecall.tools import AnyTools, TypedTools
 
 __all__ = ["AsyncWrappedStream", "WrappedStream", "wrap"]
 
 ChunkT = TypeVar("ChunkT")
-Source = Union[Iterable[ChunkT], AbstractContextManager[Iterable[ChunkT]]]
-AsyncSource = Union[AsyncIterable[ChunkT], AbstractAsyncContextManager[AsyncIterable[ChunkT]]]
 
 
 class _Found(Generic[ChunkT, ArgsT]):

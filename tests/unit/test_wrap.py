@@ -466,9 +466,9 @@ def test_an_awaitable_is_refused_with_advice() -> None:
     coroutine.close()
 
 
-@pytest.mark.parametrize("source", [CHUNKS[0], "text", 5, None])
+@pytest.mark.parametrize("source", [CHUNKS[0], "text", b"data: {}", 5, None])
 def test_what_is_no_stream_is_refused_with_advice(source: Any) -> None:
-    """A payload, text and numbers have no chunks."""
+    """A payload, text, one piece of bytes and numbers have no chunks."""
     with pytest.raises(TypeError, match="feed_event"):
         wrap(source)
 

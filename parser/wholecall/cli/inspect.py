@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -17,6 +16,7 @@ from typing import Any, Protocol
 
 from wholecall.cli.colour import CHOICES, console, wants_colour
 from wholecall.cli.html import HtmlPage
+from wholecall.cli.options import add_command_parser, add_dialect
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer, write
 from wholecall.cli.show import Tally
 from wholecall.cli.timeline_text import MIN_WIDTH, Plain, Rich, TimelineText, touches_calls
@@ -79,20 +79,14 @@ class Output(Protocol):
 
 def add_command(commands: Any) -> None:
     """Add the command to the program's parser."""
-    command = commands.add_parser(
-        "inspect",
-        help="show what each frame of a stream did to its calls",
-        description=_ABOUT,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawTextHelpFormatter,
+    command = add_command_parser(
+        commands, "inspect", "show what each frame of a stream did to its calls", _ABOUT, _EXAMPLES
     )
     command.set_defaults(run=_inspect, refuse=command.error)
     _add_options(command)
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
-    names = ["auto", *sorted(dialect.name for dialect in DIALECTS)]
-    listed = textwrap.fill(", ".join(names), 70, break_on_hyphens=False)
     add = command.add_argument
     add("paths", nargs="*", metavar="PATH", help=_PATHS)
     form = command.add_mutually_exclusive_group().add_argument
@@ -107,8 +101,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         help=f"columns of a line, at least {MIN_WIDTH}; by default the terminal's",
     )
     add("--color", choices=CHOICES, default="auto", help="colours, with the extra cli installed (auto)")
-    dialect_help = f"the wire format, if the bytes do not tell it; one of\n{listed}"
-    add("--dialect", choices=names, default="auto", metavar="D", help=dialect_help)
+    add_dialect(command)
 
 
 def _width(text: str) -> int:
