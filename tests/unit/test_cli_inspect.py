@@ -240,6 +240,10 @@ class TestText:
             assert all(line.isprintable() for line in out.splitlines())
             assert r"\x1b[31m\x9b2J\u202e\x07\u2028" in out
 
+    def test_marks_upon_marks(self) -> None:
+        """A text that is long without being wide is cut too."""
+        assert "e\u0301\u0301\u0301\u0301\u0301..." == clipped("e" + "\u0301" * 40, 5)
+
 
 class TestSummary:
     """A frame in a few words."""
