@@ -20,7 +20,7 @@ from benchmarks.rivals.streams import (
     sse,
 )
 
-__all__ = ["ANTHROPIC"]
+__all__ = ["ANTHROPIC", "ANTHROPIC_FAREWELL"]
 
 JSON = dict[str, Any]
 
@@ -99,3 +99,12 @@ ANTHROPIC: tuple[Stream, ...] = (
     _broken(),
     _bytewise(),
 )
+
+
+def _farewell() -> bytes:
+    begun = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    said = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Done."}}
+    return b"".join(events(begun, said, stop(), reason="end_turn"))
+
+
+ANTHROPIC_FAREWELL = _farewell()

@@ -20,7 +20,7 @@ from benchmarks.rivals.streams import (
     sse,
 )
 
-__all__ = ["RESPONSES"]
+__all__ = ["RESPONSES", "RESPONSES_FAREWELL"]
 
 JSON = dict[str, Any]
 
@@ -167,3 +167,17 @@ RESPONSES: tuple[Stream, ...] = (
     _broken(),
     _bytewise(),
 )
+
+
+def _farewell() -> bytes:
+    part = {"type": "output_text", "text": "Done.", "annotations": []}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
+    begun = {"type": "response.output_item.added", "output_index": 0, "item": {**message, "content": []}}
+    place = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
+    empty = {"type": "response.content_part.added", **place, "part": {**part, "text": ""}}
+    said = {"type": "response.output_text.delta", **place, "delta": "Done.", "logprobs": []}
+    ended = {"type": "response.output_item.done", "output_index": 0, "item": message}
+    return b"".join(events(begun, empty, said, ended, output=[message]))
+
+
+RESPONSES_FAREWELL = _farewell()

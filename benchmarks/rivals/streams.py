@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["CHAT", "Expected", "Stream", "sse"]
+__all__ = ["CHAT", "CHAT_FAREWELL", "Expected", "Stream", "sse"]
 
 JSON = dict[str, Any]
 
@@ -200,3 +200,6 @@ CHAT: tuple[Stream, ...] = (
     ),
     _late(),
 )
+
+# What the model says when tools have answered.
+CHAT_FAREWELL = b"".join(chat(reason="stop", last={"delta": {"content": "Done."}}))
