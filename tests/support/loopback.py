@@ -117,6 +117,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
         self._loopback.count(opened=1)
 
+    def handle(self) -> None:
+        try:
+            super().handle()
+        except OSError:  # the client went away between two requests
+            self.close_connection = True
+
     def finish(self) -> None:
         try:
             super().finish()
