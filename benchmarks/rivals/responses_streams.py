@@ -142,7 +142,7 @@ RESPONSES: tuple[Stream, ...] = (
     _renamed(),
     _row(
         "the item is never done",
-        (73,),
+        (76,),
         [TIDE],
         events(added(), *deltas(TIDE_PIECES), *done(TIDE_TEXT, closes=False), output=[_ITEM]),
     ),
