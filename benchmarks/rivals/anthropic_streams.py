@@ -55,7 +55,9 @@ def events(*payloads: JSON, reason: str | None = "tool_use", newline: str = "\n"
     return [sse(payload, payload["type"], newline) for payload in told]
 
 
-def _row(title: str, quirks: tuple[int, ...], expected: Sequence[Expected], pieces: Sequence[bytes]) -> Stream:
+def _row(
+    title: str, quirks: tuple[int, ...], expected: Sequence[Expected], pieces: Sequence[bytes]
+) -> Stream:
     return Stream("anthropic", title, quirks, tuple(pieces), tuple(expected))
 
 
@@ -88,7 +90,9 @@ ANTHROPIC: tuple[Stream, ...] = (
     _row("a delta that is an object", (22,), [TIDE], events(*_tide([TIDE.arguments]))),
     _row("{} in a delta before the arguments", (25,), [TIDE], events(*_tide(["{}", TIDE_TEXT]))),
     _row("whole input at the start, no delta", (), [TIDE], events(*_tide([], input=TIDE.arguments))),
-    _row("whole input at the start, and deltas", (), [TIDE], events(*_tide(TIDE_PIECES, input=TIDE.arguments))),
+    _row(
+        "whole input at the start, and deltas", (), [TIDE], events(*_tide(TIDE_PIECES, input=TIDE.arguments))
+    ),
     _row("a tool without arguments: no delta", (26,), [PORTS], events(start(name="list_ports"), stop())),
     _row("cut text, called finished", (48,), [], events(*_tide(CUT_PIECES))),
     _row("cut at the token limit", (49,), [], events(*_tide(CUT_PIECES), reason="max_tokens")),

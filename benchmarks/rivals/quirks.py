@@ -71,10 +71,10 @@ def verdict(got: Iterable[Got], expected: Sequence[Expected]) -> Verdict:
             return "raw"
         read.append(Expected(call.name or "", arguments))
     missing = list(expected)
-    for call in read:
-        if call not in missing:
+    for known in read:
+        if known not in missing:
             return "wrong"
-        missing.remove(call)
+        missing.remove(known)
     return "lost" if missing else "ok"
 
 

@@ -68,7 +68,9 @@ def events(
     return [sse(payload, payload["type"], newline) for payload in numbered]
 
 
-def _row(title: str, quirks: tuple[int, ...], expected: Sequence[Expected], pieces: Sequence[bytes]) -> Stream:
+def _row(
+    title: str, quirks: tuple[int, ...], expected: Sequence[Expected], pieces: Sequence[bytes]
+) -> Stream:
     return Stream("responses", title, quirks, tuple(pieces), tuple(expected))
 
 
@@ -128,11 +130,25 @@ RESPONSES: tuple[Stream, ...] = (
         [TIDE, BERTH],
         events(*_tide(TIDE_PIECES), *_berth(0), output=[_ITEM, _OTHER]),
     ),
-    _row("each delta restates the text so far", (24,), [TIDE], events(*_tide(TIDE_SNAPSHOTS), output=[_ITEM])),
-    _row("{} when added, then the arguments", (25,), [TIDE], events(*_tide(TIDE_PIECES, "{}"), output=[_ITEM])),
-    _row("done with an object", (22,), [TIDE], events(*_tide(TIDE_PIECES, ended=TIDE.arguments), output=[_ITEM])),
+    _row(
+        "each delta restates the text so far", (24,), [TIDE], events(*_tide(TIDE_SNAPSHOTS), output=[_ITEM])
+    ),
+    _row(
+        "{} when added, then the arguments", (25,), [TIDE], events(*_tide(TIDE_PIECES, "{}"), output=[_ITEM])
+    ),
+    _row(
+        "done with an object",
+        (22,),
+        [TIDE],
+        events(*_tide(TIDE_PIECES, ended=TIDE.arguments), output=[_ITEM]),
+    ),
     _row("done without deltas", (71,), [TIDE], events(*_tide([]), output=[_ITEM])),
-    _row("another text when done, no delta right", (70,), [TIDE], events(*_tide(["kX9v", "Q2=="]), output=[_ITEM])),
+    _row(
+        "another text when done, no delta right",
+        (70,),
+        [TIDE],
+        events(*_tide(["kX9v", "Q2=="]), output=[_ITEM]),
+    ),
     _row(
         "the whole text done twice",
         (23,),
@@ -152,9 +168,7 @@ RESPONSES: tuple[Stream, ...] = (
         "a tool without arguments: empty text",
         (26,),
         [PORTS],
-        events(
-            added(name="list_ports"), *done("", name="list_ports"), output=[item("", name="list_ports")]
-        ),
+        events(added(name="list_ports"), *done("", name="list_ports"), output=[item("", name="list_ports")]),
     ),
     _row("cut text, called finished", (48,), [], events(*_cut(), *done(_CUT), output=[item(_CUT)])),
     _row(
@@ -171,7 +185,13 @@ RESPONSES: tuple[Stream, ...] = (
 
 def _farewell() -> bytes:
     part = {"type": "output_text", "text": "Done.", "annotations": []}
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [part],
+    }
     begun = {"type": "response.output_item.added", "output_index": 0, "item": {**message, "content": []}}
     place = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
     empty = {"type": "response.content_part.added", **place, "part": {**part, "text": ""}}

@@ -98,7 +98,9 @@ def chat(
     return frames if reason is None else [*frames, f"data: [DONE]{newline}{newline}".encode()]
 
 
-def _row(title: str, quirks: tuple[int, ...], expected: Sequence[Expected], pieces: Sequence[bytes]) -> Stream:
+def _row(
+    title: str, quirks: tuple[int, ...], expected: Sequence[Expected], pieces: Sequence[bytes]
+) -> Stream:
     return Stream("chat-completions", title, quirks, tuple(pieces), tuple(expected))
 
 
@@ -154,7 +156,12 @@ CHAT: tuple[Stream, ...] = (
     _row("empty id and name later on", (7, 19), [TIDE], chat(_opened(), *more(TIDE_PIECES, id="", name=""))),
     _row("arguments as an object", (22,), [TIDE], chat(_opened(TIDE.arguments))),
     _row("{} before the arguments", (25,), [TIDE], chat(_opened("{}"), *more([TIDE_TEXT]))),
-    _row("a tool without arguments: empty text", (26,), [PORTS], chat([entry(0, "", name="list_ports", id="c1")])),
+    _row(
+        "a tool without arguments: empty text",
+        (26,),
+        [PORTS],
+        chat([entry(0, "", name="list_ports", id="c1")]),
+    ),
     _row("cut text, called finished", (48,), [], chat(_opened(), *more(CUT_PIECES))),
     _row("cut at the token limit", (49,), [], chat(_opened(), *more(CUT_PIECES), reason="length")),
     _row("dropped after the name", (51,), [], chat(_opened(), reason=None)),

@@ -27,7 +27,11 @@ _KEY = "unused"
 _ASK = "When is the tide?"
 _MESSAGES = [{"role": "user", "content": _ASK}]
 # How the answer to a call looks in the next request.
-_RESULTS = {CHAT: '"role":"tool"', ANTHROPIC: '"type":"tool_result"', RESPONSES: '"type":"function_call_output"'}
+_RESULTS = {
+    CHAT: '"role":"tool"',
+    ANTHROPIC: '"type":"tool_result"',
+    RESPONSES: '"type":"function_call_output"',
+}
 
 
 class Got(NamedTuple):
@@ -207,7 +211,10 @@ class _Toolbox:
 
 
 def _with_tools(
-    server: Loopback, mended: bool, dialect: str, act: Callable[[Loopback, bool, str, _Toolbox], Awaitable[None]]
+    server: Loopback,
+    mended: bool,
+    dialect: str,
+    act: Callable[[Loopback, bool, str, _Toolbox], Awaitable[None]],
 ) -> list[Got]:
     """Let a framework run the tools; what it told the model but did not run, it refused."""
     box = _Toolbox()
@@ -256,7 +263,7 @@ async def _agents(server: Loopback, mended: bool, dialect: str, box: _Toolbox) -
 
 
 def _litellm(server: Loopback, mended: bool) -> list[Got]:
-    litellm = importlib.import_module("litellm")
+    litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = True
     with _client("openai.OpenAI", server, mended) as client:
         ask = {"model": "openai/m", "messages": _MESSAGES, "stream": True, "max_retries": 0, "api_key": _KEY}
@@ -318,5 +325,8 @@ SYSTEMS: tuple[System, ...] = (
     System("langchain-openai", RESPONSES, *_LANGCHAIN, partial(_langchain, dialect=RESPONSES)),
     System("pydantic-ai", RESPONSES, *_PYDANTIC, _framework(_pydantic_ai, RESPONSES)),
     System("openai-agents", RESPONSES, *_AGENTS, _framework(_agents, RESPONSES)),
-    *(System("wholecall", dialect, (), (), _wholecall, mendable=False) for dialect in (CHAT, ANTHROPIC, RESPONSES)),
+    *(
+        System("wholecall", dialect, (), (), _wholecall, mendable=False)
+        for dialect in (CHAT, ANTHROPIC, RESPONSES)
+    ),
 )

@@ -66,7 +66,9 @@ def test_nothing_is_ok_where_nothing_may_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stream", "right"), [(NOTHING, {"ok", "raw", "raise"}), (SOMETHING, {"ok"})], ids=["nothing", "something"]
+    ("stream", "right"),
+    [(NOTHING, {"ok", "raw", "raise"}), (SOMETHING, {"ok"})],
+    ids=["nothing", "something"],
 )
 def test_what_counts_as_right(stream: Stream, right: set[str]) -> None:
     """An error or text that is no object will do only where nothing may run."""
