@@ -28,14 +28,14 @@ LAYERS = (
         "events",
         "deltas",
     ),
-    ("lexical", "recovery", "strict", "tools", "arguments", "framing", "dialects"),
+    ("lexical", "recovery", "strict", "tools", "arguments", "framing", "dialects", "encoders"),
     (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
     ("door", "stream"),
-    ("iterate", "replay", "history"),
-    ("cli", "__main__"),
+    ("iterate", "replay", "history", "repairing"),
+    ("transport", "cli", "__main__"),
     ("",),
 )
 PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}

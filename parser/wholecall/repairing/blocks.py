@@ -1,0 +1,52 @@
+r"""The bytes of an event stream in blocks: an event each, with the blank line that ends it.
+
+Line ends are LF, CRLF and CR, in any mixture (WHATWG HTML 9.2.5). A block whose last byte so far is a CR waits for
+the next one, which may be the LF that belongs to it, so that blocks do not depend on how the bytes were cut.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["Blocks", "ended"]
+
+# A line end and another one; the CR of a CRLF is no end of its own.
+_BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?=[^\n]))")
+_ENDED = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)\Z")
+_LONGEST = 4  # bytes of the longest match
+
+
+class Blocks:
+    """Cuts a stream into blocks; what is fed comes out again, byte for byte."""
+
+    def __init__(self) -> None:
+        self._open = bytearray()
+        self._searched = 0
+
+    def __len__(self) -> int:
+        """How many bytes wait for the end of their block."""
+        return len(self._open)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take bytes and return the blocks that they complete."""
+        if not self._open and data.find(b"\n\n") == len(data) - 2 >= 0 and b"\r" not in data:
+            return [data]  # one event a read, as streams come
+        self._open += data
+        blocks: list[bytes] = []
+        done = 0
+        for match in _BLANK.finditer(self._open, self._searched):
+            blocks.append(bytes(self._open[done : match.end()]))
+            done = match.end()
+        del self._open[:done]
+        self._searched = max(0, len(self._open) - _LONGEST + 1)
+        return blocks
+
+    def close(self) -> bytes:
+        """Return what never got its blank line."""
+        rest, self._open, self._searched = bytes(self._open), bytearray(), 0
+        return rest
+
+
+def ended(block: bytes) -> bytes:
+    """Return the block with the blank line at its end that it may lack."""
+    return block if _ENDED.search(block) else block.rstrip(b"\r\n") + b"\n\n"

@@ -1,0 +1,13 @@
+"""The dialects whose streams can be mended, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from wholecall.repairing.chat import ChatMender
+from wholecall.repairing.mender import Mender
+
+__all__ = ["MENDERS"]
+
+MENDERS: Final[dict[str, Callable[..., Mender[Any]]]] = {"chat-completions": ChatMender}
