@@ -82,8 +82,8 @@ def _client(kind: str, server: Loopback, mended: bool) -> Any:
     return made(api_key=_KEY, base_url=base, max_retries=0, http_client=http)
 
 
-def _http(name: str) -> Any:
-    return getattr(importlib.import_module("wholecall.transport"), name)()
+def _http(name: str, library: str | None = None) -> Any:
+    return getattr(importlib.import_module("wholecall.transport"), name)(library=library)
 
 
 def _wholecall(server: Loopback, _mended: bool) -> list[Got]:
@@ -292,7 +292,7 @@ async def _agno(server: Loopback, mended: bool, _dialect: str, box: _Toolbox) ->
         api_key=_KEY,
         base_url=f"{server.url}/v1",
         max_retries=0,
-        http_client=_http("async_client") if mended else None,
+        http_client=_http("async_client", "httpx") if mended else None,  # it takes no other library's
     )
     async for _ in agent(model=made, tools=box.tools, telemetry=False).arun(_ASK, stream=True):
         pass
