@@ -36,13 +36,14 @@ _OUTPUT: Final = (
 
 
 class OpenCall(msgspec.Struct, frozen=True):
-    """A call that was begun and is not ended: its choice, its index in the stream, its kind, and its id."""
+    """A call that was begun and is not ended: its choice, its index in the stream, its kind, and its labels."""
 
     choice: int
     index: int
     kind: Kind
     id: str = ""
     name: str = ""
+    item_id: str = ""
 
 
 class Encoder(ABC):

@@ -50,6 +50,7 @@ class ChatEncoder(Encoder):
         self._head = dict(head)
         self._n_calls: dict[int, int] = {}  # by choice
         self._over = False
+        self._failed = False
         self._events: dict[type, Callable[[Any], bytes]] = {
             TurnStarted: self._started,
             TextDelta: lambda event: self._delta(event.choice, {"content": event.text}),
@@ -128,7 +129,7 @@ class ChatEncoder(Encoder):
 
     def _finished(self, event: TurnFinished) -> bytes:
         n_calls = self._n_calls.get(event.choice, 0)
-        if event.reason in _UNENDED and not n_calls:
+        if self._failed or (event.reason in _UNENDED and not n_calls):
             return b""
         self._over = True
         reason = "tool_calls" if n_calls else _REASONS.get(event.reason, "stop")
@@ -140,4 +141,5 @@ class ChatEncoder(Encoder):
         return data
 
     def _fault(self, event: StreamFault) -> bytes:
+        self._failed = self._failed or event.fatal
         return self.error(event.detail) if event.fatal else b""

@@ -43,9 +43,14 @@ class _Shown:
 
 
 class LiveCalls:
-    """Writes calls as their events come."""
+    """Writes calls as their events come.
+
+    Attributes:
+        n_begun: how many were begun so far.
+    """
 
     def __init__(self, encoder: Encoder) -> None:
+        self.n_begun = 0
         self._encoder = encoder
         self._shown: dict[Key, _Shown] = {}
 
@@ -54,6 +59,7 @@ class LiveCalls:
         if not event.id or event.kind not in ("function", "custom"):
             return b""
         call, data = self._encoder.begin(event.choice, event.id, event.name, "", event.kind)
+        self.n_begun += 1
         self._shown[event.turn, event.choice, event.index] = _Shown(
             replace(call, id=event.id, name=event.name)
         )

@@ -44,6 +44,7 @@ class Piece(NamedTuple):
         payload: its JSON object, None if it holds none.
         plain: whether every reader takes the bytes for this frame and nothing else.
         is_done: whether it is the `[DONE]` behind a stream.
+        is_call: whether it tells of a call that the client executes.
     """
 
     raw: bytes
@@ -51,6 +52,7 @@ class Piece(NamedTuple):
     payload: dict[str, Any] | None
     plain: bool
     is_done: bool = False
+    is_call: bool = False
 
     def with_payload(self, payload: Mapping[str, Any]) -> bytes:
         """Return the frame with another payload; its name stays."""

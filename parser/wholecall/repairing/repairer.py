@@ -96,6 +96,8 @@ class Repairer:
             return data
         if not self._begun:
             data = self._begin(data)
+            if self._passes:
+                return data
         blocks = self._blocks.feed(data)
         out = [self._block(block) for block in blocks]
         if self._most is not None and len(self._blocks) > self._most:

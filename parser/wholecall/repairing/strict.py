@@ -25,12 +25,22 @@ def is_text(value: object) -> bool:
 
 
 class Track:
-    """One call of a turn: its labels and the pieces of its text."""
+    """One call of a turn: its labels and the pieces of its text.
+
+    Attributes:
+        kind: what the wire calls such a call.
+        id: the id to answer with.
+        name: the tool's name.
+        item_id: the id of the item that holds the call, where there is one.
+        is_told: whether the whole text was restated.
+    """
 
     def __init__(self, kind: str, field: str) -> None:
         self.kind = kind
         self.id = ""
         self.name = ""
+        self.item_id: object = None
+        self.is_told = False
         self._field = field
         self._pieces: list[str] = []
 
