@@ -92,7 +92,7 @@ def _tide(texts: Sequence[str], begun: str = "", ended: Any = TIDE_TEXT) -> list
 
 
 def _renamed() -> Stream:
-    whole = item(TIDE_TEXT, n=3, call="call_1")
+    whole = item(TIDE_TEXT, n=4, call="call_1")
     told = [added(), *deltas(TIDE_PIECES, n=2), *done(TIDE_TEXT, n=3, call="call_1")]
     return _row("another item id in added, delta and done", (69,), [TIDE], events(*told, output=[whole]))
 
