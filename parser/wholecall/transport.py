@@ -223,10 +223,9 @@ def _with_body(http: Any, response: Any, body: Any) -> Any:
 
 
 @cache
-def _body_type(http: Any, body: type[Any], base: str) -> Callable[[Any, Repairer], Any]:
+def _body_type(http: Any, body: type[Any], base: str) -> Any:
     """Return a body that is one of the library's byte streams; its clients insist on that."""
-    made: Callable[[Any, Repairer], Any] = type(f"Repaired{base}", (body, getattr(http, base)), {})
-    return made
+    return type(f"Repaired{base}", (body, getattr(http, base)), {})
 
 
 class _Body:

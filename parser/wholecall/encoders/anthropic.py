@@ -62,9 +62,7 @@ class AnthropicEncoder(Encoder):
         """Return the frames that say what the events say."""
         known = self._events
         return b"".join(
-            known[type(event)](event)
-            for event in events
-            if type(event) in known and event.choice == 0  # type: ignore[union-attr]
+            known[type(event)](event) for event in events if type(event) in known and event.choice == 0
         )
 
     def close(self) -> bytes:
@@ -113,9 +111,14 @@ class AnthropicEncoder(Encoder):
         return self.error(event.detail) if event.fatal else b""
 
     def _started(self, event: TurnStarted) -> bytes:
-        message = {
-            **{"id": event.id or "", "type": "message", "role": "assistant", "model": event.model or ""},
-            **{"content": [], "stop_reason": None, "stop_sequence": None},
+        message: dict[str, Any] = {
+            "id": event.id or "",
+            "type": "message",
+            "role": "assistant",
+            "model": event.model or "",
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
             "usage": {"input_tokens": 0, "output_tokens": 0},
         }
         return _sent({"type": "message_start", "message": message})

@@ -70,9 +70,7 @@ class ResponsesEncoder(Encoder):
         """Return the frames that say what the events say."""
         known = self._events
         return b"".join(
-            known[type(event)](event)
-            for event in events
-            if type(event) in known and event.choice == 0  # type: ignore[union-attr]
+            known[type(event)](event) for event in events if type(event) in known and event.choice == 0
         )
 
     def close(self) -> bytes:
@@ -91,7 +89,12 @@ class ResponsesEncoder(Encoder):
         return data + (self.more(opened, text) if text else b"") + self.end(opened, call)
 
     def begin(
-        self, choice: int, id: str, name: str, text: str = "", kind: Kind = "function"
+        self,
+        choice: int,  # noqa: ARG002 - there is one
+        id: str,
+        name: str,
+        text: str = "",
+        kind: Kind = "function",
     ) -> tuple[OpenCall, bytes]:
         """Return a call with the next item's number, and the event that adds the item."""
         type_, prefix, _, _ = _SHAPES[kind]
@@ -114,7 +117,9 @@ class ResponsesEncoder(Encoder):
         item = {**self.item(whole), "id": call.item_id}
         named = {"name": item["name"]} if call.kind == "function" else {}
         place = {"item_id": call.item_id, "output_index": call.index}
-        return self._sent(f"{event}.done", **place, **named, **{field: item[field]}) + self._done(call.index, item)
+        return self._sent(f"{event}.done", **place, **named, **{field: item[field]}) + self._done(
+            call.index, item
+        )
 
     def item(self, call: Executable) -> dict[str, Any]:
         """Return the finished item of a call."""
@@ -148,10 +153,19 @@ class ResponsesEncoder(Encoder):
 
     def _started(self, event: TurnStarted) -> bytes:
         self._response = {
-            **{"id": event.id or "", "object": "response", "created_at": 0, "model": event.model or ""},
-            **{"error": None, "incomplete_details": None, "instructions": None, "metadata": {}},
-            **{"parallel_tool_calls": True, "tool_choice": "auto", "tools": []},
-            **{"temperature": None, "top_p": None},
+            "id": event.id or "",
+            "object": "response",
+            "created_at": 0,
+            "model": event.model or "",
+            "error": None,
+            "incomplete_details": None,
+            "instructions": None,
+            "metadata": {},
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": [],
+            "temperature": None,
+            "top_p": None,
         }
         return self._sent("response.created", response=self._told("in_progress"))
 
@@ -169,8 +183,10 @@ class ResponsesEncoder(Encoder):
             response["incomplete_details"] = {"reason": reason}
         asked, answered = tokens_of(event.usage)
         response["usage"] = {
-            **{"input_tokens": asked, "input_tokens_details": {"cached_tokens": 0}},
-            **{"output_tokens": answered, "output_tokens_details": {"reasoning_tokens": 0}},
+            "input_tokens": asked,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": answered,
+            "output_tokens_details": {"reasoning_tokens": 0},
             "total_tokens": asked + answered,
         }
         return data + self._sent(f"response.{status}", response=response)

@@ -19,7 +19,7 @@ __all__ = ["AnthropicMender"]
 
 _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
-_PLACEHOLDERS: Final = ({}, None)
+_PLACEHOLDERS: Final[tuple[Any, ...]] = ({}, None)
 
 
 class AnthropicMender(ItemMender[AnthropicEncoder]):
@@ -122,8 +122,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
     def _with_reason(self, piece: Piece) -> bytes:
         payload = piece.payload or {}
         delta = payload.get("delta")
-        told = turn_reason(delta.get("stop_reason")) if isinstance(delta, dict) else None
-        if told is None:
+        if not isinstance(delta, dict) or (told := turn_reason(delta.get("stop_reason"))) is None:
             return piece.raw
         self._has_reason = True
         reason = told[1]

@@ -28,8 +28,9 @@ __all__ = [
 Payload = Mapping[str, Any]
 
 CALL_FIELDS: Final = ("tool_calls", "toolCalls", "function_call")
-_QUIET: Final = frozenset({*CALL_FIELDS, "role"})
-# Frames of the Responses dialect that tell of calls, where they stand in a chat stream (quirk 89).
+# What may wait with the calls: `reasoning_details` alone holds signatures and encrypted blocks, not text.
+_QUIET: Final = frozenset({*CALL_FIELDS, "role", "reasoning_details"})
+# Frames of the Responses dialect that tell of calls.
 _GUESTS: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
 _GUEST_ITEMS: Final = ("response.output_item.added", "response.output_item.done")
 _GUEST_CALLS: Final = ("function_call", "custom_tool_call")
@@ -51,11 +52,10 @@ def has_calls(payload: Payload) -> bool:
     """Whether a chunk says anything of calls that a client would execute."""
     if "choices" in payload:
         return any(_tells_calls(view) for choice in choices_of(payload) for view in _views(choice))
-    kind = payload.get("type")
-    if isinstance(kind, str) and kind.startswith("response."):
-        item = payload.get("item")
-        is_call = isinstance(item, dict) and item.get("type") in _GUEST_CALLS
-        return kind.startswith(_GUESTS) or (kind in _GUEST_ITEMS and is_call)
+    if _is_guest(payload):
+        return _is_guest_call(payload) or len(_guest_output(payload)) < len(
+            _guest_output(payload, every=True)
+        )
     message = payload.get("message")
     return bool(payload.get("toolCalls")) or (isinstance(message, dict) and _tells_calls(message))
 
@@ -82,13 +82,22 @@ def speaks(payload: Payload) -> bool:
 
 def says(payload: Payload) -> bool:
     """Whether a chunk holds anything: what it shows, a role, a reason, token counts."""
-    if payload.get("usage") or finishes(payload) or "choices" not in payload:
+    if "choices" not in payload:
+        return not _is_guest_call(payload)
+    if payload.get("usage") or finishes(payload):
         return True
     return any(value for choice in choices_of(payload) for view in _views(choice) for value in view.values())
 
 
 def rest_of(payload: Payload) -> dict[str, Any]:
     """Return the chunk without its calls."""
+    if _is_guest(payload):
+        response = payload.get("response")
+        return (
+            {**payload, "response": {**response, "output": _guest_output(payload)}}
+            if response
+            else {**payload}
+        )
     if "choices" not in payload:
         return {field: _without_calls(value) for field, value in payload.items() if field not in CALL_FIELDS}
     choices = [
@@ -107,6 +116,28 @@ def only(payload: Payload, *fields: str) -> dict[str, Any]:
                 kept[view] = {field: value for field, value in choice[view].items() if field in fields}
         choices.append(kept)
     return {**payload, "choices": choices}
+
+
+def _is_guest(payload: Payload) -> bool:
+    """Whether a frame is one of the Responses dialect, where it stands in a chat stream (quirk 89)."""
+    return "choices" not in payload and str(payload.get("type")).startswith("response.")
+
+
+def _is_guest_call(payload: Payload) -> bool:
+    kind = str(payload.get("type"))
+    return kind.startswith(_GUESTS) or (kind in _GUEST_ITEMS and _is_call_item(payload.get("item")))
+
+
+def _is_call_item(item: object) -> bool:
+    return isinstance(item, dict) and item.get("type") in _GUEST_CALLS
+
+
+def _guest_output(payload: Payload, *, every: bool = False) -> list[Any]:
+    """Return the items of a finished response, calls only if asked for."""
+    response = payload.get("response")
+    output = response.get("output") if isinstance(response, dict) else None
+    items = output if isinstance(output, list) else []
+    return [item for item in items if every or not _is_call_item(item)]
 
 
 def _views(choice: Payload) -> Iterator[dict[str, Any]]:

@@ -16,18 +16,18 @@ import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Union
 
 from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.encoders.base import Executable, argument_text
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.events import BuiltinToolCall, Event, ReasoningDelta, TextDelta, ToolCallDropped, TurnStarted
 from wholecall.limits import Limits
-from wholecall.repairing.mender import EXECUTABLE, Mender, Piece, ends_turn
+from wholecall.repairing.mender import Mender, Piece, ends_turn
 
 __all__ = ["ItemMender", "Role", "label_of"]
 
-ItemEncoderT = TypeVar("ItemEncoderT", AnthropicEncoder, ResponsesEncoder)
+ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEncoder])
 _SPEECH = frozenset({TextDelta, ReasoningDelta})
 
 
@@ -96,9 +96,6 @@ class ItemMender(Mender[ItemEncoderT]):
 
     def _reach(self, piece: Piece) -> None:
         """Take note of where in the wire's numbers the stream is."""
-
-    def _executes(self, call: Executable) -> None:
-        """Take note of a call that comes out."""
 
     # Frames.
 
@@ -177,9 +174,7 @@ class ItemMender(Mender[ItemEncoderT]):
         self._shown.append(self._tell(events))
         self._n_judged += self._n_known - n_known
         for event in events:
-            if isinstance(event, EXECUTABLE):
-                self._executes(event)
-            elif isinstance(event, ToolCallDropped) and event.kind != "server":
+            if isinstance(event, ToolCallDropped) and event.kind != "server":
                 self._n_judged += 1
                 if self._queue is not None:
                     self._loosen()
@@ -195,7 +190,11 @@ class ItemMender(Mender[ItemEncoderT]):
     def _settle(self) -> bytes:
         """Return what waited, with its calls."""
         self._calls.sort(key=lambda call: call.index)
-        if self._queue is not None and not self._is_loose and list(map(label_of, self._calls)) != self._read():
+        if (
+            self._queue is not None
+            and not self._is_loose
+            and list(map(label_of, self._calls)) != self._read()
+        ):
             self._loosen()
         queue, self._queue = self._queue, None
         anew = b"".join(self._shown)

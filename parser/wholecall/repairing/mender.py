@@ -8,9 +8,12 @@ naive accumulator, else encoded anew. See the dialects' menders for what waits b
 from __future__ import annotations
 
 import sys
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from wholecall.dialects.decode import is_done, payloads, plain
 from wholecall.encoders.base import Encoder, Executable, json_bytes
@@ -22,6 +25,7 @@ from wholecall.events import (
     ToolCall,
     ToolCallStarted,
     TurnFinished,
+    TurnStarted,
 )
 from wholecall.framing import Frame
 from wholecall.limits import Limits
@@ -32,6 +36,7 @@ __all__ = ["EXECUTABLE", "Mender", "Piece", "ends_turn", "own_fault", "pieces"]
 EncoderT = TypeVar("EncoderT", bound=Encoder)
 
 EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)
+_MINTED = {"id_generated", "duplicate_id"}
 _ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
 
 
@@ -109,6 +114,7 @@ class Mender(ABC, Generic[EncoderT]):
         self._live = LiveCalls(encoder) if live else None
         self._most = sys.maxsize if limits.max_event_bytes is None else limits.max_event_bytes  # may wait
         self._calls: list[Executable] = []  # judged whole, and not written yet
+        self._response_id: str | None = None
         self._executed: set[int] = set()  # choices of which calls come out
 
     @abstractmethod
@@ -126,18 +132,42 @@ class Mender(ABC, Generic[EncoderT]):
 
     def _tell(self, events: Sequence[Event[Any]]) -> bytes:
         """Take note of the parser's verdicts; return what is shown of calls that are still arriving."""
-        live = self._live
         out: list[bytes] = []
-        for event in events:
-            if type(event) in EXECUTABLE:
-                self._executed.add(event.choice)
-            if live is not None and type(event) is ToolCallStarted:
+        broken = any(isinstance(event, StreamFault) and event.kind == "provider_error" for event in events)
+        for told in events:
+            event = self._with_lasting_id(told) if isinstance(told, EXECUTABLE) else told
+            if isinstance(event, EXECUTABLE):
+                self._executes(event)
+            elif isinstance(event, TurnStarted):
+                self._response_id = event.id
+            live = self._live
+            if live is not None and isinstance(event, ToolCallStarted):
                 out.append(live.begin(event))
             elif live is not None and type(event) in LIVE and live.is_shown(event):
-                try:
-                    out.append(live.go_on(event))
-                except Void as void:
-                    return b"".join([*out, self.fail(str(void))])
+                out.append(self._go_on(live, event, is_broken=broken))
             elif isinstance(event, EXECUTABLE):
                 self._calls.append(event)
+            if self.failed is not None:
+                break
         return b"".join(out)
+
+    def _go_on(self, live: LiveCalls, event: Event[Any], *, is_broken: bool) -> bytes:
+        """Go on with a call that is shown; one that must not be executed ends the stream.
+
+        Where the provider reports an error, its own frame, which follows, is what clients raise for.
+        """
+        try:
+            return live.go_on(event)
+        except Void as void:
+            return b"" if is_broken else self.fail(str(void))
+
+    def _executes(self, call: Executable) -> None:
+        """Take note of a call that comes out."""
+        self._executed.add(call.choice)
+
+    def _with_lasting_id(self, call: Executable) -> Executable:
+        """Return a call whose minted id differs from those of other responses in the same conversation."""
+        if not _MINTED & set(call.flags) or not self._response_id:
+            return call
+        digest = zlib.crc32(self._response_id.encode("utf-8", "surrogatepass"))
+        return replace(call, id=f"{call.id.replace('#', '_')}_{digest:08x}")

@@ -49,7 +49,9 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             return Role.LIVES if kind in {"ping", "keepalive"} else Role.PASSES
         if kind in _ENDS:
             return _ENDS[kind]
-        labels = {payload.get(name) for name in ("output_index", "item_id") if type(payload.get(name)) in (int, str)}
+        labels = {
+            payload.get(name) for name in ("output_index", "item_id") if type(payload.get(name)) in (int, str)
+        }
         if kind in _ITEMS:
             return self._item_role(kind, labels, payload.get("item"))
         if labels & self._slots:
@@ -64,7 +66,11 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._slots -= labels  # the number has a new item
             return Role.PASSES
         ids = {item[name] for name in ("id",) if type(item.get(name)) is str}
-        known = bool((labels | ids) & self._slots) and kind == "response.output_item.done" and self._queue is not None
+        known = (
+            bool((labels | ids) & self._slots)
+            and kind == "response.output_item.done"
+            and self._queue is not None
+        )
         self._slots |= labels | ids
         return Role.BELONGS if known else _ITEMS[kind]
 
@@ -107,7 +113,10 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
 
     def _track_done(self, index: int, track: Track, item: dict[str, Any]) -> bool:
         self._done.add(index)
-        if item.get("type") != track.kind or (item.get("id"), item.get("call_id")) != (track.item_id, track.id):
+        if item.get("type") != track.kind or (item.get("id"), item.get("call_id")) != (
+            track.item_id,
+            track.id,
+        ):
             return False
         if track.kind not in _TEXTS:
             return True
@@ -129,6 +138,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._encoder.next_number = number
 
     def _executes(self, call: Executable) -> None:
+        super()._executes(call)
         self._came_out.append(call)
 
     def _passing(self, piece: Piece) -> bytes:
@@ -161,8 +171,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
     def _with_output(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return the finished response with exactly the calls that came out."""
         response = payload.get("response")
-        output = response.get("output") if isinstance(response, dict) else None
-        if not isinstance(output, list):
+        if not isinstance(response, dict) or not isinstance(output := response.get("output"), list):
             return {}
         ours = [item for item in output if _is_ours(item)]
         if [_label(item) for item in ours] == [label_of(call) for call in self._came_out]:
