@@ -16,7 +16,7 @@ import pytest
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _CASE_FOLDERS = {"vectors_dir": "--vectors", "recordings_dir": "--recordings"}
-_SDKS = ("anthropic", "google", "openai", "pydantic", "turnsafe")
+_SDKS = ("ag_ui", "anthropic", "google", "langchain_core", "openai", "opentelemetry", "pydantic", "turnsafe")
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(

@@ -40,12 +40,14 @@ from wholecall.vocabulary import (
     Status,
     TurnReason,
 )
+from wholecall.wrap import AsyncWrappedStream, WrappedStream, wrap
 
 __all__ = [
     "Anomaly",
     "ArgumentsDelta",
     "ArgumentsProgress",
     "ArgumentsReset",
+    "AsyncWrappedStream",
     "BadRecording",
     "BuiltinKind",
     "BuiltinToolCall",
@@ -84,6 +86,7 @@ __all__ = [
     "UnknownDialect",
     "Verdict",
     "WholecallError",
+    "WrappedStream",
     "acollect",
     "aevents",
     "aturns",
@@ -93,4 +96,5 @@ __all__ = [
     "parse_arguments",
     "register",
     "turns",
+    "wrap",
 ]

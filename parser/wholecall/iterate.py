@@ -1,17 +1,19 @@
 """Thin shells round the parser: iterate over a source of bytes, or collect its turn.
 
 Theory of operation. A source is anything that yields bytes (or decoded payloads), synchronously or not. The
-shells feed it to a parser and close it. Leaving early, by `break`, by an exception or by cancellation, aborts
-the parser and closes the source. No event loop is imported: the asynchronous shells work under any.
+shells feed it to a parser and close it (see `sources`). Leaving early, by `break`, by an exception or by
+cancellation, aborts the parser and closes the source. No event loop is imported: the asynchronous shells work
+under any.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable
+from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, closing
 from typing import TYPE_CHECKING, Any, Union, overload
 
 from wholecall.events import ArgsT, Event, TurnStarted
+from wholecall.sources import AsyncFeeding, AsyncSource, Feeding, Source
 from wholecall.stream import ParserOptions, ToolCallParser
 from wholecall.turns import Turn
 
@@ -23,28 +25,28 @@ if TYPE_CHECKING:
 __all__ = ["acollect", "aevents", "aturns", "collect", "events", "turns"]
 
 Chunk = Union[bytes, bytearray, memoryview, Any]
-_BYTES = (bytes, bytearray, memoryview, str)  # `feed` refuses text, with advice
 
 
 @overload
 def events(
-    source: Iterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
 ) -> Generator[Event]: ...
 @overload
 def events(
-    source: Iterable[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
 ) -> Generator[Event[ArgsT]]: ...
 @overload
 def events(
-    source: Iterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
 ) -> Generator[Event[Any]]: ...
 def events(
-    source: Iterable[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
 ) -> Generator[Event[Any]]:
     """Yield the events of a stream.
 
     Args:
-        source: yields bytes in any pieces, or decoded payloads. It is closed at the end, also an early one.
+        source: yields bytes in any pieces, decoded payloads or an SDK's chunks, or is a context manager that
+            gives such a source. It is closed at the end, also an early one.
         dialect: as for `ToolCallParser`, like all that follows.
         tools: the tools that the model was given.
         options: `framing`, `policy` and `limits`.
@@ -58,11 +60,11 @@ def events(
 
 @overload
 def aevents(
-    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
 ) -> AsyncGenerator[Event]: ...
 @overload
 def aevents(
-    source: AsyncIterable[Chunk],
+    source: AsyncSource[Chunk],
     dialect: str = ...,
     *,
     tools: TypedTools[ArgsT],
@@ -70,10 +72,10 @@ def aevents(
 ) -> AsyncGenerator[Event[ArgsT]]: ...
 @overload
 def aevents(
-    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
 ) -> AsyncGenerator[Event[Any]]: ...
 def aevents(
-    source: AsyncIterable[Chunk],
+    source: AsyncSource[Chunk],
     dialect: str = "auto",
     *,
     tools: Any = None,
@@ -85,18 +87,18 @@ def aevents(
 
 @overload
 def turns(
-    source: Iterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
 ) -> Generator[Turn]: ...
 @overload
 def turns(
-    source: Iterable[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
 ) -> Generator[Turn[ArgsT]]: ...
 @overload
 def turns(
-    source: Iterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
 ) -> Generator[Turn[Any]]: ...
 def turns(
-    source: Iterable[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
 ) -> Generator[Turn[Any]]:
     """Yield each turn of a stream once the next one begins or the stream is over; see `events`."""
     return _turns(ToolCallParser(dialect, tools=tools, **options), source)
@@ -104,11 +106,11 @@ def turns(
 
 @overload
 def aturns(
-    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
 ) -> AsyncGenerator[Turn]: ...
 @overload
 def aturns(
-    source: AsyncIterable[Chunk],
+    source: AsyncSource[Chunk],
     dialect: str = ...,
     *,
     tools: TypedTools[ArgsT],
@@ -116,10 +118,10 @@ def aturns(
 ) -> AsyncGenerator[Turn[ArgsT]]: ...
 @overload
 def aturns(
-    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
 ) -> AsyncGenerator[Turn[Any]]: ...
 def aturns(
-    source: AsyncIterable[Chunk],
+    source: AsyncSource[Chunk],
     dialect: str = "auto",
     *,
     tools: Any = None,
@@ -131,18 +133,18 @@ def aturns(
 
 @overload
 def collect(
-    source: Iterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
 ) -> Turn: ...
 @overload
 def collect(
-    source: Iterable[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
 ) -> Turn[ArgsT]: ...
 @overload
 def collect(
-    source: Iterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
 ) -> Turn[Any]: ...
 def collect(
-    source: Iterable[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
+    source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
 ) -> Turn[Any]:
     """Read a stream to its end and return its last turn; see `events`."""
     parser = ToolCallParser(dialect, tools=tools, **options)
@@ -153,11 +155,11 @@ def collect(
 
 @overload
 async def acollect(
-    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
 ) -> Turn: ...
 @overload
 async def acollect(
-    source: AsyncIterable[Chunk],
+    source: AsyncSource[Chunk],
     dialect: str = ...,
     *,
     tools: TypedTools[ArgsT],
@@ -165,10 +167,10 @@ async def acollect(
 ) -> Turn[ArgsT]: ...
 @overload
 async def acollect(
-    source: AsyncIterable[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
 ) -> Turn[Any]: ...
 async def acollect(
-    source: AsyncIterable[Chunk],
+    source: AsyncSource[Chunk],
     dialect: str = "auto",
     *,
     tools: Any = None,
@@ -181,39 +183,29 @@ async def acollect(
     return parser.turn
 
 
-def _feed(parser: ToolCallParser[Any], chunk: Chunk) -> list[Event[Any]]:
-    feed: Any = parser.feed if isinstance(chunk, _BYTES) else parser.feed_event
-    events: list[Event[Any]] = feed(chunk)
-    return events
-
-
-def _events(parser: ToolCallParser[Any], source: Iterable[Chunk]) -> Generator[Event[Any]]:
+def _events(parser: ToolCallParser[Any], source: Source[Chunk]) -> Generator[Event[Any]]:
+    feeding = Feeding[Chunk](parser, source)
     try:
-        for chunk in source:
-            yield from _feed(parser, chunk)
-        yield from parser.close()
+        for _ in feeding:
+            yield from feeding.events
+        yield from feeding.events  # what the end of the source caused
     finally:
-        parser.abort()
-        close: Any = getattr(source, "close", None)
-        if close is not None:
-            close()
+        feeding.close()
 
 
-async def _aevents(parser: ToolCallParser[Any], source: AsyncIterable[Chunk]) -> AsyncGenerator[Event[Any]]:
+async def _aevents(parser: ToolCallParser[Any], source: AsyncSource[Chunk]) -> AsyncGenerator[Event[Any]]:
+    feeding = AsyncFeeding[Chunk](parser, source)
     try:
-        async for chunk in source:
-            for event in _feed(parser, chunk):
+        async for _ in feeding:
+            for event in feeding.events:
                 yield event
-        for event in parser.close():
+        for event in feeding.events:
             yield event
     finally:
-        parser.abort()
-        close: Any = getattr(source, "aclose", None)
-        if close is not None:
-            await close()
+        await feeding.close()
 
 
-def _turns(parser: ToolCallParser[Any], source: Iterable[Chunk]) -> Generator[Turn[Any]]:
+def _turns(parser: ToolCallParser[Any], source: Source[Chunk]) -> Generator[Turn[Any]]:
     done = 0
     with closing(_events(parser, source)) as stream:
         for event in stream:
@@ -223,7 +215,7 @@ def _turns(parser: ToolCallParser[Any], source: Iterable[Chunk]) -> Generator[Tu
     yield from parser.turns[done:]
 
 
-async def _aturns(parser: ToolCallParser[Any], source: AsyncIterable[Chunk]) -> AsyncGenerator[Turn[Any]]:
+async def _aturns(parser: ToolCallParser[Any], source: AsyncSource[Chunk]) -> AsyncGenerator[Turn[Any]]:
     done = 0
     async with aclosing(_aevents(parser, source)) as stream:
         async for event in stream:

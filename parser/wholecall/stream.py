@@ -17,12 +17,13 @@ from wholecall.deltas import Delta, WireFault
 from wholecall.dialects.decode import is_done, is_noise, payloads, plain, provider_error, undecodable
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, detect_dialect, named
-from wholecall.door import BytesLike, checked, json_text
+from wholecall.door import BytesLike, checked
 from wholecall.errors import StreamClosed, UnknownDialect
 from wholecall.events import ArgsT, Event
 from wholecall.framing import FRAMINGS, Frame, Framing, sniff
 from wholecall.limits import Limits
 from wholecall.live import LiveArguments
+from wholecall.objects import frames_of
 from wholecall.policy import Policy
 from wholecall.tools import Tools
 from wholecall.turns import Turn
@@ -213,11 +214,10 @@ class ToolCallParser(Generic[ArgsT]):
         """
         if self._closed:
             raise StreamClosed("the stream is closed; use a new parser for another stream")
-        items = payload if isinstance(payload, list) else [payload]
-        texts = [json_text(item) for item in items]
+        frames = list(frames_of(payload, event))
         self._fed = self._framed = True
-        for text in texts:
-            self._frame(Frame(event or "", text))
+        for frame in frames:
+            self._frame(frame)
         return self._told()
 
     def close(self) -> list[Event[ArgsT]]:

@@ -33,8 +33,8 @@ LAYERS = (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
-    ("door", "stream"),
-    ("iterate", "replay", "history", "repairing"),
+    ("door", "objects", "stream"),
+    ("sources", "iterate", "wrap", "replay", "history", "repairing"),
     ("transport", "cli", "__main__"),
     ("",),
 )

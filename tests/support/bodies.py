@@ -55,7 +55,34 @@ def _conversation(entries: Sequence[JSON]) -> JSON:
     return {"object": "conversation.response", "conversation_id": "conv_h", "outputs": list(entries)}
 
 
-BODIES: dict[str, Callable[[Sequence[JSON]], JSON]] = {
+def _langchain(messages: Sequence[JSON]) -> JSON:
+    (message,) = messages
+    return {**message, "id": "run-h", "response_metadata": {"finish_reason": "tool_calls"}}
+
+
+def _ag_ui(messages: Sequence[JSON]) -> list[JSON]:
+    """Return the run in which the agent streamed the message: whole messages are no answers."""
+    *_, message = messages
+    events: list[JSON] = [{"type": "RUN_STARTED", "threadId": "t-h", "runId": "r-h"}]
+    about = {"messageId": message["id"]}
+    if "content" in message:
+        events.append({"type": "TEXT_MESSAGE_START", **about, "role": "assistant"})
+        events.append({"type": "TEXT_MESSAGE_CONTENT", **about, "delta": message["content"]})
+        events.append({"type": "TEXT_MESSAGE_END", **about})
+    for call in message.get("toolCalls", ()):
+        of, function = {"toolCallId": call["id"]}, call["function"]
+        events.append({"type": "TOOL_CALL_START", **of, "toolCallName": function["name"]})
+        events.append({"type": "TOOL_CALL_ARGS", **of, "delta": function["arguments"]})
+        events.append({"type": "TOOL_CALL_END", **of})
+    return [*events, {"type": "RUN_FINISHED", "threadId": "t-h", "runId": "r-h"}]
+
+
+def _vercel(messages: Sequence[JSON]) -> JSON:
+    (message,) = messages
+    return message
+
+
+BODIES: dict[str, Callable[[Sequence[JSON]], JSON | list[JSON]]] = {
     "chat-completions": _chat,
     "responses": _responses,
     "anthropic": _anthropic,
@@ -64,4 +91,7 @@ BODIES: dict[str, Callable[[Sequence[JSON]], JSON]] = {
     "cohere-v2": _cohere,
     "ollama": _ollama,
     "mistral-conversations": _conversation,
+    "langchain": _langchain,
+    "ag-ui": _ag_ui,
+    "vercel-ui": _vercel,
 }

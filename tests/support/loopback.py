@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
         loopback: Loopback = self.server.loopback  # type: ignore[attr-defined]
         return loopback
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, *_: Any) -> None:
         """Say nothing."""
 
     def do_GET(self) -> None:

@@ -12,6 +12,7 @@ from typing_extensions import assert_type
 
 import wholecall
 from wholecall import (
+    AsyncWrappedStream,
     Event,
     Tool,
     ToolCall,
@@ -21,7 +22,9 @@ from wholecall import (
     Tools,
     Turn,
     Verdict,
+    WrappedStream,
     parse_arguments,
+    wrap,
 )
 
 
@@ -126,3 +129,20 @@ def test_verdicts() -> None:
     assert_type(parse_arguments('{"port": ""}', tool=Tide).value, "Tide | None")
     assert_type(parse_arguments("{}", tool=Tool(Berth)), Verdict[Berth])
     assert Tide("Brest") == parse_arguments('{"port": "Brest"}', tool=Tide).value
+
+
+async def no_chunks() -> AsyncGenerator[bytes]:
+    """Yield nothing."""
+    for each in NO_BYTES:
+        yield each
+
+
+def test_wrapped_streams() -> None:
+    """A wrapped stream knows the type of its chunks, and that of its calls' values."""
+    stream = wrap([1, 2], tools=[Tide])
+
+    assert_type(stream, WrappedStream[int, Tide])
+    assert_type(stream.calls, tuple[ToolCall[Tide], ...])
+    assert_type(wrap(iter(NO_BYTES)), WrappedStream[bytes, dict[str, Any]])
+    assert_type(wrap(no_chunks()), AsyncWrappedStream[bytes, dict[str, Any]])
+    assert_type(wrap(NO_BYTES, tools={"n": SCHEMA}), WrappedStream[bytes, Any])

@@ -142,7 +142,7 @@ def test_profiles_of_chat_completions(transport: str, ids: list[str]) -> None:
     ] == message["tool_calls"]
 
 
-@pytest.mark.parametrize("transport", [*SHAPES, *TWINS, "mistral", "kimi"])
+@pytest.mark.parametrize("transport", [*SHAPES, *TWINS, "mistral", "kimi", "langchain", "ag-ui", "otel"])
 def test_nothing_is_changed_and_nothing_shared(transport: str) -> None:
     """Encoding changes nothing of the turn, and what comes out can be changed without touching it."""
     extra = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
@@ -165,7 +165,7 @@ def _spoil(value: Any) -> None:
 
 # Nothing to say.
 
-ALL = [*SHAPES, *TWINS, "mistral", "kimi"]
+ALL = [*SHAPES, *TWINS, "mistral", "kimi", "langchain", "ag-ui", "vercel-ui"]
 
 
 @pytest.mark.parametrize("transport", ALL)
@@ -502,14 +502,14 @@ FOREIGN = turn(
     SEALED,
     ReasoningBlock("Hm.", "rs_1"),
     call(extra={"item_id": "fc_1", "thoughtSignature": "c2ln", "extra_content": {}}, namespace="ns"),
-    dialect="vercel-ui",
+    dialect="copilot",
 )
 
 
 @pytest.mark.parametrize("transport", ALL)
 def test_reasoning_and_extras_stay_at_home(transport: str) -> None:
     """What one provider signed means nothing to another: only text and calls go elsewhere (quirk 96)."""
-    bare = turn(call(), dialect="vercel-ui")
+    bare = turn(call(), dialect="copilot")
 
     assert encode_calls(bare, transport).messages == encode_calls(FOREIGN, transport).messages
 
@@ -719,7 +719,7 @@ def test_encoding_twice_is_the_same() -> None:
 
 def test_a_transport_without_a_shape() -> None:
     """Where only arguments can be encoded, the message says so."""
-    for transport in ("vercel-ui", Transport("mine", "string")):
+    for transport in ("vercel-data", Transport("mine", "string")):
         with pytest.raises(UnknownDialect, match="has no message shape; use encode_arguments"):
             encode_calls(SENT, transport)
 

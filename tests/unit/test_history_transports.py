@@ -12,12 +12,14 @@ from wholecall.history import TRANSPORTS, Transport, encode_arguments, transport
 
 PROFILES = {"kimi", "minimax", "mistral", "stepfun"}  # ways of speaking chat completions, no dialects
 
+TELEMETRY = {"otel"}  # a way out, from which no answer comes
+
 
 def test_transports_are_named_like_dialects() -> None:
-    """A transport goes by the name of a dialect; the profiles of chat completions are the exceptions."""
+    """A transport goes by the name of a dialect; profiles of chat completions and telemetry are the exceptions."""
     dialects = {dialect.name for dialect in table.DIALECTS}
 
-    assert TRANSPORTS.keys() - dialects == PROFILES
+    assert TRANSPORTS.keys() - dialects == PROFILES | TELEMETRY
     assert {name: TRANSPORTS[name].name for name in TRANSPORTS} == {name: name for name in TRANSPORTS}
 
 
@@ -36,6 +38,10 @@ def test_transports_are_named_like_dialects() -> None:
         ("gemini", "object", False, "any"),
         ("bedrock-converse", "object", False, "anthropic"),
         ("ollama", "object", False, "any"),
+        ("langchain", "object", False, "any"),
+        ("ag-ui", "string", False, "any"),
+        ("vercel-ui", "object", False, "any"),
+        ("otel", "object", False, "any"),
     ],
 )
 def test_what_transports_take(name: str, carries: Any, strict: bool, ids: Any) -> None:

@@ -10,7 +10,7 @@ it again (signatures and encrypted blocks mean nothing to another one) and goes 
 * under `on_malformed="omit"`, calls whose text is no JSON object.
 
 A turn that loses all calls that wait for an answer loses its reasoning with them; so does an aborted turn that
-has none.
+has none. Records, which nobody reads again to go on from them, tell all reasoning.
 """
 
 from __future__ import annotations
@@ -82,6 +82,9 @@ class Capacity(msgspec.Struct, frozen=True):
         server_calls: which of its own calls the provider takes back without their results.
         follows: whether reasoning has to be followed by what it led to, and calls that are known by their
             own items (`item_id`) preceded by it.
+        raw_text: whether text that is no JSON object has a place, though arguments are objects.
+        record: whether the messages only tell what was said: nobody reads them again as their own, so that
+            reasoning of every origin is told, whatever became of the calls that it led to.
     """
 
     origins: frozenset[str] = frozenset()
@@ -89,6 +92,8 @@ class Capacity(msgspec.Struct, frozen=True):
     builtins: bool = False
     server_calls: Callable[[ServerToolCall], bool] = _none
     follows: bool = False
+    raw_text: bool = False
+    record: bool = False
 
 
 class Options(NamedTuple):
@@ -117,7 +122,7 @@ class Gathered(NamedTuple):
 
 def gather(turn: Turn, capacity: Capacity, options: Options, ids: CallIds) -> Gathered:
     """Return what of the turn goes back, in the order in which it began."""
-    native = turn.dialect in capacity.origins
+    native = capacity.record or turn.dialect in capacity.origins
     content = _ordered(turn)
     events = [piece for piece in content if not isinstance(piece, (str, ReasoningBlock))]
     drafts = [draft for event in events if (draft := _draft(event, capacity, options, native=native))]
@@ -125,7 +130,7 @@ def gather(turn: Turn, capacity: Capacity, options: Options, ids: CallIds) -> Ga
     names = iter(given)
     calls = [call if call.kind == "server" else replace(call, id=next(names)) for call in drafts]
     kept = {call.event.index: call for call in calls}
-    thinks = native and (bool(given) or _lost_nothing(turn, events))
+    thinks = capacity.record or (native and (bool(given) or _lost_nothing(turn, events)))
     pieces: list[Piece | None] = []
     for piece in content:
         if isinstance(piece, ReasoningBlock):
@@ -206,7 +211,8 @@ def _encoded(event: CallEvent, capacity: Capacity, options: Options, *, native: 
         return event.kind, None
     if event.kind == "custom":
         return _free_text(event.raw_arguments, capacity, options)
-    return "function", options.encoded(event)
+    as_it_was = capacity.raw_text and options.on_malformed == "wrap"
+    return "function", event.raw_arguments if as_it_was else options.encoded(event)
 
 
 def _free_text(text: str, capacity: Capacity, options: Options) -> tuple[Kind, Any]:

@@ -15,14 +15,16 @@ from typing import Any, Final
 import msgspec
 
 from wholecall.errors import UnknownDialect
+from wholecall.events import ServerToolCall
 from wholecall.history.block_shapes import anthropic, converse, gemini
 from wholecall.history.content import Call, CallEvent, Capacity, Options, Piece, gather
 from wholecall.history.encode import Malformed
+from wholecall.history.framework_shapes import ag_ui, finish_reason, langchain, message_id, otel, vercel
 from wholecall.history.ids import CallIds
 from wholecall.history.item_shapes import conversation, goes_back, responses
 from wholecall.history.message_shapes import chat, cohere, ollama
 from wholecall.history.transports import Transport, transport_named
-from wholecall.turns import Turn
+from wholecall.turns import ReasoningBlock, Turn
 
 __all__ = ["Encoded", "encode_calls"]
 
@@ -34,7 +36,8 @@ class Encoded(msgspec.Struct, frozen=True):
 
     Attributes:
         messages: what to append to the conversation: one assistant message, or (Responses, Realtime,
-            Mistral's conversations) its items. Empty if nothing is left to say.
+            Mistral's conversations) its items; of AG-UI those of its reasoning before it. Empty if nothing
+            is left to say.
         ids: the ids of the conversation with those of this turn: `ids[call.id]` is the id for the call's
             result. Give it to the next `encode_calls` of the same conversation.
         by_index: the same by the `index` of each call that waits for a result: a drop may have no id.
@@ -50,9 +53,34 @@ class Encoded(msgspec.Struct, frozen=True):
         return f"<Encoded messages={len(self.messages)} calls={len(self.by_index)} left_out={len(self.left_out)}>"
 
 
+def _nothing(_turn: Turn) -> JSON:
+    return {}
+
+
+def _any_of_them(_call: ServerToolCall) -> bool:
+    return True
+
+
 class _Shape(msgspec.Struct, frozen=True):
+    """How pieces are written, and which members of the last message are the turn's to tell."""
+
     write: Callable[[Sequence[Piece]], list[JSON]]
     capacity: Capacity = Capacity()
+    about: Callable[[Turn], JSON] = _nothing
+
+    def messages(self, pieces: Sequence[Piece], turn: Turn) -> list[JSON]:
+        """Return the messages, none if there is nothing to say."""
+        if not any(_says(piece, self.capacity) for piece in pieces):
+            return []
+        *before, last = self.write(pieces)
+        return [*before, self.about(turn) | last]
+
+
+def _says(piece: Piece, capacity: Capacity) -> bool:
+    """Whether a message can be about this alone; thoughts alone are none, but they were said."""
+    if isinstance(piece, ReasoningBlock):
+        return capacity.record and bool(piece.text.strip())
+    return isinstance(piece, Call) or bool(piece.strip())
 
 
 _CHAT = _Shape(chat, Capacity(frozenset({"chat-completions"})))
@@ -60,6 +88,11 @@ _ANTHROPIC = _Shape(anthropic, Capacity(frozenset({"anthropic", "bedrock-invoke-
 _CONVERSE = _Shape(converse, Capacity(frozenset({"bedrock-converse", "bedrock-invoke-nova"})))
 _GEMINI = _Shape(gemini, Capacity(frozenset({"gemini", "gemini-live"})))
 _COHERE = _Shape(cohere, Capacity(frozenset({"cohere-v2", "bedrock-invoke-cohere-v2"})))
+
+# LangChain keeps thinking as Anthropic wrote it, and its integration sends such blocks as they are.
+_LANGCHAIN = frozenset(
+    {"langchain", "langchain-events", "langchain-protocol", "anthropic", "bedrock-invoke-anthropic"}
+)
 
 _SHAPES: Final = MappingProxyType(
     {
@@ -93,6 +126,14 @@ _SHAPES: Final = MappingProxyType(
         "gemini": _GEMINI,
         "gemini-live": _GEMINI,
         "ollama": _Shape(ollama, Capacity(frozenset({"ollama"}))),
+        "langchain": _Shape(langchain, Capacity(_LANGCHAIN, raw_text=True)),
+        "ag-ui": _Shape(ag_ui, Capacity(frozenset({"ag-ui"})), message_id),
+        "vercel-ui": _Shape(vercel, Capacity(frozenset({"vercel-ui"})), message_id),
+        "otel": _Shape(
+            otel,
+            Capacity(free_text=True, server_calls=_any_of_them, raw_text=True, record=True),
+            finish_reason,
+        ),
     }
 )
 
@@ -111,12 +152,18 @@ def encode_calls(
     what it wrote; they need a result like any other. Calls without a name and calls that an abort cut off are
     left out. A free-text call goes where there are none as a call with the one member `input`.
 
+    What executes the calls of its messages gets the dropped ones where it does not: LangChain in
+    `invalid_tool_calls`, the Vercel AI SDK as parts that have failed, with their result in `errorText`.
+    `langchain` gives the members of an `AIMessage`: build it of them, `AIMessage(**message)`. `otel` gives an
+    entry of `gen_ai.output.messages`, a record that takes no results.
+
     Args:
         turn: the turn, usually a finished one; of a turn that goes on, what has ended so far. It speaks of one
             choice; give `turn.choice(n)` for another one. Nothing of it is changed.
         transport: the name of a known transport, or a `Transport` whose name has a shape.
         on_malformed: what goes where text that is no JSON object cannot go, see `encode_arguments`; with
-            `"omit"` such calls are left out.
+            `"omit"` such calls are left out. Under `"wrap"` the text stays bare where LangChain and
+            OpenTelemetry have a place for it.
         strict_json_arguments: treat a string transport as strict, whatever it says itself.
         ids: the ids of the conversation so far (`Encoded.ids` of its last turn); None begins one.
 
@@ -133,10 +180,7 @@ def encode_calls(
     before = CallIds(target.ids) if ids is None else _checked(ids, target)
     options = Options(target, on_malformed, strict_json_arguments)
     gathered = gather(turn, shape.capacity, options, before)
-    says = any(
-        isinstance(piece, Call) or (isinstance(piece, str) and piece.strip()) for piece in gathered.pieces
-    )
-    messages = shape.write(gathered.pieces) if says else []
+    messages = shape.messages(gathered.pieces, turn)
     return Encoded(messages, gathered.ids, gathered.by_index, gathered.left_out)
 
 

@@ -1,7 +1,7 @@
 """How each transport takes calls back: what carries the arguments, how strict it is, which ids it accepts.
 
-Theory of operation. A transport is a way back into a provider's request, and goes by the name of the dialect
-that its answers speak. It carries the arguments of a call as a *string* (JSON text inside JSON) or as an
+Theory of operation. A transport is a way back into a provider's request, or into the messages of a framework,
+and goes by the name of the dialect that its answers speak; `otel` is the way into telemetry. It carries the arguments of a call as a *string* (JSON text inside JSON) or as an
 *object*. A string transport is lenient unless `strict_json_arguments` says otherwise: text that is no JSON
 goes back as it came. Strict ones refuse it, with an error that every later turn of the conversation meets
 again, so there it is wrapped; so it is on object transports, where text has no place. `{}` in the place of
@@ -102,6 +102,7 @@ TRANSPORTS: Final = _table(
     Transport("langchain", "object"),
     Transport("vercel-ui", "object"),
     Transport("vercel-data", "object"),
+    Transport("otel", "object"),
 )
 
 

@@ -1,0 +1,174 @@
+"""Payloads that somebody decoded already: an SDK's objects, as the JSON text that they came from.
+
+Theory of operation. No SDK is imported. How objects of a class are read is found out once, from the class: the
+fields of a pydantic model are its `vars`, under their aliases; models that serialise themselves are asked to; for
+the rest there is `to_dict`, msgspec, and last the public attributes. A field without a value (None) is left out,
+and so is what an SDK adds by itself: its helpers retell the stream so far with every event (`snapshot`), which would
+make reading it quadratic, or tell in their own words what a raw event said before. What an SDK wraps as a
+server-sent event (`event` and `data`) is taken out of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
+from operator import methodcaller
+from typing import Any, NamedTuple
+
+import msgspec
+
+from wholecall.framing import Frame
+
+__all__ = ["frames_of"]
+
+_ENVELOPE = frozenset({"data", "event", "id", "retry", "comments"})  # the fields of a server-sent event
+_ADDED = frozenset(  # declared fields that were never on the wire
+    {"snapshot", "parsed", "parsed_arguments", "sdk_http_response", "automatic_function_calling_history"}
+)
+_RETOLD = frozenset(  # `type` of events that openai's and anthropic's helpers make of raw ones
+    {
+        *("text", "thinking", "citation", "signature", "input_json", "compaction"),
+        *("content.delta", "content.done", "refusal.delta", "refusal.done"),
+        *(
+            "logprobs.content.delta",
+            "logprobs.content.done",
+            "logprobs.refusal.delta",
+            "logprobs.refusal.done",
+        ),
+        *("tool_calls.function.arguments.delta", "tool_calls.function.arguments.done"),
+    }
+)
+
+
+Fields = dict[str, Any]
+
+
+class _Kind(NamedTuple):
+    """What is known of the objects of a class: whether they are what was on the wire, or wrap it, and what reads them."""
+
+    is_plain: bool
+    is_envelope: bool
+    read: Callable[[Any], object]
+
+
+def frames_of(payload: object, event: str | None = None) -> Iterator[Frame]:
+    """Yield the frames of one payload, or of a list with one payload after the other.
+
+    Args:
+        payload: dicts, lists and scalars, or an SDK's objects, also inside.
+        event: the event's name, where the transport has one.
+
+    Raises:
+        TypeError: there is something in it that is no data.
+        ValueError: the payload contains itself.
+    """
+    name = event or ""
+    for item in payload if isinstance(payload, list) else (payload,):
+        if isinstance(item, dict) or _kind_of(item).is_plain:
+            yield Frame(name, _json_text(item))
+        else:
+            yield from _frames_of_event(item, name)
+
+
+def _frames_of_event(item: Any, name: str) -> Iterator[Frame]:
+    """Yield the frames of an object that may be more, or less, than what was on the wire."""
+    kind = getattr(item, "type", None)
+    if kind == "chunk" and hasattr(item, "chunk"):
+        yield from frames_of(item.chunk, name)
+    elif _kind_of(item).is_envelope:
+        text = item.data if isinstance(item.data, str) else _json_text(item.data)
+        yield Frame(str(getattr(item, "event", None) or name), text)
+    elif not (type(kind) is str and kind in _RETOLD):
+        yield Frame(name, _json_text(item))
+
+
+# Text.
+
+
+def _json_text(value: object) -> str:
+    """Return JSON text; msgspec's where it says the same as `json`, which knows NaN and halves of characters."""
+    if not isinstance(value, dict):
+        try:
+            text = _FAST.encode(value)
+        except (UnicodeEncodeError, OverflowError):
+            return _EXACT.encode(value)
+        if b"null" not in text:  # a NaN would be one
+            return text.decode()
+    return _EXACT.encode(value)
+
+
+def _dumped(value: Any) -> object:
+    """Return builtins for an object, which may hold others (the encoders ask for what they do not know)."""
+    return _kind_of(value).read(value)
+
+
+_FAST = msgspec.json.Encoder(enc_hook=_dumped)
+_EXACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_dumped)
+
+
+# Classes.
+
+
+def _kind_of(value: object) -> _Kind:
+    return _kind(type(value))  # type: ignore[arg-type]  # mypy takes no type for hashable
+
+
+@lru_cache(maxsize=1024)
+def _kind(cls: type) -> _Kind:
+    fields = _field_names(cls)
+    is_plain = bool(fields) and not fields & {"type", "data"}
+    return _Kind(is_plain, "data" in fields and fields <= _ENVELOPE, _reader(cls))
+
+
+def _field_names(cls: type) -> set[str]:
+    """Return the names of a class's fields as pydantic, msgspec, dataclasses, attrs or `__slots__` declare them."""
+    declared = ("model_fields", "__struct_fields__", "__dataclass_fields__", "__slots__", "__annotations__")
+    fields: Iterable[str] = next(filter(None, (getattr(cls, name, ()) for name in declared)), ())
+    return {name for name in fields if not name.startswith("_")}
+
+
+def _reader(cls: type) -> Callable[[Any], object]:
+    if hasattr(cls, "__pydantic_decorators__"):
+        return _model_reader(cls)
+    for method in ("model_dump", "to_dict", "as_dict"):
+        if hasattr(cls, method):
+            return methodcaller(method)
+    return _other
+
+
+def _model_reader(cls: Any) -> Callable[[Any], object]:
+    decorators = cls.__pydantic_decorators__
+    if decorators.model_serializers or decorators.field_serializers:
+        return methodcaller("model_dump", by_alias=True, exclude_none=True)
+    fields = cls.model_fields
+    aliases = {name: field.serialization_alias or field.alias or name for name, field in fields.items()}
+    added = fields.keys() & _ADDED
+    if not added and all(alias == name for name, alias in aliases.items()):
+        return _fields
+    return partial(_selected, aliases, added)
+
+
+def _fields(model: Any) -> Fields:
+    fields = {name: value for name, value in model.__dict__.items() if value is not None}
+    extra = model.__pydantic_extra__
+    return {**fields, **extra} if extra else fields
+
+
+def _selected(aliases: dict[str, str], added: set[str], model: Any) -> Fields:
+    fields = _fields(model)
+    return {aliases.get(name, name): value for name, value in fields.items() if name not in added}
+
+
+def _other(value: Any) -> object:
+    return msgspec.to_builtins(value, enc_hook=_attributes)
+
+
+def _attributes(value: Any) -> object:
+    """Return the public attributes of an object that nothing else can read."""
+    read = _kind_of(value).read
+    if read is not _other:
+        return read(value)
+    if not hasattr(value, "__dict__") or callable(value):
+        raise TypeError(f"a payload is made of data, not of {type(value).__name__}")
+    return {name: each for name, each in vars(value).items() if each is not None and name[:1] != "_"}
