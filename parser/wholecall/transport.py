@@ -40,6 +40,7 @@ __all__ = ["AsyncRepairTransport", "RepairTransport", "async_client", "client"]
 Library = Literal["httpx", "httpx2"]
 
 _LIBRARIES: Final[tuple[Library, ...]] = ("httpx2", "httpx")  # the SDKs' present one first
+_BROKEN_OFF: Final = "the connection was closed before the end of the stream"
 _ENDPOINTS: Final = ("/chat/completions", "/responses", "/messages")
 
 
@@ -229,7 +230,10 @@ def _body_type(http: Any, body: type[Any], base: str) -> Any:
 
 
 class _Body:
-    """The repaired body of a response: nothing is read before it is asked for."""
+    """The repaired body of a response: nothing is read before it is asked for.
+
+    Whoever iterates closes it too, as the libraries do at the end and when they are left.
+    """
 
     def __init__(self, response: Any, repairer: Repairer) -> None:
         self._response = response
@@ -246,12 +250,12 @@ class _Body:
             if data := repairer.close():
                 yield data
         finally:
-            self.close()
+            repairer.abort(_BROKEN_OFF)
 
     def close(self) -> None:
         """Drop what is open, and close the connection."""
         try:
-            self._repairer.abort("the connection was closed before the end of the stream")
+            self._repairer.abort(_BROKEN_OFF)
         finally:
             self._response.close()
 
@@ -274,11 +278,11 @@ class _AsyncBody:
             if data := repairer.close():
                 yield data
         finally:
-            await self.aclose()
+            repairer.abort(_BROKEN_OFF)
 
     async def aclose(self) -> None:
         """Drop what is open, and close the connection."""
         try:
-            self._repairer.abort("the connection was closed before the end of the stream")
+            self._repairer.abort(_BROKEN_OFF)
         finally:
             await self._response.aclose()

@@ -102,6 +102,8 @@ class Repairer:
         out = [self._block(block) for block in blocks]
         if self._most is not None and len(self._blocks) > self._most:
             out.append(self._give_up())
+        if self._passes:
+            out.append(self._blocks.close())
         return b"".join(out)
 
     def close(self) -> bytes:
@@ -161,7 +163,7 @@ class Repairer:
             return self._mender.fail("an event is larger than max_event_bytes")
         self._passes = True
         held, self._waiting = self._waiting, []
-        return b"".join([*held, self._blocks.close()])
+        return b"".join(held)
 
     # Blocks.
 
