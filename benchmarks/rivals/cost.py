@@ -25,7 +25,8 @@ __all__ = ["Share", "shares"]
 
 _READ = 1460
 _ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Tides?"}], "stream": True}
-_ROW = "{:<22}{:<40}{:>12}{:>12}{:>10}"
+_ROW = "{:<20}{:<14}{:>14}{:>12}{:>9}  {}"
+_BUDGETS = {"wrap": 0.10}  # of the SDK's own time
 
 
 class Share(NamedTuple):
@@ -133,6 +134,13 @@ def _workloads() -> list[workloads.Workload]:
     ]
 
 
+def _budget(share: Share) -> str:
+    budget = _BUDGETS.get(share.what)
+    if budget is None:
+        return ""
+    return f"<= {budget:.0%}" + ("" if share.share <= budget else "  MISSED")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rivals.cost", description=__doc__)
@@ -150,13 +158,10 @@ def main() -> None:
         print(json.dumps({**about, "shares": [share._asdict() for share in found]}, indent=1))
         return
     print(", ".join(about.values()), f"(openai), processor time, {rounds} rounds")
-    print(_ROW.format("added", "to openai's create(stream=True)", "SDK us/chunk", "+ us/chunk", "share"))
+    print(_ROW.format("", "stream", "SDK us/chunk", "+ us/chunk", "share", "budget"))
     for share in found:
-        print(
-            _ROW.format(
-                share.what, share.workload, f"{share.sdk:.1f}", f"{share.added:.1f}", f"{share.share:.1%}"
-            )
-        )
+        figures = f"{share.sdk:.1f}", f"{share.added:.1f}", f"{share.share:.1%}"
+        print(_ROW.format(share.what, share.workload, *figures, _budget(share)).rstrip())
 
 
 if __name__ == "__main__":

@@ -78,12 +78,19 @@ def _client(kind: str, server: Loopback, mended: bool) -> Any:
     module, _, name = kind.partition(".")
     made = getattr(importlib.import_module(module), name)
     base = server.url if module == "anthropic" else f"{server.url}/v1"
-    http = _http("async_client" if name.startswith("Async") else "client") if mended else None
+    kind_of_http = "async_client" if name.startswith("Async") else "client"
+    http = _http(kind_of_http, _library(module)) if mended else None
     return made(api_key=_KEY, base_url=base, max_retries=0, http_client=http)
 
 
-def _http(name: str, library: str | None = None) -> Any:
+def _http(name: str, library: str) -> Any:
     return getattr(importlib.import_module("wholecall.transport"), name)(library=library)
+
+
+def _library(sdk: str) -> str:
+    """Return which HTTP library an SDK takes clients of: httpx2, or httpx before openai 3 and anthropic 2."""
+    default: type = importlib.import_module(sdk).DefaultHttpxClient
+    return default.__mro__[1].__module__.partition(".")[0]
 
 
 def _wholecall(server: Loopback, _mended: bool) -> list[Got]:
@@ -175,7 +182,7 @@ def _langchain(server: Loopback, mended: bool, dialect: str) -> list[Got]:
         base_url=f"{server.url}/v1",
         api_key=_KEY,
         max_retries=0,
-        http_client=_http("client") if mended else None,
+        http_client=_http("client", _library("openai")) if mended else None,
         use_responses_api=dialect == RESPONSES,
     )
     whole = reduce(operator.add, model.stream(_ASK))
@@ -275,7 +282,7 @@ def _litellm(server: Loopback, mended: bool) -> list[Got]:
 
 def _smolagents(server: Loopback, mended: bool) -> list[Got]:
     models = importlib.import_module("smolagents.models")
-    http = {"http_client": _http("client")} if mended else {}
+    http = {"http_client": _http("client", _library("openai"))} if mended else {}
     model = models.OpenAIModel(
         model_id="m", api_base=f"{server.url}/v1", api_key=_KEY, client_kwargs={"max_retries": 0, **http}
     )
