@@ -105,7 +105,9 @@ def finish_reasons(stream: bytes) -> list[str]:
     """Return the reasons that the choices of a chat stream, or the message of an Anthropic one, ended for."""
     found: list[str] = []
     for event in data_of(stream):
-        views = [*(event.get("choices") or ()), event.get("delta") or {}]
+        views = [
+            view for view in (*(event.get("choices") or ()), event.get("delta")) if isinstance(view, dict)
+        ]
         reasons = (view.get("finish_reason") or view.get("stop_reason") for view in views)
         found += [reason for reason in reasons if reason]
     return found

@@ -137,13 +137,13 @@ def test_compressed_streams_are_decoded(library: Any, encoding: str) -> None:
 def test_text_is_live(library: Any) -> None:
     """Text arrives while the server still waits; the call behind it when the server ends the turn."""
     gate = threading.Semaphore(0)
-    with serve(Answer([TEXT, WHOLE, FINISH, DONE], gate=gate)) as server, client(library=library) as http:
-        with http.stream("POST", server.url + PATH) as response:
-            chunks = response.iter_raw()
-            gate.release()
-            first = next(chunks)
-            gate.release(3)
-            rest = b"".join(chunks)
+    answer, http = Answer([TEXT, WHOLE, FINISH, DONE], gate=gate), client(library=library)
+    with serve(answer) as server, http, http.stream("POST", server.url + PATH) as response:
+        chunks = response.iter_raw()
+        gate.release()
+        first = next(chunks)
+        gate.release(3)
+        rest = b"".join(chunks)
 
     assert TEXT == first
     assert WHOLE + FINISH + DONE == rest

@@ -24,6 +24,7 @@ from wholecall.events import (
     ReasoningDelta,
     TextDelta,
     ToolCall,
+    ToolCallDropped,
 )
 from wholecall.limits import Limits
 from wholecall.repairing.chat_reading import (
@@ -81,6 +82,8 @@ class ChatMender(Mender[ChatEncoder]):
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; calls and what ends the turn are held, everything else passes."""
         out = [self._tell(events)]
+        if any(type(event) is ToolCallDropped for event in events):
+            self._loosen()  # what the turn says will not be what comes out: its frames can go
         ends = ends_turn(pieces, events)
         behind: list[bytes] = []
         for piece in pieces:
@@ -135,7 +138,7 @@ class ChatMender(Mender[ChatEncoder]):
 
     def _loosen(self) -> None:
         """Cut the calls out of the frames that wait, and forget the frames that hold nothing else."""
-        place, queue = self._place or 0, self._queue[:]
+        place, queue = self._place, self._queue[:]
         self._is_loose = True
         self._queue.clear()
         for piece in queue:

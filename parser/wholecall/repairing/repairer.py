@@ -213,7 +213,9 @@ class Repairer:
         out = early + self._taken(found, events)
         if not found:
             return out + tail
-        return out[: len(out) - len(whole)] + tail if out.endswith(whole) else out
+        if all(piece.payload is None for piece in found) and out.endswith(whole):
+            return out.removesuffix(whole) + tail  # `[DONE]`, or nothing anybody can read: as it came
+        return out
 
     def _report(self, events: Sequence[Event[Any]]) -> None:
         for event in events:
