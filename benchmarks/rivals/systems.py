@@ -118,7 +118,8 @@ def _chat_loop(server: Loopback, mended: bool) -> list[Got]:
     final: dict[Any, Any] = {}
     with _client("openai.OpenAI", server, mended) as client:
         for chunk in client.chat.completions.create(model="m", messages=_MESSAGES, stream=True):
-            for call in chunk.choices[0].delta.tool_calls or [] if chunk.choices else []:
+            choices = [choice for choice in chunk.choices if choice.index == 0]
+            for call in choices[0].delta.tool_calls or [] if choices else []:
                 if call.index not in final:
                     final[call.index] = call
                     call.function.arguments = call.function.arguments or ""
@@ -167,7 +168,11 @@ def _anthropic_loop(server: Loopback, mended: bool) -> list[Got]:
         for event in client.messages.create(**ask, stream=True):
             if event.type == "content_block_start" and event.content_block.type == "tool_use":
                 blocks[event.index], texts[event.index] = event.content_block, ""
-            elif event.type == "content_block_delta" and event.delta.type == "input_json_delta":
+            elif (
+                event.type == "content_block_delta"
+                and event.delta.type == "input_json_delta"
+                and event.index in texts
+            ):
                 texts[event.index] += event.delta.partial_json
     return [Got(block.name, texts[index] or block.input) for index, block in blocks.items()]
 
