@@ -118,7 +118,7 @@ def _chat_loop(server: Loopback, mended: bool) -> list[Got]:
     final: dict[Any, Any] = {}
     with _client("openai.OpenAI", server, mended) as client:
         for chunk in client.chat.completions.create(model="m", messages=_MESSAGES, stream=True):
-            choices = [choice for choice in chunk.choices if choice.index == 0]
+            choices = [choice for choice in chunk.choices if not choice.index]
             for call in choices[0].delta.tool_calls or [] if choices else []:
                 if call.index not in final:
                     final[call.index] = call
