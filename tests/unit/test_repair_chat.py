@@ -12,13 +12,14 @@ from wholecall import Limits, ToolCallDropped
 from wholecall.repairing import Repairer
 
 DONE = b"data: [DONE]\n\n"
+HEADER = {"id": "r", "object": "chat.completion.chunk", "model": "m"}
 COMMENT = b": keep-alive\n\n"
 
 
 def frame(delta: Any = None, finish: str | None = None, choice: int = 0, **more: Any) -> bytes:
     """Return a chunk with one choice."""
     inner = {"index": choice, "delta": delta or {}, "finish_reason": finish}
-    return b"data: " + json.dumps({"id": "r", "model": "m", "choices": [inner], **more}).encode() + b"\n\n"
+    return b"data: " + json.dumps({**HEADER, "choices": [inner], **more}).encode() + b"\n\n"
 
 
 def entry(text: str, index: Any = 0, id: Any = None, name: Any = None) -> dict[str, Any]:
@@ -119,6 +120,13 @@ def test_two_fragments_of_a_call_in_one_frame_are_joined() -> None:
 
     assert GOOD == read(out)
     assert calls(HEAD, TAIL) not in out[2]
+
+
+def test_chunks_are_called_chunks() -> None:
+    """Clients skip chunks that call themselves otherwise; those that matter for calls are corrected."""
+    out = run(calls(WHOLE, object="chat.completion"), frame(finish="tool_calls", object="x"), DONE)
+
+    assert [HEADER["object"]] * 2 == [data["object"] for data in data_of(out[2])]
 
 
 def test_dropped_calls_are_withheld() -> None:

@@ -310,13 +310,13 @@ def test_calls_that_only_the_finished_response_has() -> None:
     assert "response.completed" == told[-1]["type"]
 
 
-def test_a_list_that_is_always_empty_stays_empty() -> None:
-    """Servers that never list the items are not corrected, unless calls had to be."""
-    frames = numbered(CREATED, *called(0), completed())
-    odd = numbered(CREATED, *called(1), completed())
+def test_an_empty_list_is_filled() -> None:
+    """Where a server lists no items in the finished response, clients that read only that get all of them."""
+    message = {"type": "message", "id": "m", "content": []}
+    text = [("output_item.done", {"output_index": 0, "item": message})]
+    out = run(*numbered(CREATED, *text, *called(1), completed()))
 
-    assert b"".join(frames) == b"".join(run(*frames))
-    assert ["c1"] == [listed["call_id"] for listed in list(data_of(run(*odd)[-2]))[-1]["response"]["output"]]
+    assert [message, item(1)] == list(data_of(out[-2]))[-1]["response"]["output"]
 
 
 def test_tools_of_the_provider_that_the_client_executes() -> None:

@@ -29,9 +29,10 @@ from wholecall.events import (
 )
 from wholecall.vocabulary import Kind
 
-__all__ = ["ChatEncoder"]
+__all__ = ["CHUNK", "ChatEncoder"]
 
-_HEAD: Final = {"id": "", "object": "chat.completion.chunk", "created": 0, "model": ""}
+CHUNK: Final = "chat.completion.chunk"  # clients skip what calls itself otherwise
+_HEAD: Final = {"id": "", "object": CHUNK, "created": 0, "model": ""}
 _REASONS: Final = {"length": "length", "content_filter": "content_filter", "pause": "stop"}
 _TEXT: Final = {"function": "arguments", "custom": "input"}
 _UNENDED: Final = frozenset({"error", "aborted", "unknown"})
@@ -97,7 +98,7 @@ class ChatEncoder(Encoder):
 
     def set_head(self, head: Mapping[str, Any]) -> None:
         """Let further chunks have these members beside their choices."""
-        self._head = dict(head)
+        self._head = {**head, "object": CHUNK}
 
     def legacy_call(self, call: ToolCall[Any]) -> bytes:
         """Return a call in the older form, of which a choice has one."""

@@ -44,18 +44,22 @@ _SHAPES: Final = {
 class ResponsesEncoder(Encoder):
     """Writes choice 0 of one turn.
 
+    The fields of a call that are to be sent back (`extra`) are written if the turn is of this dialect.
+
     Attributes:
         next_index: the number of the next output item.
         next_number: the next `sequence_number`.
+        output: the items that are done.
     """
 
     def __init__(self) -> None:
         self.next_index = 0
         self.next_number = 0
         self._response: dict[str, Any] = {}
-        self._output: list[dict[str, Any]] = []
+        self.output: list[dict[str, Any]] = []
         self._speech: Speech | None = None
         self._n_calls = 0
+        self._is_ours = True  # what calls bring besides is of this dialect
         self._failed = False
         self._events: dict[type, Callable[[Any], bytes]] = {
             TurnStarted: self._started,
@@ -123,7 +127,7 @@ class ResponsesEncoder(Encoder):
 
     def item(self, call: Executable) -> dict[str, Any]:
         """Return the finished item of a call."""
-        extra = dict(call.extra or {})
+        extra = dict(call.extra or {}) if self._is_ours else {}
         item_id = extra.pop("item_id", None)
         if isinstance(call, BuiltinToolCall):
             labels = {"type": f"{call.kind}_call", "id": item_id or call.id, "call_id": call.id}
@@ -152,6 +156,7 @@ class ResponsesEncoder(Encoder):
         return self.error(event.detail) if event.fatal else b""
 
     def _started(self, event: TurnStarted) -> bytes:
+        self._is_ours = event.dialect == "responses"
         self._response = {
             "id": event.id or "",
             "object": "response",
@@ -170,7 +175,7 @@ class ResponsesEncoder(Encoder):
         return self._sent("response.created", response=self._told("in_progress"))
 
     def _told(self, status: str) -> dict[str, Any]:
-        return {**self._response, "status": status, "output": self._output}
+        return {**self._response, "status": status, "output": self.output}
 
     def _finished(self, event: TurnFinished) -> bytes:
         if self._failed or (event.reason in _UNENDED and not self._n_calls):
@@ -184,7 +189,7 @@ class ResponsesEncoder(Encoder):
         asked, answered = tokens_of(event.usage)
         response["usage"] = {
             "input_tokens": asked,
-            "input_tokens_details": {"cached_tokens": 0},
+            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
             "output_tokens": answered,
             "output_tokens_details": {"reasoning_tokens": 0},
             "total_tokens": asked + answered,
@@ -224,7 +229,7 @@ class ResponsesEncoder(Encoder):
 
     def _done(self, index: int, item: dict[str, Any]) -> bytes:
         self._n_calls += item["type"] not in {MESSAGE.type, REASONING.type}
-        self._output.append(item)
+        self.output.append(item)
         return self._sent("response.output_item.done", output_index=index, item=item)
 
     def _sent(self, type_: str, **members: Any) -> bytes:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.base import argument_text
-from wholecall.encoders.chat import ChatEncoder
+from wholecall.encoders.chat import CHUNK, ChatEncoder
 from wholecall.events import (
     BuiltinToolCall,
     CustomToolCall,
@@ -189,9 +189,12 @@ class ChatMender(Mender[ChatEncoder]):
         """Return a frame with the reasons that its choices ended for."""
         payload = piece.payload or {}
         choices = [{**choice, **self._reason(choice)} for choice in choices_of(payload)]
-        if not choices or choices == payload["choices"]:
+        if not choices:
             return piece.raw
-        return piece.with_payload({**payload, "choices": choices})
+        edited = {**payload, "choices": choices}
+        if self._executed and all(isinstance(choice.get("delta"), dict) for choice in choices):
+            edited["object"] = CHUNK
+        return piece.raw if edited == payload else piece.with_payload(edited)
 
     def _reason(self, choice: dict[str, Any]) -> dict[str, str]:
         known = turn_reason(choice.get("finish_reason"))

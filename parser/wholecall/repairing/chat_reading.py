@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
+from wholecall.encoders.chat import CHUNK
 from wholecall.repairing.mender import Piece
 from wholecall.repairing.strict import Track
 
@@ -159,25 +160,31 @@ class ChatTracks:
 
     Attributes:
         strict: whether every accumulator that goes by index reads the same calls so far.
-        legacy: whether the calls came as `function_call`.
     """
 
     def __init__(self) -> None:
         self.strict = True
-        self.legacy = False
+        self._fields: set[str] = set()  # under which calls came
         self._calls: dict[int, list[Track]] = {}  # by choice
         self._ended: set[int] = set()
 
     def see(self, piece: Piece) -> None:
         """Take a frame with calls."""
         payload = piece.payload or {}
+        for choice in choices_of(payload):
+            self._fields.update(field for view in _views(choice) for field in CALL_FIELDS if view.get(field))
         self.strict = (
             self.strict
             and piece.plain
-            and "choices" in payload
+            and payload.get("object") == CHUNK
             and all(map(self._choice, choices_of(payload)))
         )
         self._ended.update(finishes(payload))
+
+    @property
+    def legacy(self) -> bool:
+        """Whether the calls came as `function_call`, and in no other form."""
+        return self._fields == {"function_call"}
 
     def read(self) -> dict[int, list[tuple[str, str, str]]]:
         """Return id, name and text of the calls, by choice."""
@@ -201,9 +208,8 @@ class ChatTracks:
         tracks = self._calls.setdefault(number, [])
         listed, legacy = delta.get("tool_calls"), delta.get("function_call")
         if legacy:
-            self.legacy = True
-            return not listed and isinstance(legacy, dict) and _legacy(tracks, legacy)
-        if self.legacy or not isinstance(listed, list):
+            return self.legacy and isinstance(legacy, dict) and _legacy(tracks, legacy)
+        if not isinstance(listed, list):
             return not listed
         indices = [call.get("index") if isinstance(call, dict) else None for call in listed]
         return len(set(indices)) == len(indices) and all(_fragment(tracks, call) for call in listed)

@@ -1,7 +1,8 @@
 """OpenAI Responses: what a frame is to calls, what a naive reader gets, and the numbers of items and events.
 
 Functions, free-text tools and the provider's tools that the client executes are calls; what the server executes
-passes. The finished response restates the items: its list loses what was withheld and carries what came out.
+passes. The finished response restates the items: its list loses what was withheld and carries what came out. Where
+a server leaves it empty it is filled, for there are clients that read nothing else.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from typing import Any, Final
 import msgspec
 
 from wholecall.dialects.responses_items import Item, call_delta, is_call
-from wholecall.encoders.base import Executable, json_bytes
+from wholecall.encoders.base import json_bytes
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits
-from wholecall.repairing.items import ItemMender, Role, label_of
+from wholecall.repairing.items import ItemMender, Role
 from wholecall.repairing.mender import Piece
 from wholecall.repairing.strict import Track
 
@@ -39,7 +40,6 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         super().__init__(ResponsesEncoder(), limits, live=live)
         self._slots: set[Any] = set()  # the wire's numbers of items that are calls, and their ids
         self._numbers: dict[Any, int] = {}  # of items that went out: ours by the wire's
-        self._came_out: list[Executable] = []  # in this response
         self._begin_tracks()
 
     def _role(self, piece: Piece) -> Role:
@@ -137,20 +137,18 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if type(number) is int:
             self._encoder.next_number = number
 
-    def _executes(self, call: Executable) -> None:
-        super()._executes(call)
-        self._came_out.append(call)
-
     def _passing(self, piece: Piece) -> bytes:
         payload = piece.payload or {}
         kind, index = payload.get("type"), payload.get("output_index")
         if kind == "response.created":
-            self._numbers, self._came_out, self._is_shifted = {}, [], False
+            self._numbers, self._is_shifted = {}, False
             self._slots.clear()
-            self._encoder.next_index = 0
+            self._encoder.next_index, self._encoder.output = 0, []
         if kind == "response.output_item.added" or (type(index) is int and index not in self._numbers):
             self._numbers[index] = self._encoder.next_index
             self._encoder.next_index += 1
+        if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
+            self._encoder.output.append(payload["item"])
         edited = dict(payload)
         if kind in _ENDS and _ENDS[str(kind)] is Role.ENDS:
             edited |= self._with_output(payload)
@@ -169,22 +167,18 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return numbers
 
     def _with_output(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return the finished response with exactly the calls that came out."""
+        """Return the finished response with exactly the calls that came out; an empty list with all items."""
         response = payload.get("response")
-        if not isinstance(response, dict) or not isinstance(output := response.get("output"), list):
+        if not isinstance(response, dict) or not isinstance(listed := response.get("output"), list):
             return {}
-        ours = [item for item in output if _is_ours(item)]
-        if [_label(item) for item in ours] == [label_of(call) for call in self._came_out]:
+        output = self._encoder.output
+        told, ours = ([_label(item) for item in items if _is_ours(item)] for items in (listed, output))
+        if told == ours and (listed or not output):
             return {}
-        if not output and not self._is_shifted:
-            return {}  # some servers never list the items
-        waiting = {call.id: self._encoder.item(call) for call in self._came_out}
-        listed: list[Any] = []
-        for item in output:
-            known = waiting.pop(item.get("call_id"), None) if item in ours else item
-            if known is not None:
-                listed.append(known)
-        return {"response": {**response, "output": [*listed, *waiting.values()]}}
+        waiting = {_label(item)[1]: item for item in output if _is_ours(item)}
+        kept = [waiting.pop(_label(item)[1], None) if _is_ours(item) else item for item in listed]
+        whole = [item for item in kept if item is not None] + list(waiting.values()) if listed else output
+        return {"response": {**response, "output": whole}}
 
 
 def _is_ours(item: Any) -> bool:
@@ -195,9 +189,8 @@ def _is_ours(item: Any) -> bool:
     return is_call(view) and call_delta(view, None, 0).kind != "server"
 
 
-def _label(item: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """Return what `label_of` returns for the call that the item should hold."""
+def _label(item: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what two tellings of one call must have in common."""
     kind = str(item["type"])
-    if kind not in _TEXTS:
-        return item.get("call_id") or item.get("id"), "", ""
-    return item.get("call_id"), item.get("name"), item.get(_TEXTS[kind])
+    labels = item.get("id"), item.get("call_id") or item.get("id")
+    return (*labels, item.get("name"), item.get(_TEXTS[kind])) if kind in _TEXTS else labels
