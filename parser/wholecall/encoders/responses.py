@@ -39,6 +39,11 @@ _SHAPES: Final = {
     "function": ("function_call", "fc_", "arguments", "response.function_call_arguments"),
     "custom": ("custom_tool_call", "ctc_", "input", "response.custom_tool_call_input"),
 }
+# What items of tools that the provider defines must have besides their arguments.
+_MEMBERS: Final[dict[str, dict[str, Any]]] = {
+    "computer": {"pending_safety_checks": []},
+    "tool_search": {"execution": "client"},
+}
 
 
 class ResponsesEncoder(Encoder):
@@ -131,9 +136,7 @@ class ResponsesEncoder(Encoder):
         item_id = extra.pop("item_id", None)
         if isinstance(call, BuiltinToolCall):
             labels = {"type": f"{call.kind}_call", "id": item_id or call.id, "call_id": call.id}
-            if call.kind == "tool_search":
-                labels["execution"] = "client"
-            return {**labels, "status": "completed", **extra, **call.arguments}
+            return {**labels, **_MEMBERS.get(call.kind, {}), "status": "completed", **extra, **call.arguments}
         type_, prefix, field, _ = _SHAPES["custom" if isinstance(call, CustomToolCall) else "function"]
         labels = {"type": type_, "id": item_id or prefix + call.id, "call_id": call.id, "name": call.name}
         if call.namespace is not None:

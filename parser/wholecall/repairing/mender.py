@@ -75,7 +75,9 @@ def pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
             value = plain(text)
             payload = value if isinstance(value, dict) else None
             if len(texts) == len(frames) == 1:
-                is_plain = not frame.replaced and not any(end in block for end in _ODD_LINE_ENDS)
+                is_plain = not frame.replaced and (
+                    block.isascii() or not any(end in block for end in _ODD_LINE_ENDS)
+                )
                 found.append(Piece(block, event, payload, is_plain, payload is None and is_done(text)))
             else:
                 piece = Piece(
