@@ -245,6 +245,7 @@ EDITED = {
     "chat-completions/name-late": "the name is not in the first fragment",
     "chat-completions/whole-calls-in-one-delta": "text and calls in one frame are parted",
     "chat-completions/xai-whole-call": "text and calls in one frame are parted",
+    "responses/completed-empty": "the finished response lists no items",
     "responses/deltas-before-added": "the item comes after its text",
     "responses/ids-on-some-events": "events do not tell their item",
     "responses/item-id-rotates": "an item has several ids",

@@ -244,3 +244,12 @@ def test_unknown_dialects() -> None:
     """What cannot be written is refused by name."""
     with pytest.raises(UnknownDialect, match="gemini"):
         encoder("gemini")
+
+
+def test_what_is_to_be_sent_back_belongs_to_its_dialect() -> None:
+    """Fields of another dialect are not written among those of this one."""
+    call = ToolCall(0, 0, 0, "c", "f", {}, "{}", "exact", extra={"caller": "x"})
+    ours = TurnStarted(0, 0, "responses")
+
+    assert b"caller" not in written("responses", STARTED, call)
+    assert b"caller" in written("responses", ours, call)

@@ -122,3 +122,8 @@ def test_blocks_are_ended(block: bytes) -> None:
     """A block gets the blank line that it lacks, and only then."""
     assert b"a\n\n" == ended(block)
     assert b"a\r\n\r\n" == ended(b"a\r\n\r\n")
+
+
+def test_json_passes_at_once() -> None:
+    """A body that is JSON is not held."""
+    assert [b'{"a":', b"1}", b""] == run(b'{"a":', b"1}")

@@ -425,3 +425,26 @@ def test_live_calls_and_an_error_of_the_provider() -> None:
     error = b'data: {"error":{"message":"overloaded"}}\n\n'
 
     assert [error, b""] == run(calls(HEAD), error, live_arguments=True)[1:]
+
+
+# What was found by changing the code.
+
+
+def test_calls_behind_a_reason_come_before_it() -> None:
+    """Loops stop at the reason, so calls that follow it are written before it."""
+    out = run(FINISH, calls(WHOLE), DONE)
+
+    assert GOOD == read(out)
+    assert out[2].index(b"tool_calls") < out[2].index(b'"finish_reason": "tool_calls"')
+    assert out[2].endswith(FINISH + DONE)
+
+
+def test_frames_of_a_call_that_is_refused_at_once_are_released() -> None:
+    """A call that is refused for its name leaves nothing, however strict its frames are."""
+    repairer = Repairer(limits=Limits(max_name_chars=3))
+    repairer.feed(texts("a") + calls(entry("{", 0, "c1", "another")) + calls(entry("}")))
+    mender: Any = repairer._mender
+    out = repairer.feed(FINISH + DONE) + repairer.close()
+
+    assert [] == read([out])
+    assert [] == mender._queue

@@ -378,3 +378,41 @@ def test_a_call_without_an_item() -> None:
         drop.reason for _ in [run(*frames, on_dropped=dropped.append)] for drop in dropped
     ]
     assert [] == read_calls("responses", b"".join(run(*frames)))
+
+
+PLACE = {"item_id": "fc0", "output_index": 0}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [*called(0)[:3], ("function_call_arguments.delta", {**PLACE, "delta": ""}), called(0)[3]],
+        [*called(0)[:2], called(0)[3]],
+        [*called(0)[1:3], called(0)[0], called(0)[3]],
+        called(4),
+        [called(0)[0], *called(0, '{"a": 1}')[1:3], called(0)[3]],
+    ],
+    ids=["text behind its end", "no end of the text", "text first", "not from zero", "another text"],
+)
+def test_items_that_are_not_strict_are_written_anew(events: Any) -> None:
+    """Each of them comes out as one item, added first, with all events in order."""
+    name = events[0][1].get("item_id", "fc0")
+    out = run(*numbered(CREATED, *events, completed()))
+    told = list(data_of(b"".join(out)))
+    kinds = [event_["type"].removeprefix("response.") for event_ in told]
+    text = read_calls("responses", b"".join(out), "append")
+
+    assert [{"a": 1}] == [json.loads(found) for _, _, found in text], name
+    assert [
+        *("created", "output_item.added", "function_call_arguments.delta"),
+        *("function_call_arguments.done", "output_item.done", "completed"),
+    ] == kinds
+    assert {0} == {event_["output_index"] for event_ in told if "output_index" in event_}
+
+
+def test_an_empty_list_without_calls_stays() -> None:
+    """Where there are no calls nothing is filled in."""
+    message = {"type": "message", "id": "m", "content": []}
+    frames = numbered(CREATED, ("output_item.done", {"output_index": 0, "item": message}), completed())
+
+    assert frames == run(*frames)[:3]

@@ -126,6 +126,7 @@ class ChatMender(Mender[ChatEncoder]):
             self._tracks.see(piece)
         elif not ended and not self._queue and self._place is None:
             return piece.raw
+        self._tracks.end(ended)
         if self._place is None:
             self._place = len(self._queue)
         self._queue.append(piece)
@@ -145,11 +146,8 @@ class ChatMender(Mender[ChatEncoder]):
             kept = _without_calls(piece)
             if kept is None:
                 continue
-            if (
-                len(self._queue) == place
-                and not finishes(kept.payload or {})
-                and has_calls(piece.payload or {})
-            ):
+            is_head = has_calls(piece.payload or {}) and not finishes(kept.payload or {})
+            if is_head and place is not None and place == len(self._queue):
                 place += 1  # what such a frame says besides, as the role, comes before the calls
             self._queue.append(kept)
         self._place = place

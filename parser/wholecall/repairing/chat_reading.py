@@ -5,11 +5,10 @@ The keys under which calls stand are those that the dialect's views read (quirks
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
-from wholecall.encoders.chat import CHUNK
 from wholecall.repairing.mender import Piece
 from wholecall.repairing.strict import Track
 
@@ -176,10 +175,13 @@ class ChatTracks:
         self.strict = (
             self.strict
             and piece.plain
-            and payload.get("object") == CHUNK
+            and "choices" in payload
             and all(map(self._choice, choices_of(payload)))
         )
-        self._ended.update(finishes(payload))
+
+    def end(self, choices: Iterable[int]) -> None:
+        """Take note that choices ended: a call behind that comes too late for many loops."""
+        self._ended.update(choices)
 
     @property
     def legacy(self) -> bool:

@@ -167,13 +167,13 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return numbers
 
     def _with_output(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return the finished response with exactly the calls that came out; an empty list with all items."""
+        """Return the finished response with exactly the calls that came out; an empty list then holds all items."""
         response = payload.get("response")
         if not isinstance(response, dict) or not isinstance(listed := response.get("output"), list):
             return {}
         output = self._encoder.output
         told, ours = ([_label(item) for item in items if _is_ours(item)] for items in (listed, output))
-        if told == ours and (listed or not output):
+        if told == ours:
             return {}
         waiting = {_label(item)[1]: item for item in output if _is_ours(item)}
         kept = [waiting.pop(_label(item)[1], None) if _is_ours(item) else item for item in listed]
