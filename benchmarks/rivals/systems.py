@@ -14,6 +14,7 @@ import json
 import operator
 import urllib.request
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
@@ -182,15 +183,17 @@ def _anthropic_loop(server: Loopback, mended: bool) -> list[Got]:
 
 def _langchain(server: Loopback, mended: bool, dialect: str) -> list[Got]:
     chat = importlib.import_module("langchain_openai").ChatOpenAI
-    model = chat(
-        model="m",
-        base_url=f"{server.url}/v1",
-        api_key=_KEY,
-        max_retries=0,
-        http_client=_http("client", _library("openai")) if mended else None,
-        use_responses_api=dialect == RESPONSES,
-    )
-    whole = reduce(operator.add, model.stream(_ASK))
+    http = _http("client", _library("openai")) if mended else None
+    with http or nullcontext():
+        model = chat(
+            model="m",
+            base_url=f"{server.url}/v1",
+            api_key=_KEY,
+            max_retries=0,
+            http_client=http,
+            use_responses_api=dialect == RESPONSES,
+        )
+        whole = reduce(operator.add, model.stream(_ASK))
     good = [Got(call["name"], call["args"]) for call in whole.tool_calls]
     return good + [Got(call["name"], call["args"]) for call in whole.invalid_tool_calls]
 
