@@ -1,0 +1,347 @@
+"""The libraries, each used as its own documentation says, and what reaches the program that uses them.
+
+A library that runs tools itself (pydantic-ai, openai-agents, agno) gets real ones, and what counts is what it ran;
+its tools' parameters have defaults, as many tools' have. Of the others counts what they hand over as calls. Nothing
+is imported before a system runs, so that those that are installed can be compared.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import json
+import operator
+import urllib.request
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from functools import partial, reduce
+from typing import Any, NamedTuple
+
+from tests.support.loopback import Loopback
+from wholecall import collect
+
+__all__ = ["SYSTEMS", "Got", "Refused", "System"]
+
+CHAT, ANTHROPIC, RESPONSES = "chat-completions", "anthropic", "responses"
+_KEY = "unused"
+_ASK = "When is the tide?"
+_MESSAGES = [{"role": "user", "content": _ASK}]
+# How the answer to a call looks in the next request.
+_RESULTS = {
+    CHAT: '"role":"tool"',
+    ANTHROPIC: '"type":"tool_result"',
+    RESPONSES: '"type":"function_call_output"',
+}
+
+
+class Got(NamedTuple):
+    """A call as a library hands it over: its arguments are text still, or an object."""
+
+    name: str | None
+    arguments: Any
+
+
+class Refused(Exception):
+    """The library noticed that a call is bad and told the model so."""
+
+
+Run = Callable[[Loopback, bool], list[Got]]
+
+
+class System(NamedTuple):
+    """A way to read streams.
+
+    Attributes:
+        name: the library, and which of its ways.
+        dialect: what it reads.
+        packages: the distributions whose versions say what was measured; the first is the library itself.
+        modules: what must be importable.
+        run: asks the server once, through the repairing transport or not, and returns the calls.
+        mendable: whether it can be run through the transport.
+    """
+
+    name: str
+    dialect: str
+    packages: tuple[str, ...]
+    modules: tuple[str, ...]
+    run: Run
+    mendable: bool = True
+
+    @property
+    def installed(self) -> bool:
+        """Whether everything that it needs can be imported."""
+        return all(importlib.util.find_spec(module) is not None for module in self.modules)
+
+
+def _client(kind: str, server: Loopback, mended: bool) -> Any:
+    """Return a client of an SDK, `openai.OpenAI` or one of its kind; a mended one has our transport."""
+    module, _, name = kind.partition(".")
+    made = getattr(importlib.import_module(module), name)
+    base = server.url if module == "anthropic" else f"{server.url}/v1"
+    kind_of_http = "async_client" if name.startswith("Async") else "client"
+    http = _http(kind_of_http, _library(module)) if mended else None
+    return made(api_key=_KEY, base_url=base, max_retries=0, http_client=http)
+
+
+def _http(name: str, library: str) -> Any:
+    return getattr(importlib.import_module("wholecall.transport"), name)(library=library)
+
+
+def _library(sdk: str) -> str:
+    """Return which HTTP library an SDK takes clients of: httpx2, or httpx before openai 3 and anthropic 2."""
+    default: type = importlib.import_module(sdk).DefaultHttpxClient
+    return default.__mro__[1].__module__.partition(".")[0]
+
+
+def _wholecall(server: Loopback, _mended: bool) -> list[Got]:
+    """Read the answer without any SDK."""
+    request = urllib.request.Request(f"{server.url}/", data=b"{}", method="POST")  # noqa: S310 - the loopback
+    with urllib.request.urlopen(request) as response:  # noqa: S310 - as above
+        turn = collect(iter(partial(response.read1, 65536), b""))
+    return [Got(call.name, call.arguments) for call in turn.calls]
+
+
+# The SDK of OpenAI.
+
+
+def _chat_helper(server: Loopback, mended: bool) -> list[Got]:
+    with (
+        _client("openai.OpenAI", server, mended) as client,
+        client.chat.completions.stream(model="m", messages=_MESSAGES) as stream,
+    ):
+        message = stream.get_final_completion().choices[0].message
+    return [Got(call.function.name, call.function.arguments) for call in message.tool_calls or ()]
+
+
+def _chat_loop(server: Loopback, mended: bool) -> list[Got]:
+    """Keep a dict of calls by index and append to their arguments, as the guide to streaming does."""
+    final: dict[Any, Any] = {}
+    with _client("openai.OpenAI", server, mended) as client:
+        for chunk in client.chat.completions.create(model="m", messages=_MESSAGES, stream=True):
+            choices = [choice for choice in chunk.choices if not choice.index]
+            for call in choices[0].delta.tool_calls or [] if choices else []:
+                if call.index not in final:
+                    final[call.index] = call
+                    call.function.arguments = call.function.arguments or ""
+                else:
+                    final[call.index].function.arguments += call.function.arguments or ""
+    return [Got(call.function.name, call.function.arguments) for call in final.values()]
+
+
+def _responses_helper(server: Loopback, mended: bool) -> list[Got]:
+    with (
+        _client("openai.OpenAI", server, mended) as client,
+        client.responses.stream(model="m", input=_ASK) as stream,
+    ):
+        output = stream.get_final_response().output
+    return [Got(item.name, item.arguments) for item in output if item.type == "function_call"]
+
+
+def _responses_loop(server: Loopback, mended: bool) -> list[Got]:
+    """Keep a dict of items by their position and append to their arguments, as the guide to streaming does."""
+    final: dict[Any, Any] = {}
+    with _client("openai.OpenAI", server, mended) as client:
+        for event in client.responses.create(model="m", input=_ASK, stream=True):
+            if event.type == "response.output_item.added" and event.item.type == "function_call":
+                final[event.output_index] = event.item
+            elif event.type == "response.function_call_arguments.delta" and event.output_index in final:
+                final[event.output_index].arguments += event.delta
+    return [Got(item.name, item.arguments) for item in final.values()]
+
+
+# The SDK of Anthropic.
+
+
+def _anthropic_helper(server: Loopback, mended: bool) -> list[Got]:
+    ask = {"model": "m", "max_tokens": 64, "messages": _MESSAGES}
+    with _client("anthropic.Anthropic", server, mended) as client, client.messages.stream(**ask) as stream:
+        content = stream.get_final_message().content
+    return [Got(block.name, block.input) for block in content if block.type == "tool_use"]
+
+
+def _anthropic_loop(server: Loopback, mended: bool) -> list[Got]:
+    """Join the pieces of each block; without a piece, what the start said is the input."""
+    blocks: dict[int, Any] = {}
+    texts: dict[int, str] = {}
+    ask = {"model": "m", "max_tokens": 64, "messages": _MESSAGES}
+    with _client("anthropic.Anthropic", server, mended) as client:
+        for event in client.messages.create(**ask, stream=True):
+            if event.type == "content_block_start" and event.content_block.type == "tool_use":
+                blocks[event.index], texts[event.index] = event.content_block, ""
+            elif (
+                event.type == "content_block_delta"
+                and event.delta.type == "input_json_delta"
+                and event.index in texts
+            ):
+                texts[event.index] += event.delta.partial_json
+    return [Got(block.name, texts[index] or block.input) for index, block in blocks.items()]
+
+
+# Frameworks.
+
+
+def _langchain(server: Loopback, mended: bool, dialect: str) -> list[Got]:
+    chat = importlib.import_module("langchain_openai").ChatOpenAI
+    http = _http("client", _library("openai")) if mended else None
+    with http or nullcontext():
+        model = chat(
+            model="m",
+            base_url=f"{server.url}/v1",
+            api_key=_KEY,
+            max_retries=0,
+            http_client=http,
+            use_responses_api=dialect == RESPONSES,
+        )
+        whole = reduce(operator.add, model.stream(_ASK))
+    good = [Got(call["name"], call["args"]) for call in whole.tool_calls]
+    return good + [Got(call["name"], call["args"]) for call in whole.invalid_tool_calls]
+
+
+class _Toolbox:
+    """Three tools that note what they are called with."""
+
+    def __init__(self) -> None:
+        self.ran: list[Got] = []
+
+    def get_tide(self, port: str = "") -> str:
+        """Tell the tide."""
+        self.ran.append(Got("get_tide", {"port": port}))
+        return "served"
+
+    def find_berth(self, pier: str = "") -> str:
+        """Find a berth."""
+        self.ran.append(Got("find_berth", {"pier": pier}))
+        return "served"
+
+    def list_ports(self) -> str:
+        """List the ports."""
+        self.ran.append(Got("list_ports", {}))
+        return "served"
+
+    @property
+    def tools(self) -> list[Callable[..., str]]:
+        """All of them."""
+        return [self.get_tide, self.find_berth, self.list_ports]
+
+
+def _with_tools(
+    server: Loopback,
+    mended: bool,
+    dialect: str,
+    act: Callable[[Loopback, bool, str, _Toolbox], Awaitable[None]],
+) -> list[Got]:
+    """Let a framework run the tools; what it told the model but did not run, it refused."""
+    box = _Toolbox()
+    asyncio.run(_awaited(act(server, mended, dialect, box)))
+    told = [json.loads(request.body) for request in server.requests[1:2]]
+    n_results = json.dumps(told, separators=(",", ":")).count(_RESULTS[dialect])
+    if n_results > len(box.ran):
+        raise Refused
+    return box.ran
+
+
+async def _awaited(act: Awaitable[None]) -> None:
+    await act
+
+
+async def _pydantic_ai(server: Loopback, mended: bool, dialect: str, box: _Toolbox) -> None:
+    models, providers = "pydantic_ai.models", "pydantic_ai.providers"
+    module, name, kind, provider = {
+        CHAT: ("openai", "OpenAIChatModel", "openai.AsyncOpenAI", "OpenAIProvider"),
+        RESPONSES: ("openai", "OpenAIResponsesModel", "openai.AsyncOpenAI", "OpenAIProvider"),
+        ANTHROPIC: ("anthropic", "AnthropicModel", "anthropic.AsyncAnthropic", "AnthropicProvider"),
+    }[dialect]
+    made = getattr(importlib.import_module(f"{models}.{module}"), name)
+    source = getattr(importlib.import_module(f"{providers}.{module}"), provider)
+    agent = importlib.import_module("pydantic_ai").Agent
+
+    async def listen(_context: Any, events: Any) -> None:
+        async for _ in events:
+            pass
+
+    async with _client(kind, server, mended) as client:
+        model = made("m", provider=source(**{f"{module}_client": client}))
+        await agent(model, tools=box.tools).run(_ASK, event_stream_handler=listen)
+
+
+async def _agents(server: Loopback, mended: bool, dialect: str, box: _Toolbox) -> None:
+    agents = importlib.import_module("agents")
+    agents.set_tracing_disabled(disabled=True)
+    made = agents.OpenAIChatCompletionsModel if dialect == CHAT else agents.OpenAIResponsesModel
+    tools = [agents.function_tool(tool, strict_mode=False) for tool in box.tools]
+    async with _client("openai.AsyncOpenAI", server, mended) as client:
+        agent = agents.Agent(name="harbour", model=made("m", client), tools=tools)
+        result = agents.Runner.run_streamed(agent, _ASK, max_turns=3)
+        async for _ in result.stream_events():
+            pass
+
+
+def _litellm(server: Loopback, mended: bool) -> list[Got]:
+    litellm: Any = importlib.import_module("litellm")
+    litellm.suppress_debug_info = True
+    with _client("openai.OpenAI", server, mended) as client:
+        ask = {"model": "openai/m", "messages": _MESSAGES, "stream": True, "max_retries": 0, "api_key": _KEY}
+        chunks = list(litellm.completion(**ask, base_url=f"{server.url}/v1", client=client))
+    whole = litellm.stream_chunk_builder(chunks, messages=_MESSAGES)
+    calls = (whole.choices[0].message.tool_calls or ()) if whole is not None else ()
+    return [Got(call.function.name, call.function.arguments) for call in calls]
+
+
+def _smolagents(server: Loopback, mended: bool) -> list[Got]:
+    models = importlib.import_module("smolagents.models")
+    http = {"http_client": _http("client", _library("openai"))} if mended else {}
+    model = models.OpenAIModel(
+        model_id="m", api_base=f"{server.url}/v1", api_key=_KEY, client_kwargs={"max_retries": 0, **http}
+    )
+    message = models.ChatMessage(role="user", content=_ASK)
+    whole = models.agglomerate_stream_deltas(list(model.generate_stream([message])))
+    return [Got(call.function.name, call.function.arguments) for call in whole.tool_calls or ()]
+
+
+async def _agno(server: Loopback, mended: bool, _dialect: str, box: _Toolbox) -> None:
+    agent = importlib.import_module("agno.agent").Agent
+    model = importlib.import_module("agno.models.openai").OpenAIChat
+    made = model(
+        id="m",
+        api_key=_KEY,
+        base_url=f"{server.url}/v1",
+        max_retries=0,
+        http_client=_http("async_client", "httpx") if mended else None,  # it takes no other library's
+    )
+    async for _ in agent(model=made, tools=box.tools, telemetry=False).arun(_ASK, stream=True):
+        pass
+
+
+def _framework(act: Any, dialect: str) -> Run:
+    return partial(_with_tools, dialect=dialect, act=act)
+
+
+_OPENAI = ("openai",)
+_LANGCHAIN = (("langchain-openai", "langchain-core", "openai"), ("langchain_openai",))
+_PYDANTIC = (("pydantic-ai-slim", "openai"), ("pydantic_ai", "openai"))
+_PYDANTIC_ANTHROPIC = (("pydantic-ai-slim", "anthropic"), ("pydantic_ai", "anthropic"))
+_AGENTS = (("openai-agents", "openai"), ("agents",))
+
+SYSTEMS: tuple[System, ...] = (
+    System("openai .stream()", CHAT, _OPENAI, _OPENAI, _chat_helper),
+    System("openai, own loop", CHAT, _OPENAI, _OPENAI, _chat_loop),
+    System("langchain-openai", CHAT, *_LANGCHAIN, partial(_langchain, dialect=CHAT)),
+    System("pydantic-ai", CHAT, *_PYDANTIC, _framework(_pydantic_ai, CHAT)),
+    System("openai-agents", CHAT, *_AGENTS, _framework(_agents, CHAT)),
+    System("litellm", CHAT, ("litellm", "openai"), ("litellm",), _litellm),
+    System("smolagents", CHAT, ("smolagents", "openai"), ("smolagents",), _smolagents),
+    System("agno", CHAT, ("agno", "openai"), ("agno", "openai"), _framework(_agno, CHAT)),
+    System("anthropic .stream()", ANTHROPIC, ("anthropic",), ("anthropic",), _anthropic_helper),
+    System("anthropic, own loop", ANTHROPIC, ("anthropic",), ("anthropic",), _anthropic_loop),
+    System("pydantic-ai", ANTHROPIC, *_PYDANTIC_ANTHROPIC, _framework(_pydantic_ai, ANTHROPIC)),
+    System("openai .stream()", RESPONSES, _OPENAI, _OPENAI, _responses_helper),
+    System("openai, own loop", RESPONSES, _OPENAI, _OPENAI, _responses_loop),
+    System("langchain-openai", RESPONSES, *_LANGCHAIN, partial(_langchain, dialect=RESPONSES)),
+    System("pydantic-ai", RESPONSES, *_PYDANTIC, _framework(_pydantic_ai, RESPONSES)),
+    System("openai-agents", RESPONSES, *_AGENTS, _framework(_agents, RESPONSES)),
+    *(
+        System("wholecall", dialect, (), (), _wholecall, mendable=False)
+        for dialect in (CHAT, ANTHROPIC, RESPONSES)
+    ),
+)
