@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from operator import methodcaller
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ _ENVELOPE = frozenset({"data", "event", "id", "retry", "comments"})  # the field
 _ADDED = frozenset(  # declared fields that were never on the wire
     {"snapshot", "parsed", "parsed_arguments", "sdk_http_response", "automatic_function_calling_history"}
 )
+_MAX_KINDS = 1024
 _RETOLD = frozenset(  # `type` of events that openai's and anthropic's helpers make of raw ones
     {
         *("text", "thinking", "citation", "signature", "input_json", "compaction"),
@@ -65,7 +66,7 @@ def frames_of(payload: object, event: str | None = None) -> Iterator[Frame]:
     """
     name = event or ""
     for item in payload if isinstance(payload, list) else (payload,):
-        if isinstance(item, dict) or _kind_of(item).is_plain:
+        if isinstance(item, dict) or _KINDS[type(item)].is_plain:
             yield Frame(name, _json_text(item))
         else:
             yield from _frames_of_event(item, name)
@@ -76,7 +77,7 @@ def _frames_of_event(item: Any, name: str) -> Iterator[Frame]:
     kind = getattr(item, "type", None)
     if kind == "chunk" and hasattr(item, "chunk"):
         yield from frames_of(item.chunk, name)
-    elif _kind_of(item).is_envelope:
+    elif _KINDS[type(item)].is_envelope:
         text = item.data if isinstance(item.data, str) else _json_text(item.data)
         yield Frame(str(getattr(item, "event", None) or name), text)
     elif not (type(kind) is str and kind in _RETOLD):
@@ -100,7 +101,7 @@ def _json_text(value: object) -> str:
 
 def _dumped(value: Any) -> object:
     """Return builtins for an object, which may hold others (the encoders ask for what they do not know)."""
-    return _kind_of(value).read(value)
+    return _KINDS[type(value)].read(value)
 
 
 _FAST = msgspec.json.Encoder(enc_hook=_dumped)
@@ -110,15 +111,19 @@ _EXACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_du
 # Classes.
 
 
-def _kind_of(value: object) -> _Kind:
-    return _kind(type(value))  # type: ignore[arg-type]  # mypy takes no type for hashable
+class _Kinds(dict[type, _Kind]):
+    """The kinds of the classes that were met; not too many, for classes can be made without end."""
+
+    def __missing__(self, cls: type) -> _Kind:
+        if len(self) >= _MAX_KINDS:
+            self.clear()
+        fields = _field_names(cls)
+        is_plain = bool(fields) and not fields & {"type", "data"}
+        kind = self[cls] = _Kind(is_plain, "data" in fields and fields <= _ENVELOPE, _reader(cls))
+        return kind
 
 
-@lru_cache(maxsize=1024)
-def _kind(cls: type) -> _Kind:
-    fields = _field_names(cls)
-    is_plain = bool(fields) and not fields & {"type", "data"}
-    return _Kind(is_plain, "data" in fields and fields <= _ENVELOPE, _reader(cls))
+_KINDS = _Kinds()
 
 
 def _field_names(cls: type) -> set[str]:
@@ -166,7 +171,7 @@ def _other(value: Any) -> object:
 
 def _attributes(value: Any) -> object:
     """Return the public attributes of an object that nothing else can read."""
-    read = _kind_of(value).read
+    read = _KINDS[type(value)].read
     if read is not _other:
         return read(value)
     if not hasattr(value, "__dict__") or callable(value):

@@ -216,8 +216,11 @@ class ToolCallParser(Generic[ArgsT]):
             raise StreamClosed("the stream is closed; use a new parser for another stream")
         frames = list(frames_of(payload, event))
         self._fed = self._framed = True
-        for frame in frames:
-            self._frame(frame)
+        if self._translator is not None:
+            self._assembler.advance(self._translator.translate_all(frames))
+        else:
+            for frame in frames:
+                self._frame(frame)
         return self._told()
 
     def close(self) -> list[Event[ArgsT]]:
