@@ -1,55 +1,35 @@
-"""Replay recorded streams: find them on disk, read them in pieces, yield their events.
+"""Replay recorded streams: yield the events of recordings, with the chunks that were recorded or others.
 
-Theory of operation. A recording is a file that holds the bytes of one stream (or standard input). Finding
-never fails: what cannot be read is found as a recording that says so when it is read, so a caller goes on
-with the next one. Everything is lazy: folders are listed as they are reached, files are read piece by piece,
-and a recording is open only while its events are taken. The pieces are no part of the result: however a
-recording is cut, its events are the same.
+Theory of operation. Reading is the work of `wholecall.recordings`; here chunks go to a parser. The chunks are
+no part of the result: however a recording is cut, its events are the same. A file is open only while its
+events are taken.
 """
 
 from __future__ import annotations
 
-import glob
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from itertools import repeat
-from pathlib import Path
 from random import Random
-from typing import BinaryIO, Union
 
 import msgspec
 
-from wholecall.errors import BadRecording
+from wholecall.dialects.table import named
+from wholecall.errors import UnknownDialect
 from wholecall.events import Event
 from wholecall.iterate import events
 from wholecall.limits import Limits
 from wholecall.policy import Policy
+from wholecall.recordings.finding import StrPath
+from wholecall.recordings.model import Recording
+from wholecall.recordings.reading import read
+from wholecall.stream import ToolCallParser
 
-__all__ = ["STDIN", "SUFFIXES", "Chunking", "Recording", "find_recordings", "replay"]
-
-StrPath = Union[str, "os.PathLike[str]"]
-
-STDIN = "-"  # the path that stands for standard input
-SUFFIXES = (".sse", ".ndjson", ".jsonl", ".json", ".bin")  # of recordings in folders
-_LOGS = ".events.jsonl"  # our own event logs, beside the recordings they belong to
-_PIECE = 64 * 1024
-
-
-class Recording(msgspec.Struct, frozen=True):
-    """A place that a recording is read from.
-
-    Attributes:
-        path: the file's path as it was found, `"-"` for standard input.
-        trouble: why nothing can be read there; None where reading is worth a try.
-    """
-
-    path: str
-    trouble: str | None = None
+__all__ = ["Chunking", "replay"]
 
 
 class Chunking(msgspec.Struct, frozen=True):
-    """How a recording is cut into chunks; by default as its bytes come, at most 64 KiB at a time.
+    """How a recording is cut into chunks; by default as it was recorded, a raw file as its bytes come.
 
     Attributes:
         size: bytes of each chunk.
@@ -75,38 +55,32 @@ class Chunking(msgspec.Struct, frozen=True):
             raise ValueError(f"{text!r} is neither a number of bytes from 1 nor random:SEED")
         return cls(size=size)
 
-    def sizes(self) -> Iterator[int]:
+    def cut(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the bytes of some chunks in chunks of these sizes, the last one perhaps shorter."""
+        if self == Chunking():
+            yield from chunks
+            return
+        sizes = self._sizes()
+        size = next(sizes)
+        held = bytearray()
+        for chunk in chunks:
+            held += chunk
+            start = 0
+            while len(held) - start >= size:
+                yield bytes(held[start : start + size])
+                start += size
+                size = next(sizes)
+            del held[:start]
+        if held:
+            yield bytes(held)
+
+    def _sizes(self) -> Iterator[int]:
         """Yield the size of one chunk after the other, without end."""
-        if self.seed is None:
-            yield from repeat(self.size or _PIECE)
+        if self.size is not None:
+            yield from repeat(self.size)
         random = Random(self.seed)  # noqa: S311 - reproducible cuts, no secrets
         while True:
             yield random.randint(1, 1 << random.randrange(13))  # many tiny ones among the large
-
-
-def find_recordings(paths: Iterable[StrPath]) -> Iterator[Recording]:
-    """Yield the recordings at some paths, in the order of the paths and sorted below each.
-
-    A file is taken whatever its suffix. A folder gives the files with a suffix of `SUFFIXES` in it and below
-    it, hidden ones and event logs (`.events.jsonl`) aside; links to folders are not followed. A path that
-    does not exist but is a glob (`**` goes through folders) gives what a folder of its matches would give.
-
-    Args:
-        paths: files, folders, globs, or `"-"` for standard input.
-
-    Returns:
-        An iterator that never raises: where nothing can be read, a recording says so in `trouble`.
-    """
-    for place in paths:
-        path = os.fspath(place)
-        if path == STDIN:
-            yield Recording(path)
-        elif path and Path(path).is_dir():
-            yield from _or_none_below(path, _below(path))
-        elif Path(path).exists() or not glob.has_magic(path):
-            yield Recording(path)  # a missing file is found out by reading it
-        else:
-            yield from _or_none_below(path, _matches(path))
 
 
 def replay(
@@ -118,116 +92,48 @@ def replay(
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> Iterator[Event]:
-    """Yield the events of one recording; it is opened with the first and closed with the last one.
+    """Yield the events of a recording; nothing is read before the first is asked for.
 
     ::
 
-        for recording in find_recordings(["recordings"]):
+        for recording in recordings.read("logs"):
             for event in replay(recording):
                 ...
 
     Args:
-        recording: what `find_recordings` yields, or the path of a file (`"-"` for standard input).
-        dialect: as for `ToolCallParser`, like the others below.
+        recording: what `recordings.read` yields, or the path of a file (`"-"` for standard input). The events
+            of a file that holds several recordings come one recording after the other.
+        dialect: as for `ToolCallParser`, like the others below. `"auto"` is what the recording says, if it
+            says anything, or else found from its bytes.
         chunking: how the bytes are cut; the events do not depend on it.
         framing: how the bytes are cut into events.
         policy: how calls are judged.
         limits: what the stream may hold.
 
     Raises:
-        BadRecording: while iterating: the file cannot be opened or read; the message names it.
+        BadRecording: while iterating: the recording cannot be read; the message names it.
         UnknownDialect: at once: the dialect or the framing is not known.
     """
-    if not isinstance(recording, Recording):
-        recording = Recording(os.fspath(recording))
-    source = _chunks(recording, chunking)
-    return events(source, dialect, framing=framing, policy=policy, limits=limits)
+    ToolCallParser(dialect, framing=framing)  # to refuse at once what is not known
+
+    def events_of(one: Recording) -> Generator[Event]:
+        chosen = _known(one.dialect) if dialect == "auto" else dialect
+        source = chunking.cut(chunk for _, chunk in one.chunks)
+        return events(source, chosen, framing=framing, policy=policy, limits=limits)
+
+    return events_of(recording) if isinstance(recording, Recording) else _all(recording, events_of)
 
 
-# Finding.
-
-
-def _or_none_below(path: str, found: Iterator[Recording]) -> Iterator[Recording]:
-    """Yield what is found, or that nothing is."""
-    empty = True
-    for recording in found:
-        empty = False
-        yield recording
-    if empty:
-        yield Recording(path, f"no recording ({' '.join(SUFFIXES)}) there")
-
-
-def _matches(pattern: str) -> Iterator[Recording]:
-    seen: set[str] = set()
-    for path in sorted(glob.iglob(pattern, recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern
-        found = _below(path) if Path(path).is_dir() else _if_recording(path)
-        for recording in found:  # `**` matches a folder and what is in it
-            if recording.path not in seen:
-                seen.add(recording.path)
-                yield recording
-
-
-def _below(folder: str) -> Iterator[Recording]:
+def _known(hint: str | None) -> str:
+    """Return the dialect that a recording names, or what finds it where the name is not known here."""
     try:
-        with os.scandir(folder) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
-    except OSError as error:
-        yield Recording(folder, error.strerror or str(error))
-        return
-    for entry in entries:
-        if entry.name.startswith("."):
-            continue
-        is_folder = entry.is_dir(follow_symlinks=False)
-        path = str(Path(folder, entry.name))
-        yield from _below(path) if is_folder else _if_recording(path)
+        return "auto" if hint is None else named(hint).name
+    except UnknownDialect:
+        return "auto"
 
 
-def _if_recording(path: str) -> Iterator[Recording]:
-    name = path.lower()
-    if name.endswith(SUFFIXES) and not name.endswith(_LOGS) and not Path(path).is_dir():
-        yield Recording(path)
-
-
-# Reading.
-
-
-def _chunks(recording: Recording, chunking: Chunking) -> Iterator[bytes]:
-    """Yield the bytes of a recording; standard input stays open."""
-    if recording.path == STDIN and recording.trouble is None:
-        yield from _pieces(_stdin(), recording.path, chunking)
-        return
-    with _opened(recording) as file:
-        yield from _pieces(file, recording.path, chunking)
-
-
-def _stdin() -> BinaryIO:
-    stream: BinaryIO | None = getattr(sys.stdin, "buffer", None)
-    if stream is None:
-        raise BadRecording(f"{STDIN}: there is no standard input")
-    return stream
-
-
-def _opened(recording: Recording) -> BinaryIO:
-    if recording.trouble is not None:
-        raise BadRecording(f"{recording.path}: {recording.trouble}")
-    try:
-        return Path(recording.path).open("rb")
-    except OSError as error:
-        raise BadRecording(f"{recording.path}: {error.strerror or error}") from error
-
-
-def _pieces(file: BinaryIO, path: str, chunking: Chunking) -> Iterator[bytes]:
-    # What a live stream has sent is passed on at once, unless chunks of a certain size are asked for.
-    read = getattr(file, "read1", file.read) if chunking == Chunking() else file.read
-    sizes = chunking.sizes()
-    position = 0
-    while piece := _piece(read, next(sizes), path, position):
-        position += len(piece)
-        yield piece
-
-
-def _piece(read: Callable[[int], bytes], size: int, path: str, position: int) -> bytes:
-    try:
-        return read(size)
-    except OSError as error:
-        raise BadRecording(f"{path}: {error.strerror or error} (at byte {position})") from error
+def _all(path: StrPath, events_of: Callable[[Recording], Generator[Event]]) -> Generator[Event]:
+    with closing(read(path)) as recordings:
+        for recording in recordings:
+            with closing(events_of(recording)) as found:
+                yield from found

@@ -34,7 +34,7 @@ LAYERS = (
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
     ("door", "objects", "stream"),
-    ("sources", "iterate", "wrap", "replay", "history"),
+    ("sources", "iterate", "wrap", "recordings", "replay", "history"),
     ("cli", "__main__"),
     ("",),
 )
@@ -45,7 +45,7 @@ READERS = ("lexical", "tokens", "recovery", "strict", "tools", "arguments", "par
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},
-    "history": {"deltas", "framing", *LAYERS[3], "stream", "iterate", "replay"} - {"turns"},
+    "history": {"deltas", "framing", *LAYERS[3], "stream", "iterate", "recordings", "replay"} - {"turns"},
     **{reader: {"deltas", "framing", "dialects"} for reader in READERS},
 }
 # Modules whose only use is to reach the world outside.

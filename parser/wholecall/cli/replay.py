@@ -15,14 +15,18 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, write
+from wholecall.cli.progress import Progress
 from wholecall.cli.show import CALLS, Listing, Tally, escaped_json, printable_json
 from wholecall.dialects.table import DIALECTS
 from wholecall.errors import BadRecording
 from wholecall.events import Event
-from wholecall.replay import STDIN, Chunking, Recording, find_recordings, replay
+from wholecall.recordings import Recording, read
+from wholecall.recordings.finding import STDIN
+from wholecall.replay import Chunking, replay
 
 __all__ = ["add_command"]
 
@@ -31,12 +35,14 @@ Read recorded streams and show the tool calls in them: those that are whole, wit
 that were dropped, with the reason and the beginning of their raw text.
 
 A recording is the body of a response as the server sent it: server-sent events, JSON lines, a JSON array, a
-binary event stream, or one JSON object of a response that was not streamed. What it is, is found out from
-its bytes.
+binary event stream, or one JSON object of a response that was not streamed. Files that hold many are read too:
+VCR cassettes (YAML or JSON), HAR, llm-interceptor's logs, llm-mock's files, and what wholecall records itself;
+each also as .gz or .zst. What a file is, is found out from its bytes.
 """
 _PATHS = """\
-a file, a folder (the .sse, .ndjson, .jsonl, .json and .bin files in it and
-below it, event logs aside), a glob, or - for standard input"""
+a file, a folder (the .sse, .ndjson, .jsonl, .json, .bin, .har, .yaml and
+.yml files in it and below it, compressed ones too, event logs aside), a glob,
+or - for standard input"""
 _CHUNK = """\
 feed N bytes at a time, or pieces of random sizes; whatever is
 given, the events are the same"""
@@ -44,6 +50,7 @@ _EXAMPLES = """\
 examples:
   wholecall replay corpora/recordings                 every recording in a folder and below it
   wholecall replay 'logs/**/*.sse'                    a glob
+  wholecall replay browser.har tests/cassettes        what a browser exported, and what tests recorded
   curl -sN ... | wholecall replay -                   a live stream, call by call
   wholecall replay --json --calls a.sse | jq .name    one JSON object a line, calls only
   wholecall replay --check recordings                 fail if a call was dropped, for scripts
@@ -94,18 +101,22 @@ def _chunking(text: str) -> Chunking:
 def _replay(options: argparse.Namespace) -> int:
     tally = Tally()
     listing = None if options.json else _listing(options.calls)
-    for recording in find_recordings(options.paths):
-        if listing is None:
-            show = _json_lines(recording.path, options.calls)
-        else:
-            listing.begin(recording.path)
-            show = listing.add
-        try:
-            _play(recording, options, tally, show)
-        except BadRecording as error:
-            tally.unreadable += 1
-            sys.stdout.flush()  # the complaint comes behind what was shown before it
-            complain(str(error))
+    with closing(read(*options.paths)) as recordings, Progress() as progress:
+        for recording in recordings:
+            progress.step(recording.name)
+            if listing is None:
+                show = _json_lines(recording.name, options.calls)
+            else:
+                listing.begin(recording.name)
+                show = listing.add
+            try:
+                _play(recording, options, tally, show)
+            except BadRecording as error:
+                tally.unreadable += 1
+                sys.stdout.flush()  # the complaint comes behind what was shown before it
+                progress.clear()
+                complain(str(error))
+        tally.skipped = recordings.skipped.total()
     if listing is not None:
         listing.end(tally.summary())
     if tally.unreadable:
@@ -119,7 +130,7 @@ def _play(
     for event in replay(recording, options.dialect, chunking=options.chunk):
         tally.add(event)
         show(event)
-        if recording.path == STDIN:  # it may be live
+        if recording.name == STDIN:  # it may be live
             sys.stdout.flush()
     tally.recordings += 1
 
@@ -134,16 +145,16 @@ def _listing(only_calls: bool) -> Listing:
     )
 
 
-def _json_lines(path: str, only_calls: bool) -> Callable[[Event], None]:
+def _json_lines(name: str, only_calls: bool) -> Callable[[Event], None]:
     """Return what writes the events of a recording as JSON lines."""
-    name = json.dumps(path, ensure_ascii=not path.isprintable())
+    label = json.dumps(name, ensure_ascii=not name.isprintable())
     encoding = codecs.lookup(sys.stdout.encoding or "utf-8").name
     terminal = sys.stdout.isatty()
 
     def write(event: Event) -> None:
         if only_calls and not isinstance(event, CALLS):
             return
-        line = f'{{"recording":{name},{event.to_json().decode()[1:]}'
+        line = f'{{"recording":{label},{event.to_json().decode()[1:]}'
         if encoding != "utf-8":
             line = re.sub(r"[^\x00-\x7f]", lambda found: escaped_json(found[0]), line)
         sys.stdout.write((printable_json(line) if terminal else line) + "\n")

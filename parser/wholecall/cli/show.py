@@ -79,6 +79,7 @@ class Tally:
     def __init__(self) -> None:
         self.recordings = 0
         self.unreadable = 0
+        self.skipped = 0  # responses that are no recordings
         self.calls = 0
         self.dropped: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
@@ -105,7 +106,8 @@ class Tally:
             _counted(self.faults.total(), "fault") + _by_kind(self.faults),
         ]
         unreadable = f"; {self.unreadable:,} could not be read" if self.unreadable else ""
-        return f"{_counted(self.recordings, 'recording')}: {', '.join(parts)}{unreadable}"
+        skipped = f"; {self.skipped:,} other responses skipped" if self.skipped else ""
+        return f"{_counted(self.recordings, 'recording')}: {', '.join(parts)}{unreadable}{skipped}"
 
 
 def _counted(count: int, noun: str) -> str:

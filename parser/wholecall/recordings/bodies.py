@@ -1,0 +1,178 @@
+"""A response out of a file that holds many: is it a model's answer, and what are its bytes?
+
+Theory of operation. A content type of streams decides at once. JSON and types that say nothing (`text/plain`)
+are looked into: a dialect knows the beginning, or it is an error. Everything else is skipped, with a reason.
+Tools store bodies as text, as base64 and as the compressed bytes that came; a name of a coding is believed
+only where the bytes agree.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Union
+
+import msgspec
+
+from wholecall.recordings.inflate import DAMAGE, coding_of, inflated
+from wholecall.recordings.model import Chunk, Recording, Request, broken, provider_of
+from wholecall.stream import detect
+
+__all__ = ["SKIP_REASONS", "Response", "recording_of", "text_to_bytes", "value_to_bytes"]
+
+SKIP_REASONS = ("no_response", "no_body", "other_type", "no_dialect", "no_cassette")
+
+_STREAMS = frozenset(
+    {
+        "text/event-stream",
+        "application/x-ndjson",
+        "application/ndjson",
+        "application/jsonl",
+        "application/jsonlines",
+        "application/x-jsonlines",
+        "application/stream+json",
+        "application/vnd.amazon.eventstream",
+    }
+)
+_UNSAID = frozenset({"", "text/plain", "application/octet-stream", "x-unknown", "binary/octet-stream"})
+_TOLD = 16 * 1024 * 1024  # bytes that tell whether a response is a model's; whole ones are rarely larger
+_FIRST_ERROR = 400
+
+
+class Response(msgspec.Struct, kw_only=True):
+    """What a file says of one response, in whatever form.
+
+    Attributes:
+        body: its bytes; text as it was stored; timed pieces; None where there is none.
+        encoding: `"base64"` if that is what the body is.
+        content_type: as the header says.
+        coding: the content encoding, as the header says.
+        status: the HTTP status.
+        request: what was asked.
+        provider: who answered, if the file says so.
+        dialect: the wire format, if the file says so.
+        meta: what else is worth keeping.
+    """
+
+    body: Union[bytes, str, list[Chunk], None] = None
+    encoding: str | None = None
+    content_type: str | None = None
+    coding: str | None = None
+    status: int | None = None
+    request: Request | None = None
+    provider: str | None = None
+    dialect: str | None = None
+    meta: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"Response(status={self.status!r})"
+
+
+def recording_of(name: str, form: str, response: Response) -> Recording | str:
+    """Return the recording of a response, or the reason (of `SKIP_REASONS`) why it is none."""
+    body = response.body
+    if not body:
+        return "no_body"
+    known = _known(form, response)
+    if isinstance(body, list):
+        return Recording(name=name, chunks=iter(body), **known)
+    kind = (response.content_type or "").partition(";")[0].strip().lower()
+    if not _may_be_one(kind):
+        return "other_type"
+    try:
+        pieces = _pieces(body, response)
+        told, pieces = (b"", pieces) if kind in _STREAMS else _peeked(pieces)
+    except DAMAGE as error:
+        return broken(name, str(error), **known)
+    if kind not in _STREAMS and not _is_answer(told, response.status):
+        return "no_dialect"
+    return Recording(name=name, chunks=_timeless(name, pieces), **known)
+
+
+def _known(form: str, response: Response) -> dict[str, Any]:
+    url = response.request.url if response.request else None
+    return {
+        "form": form,
+        "dialect": response.dialect,
+        "provider": response.provider or provider_of(url),
+        "request": response.request,
+        "status": response.status,
+        "content_type": response.content_type,
+        "meta": response.meta,
+    }
+
+
+def _may_be_one(kind: str) -> bool:
+    return kind in _STREAMS or kind in _UNSAID or kind.endswith(("/json", "+json"))
+
+
+def _is_answer(told: bytes, status: int | None) -> bool:
+    if status is not None and status >= _FIRST_ERROR and b'"error"' in told:
+        return True
+    return detect(told) is not None
+
+
+def _pieces(body: bytes | str, response: Response) -> Iterator[bytes]:
+    """Return the bytes as the server meant them.
+
+    Raises:
+        ValueError: the base64 is damaged.
+    """
+    data = text_to_bytes(body) if isinstance(body, str) else body
+    if response.encoding == "base64":
+        try:
+            data = base64.b64decode(b"".join(data.split()), validate=True)
+        except binascii.Error:
+            raise ValueError("the base64 of its body is damaged") from None
+    named = (response.coding or "").strip().lower()
+    coding = coding_of(data, named)
+    if coding is None and named == "br" and not _is_text(data[:64]):
+        raise ValueError("its body is compressed with Brotli; record it decompressed")
+    return iter([data]) if coding is None else inflated([data], coding)
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether bytes can be the beginning of UTF-8 text without control characters."""
+    text = data.decode("utf-8", "replace").rstrip("\ufffd")
+    return all(char.isprintable() or char in "\r\n\t\ufeff" for char in text)
+
+
+def _peeked(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """Return the first bytes, and all of them."""
+    first: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        first.append(piece)
+        size += len(piece)
+        if size >= _TOLD:
+            break
+    return b"".join(first)[:_TOLD], chain(first, pieces)
+
+
+def _timeless(name: str, pieces: Iterable[bytes]) -> Iterator[Chunk]:
+    try:
+        for piece in pieces:
+            yield None, piece
+    except DAMAGE as error:
+        yield from broken(name, str(error)).chunks
+
+
+def text_to_bytes(text: str) -> bytes:
+    """Return the bytes of a text; half a surrogate pair becomes bytes that are not UTF-8, as it is not text."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def value_to_bytes(value: Any) -> bytes:
+    """Return a decoded value as the JSON that a server could have sent.
+
+    Raises:
+        ValueError: JSON has no such value, or it nests too deep.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, RecursionError) as error:
+        raise ValueError("it holds what JSON cannot say") from error
+    return text_to_bytes(text)

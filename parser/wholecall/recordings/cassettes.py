@@ -1,0 +1,182 @@
+"""VCR cassettes in YAML, one interaction at a time.
+
+Theory of operation. PyYAML's parser tells events (libyaml's in C, where it is there); the sequence of
+interactions is found among them, and each of its items is composed for itself. No constructor of YAML tags
+runs: leaves are text, bytes, numbers, booleans and None. An alias is the very object of its anchor, so no text
+grows by being referred to; how deep things nest and how many anchors there are is bounded.
+
+PyYAML is in the extra `cli`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from wholecall.errors import BadRecording
+from wholecall.recordings.interactions import interaction_of
+from wholecall.recordings.model import Recording
+from wholecall.recordings.source import Source
+
+__all__ = ["read_cassette"]
+
+_FORM = "cassette"
+_LISTS = ("interactions", "http_interactions")  # vcrpy and its kin, VCR for Ruby
+_MAX_DEPTH = 100
+_MAX_ANCHORS = 10_000
+_TAG = "tag:yaml.org,2002:"
+
+
+def read_cassette(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
+    """Yield the recordings of a cassette; `#n` counts its interactions.
+
+    Raises:
+        BadRecording: it is no YAML or no cassette, from the place on that the message names; or PyYAML is
+            missing.
+    """
+    yaml = _yaml(source.path)
+    try:
+        for number, value in enumerate(_Cassette(yaml, source).interactions(), 1):
+            found = interaction_of(f"{source.path}#{number}", _FORM, value)
+            if isinstance(found, str):
+                skipped[found] += 1
+            else:
+                yield found
+    except yaml.YAMLError as error:
+        raise BadRecording(f"{source.path}: it is no YAML ({_place(error)})") from None
+
+
+def _yaml(path: str) -> Any:
+    try:
+        import yaml  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise BadRecording(f"{path}: cassettes need PyYAML: pip install 'wholecall[cli]'") from None
+    return yaml
+
+
+def _place(error: Any) -> str:
+    """Say where; what stands there is nobody's business."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is not None:
+        return f"at line {mark.line + 1}"
+    return f"at character {getattr(error, 'position', 0)}"
+
+
+class _Reading:
+    """A file as the parser wants it: something that is read."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes; the parser takes at most `size`."""
+        piece = self._source.take()
+        return piece if size < 0 or len(piece) <= size else self._source.put_back(piece, size)
+
+
+class _Cassette:
+    """The events of a cassette, and what is composed of them."""
+
+    def __init__(self, yaml: Any, source: Source) -> None:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        self._yaml = yaml
+        self._path = source.path
+        self._events: Iterator[Any] = yaml.parse(_Reading(source), Loader=loader)
+        self._resolver = yaml.resolver.Resolver()
+        self._constructor = yaml.constructor.SafeConstructor()
+        self._anchors: dict[str, Any] = {}
+
+    def interactions(self) -> Iterator[Any]:
+        """Yield each interaction once it is composed."""
+        yaml = self._yaml
+        event = self._next()
+        while isinstance(event, (yaml.StreamStartEvent, yaml.DocumentStartEvent)):
+            event = self._next()
+        if not isinstance(event, yaml.MappingStartEvent):
+            raise self._refused(event, "a cassette is a mapping")
+        found = False
+        while not isinstance(key := self._next(), yaml.MappingEndEvent):
+            name = self._compose(key, 1)
+            event = self._next()
+            if name in _LISTS and isinstance(event, yaml.SequenceStartEvent):
+                found = True
+                yield from self._items()
+            else:
+                self._compose(event, 1)
+        if not found:
+            raise BadRecording(f"{self._path}: it holds no interactions")
+
+    def _items(self) -> Iterator[Any]:
+        while not isinstance(event := self._next(), self._yaml.SequenceEndEvent):
+            yield self._compose(event, 1)
+
+    def _next(self) -> Any:
+        event = next(self._events, None)
+        if event is None:
+            raise BadRecording(f"{self._path}: the cassette is cut")
+        return event
+
+    def _refused(self, event: Any, why: str) -> BadRecording:
+        return BadRecording(f"{self._path}: {why} (at line {event.start_mark.line + 1})")
+
+    def _compose(self, event: Any, depth: int) -> Any:
+        """Return the value that begins with an event."""
+        yaml = self._yaml
+        if depth > _MAX_DEPTH:
+            raise self._refused(event, f"it nests deeper than {_MAX_DEPTH}")
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self._anchors:
+                raise self._refused(event, "an alias without an anchor before it")
+            return self._anchors[event.anchor]
+        if isinstance(event, yaml.ScalarEvent):
+            return self._keep(event, self._scalar(event))
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._keep(event, self._sequence(depth))
+        return self._keep(event, self._mapping(depth))
+
+    def _keep(self, event: Any, value: Any) -> Any:
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value
+            if len(self._anchors) > _MAX_ANCHORS:
+                raise self._refused(event, f"it has more than {_MAX_ANCHORS:,} anchors")
+        return value
+
+    def _sequence(self, depth: int) -> list[Any]:
+        values: list[Any] = []
+        while not isinstance(event := self._next(), self._yaml.SequenceEndEvent):
+            values.append(self._compose(event, depth + 1))
+        return values
+
+    def _mapping(self, depth: int) -> dict[Any, Any]:
+        members: dict[Any, Any] = {}
+        while not isinstance(event := self._next(), self._yaml.MappingEndEvent):
+            key = self._compose(event, depth + 1)
+            if isinstance(key, (list, dict)):
+                raise self._refused(event, "a key is no scalar")
+            members[key] = self._compose(self._next(), depth + 1)
+        return members
+
+    def _scalar(self, event: Any) -> Any:
+        """Return a leaf by its tag, or by what a plain one looks like; text where nothing else fits."""
+        tag = event.tag
+        if tag is None:
+            tag = self._resolver.resolve(self._yaml.ScalarNode, event.value, event.implicit)
+        kind = tag.removeprefix(_TAG)
+        if kind == "binary":
+            return self._binary(event)
+        if kind not in {"null", "bool", "int", "float"}:
+            return event.value
+        construct = getattr(self._constructor, f"construct_yaml_{kind}")
+        try:
+            return construct(self._yaml.ScalarNode(tag, event.value))
+        except (ValueError, KeyError):  # a tag that does not fit, a number of too many digits
+            return event.value
+
+    def _binary(self, event: Any) -> bytes:
+        try:
+            return base64.b64decode("".join(event.value.split()), validate=True)
+        except (binascii.Error, ValueError):
+            raise self._refused(event, "its base64 is damaged") from None

@@ -1,0 +1,101 @@
+"""Find the files that may hold recordings: paths, folders, globs, standard input.
+
+Theory of operation. Finding never fails: what cannot be read is found as a place that says so. Folders are
+listed as they are reached.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Union
+
+import msgspec
+
+__all__ = ["COMPRESSED", "STDIN", "SUFFIXES", "Place", "StrPath", "find"]
+
+StrPath = Union[str, "os.PathLike[str]"]
+
+STDIN = "-"  # the path that stands for standard input
+SUFFIXES = (".sse", ".ndjson", ".jsonl", ".json", ".bin", ".har", ".yaml", ".yml")  # of recordings in folders
+COMPRESSED = (".gz", ".zst")  # may follow any of them
+_LOGS = ".events.jsonl"  # our own event logs, beside the recordings they belong to
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A file that may hold recordings.
+
+    Attributes:
+        path: its path as it was found, `"-"` for standard input.
+        trouble: why nothing can be read there; None where reading is worth a try.
+        named: whether it was asked for by its own name, not found in a folder or by a glob.
+    """
+
+    path: str
+    trouble: str | None = None
+    named: bool = False
+
+
+def find(paths: Iterable[StrPath]) -> Iterator[Place]:
+    """Yield the files at some paths, in the order of the paths and sorted below each.
+
+    A file is taken whatever its suffix. A folder gives the files with a suffix of `SUFFIXES` (and perhaps one
+    of `COMPRESSED`) in it and below it, hidden ones and event logs (`.events.jsonl`) aside; links to folders are
+    not followed. A path that does not exist but is a glob (`**` goes through folders) gives what a folder of
+    its matches would give.
+    """
+    for one in paths:
+        path = os.fspath(one)
+        if path == STDIN:
+            yield Place(path, named=True)
+        elif path and Path(path).is_dir():
+            yield from _or_none_below(path, _below(path))
+        elif Path(path).exists() or not glob.has_magic(path):
+            yield Place(path, named=True)  # a missing file is found out by reading it
+        else:
+            yield from _or_none_below(path, _matches(path))
+
+
+def _or_none_below(path: str, found: Iterator[Place]) -> Iterator[Place]:
+    """Yield what is found, or that nothing is."""
+    empty = True
+    for place in found:
+        empty = False
+        yield place
+    if empty:
+        yield Place(path, f"no recording ({' '.join(SUFFIXES)}) there")
+
+
+def _matches(pattern: str) -> Iterator[Place]:
+    seen: set[str] = set()
+    for path in sorted(glob.iglob(pattern, recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern
+        found = _below(path) if Path(path).is_dir() else _if_recording(path)
+        for place in found:  # `**` matches a folder and what is in it
+            if place.path not in seen:
+                seen.add(place.path)
+                yield place
+
+
+def _below(folder: str) -> Iterator[Place]:
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+    except OSError as error:
+        yield Place(folder, error.strerror or str(error))
+        return
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        is_folder = entry.is_dir(follow_symlinks=False)
+        path = str(Path(folder, entry.name))
+        yield from _below(path) if is_folder else _if_recording(path)
+
+
+def _if_recording(path: str) -> Iterator[Place]:
+    name = path.lower()
+    for suffix in COMPRESSED:
+        name = name.removesuffix(suffix)
+    if name.endswith(SUFFIXES) and not name.endswith(_LOGS) and not Path(path).is_dir():
+        yield Place(path)

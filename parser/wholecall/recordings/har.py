@@ -1,0 +1,169 @@
+"""HTTP archives (HAR 1.2), entry by entry.
+
+Theory of operation. An archive may be far larger than memory: entries are read one at a time (`large_json`).
+`response.content.text` is the decoded body, as text or base64. Chrome keeps no body of an event stream that a
+page is still reading; its messages are in `_eventSourceMessages` (`eventName`, `eventId`, `data`, `time`), and
+those of a WebSocket in `_webSocketMessages` (`type`, `opcode`, `data`, `time`; opcode 2 is binary, base64). The
+former are written again as server-sent events, of the latter what was received is JSON lines. Their times are
+seconds.
+
+Source: the HAR 1.2 specification (W3C Web Performance group), and what Chrome, Firefox and mitmproxy export.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from wholecall.recordings.bodies import Response, recording_of, text_to_bytes
+from wholecall.recordings.interactions import interaction_of
+from wholecall.recordings.large_json import LargeJSON
+from wholecall.recordings.model import Chunk, Recording, Request, broken
+from wholecall.recordings.source import Source
+
+__all__ = ["read_archive", "read_interactions"]
+
+_FORM = "har"
+_BINARY = 2
+_REPLACED, _NO_TEXT = "\ufffd".encode(), b"\xff"
+
+
+def read_archive(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
+    """Yield the recordings of an archive; `#n` counts its entries.
+
+    Raises:
+        BadRecording: it is no JSON from the place on that the message names, or has no entries.
+    """
+    archive = LargeJSON(source, ("log", "entries"))
+    entries = (_entry(entry, archive) for entry in archive.items())
+    yield from _told(source.path, _FORM, entries, skipped)
+
+
+def read_interactions(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
+    """Yield the recordings of a JSON file with `interactions`: a cassette of vcrpy, or llm-mock's.
+
+    Raises:
+        BadRecording: as for `read_archive`.
+    """
+    file = LargeJSON(source, ("interactions",), ("provider",))
+    for number, value in enumerate(file.items(), 1):
+        provider = file.found.get("provider")
+        name = f"{source.path}#{number}"
+        found = interaction_of(name, "interactions", value, provider if isinstance(provider, str) else None)
+        if isinstance(found, str):
+            skipped[found] += 1
+        else:
+            yield found
+
+
+def _told(
+    path: str, form: str, found: Iterator[Response | str], skipped: Counter[str]
+) -> Iterator[Recording]:
+    for number, response in enumerate(found, 1):
+        name = f"{path}#{number}"
+        if isinstance(response, str):
+            yield broken(name, response, form=form)
+            continue
+        recording = recording_of(name, form, response)
+        if isinstance(recording, str):
+            skipped[recording] += 1
+        else:
+            yield recording
+
+
+def _entry(entry: Any, archive: LargeJSON) -> Response | str:
+    """Return what an entry says, or what is wrong with it."""
+    if not isinstance(entry, dict):
+        return "it is no entry, an object was expected"
+    request, answer = _dict(entry.get("request")), _dict(entry.get("response"))
+    content = _dict(answer.get("content"))
+    text = content.get("text")
+    status = answer.get("status")
+    started = _text(entry.get("startedDateTime"))
+    response = Response(
+        body=_bytes(text, archive) if isinstance(text, str) else None,
+        encoding=_text(content.get("encoding")),
+        content_type=_text(content.get("mimeType")),
+        status=status if isinstance(status, int) else None,
+        request=Request(_text(request.get("method")), _text(request.get("url"))),
+        meta={"started": started} if started else {},
+    )
+    try:
+        response.body = response.body or _messages(entry)
+    except ValueError as error:
+        return str(error)
+    return response
+
+
+def _bytes(text: str, archive: LargeJSON) -> bytes:
+    """Return the bytes of a text.
+
+    In a file that spells half surrogate pairs, what replaces them is made bytes that are no text again: the
+    server sent something else than this character.
+    """
+    data = text_to_bytes(text)
+    return data.replace(_REPLACED, _NO_TEXT) if archive.torn else data
+
+
+def _messages(entry: dict[str, Any]) -> list[Chunk]:
+    """Return what Chrome kept of a stream beside its body.
+
+    Raises:
+        ValueError: the base64 of a message is damaged.
+    """
+    for member, written in _MESSAGES.items():
+        messages = [one for one in _list(entry.get(member)) if isinstance(one, dict)]
+        chunks = [(one.get("time"), piece) for one in messages if (piece := written(one))]
+        if chunks:
+            began = chunks[0][0]
+            return [(_since(at, began), piece) for at, piece in chunks]
+    return []
+
+
+def _sse(message: dict[str, Any]) -> bytes:
+    data = _text(message.get("data"))
+    if data is None:
+        return b""
+    fields = [("event", _text(message.get("eventName"))), ("id", _text(message.get("eventId")))]
+    lines = [f"{name}: {value}" for name, value in fields if value and value != "message"]
+    lines += [f"data: {line}" for line in data.split("\n")]
+    return text_to_bytes("\n".join(lines) + "\n\n")
+
+
+def _line(message: dict[str, Any]) -> bytes:
+    data = _text(message.get("data"))
+    if data is None or message.get("type") != "receive":
+        return b""
+    if message.get("opcode") != _BINARY:
+        return text_to_bytes(data) + b"\n"
+    try:
+        return base64.b64decode(data, validate=True) + b"\n"
+    except (binascii.Error, ValueError):
+        raise ValueError("the base64 of a message is damaged") from None
+
+
+_MESSAGES: dict[str, Callable[[dict[str, Any]], bytes]] = {
+    "_eventSourceMessages": _sse,
+    "_webSocketMessages": _line,
+}
+
+
+def _since(at: Any, began: Any) -> float | None:
+    if not isinstance(at, (int, float)) or not isinstance(began, (int, float)):
+        return None
+    return max(0.0, at - began)
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,158 @@
+"""Our own format: JSON lines that keep the chunks of the transport and their times (docs/recordings.md).
+
+Theory of operation. A line that begins with `{"wholecall":` is a header and begins a recording; each line
+behind it is one chunk. So files can be joined, and damage ends at the next header.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from wholecall.errors import BadRecording
+from wholecall.recordings.finding import STDIN, Place
+from wholecall.recordings.model import Chunk, Recording, Request, broken
+from wholecall.recordings.source import Source, opened
+
+__all__ = ["FORMAT", "VERSION", "ChunkLine", "Header", "is_header", "read_own"]
+
+FORMAT = "recording"
+VERSION = 1
+_BEGINNING = b'{"wholecall":'
+
+
+class Header(msgspec.Struct, omit_defaults=True):
+    """The first line of a recording; `version` counts changes that older readers would misread."""
+
+    wholecall: str
+    version: int
+    dialect: str | None = None
+    provider: str | None = None
+    method: str | None = None
+    url: str | None = None
+    status: int | None = None
+    content_type: str | None = None
+    meta: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"Header(version={self.version})"
+
+
+class ChunkLine(msgspec.Struct, omit_defaults=True):
+    """One chunk: seconds since the response began, and its bytes as text or as base64."""
+
+    t: float | None = None
+    data: str | None = None
+    b64: str | None = None
+
+    def __repr__(self) -> str:
+        return f"ChunkLine(t={self.t!r})"
+
+
+_HEADERS = msgspec.json.Decoder(Header)
+_CHUNKS = msgspec.json.Decoder(ChunkLine)
+_UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def is_header(line: bytes) -> bool:
+    """Whether a line begins a recording; writers put the format's name first, without a space."""
+    return line.startswith(_BEGINNING)
+
+
+class _Lines:
+    """The numbered lines of a file, one of which can be put back."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._lines = source.lines()
+        self._back: list[bytes] = []
+        self.number = 0
+        self.recording = 0  # whose chunks come
+
+    def __iter__(self) -> Iterator[bytes]:
+        while True:
+            line = self._back.pop() if self._back else next(self._lines, None)
+            if line is None:
+                return
+            self.number += 1
+            yield line
+
+    def put_back(self, line: bytes) -> None:
+        self._back.append(line)
+        self.number -= 1
+
+
+def read_own(source: Source, _skipped: object) -> Iterator[Recording]:
+    """Yield the recordings of a file in our own format; the second and later are called `path#n`."""
+    lines = _Lines(source)
+    for line in lines:
+        if is_header(line):  # anything else is what nobody took of the recording before
+            lines.recording += 1
+            name = source.path if lines.recording == 1 else f"{source.path}#{lines.recording}"
+            yield _begun(name, line, lines)
+
+
+def _begun(name: str, line: bytes, lines: _Lines) -> Recording:
+    try:
+        header = _HEADERS.decode(line)
+    except _UNDECODABLE:
+        return broken(name, f"line {lines.number} is no header of a recording", form="wholecall")
+    if (header.wholecall, header.version) != (FORMAT, VERSION):
+        trouble = f"line {lines.number}: version {header.version} of the format is not known here"
+        return broken(name, trouble, form="wholecall")
+    asked = header.method or header.url
+    return Recording(
+        name=name,
+        chunks=_chunks(name, lines, lines.recording),
+        form="wholecall",
+        dialect=header.dialect,
+        provider=header.provider,
+        request=Request(header.method, header.url) if asked else None,
+        status=header.status,
+        content_type=header.content_type,
+        meta=header.meta,
+    )
+
+
+def _chunks(name: str, lines: _Lines, mine: int) -> Iterator[Chunk]:
+    if lines.recording != mine or lines.source.closed:
+        yield from _chunks_again(name, lines.source.place, mine)
+        return
+    for line in lines:
+        if is_header(line):
+            lines.put_back(line)
+            return
+        if line.strip():
+            yield _chunk(name, line, lines.number)
+        if lines.recording != mine:
+            raise ValueError(f"{name}: take the chunks of a recording before the next one")
+
+
+def _chunks_again(name: str, place: Place, mine: int) -> Iterator[Chunk]:
+    """Yield the chunks of a recording that the reader has passed."""
+    if place.path == STDIN:
+        raise ValueError(f"{name}: take the chunks of a recording before the next one")
+    with opened(place) as source:
+        for number, recording in enumerate(read_own(source, None), 1):
+            if number == mine:
+                yield from recording.chunks
+                return
+
+
+def _chunk(name: str, line: bytes, number: int) -> Chunk:
+    try:
+        chunk = _CHUNKS.decode(line)
+    except _UNDECODABLE:
+        raise BadRecording(f"{name}: line {number} is no chunk of a recording") from None
+    if (chunk.data is None) == (chunk.b64 is None):
+        raise BadRecording(f"{name}: line {number} has neither or both of data and b64")
+    if chunk.data is not None:
+        return chunk.t, chunk.data.encode()
+    try:
+        return chunk.t, base64.b64decode(chunk.b64 or "", validate=True)
+    except (binascii.Error, ValueError):
+        raise BadRecording(f"{name}: the base64 of line {number} is damaged") from None

@@ -1,0 +1,121 @@
+"""Read recordings from files of any known form, one at a time.
+
+Theory of operation. Each file is opened when its turn comes, its form is found from its bytes, and the reader
+of that form yields its recordings. What a reader cannot go on with is told by one last recording that raises
+when its chunks are taken; then the next file is tried. Nothing is read ahead: memory holds one recording, or
+one chunk where a file is a single stream.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
+
+from wholecall.errors import BadRecording
+from wholecall.recordings.cassettes import read_cassette
+from wholecall.recordings.finding import Place, StrPath, find
+from wholecall.recordings.forms import MAX_HEAD, form_of
+from wholecall.recordings.har import read_archive, read_interactions
+from wholecall.recordings.interceptor import read_interceptor
+from wholecall.recordings.model import Chunk, Recording, broken
+from wholecall.recordings.own import read_own
+from wholecall.recordings.source import Source, opened
+
+__all__ = ["READERS", "Recordings", "read"]
+
+Reader = Callable[[Source, Counter[str]], Iterator[Recording]]
+
+
+def _read_raw(source: Source, _skipped: Counter[str]) -> Iterator[Recording]:
+    """Yield the one recording that the whole file is."""
+    yield Recording(name=source.path, chunks=_raw_chunks(source))
+
+
+def _raw_chunks(source: Source) -> Iterator[Chunk]:
+    if not source.is_over:
+        yield from ((None, piece) for piece in source.pieces())
+        return
+    with opened(source.place) as again:
+        yield from ((None, piece) for piece in again.pieces())
+
+
+READERS: dict[str, Reader] = {
+    "raw": _read_raw,
+    "wholecall": read_own,
+    "cassette": read_cassette,
+    "interactions": read_interactions,
+    "har": read_archive,
+    "llm-interceptor": read_interceptor,
+}
+
+
+class Recordings(Iterator[Recording]):
+    """The recordings of some files, read as they are asked for.
+
+    Attributes:
+        skipped: how many responses so far were no recordings, by reason: `no_response`, `no_body`,
+            `other_type` (a content type that no model answers with), `no_dialect` (JSON that no dialect knows),
+            `no_cassette` (a YAML file in a folder).
+    """
+
+    def __init__(self, sources: Iterable[StrPath]) -> None:
+        self.skipped: Counter[str] = Counter()
+        self._found = self._read(sources)
+
+    def __next__(self) -> Recording:
+        return next(self._found)
+
+    def close(self) -> None:
+        """Close the file that is open, if any; nothing comes after."""
+        self._found.close()
+
+    def _read(self, sources: Iterable[StrPath]) -> Generator[Recording, None, None]:
+        for place in find(sources):
+            yield from self._whole_or_not(place)
+
+    def _whole_or_not(self, place: Place) -> Iterator[Recording]:
+        try:
+            yield from self._of(place)
+        except BadRecording as error:
+            yield broken(place.path, str(error).removeprefix(f"{place.path}: "))
+
+    def _of(self, place: Place) -> Iterator[Recording]:
+        with opened(place) as source:
+            form = _form(source)
+            if form == "cassette" and not place.named and not _is_cassette(source):
+                self.skipped["no_cassette"] += 1
+            else:
+                yield from READERS[form](source, self.skipped)
+
+
+def _form(source: Source) -> str:
+    more = True
+    while True:
+        more = more and source.fill()
+        form = form_of(source.head, source.path, at_end=not more or len(source.head) >= MAX_HEAD)
+        if form is not None:
+            return form
+
+
+def _is_cassette(source: Source) -> bool:
+    return b"interactions:" in source.head
+
+
+def read(*sources: StrPath) -> Recordings:
+    """Read the recordings in files, folders, globs, or standard input (`"-"`).
+
+    ::
+
+        for recording in read("logs", "browser.har", "tests/cassettes/*.yaml"):
+            for seconds, chunk in recording.chunks:
+                ...
+
+    A file's form is found from its bytes: a raw stream (a whole file is one recording), our own format, VCR
+    cassettes in YAML or JSON, HAR, logs of llm-interceptor, files of llm-mock; each may be compressed with gzip
+    or Zstandard. Folders and globs give the files with a recording's suffix.
+
+    Returns:
+        An iterator that never raises: what cannot be read is a recording with `trouble`, or one whose chunks
+        raise `BadRecording` where the damage begins.
+    """
+    return Recordings(sources)

@@ -1,0 +1,195 @@
+"""A file's bytes, decompressed, to be looked at before they are taken.
+
+Theory of operation. A source is an iterator of pieces with a buffer in front of it. Every trouble of the disk
+or of a compressed file becomes a `BadRecording` that names the file and the byte. What a pipe has sent is
+passed on at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+from wholecall.errors import BadRecording
+from wholecall.recordings.finding import STDIN, Place
+from wholecall.recordings.inflate import DAMAGE, coding_of, inflated
+
+__all__ = ["Source", "opened"]
+
+_PIECE = 64 * 1024
+_MAGIC_BYTES = 4
+_MAX_LINE = 256 * 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+
+
+class Source:
+    """The bytes of one file.
+
+    Args:
+        place: where it is.
+        pieces: its bytes; what it raises is passed on.
+    """
+
+    def __init__(self, place: Place, pieces: Iterable[bytes]) -> None:
+        self.place = place
+        self.path = place.path
+        self.position = 0  # bytes that were taken
+        self.closed = False
+        self._pieces = iter(pieces)
+        self._held = b""
+
+    @property
+    def head(self) -> bytes:
+        """What is read already and was not taken yet."""
+        return self._held
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the reader has gone on to another file, and nothing was taken but can be: it can be read anew."""
+        return self.closed and self.position == 0 and self.path != STDIN
+
+    def fill(self) -> bool:
+        """Read one more piece to the head; False if the file is over."""
+        for piece in self._pieces:
+            self._held += piece
+            return True
+        return False
+
+    def take(self) -> bytes:
+        """Return the next piece in the size that it comes, `b""` at the end.
+
+        Raises:
+            BadRecording: the file cannot be read any further.
+            ValueError: the source is closed.
+        """
+        if self.closed:
+            raise ValueError(f"{self.path} is closed: take the chunks of a recording before the next one")
+        if not self._held:
+            self.fill()
+        piece, self._held = self._held, b""
+        self.position += len(piece)
+        return piece
+
+    def put_back(self, piece: bytes, size: int) -> bytes:
+        """Return the first bytes of a piece that was taken, and have the others come next."""
+        self._held = piece[size:] + self._held
+        self.position -= len(piece) - size
+        return piece[:size]
+
+    def take_at_least(self, size: int) -> bytes:
+        """Return the next bytes, less than `size` only at the end."""
+        pieces = [piece := self.take()]
+        total = len(piece)
+        while piece and total < size:
+            piece = self.take()
+            pieces.append(piece)
+            total += len(piece)
+        return b"".join(pieces)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Take everything, piece by piece."""
+        while piece := self.take():
+            yield piece
+
+    def lines(self) -> Iterator[bytes]:
+        """Take everything line by line, without the line ends.
+
+        Raises:
+            BadRecording: a line is longer than 256 MiB.
+        """
+        begun: list[bytes] = []
+        size = 0
+        for piece in self.pieces():
+            first, *others = piece.split(b"\n")
+            begun.append(first)
+            size += len(first)
+            if others:
+                yield b"".join(begun)
+                yield from others[:-1]
+                begun = [others[-1]]
+                size = len(others[-1])
+            if size > _MAX_LINE:
+                raise BadRecording(f"{self.path}: a line is longer than {_MAX_LINE:,} bytes")
+        if size:
+            yield b"".join(begun)
+
+    def skip_mark(self) -> None:
+        """Leave out a byte order mark at the beginning."""
+        self._held = self._held.removeprefix(_BOM)
+
+
+@contextmanager
+def opened(place: Place) -> Generator[Source]:
+    """Open a file and close it at the end; standard input stays open.
+
+    Raises:
+        BadRecording: it cannot be opened, also later when it cannot be read.
+    """
+    with closing(_pieces(place)) as raw:
+        head = _beginning(raw)
+        pieces: Iterator[bytes] = chain([head], raw)
+        coding = coding_of(head)
+        source = Source(place, _decompressed(place.path, pieces, coding) if coding else pieces)
+        try:
+            yield source
+        finally:
+            source.closed = True
+
+
+def _beginning(pieces: Iterator[bytes]) -> bytes:
+    head = b""
+    while len(head) < _MAGIC_BYTES and (piece := next(pieces, b"")):
+        head += piece
+    return head
+
+
+def _decompressed(path: str, pieces: Iterable[bytes], coding: str) -> Iterator[bytes]:
+    position = 0
+    try:
+        for piece in inflated(pieces, coding):
+            position += len(piece)
+            yield piece
+    except DAMAGE as error:
+        raise BadRecording(f"{path}: {error} (behind byte {position} of what it holds)") from None
+
+
+def _pieces(place: Place) -> Generator[bytes]:
+    if place.path == STDIN and place.trouble is None:
+        yield from _read(_stdin(), place.path)
+        return
+    with _file(place) as file:
+        yield from _read(file, place.path)
+
+
+def _stdin() -> BinaryIO:
+    stream: BinaryIO | None = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise BadRecording(f"{STDIN}: there is no standard input")
+    return stream
+
+
+def _file(place: Place) -> BinaryIO:
+    if place.trouble is not None:
+        raise BadRecording(f"{place.path}: {place.trouble}")
+    try:
+        return Path(place.path).open("rb")
+    except OSError as error:
+        raise BadRecording(f"{place.path}: {error.strerror or error}") from error
+
+
+def _read(file: BinaryIO, path: str) -> Iterator[bytes]:
+    read = getattr(file, "read1", file.read)  # what a live stream has sent is passed on at once
+    position = 0
+    while True:
+        try:
+            piece: bytes = read(_PIECE)
+        except OSError as error:
+            raise BadRecording(f"{path}: {error.strerror or error} (at byte {position})") from error
+        if not piece:
+            return
+        position += len(piece)
+        yield piece
