@@ -34,8 +34,8 @@ LAYERS = (
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
     ("door", "objects", "stream"),
-    ("sources", "iterate", "wrap", "recordings", "replay", "history"),
-    ("cli", "__main__"),
+    ("sources", "iterate", "wrap", "recordings", "replay", "golden", "serving", "history"),
+    ("cli", "__main__", "pytest_plugin"),
     ("",),
 )
 PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}
@@ -45,7 +45,7 @@ READERS = ("lexical", "tokens", "recovery", "strict", "tools", "arguments", "par
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},
-    "history": {"deltas", "framing", *LAYERS[3], "stream", "iterate", "recordings", "replay"} - {"turns"},
+    "history": {"deltas", "framing", *LAYERS[3], "stream", "iterate", "recordings", "replay", "serving"} - {"turns"},
     **{reader: {"deltas", "framing", "dialects"} for reader in READERS},
 }
 # Modules whose only use is to reach the world outside.
