@@ -2,7 +2,7 @@
 
 Theory of operation. pytest imports this module in every run in an environment that has wholecall, so it imports
 nothing but pytest, and stands beside the package whose own import it would pay for. The fixtures import
-`wholecall.pytest_plugin`, which does the work, when a test asks for them.
+`wholecall.pytest_plugin`, which does the work, when a test asks for them. PYTEST_DONT_REWRITE: nothing is asserted.
 """
 
 from __future__ import annotations

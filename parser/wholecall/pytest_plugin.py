@@ -70,7 +70,7 @@ def serving(
 
 
 def _marked(node: pytest.Item) -> _Marked:
-    marker = node.get_closest_marker("wholecall")
+    marker = _marker(node)
     if marker is None:
         return _Marked()
     try:
@@ -78,6 +78,14 @@ def _marked(node: pytest.Item) -> _Marked:
     except TypeError as error:
         trouble = str(error).rpartition("() ")[2]
         raise pytest.fail.Exception(f"@pytest.mark.wholecall: {trouble}", pytrace=False) from None
+
+
+def _marker(node: pytest.Item) -> pytest.Mark | None:
+    """Return the marker of a test: its parameters' before its own before that of its class or module."""
+    parameters = getattr(node, "callspec", None)
+    marks: list[pytest.Mark] = parameters.marks if parameters is not None else []
+    found = [mark for mark in marks if mark.name == "wholecall"]
+    return found[-1] if found else node.get_closest_marker("wholecall")
 
 
 def _too_many(answers: RecordedAnswers) -> str:

@@ -45,7 +45,8 @@ READERS = ("lexical", "tokens", "recovery", "strict", "tools", "arguments", "par
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},
-    "history": {"deltas", "framing", *LAYERS[3], "stream", "iterate", "recordings", "replay", "serving"} - {"turns"},
+    "history": {"deltas", "framing", *LAYERS[3], "stream", "iterate", "recordings", "replay", "serving"}
+    - {"turns"},
     **{reader: {"deltas", "framing", "dialects"} for reader in READERS},
 }
 # Modules whose only use is to reach the world outside.
