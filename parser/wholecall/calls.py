@@ -142,6 +142,16 @@ class Call:
             self.bytes += utf8_size(block)
         self.granted = self.room
 
+    def tail(self, count: int) -> str:
+        """Return the last characters of the fragments in force; unlike `text` it changes nothing."""
+        found: list[str] = []
+        for part in reversed(self._parts):
+            if count <= 0:
+                break
+            found.append(part[-count:])
+            count -= len(part)
+        return "".join(reversed(found))
+
     def cut_to(self, size: int, text: str) -> None:
         """Take no more text: keep the first `size` bytes as a sample."""
         sample = (self.text + text)[:size].encode("utf-8", "surrogatepass")[:size]

@@ -23,6 +23,7 @@ _SECRET = frozenset(
         "typed",
         "path",
         "value",
+        "added",
     }
 )
 

@@ -34,7 +34,10 @@ LAYERS = (
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
     ("door", "objects", "stream"),
-    ("sources", "iterate", "wrap", "recordings", "replay", "golden", "serving", "history"),
+    (
+        *("pieces", "call_watch", "timeline"),
+        *("sources", "iterate", "wrap", "recordings", "replay", "golden", "serving", "history"),
+    ),
     ("cli", "__main__", "pytest_plugin"),
     ("",),
 )

@@ -38,7 +38,9 @@ def test_the_two_commands_are_there(command: str) -> None:
     assert command in [line.removeprefix("$ ").strip() for line in lines]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/dialects.md", "docs/errors.md", "docs/transcripts.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/dialects.md", "docs/errors.md", "docs/recordings.md", "docs/transcripts.md"]
+)
 def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python block of a page runs by itself, from the project's root."""
     monkeypatch.chdir(PROJECT)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from wholecall.cli import history, replay
+from wholecall.cli import diff, fuzz, history, inspect, lint, replay
 from wholecall.cli.out import UNREADABLE, complain, silence
 
 __all__ = ["main"]
@@ -56,8 +56,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    replay.add_command(commands)
-    history.add_command(commands)
+    for command in (replay, inspect, lint, diff, fuzz, history):
+        command.add_command(commands)
     return parser
 
 

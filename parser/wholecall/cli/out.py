@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
+import json
 import os
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from wholecall.cli.show import printable
+from wholecall.cli.show import escaped_json, printable, printable_json
 
-__all__ = ["FOUND", "OK", "UNREADABLE", "complain", "silence", "write"]
+__all__ = ["FOUND", "OK", "UNREADABLE", "complain", "json_writer", "silence", "write"]
 
 OK, FOUND, UNREADABLE = 0, 1, 3  # argparse exits with 2
 
@@ -17,6 +21,24 @@ def write(text: str) -> None:
     """Write text for people; what the output's encoding lacks becomes an escape."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def json_writer(recording: str) -> Callable[[bytes], None]:
+    """Return what writes JSON objects a line each, with the recording's name before their own members.
+
+    A line means the same in every encoding of the output, and a terminal sees no character that it would obey.
+    """
+    label = json.dumps(recording, ensure_ascii=not recording.isprintable())
+    encoding = codecs.lookup(sys.stdout.encoding or "utf-8").name
+    terminal = sys.stdout.isatty()
+
+    def write_line(data: bytes) -> None:
+        line = f'{{"recording":{label},{data.decode()[1:]}'
+        if encoding != "utf-8":
+            line = re.sub(r"[^\x00-\x7f]", lambda found: escaped_json(found[0]), line)
+        sys.stdout.write((printable_json(line) if terminal else line) + "\n")
+
+    return write_line
 
 
 def complain(text: str) -> None:

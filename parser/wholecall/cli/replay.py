@@ -7,21 +7,17 @@ it went is the exit code.
 from __future__ import annotations
 
 import argparse
-import codecs
-import json
 import os
-import re
 import shutil
 import sys
-import textwrap
 from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
-from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, write
+from wholecall.cli.options import add_command_parser, add_dialect
+from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer, write
 from wholecall.cli.progress import Progress
-from wholecall.cli.show import CALLS, Listing, Tally, escaped_json, printable_json
-from wholecall.dialects.table import DIALECTS
+from wholecall.cli.show import CALLS, Listing, Tally
 from wholecall.errors import BadRecording
 from wholecall.events import Event
 from wholecall.recordings import Recording, read
@@ -67,27 +63,20 @@ exit status:
 
 def add_command(commands: Any) -> None:
     """Add the command to the program's parser."""
-    command = commands.add_parser(
-        "replay",
-        help="show the tool calls of recorded streams",
-        description=_ABOUT,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawTextHelpFormatter,
+    command = add_command_parser(
+        commands, "replay", "show the tool calls of recorded streams", _ABOUT, _EXAMPLES
     )
     command.set_defaults(run=_replay)
     _add_options(command)
 
 
 def _add_options(command: argparse.ArgumentParser) -> None:
-    names = ["auto", *sorted(dialect.name for dialect in DIALECTS)]
-    listed = textwrap.fill(", ".join(names), 70, break_on_hyphens=False)
     add = command.add_argument
     add("paths", nargs="+", metavar="PATH", help=_PATHS)
     add("--json", action="store_true", help='write each event as one line, {"recording": PATH, ...event}')
     add("--calls", action="store_true", help="show only calls, the whole and the dropped")
     add("--check", action="store_true", help="exit with 1 if something was dropped or faulted")
-    dialect_help = f"the wire format, if the bytes do not tell it; one of\n{listed}"
-    add("--dialect", choices=names, default="auto", metavar="D", help=dialect_help)
+    add_dialect(command)
     add("--chunk", type=_chunking, default=Chunking(), metavar="N|random:SEED", help=_CHUNK)
 
 
@@ -147,16 +136,10 @@ def _listing(only_calls: bool) -> Listing:
 
 def _json_lines(name: str, only_calls: bool) -> Callable[[Event], None]:
     """Return what writes the events of a recording as JSON lines."""
-    label = json.dumps(name, ensure_ascii=not name.isprintable())
-    encoding = codecs.lookup(sys.stdout.encoding or "utf-8").name
-    terminal = sys.stdout.isatty()
+    write_line = json_writer(name)
 
     def write(event: Event) -> None:
-        if only_calls and not isinstance(event, CALLS):
-            return
-        line = f'{{"recording":{label},{event.to_json().decode()[1:]}'
-        if encoding != "utf-8":
-            line = re.sub(r"[^\x00-\x7f]", lambda found: escaped_json(found[0]), line)
-        sys.stdout.write((printable_json(line) if terminal else line) + "\n")
+        if not only_calls or isinstance(event, CALLS):
+            write_line(event.to_json())
 
     return write

@@ -2,8 +2,8 @@
 
 Theory of operation. PyYAML's parser tells events (libyaml's in C, where it is there); the sequence of
 interactions is found among them, and each of its items is composed for itself. No constructor of YAML tags
-runs: leaves are text, bytes, numbers, booleans and None. An alias is the very object of its anchor, so no text
-grows by being referred to; how deep things nest and how many anchors there are is bounded.
+runs: leaves are text, bytes, numbers, booleans and None. An alias is the very object of its anchor; what it
+stands for is bounded all the same, as are depth and the number of anchors.
 
 PyYAML is in the extra `cli`.
 """
@@ -27,6 +27,7 @@ _FORM = "cassette"
 _LISTS = ("interactions", "http_interactions")  # vcrpy and its kin, VCR for Ruby
 _MAX_DEPTH = 100
 _MAX_ANCHORS = 10_000
+_MAX_EXPANDED = 64 * 1024 * 1024
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -87,7 +88,9 @@ class _Cassette:
         self._events: Iterator[Any] = yaml.parse(_Reading(source), Loader=loader)
         self._resolver = yaml.resolver.Resolver()
         self._constructor = yaml.constructor.SafeConstructor()
-        self._anchors: dict[str, Any] = {}
+        self._anchors: dict[str, tuple[Any, int]] = {}  # values, and how large they are written out
+        self._size = 0  # of all so far, aliases written out
+        self._expanded = 0  # what aliases would add to this interaction
 
     def interactions(self) -> Iterator[Any]:
         """Yield each interaction once it is composed."""
@@ -111,13 +114,11 @@ class _Cassette:
 
     def _items(self) -> Iterator[Any]:
         while not isinstance(event := self._next(), self._yaml.SequenceEndEvent):
+            self._expanded = 0
             yield self._compose(event, 1)
 
     def _next(self) -> Any:
-        event = next(self._events, None)
-        if event is None:
-            raise BadRecording(f"{self._path}: the cassette is cut")
-        return event
+        return next(self._events)
 
     def _refused(self, event: Any, why: str) -> BadRecording:
         return BadRecording(f"{self._path}: {why} (at line {event.start_mark.line + 1})")
@@ -128,20 +129,30 @@ class _Cassette:
         if depth > _MAX_DEPTH:
             raise self._refused(event, f"it nests deeper than {_MAX_DEPTH}")
         if isinstance(event, yaml.AliasEvent):
-            if event.anchor not in self._anchors:
-                raise self._refused(event, "an alias without an anchor before it")
-            return self._anchors[event.anchor]
+            return self._named(event)
+        before = self._size
+        self._size += 1
         if isinstance(event, yaml.ScalarEvent):
-            return self._keep(event, self._scalar(event))
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._keep(event, self._sequence(depth))
-        return self._keep(event, self._mapping(depth))
-
-    def _keep(self, event: Any, value: Any) -> Any:
+            self._size += len(event.value)
+            value = self._scalar(event)
+        else:
+            is_sequence = isinstance(event, yaml.SequenceStartEvent)
+            value = self._sequence(depth) if is_sequence else self._mapping(depth)
         if event.anchor is not None:
-            self._anchors[event.anchor] = value
+            self._anchors[event.anchor] = value, self._size - before
             if len(self._anchors) > _MAX_ANCHORS:
                 raise self._refused(event, f"it has more than {_MAX_ANCHORS:,} anchors")
+        return value
+
+    def _named(self, event: Any) -> Any:
+        """Return what an alias refers to."""
+        if event.anchor not in self._anchors:
+            raise self._refused(event, "an alias without an anchor before it")
+        value, size = self._anchors[event.anchor]
+        self._size += size
+        self._expanded += size
+        if self._expanded > _MAX_EXPANDED:
+            raise self._refused(event, f"its aliases stand for more than {_MAX_EXPANDED:,} characters")
         return value
 
     def _sequence(self, depth: int) -> list[Any]:

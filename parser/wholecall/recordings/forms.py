@@ -29,6 +29,8 @@ _IDS = frozenset({b"id", b"request_id"})
 _CASSETTE = re.compile(
     rb"(?:(?:#|---|%YAML|version:|recorded_with:)[^\n]*\n|\s*\n)*(?:http_)?interactions:(?:\s|$)"
 )
+_STREAM_BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":", b"{", b"[")
+_CASSETTES = (".yaml", ".yml")
 _CASSETTE_BEGINNINGS = (
     b"#",
     b"---",
@@ -48,11 +50,15 @@ def form_of(head: bytes, path: str, *, at_end: bool) -> str | None:
         path: its path.
         at_end: whether there is nothing behind the head, or no more of it will be read.
     """
+    if _BOM.startswith(head) and not at_end:
+        return None
     text = head.removeprefix(_BOM).lstrip()
     if is_header(text):
         return "wholecall"
     is_object = text.startswith(b"{")
     form = _form_of_object(text) if is_object else _form_of_lines(text)
+    if form == "raw" and _suffix(path) in _CASSETTES:  # `data:` begins a mapping too
+        form = {True: "raw", False: "cassette", None: None}[_is_stream(text)]
     if form is None and not at_end:
         return None
     return form or _by_suffix(path, is_object=is_object)
@@ -93,11 +99,18 @@ def _form_of_lines(text: bytes) -> str | None:
     return None if is_open else "raw"
 
 
+def _is_stream(text: bytes) -> bool | None:
+    """Whether a file begins as a stream does, None while more bytes are needed."""
+    if text.startswith(_STREAM_BEGINNINGS):
+        return True
+    return None if any(one.startswith(text) for one in _STREAM_BEGINNINGS) else False
+
+
 def _suffix(path: str) -> str:
     name = PurePath(path.lower())
     return PurePath(name.stem).suffix if name.suffix in COMPRESSED else name.suffix
 
 
 def _by_suffix(path: str, *, is_object: bool) -> str:
-    suffixes = {".har": "har"} if is_object else {".yaml": "cassette", ".yml": "cassette"}
+    suffixes: dict[str, str] = {".har": "har"} if is_object else dict.fromkeys(_CASSETTES, "cassette")
     return suffixes.get(_suffix(path), "raw")

@@ -21,6 +21,7 @@ from typing import Any
 from wholecall.recordings.bodies import Response, recording_of, text_to_bytes
 from wholecall.recordings.interactions import interaction_of
 from wholecall.recordings.large_json import LargeJSON
+from wholecall.recordings.misread import bytes_of
 from wholecall.recordings.model import Chunk, Recording, Request, broken
 from wholecall.recordings.source import Source
 
@@ -28,6 +29,7 @@ __all__ = ["read_archive", "read_interactions"]
 
 _FORM = "har"
 _BINARY = 2
+_EVENT_STREAM = "vnd.amazon.eventstream"
 _REPLACED, _NO_TEXT = "\ufffd".encode(), b"\xff"
 
 
@@ -84,7 +86,7 @@ def _entry(entry: Any, archive: LargeJSON) -> Response | str:
     status = answer.get("status")
     started = _text(entry.get("startedDateTime"))
     response = Response(
-        body=_bytes(text, archive) if isinstance(text, str) else None,
+        body=_bytes(text, _text(content.get("mimeType")) or "", archive) if isinstance(text, str) else None,
         encoding=_text(content.get("encoding")),
         content_type=_text(content.get("mimeType")),
         status=status if isinstance(status, int) else None,
@@ -98,13 +100,13 @@ def _entry(entry: Any, archive: LargeJSON) -> Response | str:
     return response
 
 
-def _bytes(text: str, archive: LargeJSON) -> bytes:
-    """Return the bytes of a text.
+def _bytes(text: str, content_type: str, archive: LargeJSON) -> bytes:
+    """Return the bytes of a body's text.
 
     In a file that spells half surrogate pairs, what replaces them is made bytes that are no text again: the
     server sent something else than this character.
     """
-    data = text_to_bytes(text)
+    data = bytes_of(text, content_type, is_binary=_EVENT_STREAM in content_type)
     return data.replace(_REPLACED, _NO_TEXT) if archive.torn else data
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from typing import Any, NamedTuple
 
 __all__ = ["DAMAGE", "coding_of", "inflated"]
@@ -72,11 +73,13 @@ def _zlib(bits: int) -> _Coding:
 
 def _zstd() -> _Coding:
     try:
-        from compression import zstd  # noqa: PLC0415 - from 3.14 on
+        zstd = import_module("compression.zstd")  # from Python 3.14 on
     except ImportError:
-        pass
-    else:
-        return _Coding(zstd.ZstdDecompressor, zstd.ZstdError)
+        return _zstandard()
+    return _Coding(zstd.ZstdDecompressor, zstd.ZstdError)
+
+
+def _zstandard() -> _Coding:
     try:
         import zstandard  # noqa: PLC0415 - an extra
     except ImportError:

@@ -27,7 +27,7 @@ from wholecall.recordings.source import Source
 
 __all__ = ["LargeJSON"]
 
-_FIRST_PIECE = 64 * 1024
+_FIRST_PIECE = 1024 * 1024
 _LARGEST_PIECE = 64 * 1024 * 1024
 _MAX_DEPTH = 200
 _TROUBLE = (ijson.JSONError, SystemError, UnicodeDecodeError, RecursionError, ValueError)
@@ -38,7 +38,9 @@ _CLOSING = frozenset({"end_map", "end_array"})
 _HALF = re.compile(
     rb"(?<!\\)((?:\\\\)*)\\u[dD](?:[89aAbB][0-9a-fA-F]{2}(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|[c-fC-F][0-9a-fA-F]{2})"
 )
-_LONGEST_ESCAPE = 12  # a pair
+# What the end of a piece may have cut: an escape, or half a pair with or without the beginning of another escape.
+_CUT = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89aAbB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?)?\Z")
+_LONGEST_CUT = 11
 _MAX_HELD = 64 * 1024
 
 
@@ -85,7 +87,7 @@ class LargeJSON:
                 yield from self._item(event, value)
             if trouble:
                 raise BadRecording(self._told(trouble, began))
-            size = _FIRST_PIECE if events else min(2 * size, _LARGEST_PIECE)
+            size = max(size // 2, _FIRST_PIECE) if events else min(2 * size, _LARGEST_PIECE)
             events.clear()
         if not self._is_there:
             raise BadRecording(f"{self._source.path}: it holds no list {'.'.join(self._path)}")
@@ -155,9 +157,10 @@ class LargeJSON:
 
 def _open_escape(data: bytes) -> int:
     """Return where an escape begins that the end may have cut, the end if there is none."""
-    backslash = data.find(b"\\", max(0, len(data) - _LONGEST_ESCAPE))
-    if backslash < 0:
+    cut = _CUT.search(data, max(0, len(data) - _LONGEST_CUT))
+    if cut is None:
         return len(data)
+    backslash = cut.start()
     while backslash > 0 and data[backslash - 1] == ord("\\"):
         backslash -= 1
     return len(data) if len(data) - backslash > _MAX_HELD else backslash

@@ -60,7 +60,9 @@ class Recordings(Iterator[Recording]):
 
     def __init__(self, sources: Iterable[StrPath]) -> None:
         self.skipped: Counter[str] = Counter()
-        self._found = self._read(sources)
+        self._found = _read(
+            sources, self.skipped
+        )  # it does not hold us, so a file is closed when we are forgotten
 
     def __next__(self) -> Recording:
         return next(self._found)
@@ -69,23 +71,26 @@ class Recordings(Iterator[Recording]):
         """Close the file that is open, if any; nothing comes after."""
         self._found.close()
 
-    def _read(self, sources: Iterable[StrPath]) -> Generator[Recording, None, None]:
-        for place in find(sources):
-            yield from self._whole_or_not(place)
 
-    def _whole_or_not(self, place: Place) -> Iterator[Recording]:
-        try:
-            yield from self._of(place)
-        except BadRecording as error:
-            yield broken(place.path, str(error).removeprefix(f"{place.path}: "))
+def _read(sources: Iterable[StrPath], skipped: Counter[str]) -> Generator[Recording]:
+    for place in find(sources):
+        yield from _whole_or_not(place, skipped)
 
-    def _of(self, place: Place) -> Iterator[Recording]:
-        with opened(place) as source:
-            form = _form(source)
-            if form == "cassette" and not place.named and not _is_cassette(source):
-                self.skipped["no_cassette"] += 1
-            else:
-                yield from READERS[form](source, self.skipped)
+
+def _whole_or_not(place: Place, skipped: Counter[str]) -> Iterator[Recording]:
+    try:
+        yield from _of(place, skipped)
+    except BadRecording as error:
+        yield broken(place.path, str(error).removeprefix(f"{place.path}: "))
+
+
+def _of(place: Place, skipped: Counter[str]) -> Iterator[Recording]:
+    with opened(place) as source:
+        form = _form(source)
+        if form == "cassette" and not place.named and not _is_cassette(source):
+            skipped["no_cassette"] += 1
+        else:
+            yield from READERS[form](source, skipped)
 
 
 def _form(source: Source) -> str:

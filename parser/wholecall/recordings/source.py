@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -129,7 +129,9 @@ def opened(place: Place) -> Generator[Source]:
     Raises:
         BadRecording: it cannot be opened, also later when it cannot be read.
     """
-    with closing(_pieces(place)) as raw:
+    raw = _pieces(place)
+    # Standard input is not ours to close, and can be taken by whoever holds its recording.
+    with nullcontext() if place.path == STDIN else closing(raw):
         head = _beginning(raw)
         pieces: Iterator[bytes] = chain([head], raw)
         coding = coding_of(head)
@@ -137,7 +139,7 @@ def opened(place: Place) -> Generator[Source]:
         try:
             yield source
         finally:
-            source.closed = True
+            source.closed = place.path != STDIN
 
 
 def _beginning(pieces: Iterator[bytes]) -> bytes:

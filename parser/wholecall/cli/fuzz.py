@@ -1,0 +1,142 @@
+"""The command `wholecall fuzz`: whether a recording's events depend on how its bytes are cut.
+
+Theory of operation. The bytes are read once, as one piece; then again under splits that are drawn from a seed, the
+first of them single bytes. Every event has to be the same. For the dialects that come with wholecall this is a
+promise; a dialect of one's own (`--import`) can be held to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from contextlib import closing
+from importlib import import_module
+from itertools import zip_longest
+from typing import Any
+
+from wholecall.cli.options import add_command_parser, add_dialect
+from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer, write
+from wholecall.cli.progress import Progress
+from wholecall.cli.show import printable
+from wholecall.dialects.table import named
+from wholecall.errors import BadRecording, UnknownDialect
+from wholecall.recordings import Recording, read
+from wholecall.replay import Chunking, replay
+
+__all__ = ["add_command"]
+
+_ABOUT = """\
+Replay recordings with their bytes cut in other places, many times, and report where the events differ. Servers
+and proxies cut streams anywhere; whoever reads them must not care. The splits are drawn from a seed, and a
+finding names it: `wholecall replay --chunk random:SEED` shows it again.
+"""
+_EXAMPLES = """\
+examples:
+  wholecall fuzz corpora/recordings                        single bytes, and 20 random splits of each
+  wholecall fuzz --splits 500 --seed 7 a.sse               more of them, other ones
+  wholecall fuzz --import my_dialect --dialect mine a.sse  a dialect that the module registers
+
+exit status:
+  0  the events never differed
+  1  they did
+  2  the command line was wrong
+  3  a recording could not be read (named on standard error; the others are read all the same),
+     or the output could not be written
+"""
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the program's parser."""
+    command = add_command_parser(
+        commands, "fuzz", "replay recordings under random splits: nothing may change", _ABOUT, _EXAMPLES
+    )
+    command.set_defaults(run=_fuzz, refuse=command.error)
+    add = command.add_argument
+    add("paths", nargs="+", metavar="PATH", help="recordings, as for `wholecall replay`")
+    add(
+        "--splits", type=_count, default=20, metavar="N", help="how many random splits of each recording (20)"
+    )
+    add("--seed", default="0", metavar="SEED", help="begin of the seeds; equal ones draw equal splits (0)")
+    add("--json", action="store_true", help="write each split as one line, also those without a difference")
+    add(
+        "--import",
+        dest="module",
+        metavar="MODULE",
+        help="a module to import first: it may register a dialect",
+    )
+    add_dialect(command, own=True)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of splits")
+    return int(text)
+
+
+def _check(options: argparse.Namespace) -> None:
+    try:
+        if options.module is not None:
+            import_module(options.module)
+        if options.dialect != "auto":
+            named(options.dialect)
+    except (ImportError, UnknownDialect) as error:
+        options.refuse(str(error))
+
+
+def _fuzz(options: argparse.Namespace) -> int:
+    _check(options)
+    differing = unreadable = n_recordings = 0
+    with closing(read(*options.paths)) as recordings, Progress() as progress:
+        for recording in recordings:
+            progress.step(recording.name)
+            try:
+                differing += _fuzz_one(recording, options)
+                n_recordings += 1
+            except BadRecording as error:
+                unreadable += 1
+                progress.clear()
+                complain(str(error))
+    if not options.json:
+        write(
+            f"{n_recordings:,} recordings, each under {options.splits + 1:,} splits: {differing:,} differences\n"
+        )
+    if unreadable:
+        return UNREADABLE
+    return FOUND if differing else OK
+
+
+def _fuzz_one(recording: Recording, options: argparse.Namespace) -> int:
+    """Return how many splits made a difference."""
+    dialect = options.dialect if options.dialect != "auto" else recording.dialect or "auto"
+    data = b"".join(chunk for _, chunk in recording.chunks)
+    expected = _events(recording.name, data, Chunking(size=max(len(data), 1)), dialect)
+    seeds = [f"{options.seed}-{number}" for number in range(1, options.splits + 1)]
+    differing = 0
+    for seed in (None, *seeds):
+        chunking = Chunking(size=1) if seed is None else Chunking(seed=seed)
+        found = _events(recording.name, data, chunking, dialect)
+        differing += found != expected
+        _tell(
+            recording.name, "1" if seed is None else f"random:{seed}", expected, found, as_json=options.json
+        )
+    return differing
+
+
+def _events(name: str, data: bytes, chunking: Chunking, dialect: str) -> list[bytes]:
+    recording = Recording(name=name, chunks=iter([(None, data)]))
+    return [event.to_json() for event in replay(recording, dialect, chunking=chunking)]
+
+
+def _tell(name: str, split: str, expected: list[bytes], found: list[bytes], *, as_json: bool) -> None:
+    if found == expected and not as_json:
+        return
+    pairs = zip_longest(expected, found)
+    position = next((number for number, (one, other) in enumerate(pairs) if one != other), None)
+    if as_json:
+        json_writer(name)(json.dumps({"split": split, "same": position is None, "event": position}).encode())
+        return
+    assert position is not None
+    write(f"{printable(name)}: --chunk {split}: event {position} differs\n")
+    for sign, events in (("-", expected), ("+", found)):
+        text = events[position].decode() if position < len(events) else "(no event)"
+        write(f"  {sign} {printable(text)}\n")

@@ -1,0 +1,202 @@
+"""The command `wholecall inspect`: what each frame of a stream did, in text, as JSON or as a page to scrub through.
+
+Theory of operation. A recording becomes a timeline (see `wholecall.timeline`); its steps go to one of three
+outputs as they come. A recording that cannot be read is named on standard error and the next one is tried.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from typing import Any, Protocol
+
+from wholecall.cli.colour import CHOICES, console, wants_colour
+from wholecall.cli.html import HtmlPage
+from wholecall.cli.options import add_command_parser, add_dialect
+from wholecall.cli.out import OK, UNREADABLE, complain, json_writer, write
+from wholecall.cli.show import Tally
+from wholecall.cli.timeline_text import MIN_WIDTH, Plain, Rich, TimelineText, touches_calls
+from wholecall.dialects.table import DIALECTS
+from wholecall.errors import BadRecording
+from wholecall.recordings import Recording, read
+from wholecall.recordings.finding import STDIN
+from wholecall.timeline import Step, timeline
+
+__all__ = ["add_command"]
+
+_ABOUT = """\
+Show a stream frame by frame: where each frame is, what it says, and what it did to the calls that are being put
+together: phases, text that was added or replaced, ids and names, edits, drops and their reasons, faults.
+
+A frame can wait: a call that the wire has closed may get its verdict with a later frame, and what is still open
+gets it at the end of the stream, the last step.
+"""
+_PATHS = """\
+recordings, as for `wholecall replay`: files, folders, globs, or - for
+standard input"""
+_EXAMPLES = """\
+examples:
+  wholecall inspect cut.sse                           what happened, and where it went wrong
+  wholecall inspect --calls cut.sse                   only the frames that touched a call
+  wholecall inspect --html cut.html cut.sse           a page to scrub through; it needs no network
+  curl -sN ... | wholecall inspect --follow           a live stream, each frame as it comes, with its time
+  wholecall inspect --json cut.sse | jq 'select(.changes != []) | [.offset, .changes]'
+  NO_COLOR=1 wholecall inspect --width 160 cut.sse    no colours, long lines
+
+how to read a line:
+  call 0  pending -> streaming  get_tide  +9  {"port":"     the frame named call 0 and brought 9 characters
+  call 0  +8 = 17  Brest"}                                  8 more, 17 in all
+  call 0  streaming -> ended  dropped: truncated            it must not be executed, and why
+  call 2.1.0                                                a call of turn 2, choice 1 (0 and 0 are not shown)
+
+exit status:
+  0  every recording was read
+  2  the command line was wrong
+  3  a recording could not be read (named on standard error; the others are read all the same),
+     or the output could not be written
+"""
+
+
+class Output(Protocol):
+    """Where steps go to."""
+
+    def begin(self, name: str) -> None:
+        """Start another recording."""
+        ...
+
+    def step(self, step: Step) -> None:
+        """Take one step."""
+        ...
+
+    def end(self, text: str) -> None:
+        """Finish; `text` sums up what was read."""
+        ...
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the program's parser."""
+    command = add_command_parser(
+        commands, "inspect", "show what each frame of a stream did to its calls", _ABOUT, _EXAMPLES
+    )
+    command.set_defaults(run=_inspect, refuse=command.error)
+    _add_options(command)
+
+
+def _add_options(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("paths", nargs="*", metavar="PATH", help=_PATHS)
+    form = command.add_mutually_exclusive_group().add_argument
+    form("--json", action="store_true", help='write each step as one line, {"recording": NAME, ...step}')
+    form("--html", metavar="OUT", help="write one self-contained page; - is standard output")
+    add("--calls", action="store_true", help="leave out steps that touch no call")
+    add("--follow", action="store_true", help="read standard input and show steps as their bytes arrive")
+    add(
+        "--width",
+        type=_width,
+        metavar="N",
+        help=f"columns of a line, at least {MIN_WIDTH}; by default the terminal's",
+    )
+    add("--color", choices=CHOICES, default="auto", help="colours, with the extra cli installed (auto)")
+    add_dialect(command)
+
+
+def _width(text: str) -> int:
+    if not text.isdecimal() or int(text) < MIN_WIDTH:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of columns from {MIN_WIDTH}")
+    return int(text)
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    _check(options)
+    tally = Tally()
+    output = _output(options)
+    with closing(read(*options.paths or [STDIN])) as recordings:
+        for recording in recordings:
+            output.begin(recording.name)
+            try:
+                for step in _steps(recording, options):
+                    _count(tally, step)
+                    output.step(step)
+                    if options.follow:
+                        sys.stdout.flush()
+                tally.recordings += 1
+            except BadRecording as error:
+                tally.unreadable += 1
+                sys.stdout.flush()  # the complaint comes behind what was shown before it
+                complain(str(error))
+        tally.skipped = recordings.skipped.total()
+    output.end(tally.summary())
+    return UNREADABLE if tally.unreadable else OK
+
+
+def _check(options: argparse.Namespace) -> None:
+    if options.follow and options.paths not in ([], [STDIN]):
+        options.refuse("--follow reads standard input, no PATH")
+    if not options.follow and not options.paths:
+        options.refuse("the following arguments are required: PATH (or --follow)")
+    if options.follow and options.html is not None:
+        options.refuse("--html needs a whole stream: it cannot follow one")
+    if options.calls and options.html is not None:
+        options.refuse("--html shows all steps: --calls is for lists")
+
+
+def _steps(recording: Recording, options: argparse.Namespace) -> Iterator[Step]:
+    dialect = options.dialect
+    known = {one.name for one in DIALECTS}
+    if dialect == "auto" and recording.dialect in known:
+        dialect = recording.dialect
+    chunks: Iterable[tuple[float | None, bytes]] = recording.chunks
+    return timeline(_timed(chunks) if options.follow else chunks, dialect)
+
+
+def _timed(
+    chunks: Iterable[tuple[float | None, bytes]], clock: Callable[[], float] = time.monotonic
+) -> Iterator[tuple[float | None, bytes]]:
+    """Yield chunks with the time since the first one."""
+    began: float | None = None
+    for _, data in chunks:
+        now = clock()
+        began = now if began is None else began
+        yield now - began, data
+
+
+def _count(tally: Tally, step: Step) -> None:
+    for event in step.events:
+        tally.add(event)
+
+
+# Outputs.
+
+
+def _output(options: argparse.Namespace) -> Output:
+    if options.html is not None:
+        return HtmlPage(options.html)
+    if options.json:
+        return _JsonLines(options.calls)
+    width = options.width or shutil.get_terminal_size((100, 24)).columns
+    rich = console(width) if wants_colour(options.color) else None
+    if rich is None and options.color == "always":
+        complain("colours need rich: pip install 'wholecall[cli]'")
+    return TimelineText(Plain(write) if rich is None else Rich(rich), width=width, only_calls=options.calls)
+
+
+class _JsonLines:
+    """Steps for programs."""
+
+    def __init__(self, only_calls: bool) -> None:
+        self._only_calls = only_calls
+        self._write = json_writer("")
+
+    def begin(self, name: str) -> None:
+        self._write = json_writer(name)
+
+    def step(self, step: Step) -> None:
+        if not self._only_calls or touches_calls(step):
+            self._write(step.to_json())
+
+    def end(self, text: str) -> None:
+        """The sum is for people."""

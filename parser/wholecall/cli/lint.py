@@ -1,0 +1,152 @@
+"""The command `wholecall lint`: what is odd in recorded streams, by recording and by provider.
+
+Theory of operation. The events of a recording are counted in a ledger; ledgers add up to one for each provider
+and one for all. A finding is a word of the closed vocabularies (docs/words.md): a call that was dropped, a fault,
+a flag, an edit, an anomaly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from contextlib import closing
+from typing import Any, get_args
+
+from wholecall.cli.ledger import KINDS, Ledger
+from wholecall.cli.options import add_command_parser, add_dialect
+from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer, write
+from wholecall.cli.progress import Progress
+from wholecall.cli.show import printable
+from wholecall.errors import BadRecording
+from wholecall.recordings import Recording, read
+from wholecall.replay import replay
+from wholecall.vocabulary import Anomaly, DropReason, EditKind, FaultKind, Flag
+
+__all__ = ["add_command"]
+
+_ABOUT = """\
+Count what is odd in recorded streams: calls that were dropped and why, faults of the wire, and the quirks that
+were survived (flags, edits, anomalies). Each recording with a finding has a line; then there is a table with
+one line a provider, or a dialect where nobody says who answered. docs/words.md explains every word.
+"""
+_EXAMPLES = """\
+examples:
+  wholecall lint logs                              every recording in a folder and below it
+  wholecall lint --ignore id_generated logs        some habits are well known
+  wholecall lint --json logs | jq 'select(.total)' one object a recording, one a provider, one for all
+  wholecall lint nightly.har && deploy             findings fail
+
+exit status:
+  0  nothing was found
+  1  there are findings
+  2  the command line was wrong
+  3  a recording could not be read (named on standard error; the others are read all the same),
+     or the output could not be written
+"""
+_WORDS = frozenset(
+    word for words in (DropReason, FaultKind, Flag, EditKind, Anomaly) for word in get_args(words)
+)
+_COLUMNS = ("recordings", "odd", "calls", "empty", "dropped", "faults")
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the program's parser."""
+    command = add_command_parser(commands, "lint", "count what is odd in recorded streams", _ABOUT, _EXAMPLES)
+    command.set_defaults(run=_lint)
+    command.add_argument("paths", nargs="+", metavar="PATH", help="recordings, as for `wholecall replay`")
+    command.add_argument("--json", action="store_true", help="write one JSON object a line")
+    command.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        choices=sorted(_WORDS),
+        metavar="WORD",
+        help="a word that is no finding; may be given again",
+    )
+    add_dialect(command)
+
+
+def _lint(options: argparse.Namespace) -> int:
+    total, unreadable = Ledger(), 0
+    groups: defaultdict[str, Ledger] = defaultdict(Ledger)
+    with closing(read(*options.paths)) as recordings, Progress() as progress:
+        for recording in recordings:
+            progress.step(recording.name)
+            try:
+                ledger = _ledger(recording, options)
+            except BadRecording as error:
+                unreadable += 1
+                progress.clear()
+                complain(str(error))
+                continue
+            groups[recording.provider or ledger.dialect or "unknown"].merge(ledger)
+            total.merge(ledger)
+            _tell(recording.name, ledger, as_json=options.json)
+    _sum_up(groups, total, as_json=options.json)
+    if unreadable:
+        return UNREADABLE
+    return OK if total.clean else FOUND
+
+
+def _ledger(recording: Recording, options: argparse.Namespace) -> Ledger:
+    ledger = Ledger()
+    for event in replay(recording, options.dialect):
+        ledger.add(event)
+    ledger.ignore(frozenset(options.ignore))
+    ledger.end()
+    return ledger
+
+
+def _tell(name: str, ledger: Ledger, *, as_json: bool) -> None:
+    if as_json:
+        json_writer(name)(json.dumps({"dialect": ledger.dialect} | ledger.to_dict()).encode())
+    elif not ledger.clean:
+        found = [f"{kind} {_words(ledger, kind)}" for kind in KINDS if ledger.findings[kind]]
+        write(f"{printable(name)}: {'; '.join(found)}\n")
+
+
+def _words(ledger: Ledger, kind: str) -> str:
+    return ", ".join(
+        word if count == 1 else f"{word} x{count}" for word, count in ledger.findings[kind].most_common()
+    )
+
+
+# The sums.
+
+
+def _sum_up(groups: dict[str, Ledger], total: Ledger, *, as_json: bool) -> None:
+    if as_json:
+        for name, ledger in sorted(groups.items()):
+            sys.stdout.write(json.dumps({"provider": name} | ledger.to_dict()) + "\n")
+        sys.stdout.write(json.dumps({"total": True} | total.to_dict()) + "\n")
+        return
+    rows = [("", *_COLUMNS), *(_row(*item) for item in sorted(groups.items())), _row("all", total)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    write("\n")
+    for first, *others in rows:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        write("  ".join([first.ljust(widths[0]), *cells]).rstrip() + "\n")
+    write("\n")
+    for kind in KINDS:
+        for word, count in total.findings[kind].most_common():
+            write(f"{kind:9}  {count:7,}  {word}\n")
+
+
+def _row(name: str, ledger: Ledger) -> tuple[str, ...]:
+    dropped = ledger.findings["dropped"].total()
+    counts = {
+        "recordings": f"{ledger.recordings:,}",
+        "odd": _shared(ledger.odd, ledger.recordings),
+        "calls": f"{ledger.calls:,}",
+        "empty": _shared(ledger.empty, ledger.calls),
+        "dropped": _shared(dropped, ledger.calls + dropped),
+        "faults": f"{ledger.findings['faults'].total():,}",
+    }
+    return (printable(name), *(counts[column] for column in _COLUMNS))
+
+
+def _shared(count: int, whole: int) -> str:
+    """Return a count with its share of the whole."""
+    return f"{count:,} ({count / whole:.0%})" if count else "0"

@@ -1,0 +1,184 @@
+
+// The page: which recording and which step are shown, and how one goes to another.
+
+const PACES = [["1 a second", 1], ["5 a second", 5], ["20 a second", 20], ["100 a second", 100]];
+const LONGEST_WAIT = 3; // seconds between two steps, when they come as they were recorded
+
+const at = (id) => document.getElementById(id);
+const data = JSON.parse(at("data").textContent);
+let model = null;
+let now = 0;
+let timer = 0;
+let later = 0;
+
+const frames = new VirtualList(at("frames"), 46, (row, n) => paintFrame(model, now, row, n), (n) => go(n));
+const events = new VirtualList(at("events"), 46, (row, n) => paintEvent(model, now, row, n), (n) => go(model.events[n].step));
+
+function go(step) {
+  now = Math.min(Math.max(step, 0), model.steps.length - 1);
+  at("slider").value = now;
+  const here = model.steps[now];
+  frames.show(now);
+  at("frames").setAttribute("aria-activedescendant", `frames-${now}`);
+  fill(at("frame"), here.data || (here.end ? "" : "(nothing)"));
+  drawCalls(at("calls"), model, now);
+  showEvents();
+  drawTicks(at("ticks"), model, now);
+  const time = here.time === null ? "" : `  ${here.time.toFixed(3)} s`;
+  at("where").textContent = `step ${now} of ${model.steps.length - 1}  byte ${here.offset.toLocaleString("en")}${time}`;
+  at("status").textContent = visible(told(here));
+  at("slider").setAttribute("aria-valuetext", at("where").textContent);
+  for (const id of ["first", "back", "markBack"]) at(id).disabled = now === 0;
+  for (const id of ["next", "last", "markNext"]) at(id).disabled = now === model.steps.length - 1;
+  clearTimeout(later);
+  later = setTimeout(() => history.replaceState(null, "", `#${data.recordings.indexOf(model.source)}.${now}`), 400);
+}
+
+function showEvents() {
+  const first = model.firstEvent[now];
+  const last = model.firstEvent[now + 1];
+  if (last > first) events.show(first, last - 1);
+  else if (first > 0) events.show(first - 1);
+  else events.show(0);
+  const told = model.steps[now].events.map((event) => JSON.stringify(event, null, 2)).join("\n");
+  fill(at("event"), told || "(no event)");
+}
+
+// Says what a step did, for those who cannot see it.
+function told(step) {
+  const facts = step.changes.map((change) => {
+    const phase = change.before === change.after ? "" : ` ${change.after}`;
+    const end = change.outcome === "dropped" ? `, dropped: ${change.reason}` : change.outcome ? `, ${change.outcome}` : "";
+    const added = change.added ? `, ${change.replaced ? "replaced by" : "added"} ${counted(change.added.length, "character")}` : "";
+    return `${labelOf(change)}${phase}${added}${end}`;
+  });
+  facts.push(...step.anomalies.map((one) => `odd: ${one}`));
+  facts.push(...step.events.filter((event) => event.type === "stream_fault").map((event) => `fault: ${event.kind}: ${event.detail}`));
+  facts.push(...step.events.filter((event) => event.type === "turn_finished").map((event) => `the turn ended: ${event.reason}`));
+  return facts.join(" · ") || "nothing changed for any call";
+}
+
+function load(number, step) {
+  pause();
+  const source = data.recordings[number];
+  model = new Model(source);
+  model.source = source;
+  at("choose").value = number;
+  at("name").textContent = visible(data.recordings.length < 2 ? model.name : "wholecall inspect");
+  at("origin").textContent = visible(model.origin || "unknown dialect");
+  document.title = `${visible(model.name)} · wholecall inspect`;
+  const { calls, drops, faults } = model.sums;
+  const sums = [chip("plain", counted(model.steps.length, "step")), chip("call", counted(calls, "call"))];
+  if (drops) sums.push(chip("drop", `${drops} dropped`));
+  if (faults) sums.push(chip("fault", counted(faults, "fault")));
+  at("sums").replaceChildren(...sums);
+  at("slider").max = model.steps.length - 1;
+  offerPaces();
+  frames.reset(model.steps.length);
+  events.reset(model.events.length);
+  go(step);
+}
+
+function offerPaces() {
+  const paces = model.isTimed ? [...PACES, ["as recorded", 0]] : PACES;
+  at("pace").replaceChildren(...paces.map(([text, pace]) => {
+    const option = element("option", "", text);
+    option.value = pace;
+    return option;
+  }));
+  at("pace").value = "5";
+}
+
+// Playing.
+
+function pause() {
+  clearTimeout(timer);
+  timer = 0;
+  at("play").textContent = "play";
+  at("play").setAttribute("aria-label", "Play");
+}
+
+function play() {
+  if (now === model.steps.length - 1) go(0);
+  at("play").textContent = "pause";
+  at("play").setAttribute("aria-label", "Pause");
+  timer = setTimeout(tick, wait());
+}
+
+function tick() {
+  go(now + 1);
+  if (now === model.steps.length - 1) pause();
+  else timer = setTimeout(tick, wait());
+}
+
+function wait() {
+  const pace = Number(at("pace").value);
+  if (pace > 0) return 1000 / pace;
+  const gap = (model.steps[now + 1].time ?? 0) - (model.steps[now].time ?? 0);
+  return 1000 * Math.min(Math.max(gap, 0), LONGEST_WAIT);
+}
+
+const toggle = () => (timer ? pause() : play());
+
+// Controls.
+
+const ACTIONS = {
+  first: () => go(0),
+  back: () => go(now - 1),
+  next: () => go(now + 1),
+  last: () => go(model.steps.length - 1),
+  play: toggle,
+  markBack: () => go(model.markFrom(now, -1)),
+  markNext: () => go(model.markFrom(now, 1)),
+  theme: () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
+};
+const KEYS = {
+  ArrowLeft: (far) => go(now - (far ? 10 : 1)),
+  ArrowRight: (far) => go(now + (far ? 10 : 1)),
+  ArrowUp: (far) => go(now - (far ? 10 : 1)),
+  ArrowDown: (far) => go(now + (far ? 10 : 1)),
+  PageUp: () => go(now - 10),
+  PageDown: () => go(now + 10),
+  Home: ACTIONS.first,
+  End: ACTIONS.last,
+  " ": toggle,
+  n: ACTIONS.markNext,
+  p: ACTIONS.markBack,
+};
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const focus = event.target;
+  const isText = focus.matches("select, pre, .cards") && event.key !== "n" && event.key !== "p";
+  if (isText || (focus.matches("button") && event.key === " ")) return;
+  const action = KEYS[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action(event.shiftKey);
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  if (model) drawTicks(at("ticks"), model, now);
+}
+
+function start() {
+  for (const [id, action] of Object.entries(ACTIONS)) at(id).addEventListener("click", action);
+  at("slider").addEventListener("input", () => go(Number(at("slider").value)));
+  at("choose").addEventListener("change", () => load(Number(at("choose").value), 0));
+  document.addEventListener("keydown", pressed);
+  const darkness = window.matchMedia("(prefers-color-scheme: dark)");
+  darkness.addEventListener("change", () => setTheme(darkness.matches ? "dark" : "light"));
+  setTheme(darkness.matches ? "dark" : "light");
+  at("choose").replaceChildren(...data.recordings.map((recording, n) => {
+    const option = element("option", "", recording.name);
+    option.value = n;
+    return option;
+  }));
+  at("choose").hidden = data.recordings.length < 2;
+  const [number, step] = location.hash.slice(1).split(".").map(Number);
+  load(data.recordings[number] ? number : 0, step || 0);
+  new ResizeObserver(() => drawTicks(at("ticks"), model, now)).observe(at("ticks"));
+}
+
+start();

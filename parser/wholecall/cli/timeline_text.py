@@ -1,0 +1,317 @@
+"""A timeline for people: two columns, what came and what came of it.
+
+Theory of operation. A step becomes lines of *spans*, a text and a style each. What writes them (`Plain`, `Rich`)
+decides about colours and nothing else, so that the text is the same everywhere. As in all lists of the program,
+no character of the wire that a terminal would obey or hide gets through, and no line is wider than asked for;
+widths are counted in cells, of which some letters take two.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from textwrap import wrap
+from typing import Any, Protocol
+
+from wholecall.call_watch import CallChange
+from wholecall.cli.frame_summary import summary
+from wholecall.cli.show import printable
+from wholecall.events import (
+    Event,
+    ReasoningDelta,
+    StreamFault,
+    TextDelta,
+    ToolCallCancelled,
+    ToolCallDropped,
+    TurnFinished,
+    TurnStarted,
+)
+from wholecall.timeline import Step
+
+__all__ = ["Line", "Page", "Plain", "Rich", "Span", "TimelineText", "clipped"]
+
+Span = tuple[str, str]  # text, and how it is styled: one of `_STYLES`
+Line = list[Span]
+
+MIN_WIDTH = 60
+_OFFSET, _TIME = 9, 9  # columns of these numbers
+_GAP = "  "
+_STYLES = {
+    "": "",
+    "title": "bold",
+    "dim": "dim",
+    "good": "green",
+    "bad": "bold red",
+    "odd": "yellow",
+    "phase": "cyan",
+    "new": "bold",
+}
+
+
+class Page(Protocol):
+    """What lines are written to."""
+
+    def line(self, line: Line) -> None:
+        """Write one line."""
+        ...
+
+
+class Plain:
+    """Writes lines without colours.
+
+    Args:
+        write: takes text.
+    """
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+
+    def line(self, line: Line) -> None:
+        """Write one line."""
+        self._write("".join(text for text, _ in line).rstrip() + "\n")
+
+
+class Rich:
+    """Writes lines in colours.
+
+    Args:
+        console: rich's `Console`.
+    """
+
+    def __init__(self, console: Any) -> None:
+        from rich.text import Text  # noqa: PLC0415 - an extra
+
+        self._console = console
+        self._text = Text.assemble
+
+    def line(self, line: Line) -> None:
+        """Write one line."""
+        text = self._text(*((text, _STYLES[style]) for text, style in line if text))
+        text.rstrip()
+        self._console.print(text, soft_wrap=True, highlight=False, markup=False, emoji=False)
+
+
+class TimelineText:
+    """Writes the steps of recordings.
+
+    Args:
+        page: where to.
+        width: cells of a line, at least 60.
+        only_calls: whether to leave out steps that touch no call.
+    """
+
+    def __init__(self, page: Page, *, width: int = 100, only_calls: bool = False) -> None:
+        self._page = page
+        self._width = max(width, MIN_WIDTH)
+        self._only_calls = only_calls
+        self._is_first = True
+        self._name = ""
+        self._timed: bool | None = None  # whether the recording tells times; None before its first step
+
+    def begin(self, name: str) -> None:
+        """Start another recording; its title comes with its first step."""
+        self._name = name
+        self._timed = None
+
+    def step(self, step: Step) -> None:
+        """Write the lines of one step."""
+        if self._timed is None:
+            self._timed = step.time is not None
+            self._title()
+        if self._only_calls and not touches_calls(step):
+            return
+        room = self._left_room()
+        left: Line = [(f"{step.offset:>{_OFFSET},}{_GAP}", "dim")]
+        if self._timed:
+            time = "" if step.time is None else f"{step.time:.3f}"
+            left.append((f"{time:>{_TIME}}{_GAP}", "dim"))
+        left.append((padded(clipped(_frame(step, room), room), room), "dim" if step.event is None else ""))
+        blank: Line = [(" " * sum(cells(text) for text, _ in left), "")]
+        for right in list(self._effects(step)) or [[]]:
+            self._page.line([*left, (_GAP, ""), *right])
+            left = blank
+
+    def end(self, text: str) -> None:
+        """Write a last line below everything."""
+        self._gap()
+        self._page.line([(text, "title")])
+
+    def _effects(self, step: Step) -> Iterator[Line]:
+        """Yield what a step did: what came over the wire is cut at the width, what we say of it is wrapped."""
+        room = self._right_room()
+        for line in effects(step):
+            if len(line) == 1 and line[0][0].startswith(_GAP):
+                text, style = line[0]
+                for part in wrap(printable(text.strip()), room, initial_indent=_GAP, subsequent_indent=_GAP):
+                    yield [(part, style)]
+            else:
+                yield fitted_line(line, room)
+
+    def _title(self) -> None:
+        self._gap()
+        self._page.line([(clipped(self._name, self._width), "title")])
+        times = f"{'seconds':>{_TIME}}{_GAP}" if self._timed else ""
+        head = f"{'offset':>{_OFFSET}}{_GAP}{times}{padded('frame', self._left_room())}{_GAP}what came of it"
+        self._page.line([(head, "dim")])
+
+    def _gap(self) -> None:
+        if not self._is_first:
+            self._page.line([])
+        self._is_first = False
+
+    def _left_room(self) -> int:
+        return (self._width - self._fixed()) * 5 // 12
+
+    def _right_room(self) -> int:
+        return self._width - self._fixed() - self._left_room()
+
+    def _fixed(self) -> int:
+        return _OFFSET + (_TIME + len(_GAP) if self._timed else 0) + 2 * len(_GAP)
+
+
+def touches_calls(step: Step) -> bool:
+    """Return whether a call changed with the step, or was taken back."""
+    return bool(step.changes) or any(isinstance(event, ToolCallCancelled) for event in step.events)
+
+
+def _frame(step: Step, room: int) -> str:
+    """Return a frame in a line; of a long name the end, which tells more than the beginning."""
+    name, text = summary(step, room)
+    if len(name) > room // 2 and text:
+        name = f"...{name[3 - room // 2 :]}"
+    return " ".join(filter(None, (name, text)))
+
+
+# What came of a step.
+
+
+def effects(step: Step) -> Iterator[Line]:
+    """Yield a line for each thing that a step did: news of turns and faults, calls, oddities, ends."""
+    for event in step.events:
+        if isinstance(event, _EARLY):
+            yield from _told(event)
+    for change in step.changes:
+        yield from _changed(change, _detail(step.events, change))
+    for anomaly in step.anomalies:
+        yield [("odd  ", "odd"), (anomaly, "")]
+    for event in step.events:
+        if isinstance(event, (ToolCallCancelled, TurnFinished)):
+            yield from _told(event)
+
+
+_EARLY = (TurnStarted, TextDelta, ReasoningDelta, StreamFault)
+
+
+def _told(event: Event[Any]) -> Iterator[Line]:
+    where = (f"turn {event.turn}" if event.turn else "") + (f" choice {event.choice}" if event.choice else "")
+    place = f"  [{where.strip()}]" if where else ""
+    if isinstance(event, TurnStarted):
+        yield [("turn  ", "dim"), (_joined(event.dialect, event.model, event.id) + place, "")]
+    elif isinstance(event, (TextDelta, ReasoningDelta)):
+        word = "text" if isinstance(event, TextDelta) else "reasoning"
+        yield [(f"{word}  ", "dim"), (f"+{len(event.text):,}  ", "dim"), (event.text, "")]
+    elif isinstance(event, StreamFault):
+        yield [("fault  ", "bad"), (_joined(event.kind, "fatal" if event.fatal else "") + place, "bad")]
+        yield [(f"{_GAP}{event.detail}", "")]
+    elif isinstance(event, ToolCallCancelled):
+        yield [("taken back  ", "odd"), (event.id + place, "")]
+    elif isinstance(event, TurnFinished):
+        provider = (
+            "" if event.provider_reason in (None, event.reason) else f"(provider: {event.provider_reason})"
+        )
+        yield [("end  ", "dim"), (_joined(event.reason, provider) + place, "")]
+
+
+def _joined(*facts: str | None) -> str:
+    return _GAP.join(fact for fact in facts if fact)
+
+
+def _detail(events: Iterable[Event[Any]], change: CallChange) -> str:
+    """Return what is said of the drop that the change is about."""
+    key = change.turn, change.choice, change.index
+    drops = (event for event in events if isinstance(event, ToolCallDropped))
+    return next((drop.detail for drop in drops if (drop.turn, drop.choice, drop.index) == key), "")
+
+
+def _changed(change: CallChange, detail: str) -> Iterator[Line]:
+    yield list(_call_spans(change))
+    if detail:
+        yield [(f"{_GAP}{detail}", "bad")]
+    if change.hole:
+        yield [(f"{_GAP}text that may be this call's was lost", "odd")]
+    if change.flags:
+        yield [(f"{_GAP}flags: {', '.join(change.flags)}", "odd")]
+    if change.edits:
+        kinds = ", ".join(f"{edit.kind} at {edit.offset:,}" for edit in change.edits)
+        yield [(f"{_GAP}edits: {kinds}", "odd")]
+
+
+def _call_spans(change: CallChange) -> Iterator[Span]:
+    yield _call_label(change), "new"
+    if change.before != change.after:
+        yield _GAP + " -> ".join(filter(None, (change.before, change.after))), "phase"
+    if change.outcome == "dropped":
+        yield f"{_GAP}dropped: {change.reason}", "bad"
+    elif change.outcome is not None:
+        yield f"{_GAP}{change.outcome}", "good"
+    for fact in (change.name, change.id):
+        if fact is not None:
+            yield f"{_GAP}{fact}", ""
+    if change.replaced:
+        yield f"{_GAP}replaced by {len(change.added):,}{_GAP}", "odd"
+    elif change.added:
+        size = "" if change.size == len(change.added) else f" = {change.size:,}"
+        yield f"{_GAP}+{len(change.added):,}{size}{_GAP}", "dim"
+    yield change.added, "new"
+
+
+def _call_label(change: CallChange) -> str:
+    turn = f"{change.turn}." if change.turn or change.choice else ""
+    choice = f"{change.choice}." if change.turn or change.choice else ""
+    return f"call {turn}{choice}{change.index}"
+
+
+# Cells.
+
+
+def cells(text: str) -> int:
+    """Return how many cells of a terminal a printable text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_cells_of, text))
+
+
+def _cells_of(char: str) -> int:
+    if unicodedata.combining(char) or char in "\u200c\u200d\ufe0e\ufe0f":
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def clipped(text: str, width: int) -> str:
+    """Return text of the wire as one printable line of at most `width` cells, with `...` where it was cut."""
+    shown = printable(text[: width + 1])
+    if len(text) <= width and cells(shown) <= width:
+        return shown
+    taken = 0
+    for end, char in enumerate(shown):
+        taken += _cells_of(char)
+        if taken > width - 3:
+            return shown[:end] + "..."
+    return shown + "..."
+
+
+def padded(text: str, width: int) -> str:
+    """Return the text with blanks behind it, up to a width in cells."""
+    return text + " " * (width - cells(text))
+
+
+def fitted_line(line: Line, width: int) -> Line:
+    """Return the line with its spans cut where it gets too wide."""
+    fitted: Line = []
+    for text, style in line:
+        shown = clipped(text, width)
+        width -= cells(shown)
+        fitted.append((shown, style))
+        if shown.endswith("...") and shown != text:
+            break
+    return fitted

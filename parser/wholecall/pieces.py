@@ -1,0 +1,125 @@
+"""A stream in pieces that its frames can end with, so that each frame is known by its bytes.
+
+Theory of operation
+-------------------
+Where a frame ends, only its framing knows, and it says so by returning it. So nothing here reads frames. The
+stream is cut where a frame *can* end, each piece is fed by itself, and a frame that comes back belongs to the
+bytes up to there. Cuts in too many places do no harm, for no framing minds how its bytes are cut.
+
+There are three kinds of pieces. An `end` is one that frames end with: the rest of a line and its terminator, a
+closing bracket, a whole binary message. A `head` is one that frames can only end before: the first bytes of a
+line, for a line that begins anew ends a cut JSON value, and a comma or an opening bracket, which end a word.
+Whatever lies between is `open`, and nothing is decided by it. How the bytes came changes the open pieces only,
+so a frame has the same bytes however the stream was cut; that is why a CR at the end of the bytes so far waits
+for the LF that may belong to it.
+
+Not handled here: frames that only the end of the stream completes; they belong to all bytes that are left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple, Protocol
+
+from wholecall.framing.eventstream import PRELUDE_BYTES, is_prelude
+
+__all__ = ["Piece", "Pieces", "pieces_of"]
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_HEAD = len(b"event: ")  # of a line: the longest prefix that tells a framing what a line is
+_TOKEN = re.compile(rb"[^,\[\]{}]+|.", re.DOTALL)
+_KINDS: dict[bytes, Kind] = {b",": "head", b"[": "head", b"{": "head", b"]": "end", b"}": "end"}
+
+Kind = Literal["head", "open", "end"]
+
+
+class Piece(NamedTuple):
+    """Some bytes in a row, never empty, and whether a frame may end before them, behind them or not there."""
+
+    data: bytes
+    kind: Kind
+
+
+class Pieces(Protocol):
+    """Cuts one stream."""
+
+    def cut(self, data: bytes) -> Iterator[Piece]:
+        """Yield the next bytes of the stream in pieces; a part of them may wait for the next call."""
+        ...
+
+    def rest(self) -> bytes:
+        """Return what waited, at the end of the stream."""
+        ...
+
+
+def pieces_of(framing: str) -> Pieces:
+    """Return what cuts a stream of this framing."""
+    return _CUTTERS.get(framing, _Lines)()
+
+
+class _Lines:
+    """Lines that end in LF, CR or both."""
+
+    def __init__(self) -> None:
+        self._column = 0
+        self._held = b""
+
+    def cut(self, data: bytes) -> Iterator[Piece]:
+        data = self._held + data
+        self._held = b"\r" if data.endswith(b"\r") else b""
+        for line in _LINE.findall(data, 0, len(data) - len(self._held)):
+            yield from self._cut_line(line)
+
+    def _cut_line(self, line: bytes) -> Iterator[Piece]:
+        text = line.rstrip(b"\r\n")
+        head = text[: max(_HEAD - self._column, 0)]
+        ended = len(text) < len(line)
+        self._column = 0 if ended else self._column + len(text)
+        if head:
+            yield Piece(head, "head")
+        if len(head) < len(line):
+            yield Piece(line[len(head) :], "end" if ended else "open")
+
+    def rest(self) -> bytes:
+        return self._held
+
+
+class _Elements:
+    """The elements of a JSON array, and whatever stands between two brackets or commas of theirs."""
+
+    def cut(self, data: bytes) -> Iterator[Piece]:
+        for match in _TOKEN.finditer(data):
+            yield Piece(match[0], _KINDS.get(match[0], "open"))
+
+    def rest(self) -> bytes:
+        return b""
+
+
+class _Messages:
+    """The messages of an Amazon event stream; they tell their lengths."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+        self._lost = False  # nobody knows where the next message begins
+
+    def cut(self, data: bytes) -> Iterator[Piece]:
+        held = self._held
+        held += data
+        while len(held) >= PRELUDE_BYTES and not self._lost:
+            prelude = bytes(held[:PRELUDE_BYTES])
+            self._lost = not is_prelude(prelude)
+            size = PRELUDE_BYTES if self._lost else max(int.from_bytes(prelude[:4], "big"), PRELUDE_BYTES)
+            if len(held) < size:
+                return
+            yield Piece(bytes(held[:size]), "end")
+            del held[:size]
+        if self._lost and held:
+            yield Piece(bytes(held), "open")
+            held.clear()
+
+    def rest(self) -> bytes:
+        return bytes(self._held)
+
+
+_CUTTERS: dict[str, Callable[[], Pieces]] = {"jsonarray": _Elements, "eventstream": _Messages}
