@@ -143,6 +143,14 @@ def test_binary_events_are_cut_by_their_length(corpora_dir: Path) -> None:
     assert [*lengths[:-1], lengths[-1] - 3] == [len(piece) for piece in answer.pieces]
 
 
+def test_lengths_that_cannot_be_are_not_believed(corpora_dir: Path) -> None:
+    """What follows the messages of an event stream and is none is one piece."""
+    body = (corpora_dir / "recordings/bedrock-converse/single-call.bin").read_bytes()
+    first = body[: int.from_bytes(body[:4], "big")]
+
+    assert [first, b"\0" * 32] == answer_of(recording(first + b"\0" * 32)).pieces
+
+
 def test_recorded_chunks_stay() -> None:
     """Chunks with times are what came over the wire: they are kept, and their times if asked for."""
     chunks = [b"data: 1\n", b"\nda", b"ta: 2\n\n"]

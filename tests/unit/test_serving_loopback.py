@@ -80,10 +80,17 @@ def test_requests_are_kept(server: Loopback) -> None:
 
 
 def test_a_head_has_no_body(server: Loopback) -> None:
-    """A HEAD request gets the head of its answer."""
-    server.serve(b"data: 1\n\n")
-    with ask(server, "HEAD") as response:
-        assert (200, b"") == (response.status, response.read())
+    """A HEAD request gets the head of its answer, and the connection goes on with the next request."""
+    server.serve(b"data: 1\n\n", repeat=True)
+    client = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=20)
+    found = []
+    for method in ("HEAD", "GET"):
+        client.request(method, "/")
+        with client.getresponse() as response:
+            found.append((response.status, response.read()))
+    client.close()
+
+    assert [(200, b""), (200, b"data: 1\n\n")] == found
 
 
 def test_what_is_asked_beyond_is_an_error(server: Loopback) -> None:
