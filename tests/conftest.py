@@ -1,7 +1,7 @@
 """Options, fixtures and hypothesis profiles that every test folder shares.
 
 A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, `--recordings=DIR`) and skip
-where the folder they ask for is not given; `sdk` tests need the extra `sdk` and skip where it is not installed;
+where the folder they ask for is not given; `sdk` tests need the extra of their folder, and skip without it;
 `slow` and `sdk` tests are deselected unless asked for.
 """
 
@@ -16,7 +16,29 @@ import pytest
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _CASE_FOLDERS = {"vectors_dir": "--vectors", "recordings_dir": "--recordings"}
-_SDKS = ("ag_ui", "anthropic", "google", "langchain_core", "openai", "opentelemetry", "pydantic", "turnsafe")
+# The `sdk` tests by folder, each with an extra of its name: what has to be there.
+_SDKS = {
+    "sdk": [
+        "ag_ui",
+        "anthropic",
+        "boto3",
+        "cohere",
+        "google",
+        "groq",
+        "huggingface_hub",
+        "langchain_anthropic",
+        "langchain_core",
+        "langchain_openai",
+        "mistralai",
+        "ollama",
+        "openai",
+        "opentelemetry",
+        "pydantic",
+        "trio",
+        "turnsafe",
+    ],
+    "sdk_other": ["litellm"],
+}
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(
@@ -48,10 +70,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip the `cases` tests whose folder is not given, and the `sdk` tests where there are no SDKs."""
-    absent = [name for name in _SDKS if importlib.util.find_spec(name) is None]
     for item in items:
-        if absent and item.get_closest_marker("sdk") is not None:
-            item.add_marker(pytest.mark.skip(reason=f"needs the extra sdk: no {', '.join(absent)}"))
+        if item.get_closest_marker("sdk") is not None:
+            _prepare_sdk(item)
         if item.get_closest_marker("cases") is None:
             continue
         asked = [
@@ -60,6 +81,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         missing = [option for option in asked or _CASE_FOLDERS.values() if config.getoption(option) is None]
         if missing and (asked or len(missing) == len(_CASE_FOLDERS)):
             item.add_marker(pytest.mark.skip(reason=f"needs {' and '.join(missing)}=DIR"))
+
+
+def _prepare_sdk(item: pytest.Item) -> None:
+    """Skip a test whose SDKs are not there; what SDKs deprecate, or use that others do, is their own affair."""
+    folder = item.path.parent.name
+    absent = [name for name in _SDKS[folder] if importlib.util.find_spec(name) is None]
+    if absent:
+        extra = folder.replace("_", "-")
+        item.add_marker(pytest.mark.skip(reason=f"needs the extra {extra}: no {', '.join(absent)}"))
+    item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning"))
 
 
 def _case_folder(config: pytest.Config, option: str) -> Path:

@@ -237,8 +237,10 @@ class Assembler:
         if turn.finished:
             return
         if not turn.choices:
+            current = self._turn or turn
             self._switch(turn)
             self._choice(0)
+            self._switch(current)
         self._end_turn(turn, ended)
         turn.finish()
         self._over.update({id: choice for choice in turn.choices.values() for id in choice.by_id})

@@ -163,6 +163,36 @@ def test_messages_side_by_side_are_turns() -> None:
     assert [TurnOpened(None), TurnEnded(None), TurnOpened(None, restart=True), TurnEnded(None)] == again
 
 
+def test_a_run_is_the_message_that_waits_for_it() -> None:
+    """Chunks that go by the run's id belong to the message that a chunk with the provider's id opened."""
+    deltas = translate(
+        chunk(id="resp_1"),
+        chunk(piece(0, "{}", id="c", name="f"), id="lc_run-1"),
+        chunk(id="lc_run-1", chunk_position="last"),
+    )
+
+    assert [TurnOpened("resp_1", "resp_1"), Labelled(0, 0, "c", "f", "{}"), TurnEnded("resp_1")] == deltas
+
+
+def test_the_empty_last_chunk_goes_by_the_run() -> None:
+    """LangChain's own last chunk ends the message, although all others had the provider's id."""
+    deltas = translate(
+        chunk(piece(0, "{}", id="c", name="f")),
+        chunk(id="lc_run-1", chunk_position="last"),
+    )
+
+    assert [OPENED, Labelled(0, 0, "c", "f", "{}"), TurnEnded("m")] == deltas
+
+
+def test_a_run_that_could_be_two_messages_is_its_own() -> None:
+    """Where two messages wait, and where the one that is open has told something, a run is another message."""
+    two = translate(chunk(id="a"), chunk(id="b"), chunk(content="x", id="lc_run-1"))
+    told = translate(chunk(content="x"), chunk(content="y", id="lc_run-1"))
+
+    assert [TurnOpened(key, key) for key in ("a", "b", "lc_run-1")] == two[:3]
+    assert [OPENED, TextFragment(0, "x"), TurnOpened("lc_run-1", "lc_run-1"), TextFragment(0, "y")] == told
+
+
 def test_text_is_told_once() -> None:
     """A finished message repeats what its chunks said."""
     whole = {"type": "ai", "id": "m", "content": "Hi", "response_metadata": {"finish_reason": "stop"}}

@@ -375,6 +375,15 @@ def test_turns_without_keys() -> None:
 # Choices.
 
 
+def test_an_empty_turn_is_finished_without_becoming_the_current_one() -> None:
+    """At the close the current turn stays current, whatever turns before it had nothing to tell."""
+    assembler = new()
+    assembler.advance([TurnOpened("a"), TurnOpened("b"), head(0, A), CALLS])
+    assembler.close()
+
+    assert ["c0"] == [call.id for call in assembler.snapshot().calls]
+
+
 def test_one_last_event_for_each_choice() -> None:
     """Each choice has one last event; all of them come last, in order."""
     events = told(

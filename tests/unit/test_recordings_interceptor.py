@@ -25,7 +25,7 @@ def asked(id: str, **more: Any) -> dict[str, Any]:
 
 def came(id: str, content: Any, at: float = 0) -> dict[str, Any]:
     """Return the record of an event."""
-    stamp = f"2026-01-01T00:00:0{at}+00:00"
+    stamp = f"2026-01-01T00:00:{at:09.6f}+00:00"
     return {
         "type": "response_chunk",
         "request_id": id,

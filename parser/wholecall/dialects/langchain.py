@@ -8,7 +8,8 @@
     event: error     {"message", …}         event: end
 
 Also in LC-JSON, `{"lc": 1, "type": "constructor", "id": […], "kwargs": {…}}`. Chunks are bound by their labels,
-as in chat completions; indices may be words. The id of a message tells streams side by side apart. `tool_calls`
+as in chat completions; indices may be words. The id of a message tells streams side by side apart; chunks that
+have none of the provider get LangChain's own id of the run, after a first one with the provider's. `tool_calls`
 of a chunk are guesses: LangChain closes the brackets of what has come so far. They count only in a whole message
 of which no chunk came, and there the last call may be such a guess, so that the turn's reason decides on it.
 A whole message has the type `ai`; LangServe wraps it in `output`. Messages of people and tools are skipped.
@@ -46,6 +47,7 @@ from wholecall.framing.frame import Frame
 
 __all__ = ["LangChainTranslator", "detect", "is_message"]
 
+_RUN = ("lc_run-", "run-")  # what ids begin with that LangChain gives to chunks without one
 _WHOLE = frozenset({"ai", "AIMessage"})
 _OURS = _WHOLE | {"AIMessageChunk"}
 _LISTS = frozenset({"messages", "messages/partial", "messages/complete"})
@@ -76,6 +78,7 @@ class LangChainTranslator(Translator):
         self._key: str | None = None
         self._open: set[str | None] = set()
         self._ended: set[str | None] = set()
+        self._runs: dict[str, str] = {}  # ids of runs, and of the messages that they are
         self._called: set[str | None] = set()  # messages of which chunks told calls
         self._spoken: set[str | None] = set()  # messages of which chunks told text
         self._shown: dict[tuple[str | None, object], str] = {}  # what cumulative messages said so far
@@ -123,7 +126,7 @@ class LangChainTranslator(Translator):
         self, message: Message, run: str | None, *, whole: bool, partial: bool = False
     ) -> list[Delta]:
         """Say what a message or a chunk says; `run` is its key where its own id is none."""
-        id_ = id_label(message.id)
+        id_ = self._id(message)
         key = run or id_ or self._key
         if key in self._ended and key is not None:
             return []  # LangGraph tells finished messages again
@@ -137,6 +140,18 @@ class LangChainTranslator(Translator):
         if whole or message.chunk_position == "last":
             deltas += self._end(key)
         return deltas
+
+    def _id(self, message: Message) -> str | None:
+        """Return the id by which a message goes: a run's id is that of the one message that it can be."""
+        id_ = id_label(message.id)
+        if id_ is None or not id_.startswith(_RUN) or id_ in self._open:
+            return id_
+        told = set() if message.chunk_position == "last" else self._called | self._spoken
+        taken = {*self._runs.values(), *told, None}
+        waiting = [key for key in self._open - taken if key and not key.startswith(_RUN)]
+        if id_ not in self._runs and len(waiting) == 1:
+            self._runs[id_] = waiting[0]
+        return self._runs.get(id_, id_)
 
     def _opened(self, key: str | None, id_: str | None, message: Message) -> list[Delta]:
         if key == self._key and key in self._open:

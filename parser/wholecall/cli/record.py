@@ -1,0 +1,167 @@
+"""The command `wholecall record`: save a stream with its chunks and times while it passes through.
+
+Theory of operation. What comes is written to the recording first and passed on then, chunk by chunk, as the
+transport delivers it. Of a URL only what names no key is kept: no query, no user, no header.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from wholecall.cli.options import add_command_parser
+from wholecall.cli.out import FOUND, OK, UNREADABLE, complain
+from wholecall.recordings import Recorder
+
+__all__ = ["add_command"]
+
+_PIECE = 64 * 1024
+_FIRST_ERROR = 400
+_TROUBLE = (OSError, http.client.HTTPException)
+_ABOUT = """\
+Save a stream with the boundaries and times of its chunks, and pass it on to standard output: of a URL, or of
+standard input. The file is wholecall's own format, JSON lines (docs/recordings.md); what is in it when the stream
+breaks off, or the program is stopped, can be read.
+
+Request headers, and the query of the URL, are sent and not saved: they hold keys.
+"""
+_EXAMPLES = """\
+examples:
+  curl -sN ... | wholecall record -o answer.jsonl | less      between two programs
+  wholecall record -q -o answer.jsonl https://api.example/v1/messages \\
+      -H "x-api-key: $KEY" -H 'content-type: application/json' -d @request.json
+  wholecall record -q --append -o all.jsonl ...               several in one file
+  wholecall replay answer.jsonl                               and look at it
+
+exit status:
+  0  the stream was saved to its end
+  1  the server answered with an error (saved too)
+  2  the command line was wrong
+  3  the stream broke off (what came is saved), the URL could not be reached, or the file not be written
+"""
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the program's parser."""
+    command = add_command_parser(
+        commands, "record", "save a stream while it passes through", _ABOUT, _EXAMPLES
+    )
+    command.set_defaults(run=_record)
+    add = command.add_argument
+    add("url", nargs="?", metavar="URL", type=_url, help="what to ask for; standard input by default")
+    add("-o", "--output", metavar="OUT", required=True, help="the recording; compressed if it ends in .gz")
+    add("--append", action="store_true", help="keep what the file holds, and add a recording")
+    add("-q", "--quiet", action="store_true", help="pass nothing on to standard output")
+    add("-X", "--method", metavar="M", help="the HTTP method; GET, or POST with -d")
+    add(
+        "-H",
+        "--header",
+        action="append",
+        default=[],
+        type=_header,
+        metavar="H",
+        help="a header, 'name: value'",
+    )
+    add("-d", "--data", metavar="BODY", help="the body of the request; @FILE reads a file, @- standard input")
+
+
+def _url(text: str) -> str:
+    if urlsplit(text).scheme not in {"http", "https"}:
+        raise argparse.ArgumentTypeError("it is no http or https URL")
+    return text
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise argparse.ArgumentTypeError("a header is 'name: value'")
+    return name.strip(), value.strip()
+
+
+def _record(options: argparse.Namespace) -> int:
+    if options.url is None:
+        stdin: Any = sys.stdin.buffer  # which has `read1`, whatever its type says
+        return _save(options, stdin.read1, {})
+    try:
+        response = _asked(options)
+    except _TROUBLE as error:
+        complain(f"cannot reach the server: {getattr(error, 'reason', None) or type(error).__name__}")
+        return UNREADABLE
+    with response:
+        known = {
+            "method": response.method_sent,
+            "url": _without_keys(options.url),
+            "status": response.status,
+            "content_type": response.headers.get("content-type"),
+        }
+        code = _save(options, response.read1, known)
+    return code or (FOUND if response.status >= _FIRST_ERROR else OK)
+
+
+def _asked(options: argparse.Namespace) -> Any:
+    """Send the request and return the response, whatever its status.
+
+    Raises:
+        OSError: the server cannot be reached, or a file of data not be read.
+        http.client.HTTPException: what it says is no HTTP.
+    """
+    data = None if options.data is None else _data(options.data)
+    request = urllib.request.Request(options.url, data, dict(options.header), method=options.method)  # noqa: S310 - http(s) only
+    try:
+        response: Any = urllib.request.urlopen(request)  # noqa: S310 - as above
+    except urllib.error.HTTPError as error:
+        response = error  # the body of an error is a recording like any other
+    response.method_sent = request.get_method()
+    return response
+
+
+def _data(text: str) -> bytes:
+    if text == "@-":
+        return sys.stdin.buffer.read()
+    if text.startswith("@"):
+        with open(text[1:], "rb") as file:  # noqa: PTH123 - as it was typed
+            return file.read()
+    return text.encode()
+
+
+def _without_keys(url: str) -> str:
+    """Return a URL without user, query and fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _save(options: argparse.Namespace, take: Callable[[int], bytes], known: dict[str, Any]) -> int:
+    """Save a stream, pass it on, and return the exit code."""
+    trouble: list[Exception] = []
+    try:
+        recorder = Recorder(options.output, append=options.append, **known)
+    except OSError as error:
+        complain(f"{options.output}: {error.strerror}")
+        return UNREADABLE
+    with recorder:
+        for chunk in recorder.through(_chunks(take, trouble)):
+            if not options.quiet:
+                sys.stdout.buffer.write(chunk)
+                sys.stdout.buffer.flush()
+    if trouble:
+        complain(f"the stream broke off: {type(trouble[0]).__name__}; what came is in {options.output}")
+    return UNREADABLE if trouble else OK
+
+
+def _chunks(take: Callable[[int], bytes], trouble: list[Exception]) -> Iterator[bytes]:
+    """Yield what the transport delivers; note what ends it before its time."""
+    while True:
+        try:
+            chunk = take(_PIECE)
+        except _TROUBLE as error:
+            trouble.append(error)
+            return
+        if not chunk:
+            return
+        yield chunk

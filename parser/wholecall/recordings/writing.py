@@ -1,0 +1,128 @@
+"""Recordings written for others: the bare bytes, an HTTP archive, a session of messages.
+
+Theory of operation. Each writer yields the file in pieces and takes one recording at a time, so memory holds
+one. A session tells what came out of the streams, not the bytes: it follows the Session Trace Simple format of
+the Hugging Face Hub, a header line and then a line for each message.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from wholecall.events import ToolCall
+from wholecall.iterate import turns
+from wholecall.recordings.bodies import value_to_bytes
+from wholecall.recordings.model import Recording, Request
+from wholecall.turns import Turn
+
+__all__ = ["WRITERS", "to_archive", "to_bytes", "to_session"]
+
+_VERSION = "1.2"  # of HAR
+_HARNESS = "wholecall"
+
+
+def to_bytes(recordings: Iterable[Recording]) -> Iterator[bytes]:
+    """Yield the bytes of the recordings, one behind the other."""
+    for recording in recordings:
+        yield from (chunk for _, chunk in recording.chunks)
+
+
+def to_archive(recordings: Iterable[Recording]) -> Iterator[bytes]:
+    """Yield a HAR 1.2 file with an entry for each recording; boundaries and times of chunks are lost."""
+    creator = value_to_bytes({"name": _HARNESS, "version": ""})
+    yield b'{"log":{"version":"%b","creator":%b,"entries":[\n' % (_VERSION.encode(), creator)
+    comma = b""
+    for recording in recordings:
+        yield comma + value_to_bytes(_entry(recording))
+        comma = b",\n"
+    yield b"\n]}}\n"
+
+
+def _entry(recording: Recording) -> dict[str, Any]:
+    pieces = list(recording.chunks)
+    body = b"".join(chunk for _, chunk in pieces)
+    last = next((at for at, _ in reversed(pieces) if at is not None), 0)
+    request = recording.request or Request()
+    kind = recording.content_type or "text/plain"
+    content: dict[str, Any] = {"size": len(body), "mimeType": kind}
+    try:
+        # Without a charset readers guess one, and text that is not ASCII comes out as another.
+        content["text"] = body.decode("utf-8" if "charset" in kind else "ascii")
+    except UnicodeDecodeError:
+        content |= {"text": base64.b64encode(body).decode(), "encoding": "base64"}
+    return {
+        "startedDateTime": recording.meta.get("started", "1970-01-01T00:00:00Z"),
+        "time": last * 1000,
+        "request": {
+            "method": request.method or "POST",
+            "url": request.url or "",
+            **_EMPTY,
+            "queryString": [],
+        },
+        "response": {
+            "status": recording.status or 200,
+            "statusText": "",
+            "redirectURL": "",
+            "content": content,
+            **_EMPTY,
+        },
+        "cache": {},
+        "timings": {"send": 0, "wait": 0, "receive": last * 1000},
+        "comment": recording.name,
+    }
+
+
+_EMPTY: dict[str, Any] = {
+    "httpVersion": "HTTP/1.1",
+    "cookies": [],
+    "headers": [],
+    "headersSize": -1,
+    "bodySize": -1,
+}
+
+
+def to_session(recordings: Iterable[Recording]) -> Iterator[bytes]:
+    """Yield a session: a message of the assistant for each turn, with the calls that are whole."""
+    begun = False
+    for recording in recordings:
+        if not begun:
+            yield _line({"type": "session", "harness": _HARNESS, "id": recording.name})
+            begun = True
+        for turn in turns((chunk for _, chunk in recording.chunks), recording.dialect or "auto"):
+            yield _line({"type": "message", "message": _message(turn)})
+
+
+def _message(turn: Turn) -> dict[str, Any]:
+    calls = [
+        {"id": call.id, "function": {"name": call.name, "arguments": _arguments(call)}} for call in turn.calls
+    ]
+    said = {
+        "role": "assistant",
+        "content": turn.text,
+        "reasoningContent": turn.reasoning.text,
+        "toolCalls": calls,
+        "model": turn.model,
+    }
+    return {name: value for name, value in said.items() if value or name in {"role", "content"}}
+
+
+def _arguments(call: ToolCall) -> str:
+    """Return arguments as JSON: the text as it came if it is, else what it was read as."""
+    return call.raw_arguments if call.status == "exact" else value_to_bytes(call.arguments).decode()
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return (
+        json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+        + b"\n"
+    )
+
+
+WRITERS: dict[str, Callable[[Iterable[Recording]], Iterator[bytes]]] = {
+    "raw": to_bytes,
+    "har": to_archive,
+    "session": to_session,
+}

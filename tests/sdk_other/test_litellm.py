@@ -1,0 +1,71 @@
+"""Streams of `litellm`, which retells every provider's chunks as Chat Completions.
+
+They have an environment of their own: litellm's requirements and those of the SDKs exclude each other.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.sdks import Truth, expected, invented, swept
+
+pytestmark = pytest.mark.sdk
+
+
+RETOLD = (
+    "arguments-unicode",
+    "content-among-calls",
+    "cut-length",
+    "cut-relabelled",
+    "error-event",
+    "finish-never",
+    "index-missing",
+    "long-file",
+    "parallel-interleaved",
+    "single-call",
+    "zero-argument-empty",
+)
+# A call whose arguments come in a member that litellm does not know looks as if it had none; and a stream that
+# ends without a reason is given one.
+CHAT_INVENTED = {
+    "arguments-parsed-beside": (("call_parsed", "check_address", {}),),
+    "dropped-connection": (("call_d1", "lower_gate", {"gate": 2}),),
+}
+
+
+def test_chunks_of_chat_tell_what_the_bytes_tell() -> None:
+    """Chunks of a server of Chat Completions tell the calls and drops of its bytes; its error is raised."""
+    truths = {"error-event": Truth("MidStreamFallbackError")}
+
+    assert expected("chat-completions", truths, only=RETOLD) == swept(
+        "litellm-chat", "chat-completions", only=RETOLD
+    )
+
+
+def test_chunks_of_chat_invent_what_litellm_invents() -> None:
+    """In no recording comes a call out that was not on the wire, but for those that litellm makes."""
+    assert CHAT_INVENTED == invented(swept("litellm-chat", "chat-completions"), "chat-completions")
+
+
+BLOCKS = ("cut-max-tokens", "long-edit", "text-and-thinking-parallel", "unicode-pieces", "zero-argument")
+MESSAGES_INVENTED = {
+    # Blocks side by side are mixed up, and arguments that come with the start of a block are lost.
+    "blocks-interleaved": (("toolu_c2", "crop_col", {}),),
+    "input-at-start": (("toolu_01Start", "rotate_logs", {}),),
+    # That a block or a message is over is lost.
+    "cut-max-tokens-parses": (("toolu_01Del", "delete_files", {"root": "/srv"}),),
+    "dropped-connection": (("toolu_01Out", "check_out", {"guest": 9}),),
+    # What Anthropic executes looks like a call to execute.
+    "pause-turn": (("srvtoolu_01Code", "bash_code_execution", {"command": 'python -c "print({1: 2})"'}),),
+    "server-tool": (("srvtoolu_01Search", "web_search", {"query": "ferry strike Calais"}),),
+}
+
+
+def test_chunks_of_messages_tell_what_the_bytes_tell() -> None:
+    """Chunks of Anthropic's messages tell the calls and drops of usual streams."""
+    assert expected("anthropic", {}, only=BLOCKS) == swept("litellm-anthropic", "anthropic", only=BLOCKS)
+
+
+def test_chunks_of_messages_invent_what_litellm_invents() -> None:
+    """In no recording comes a call out that was not on the wire, but for those that litellm makes."""
+    assert MESSAGES_INVENTED == invented(swept("litellm-anthropic", "anthropic"), "anthropic")
