@@ -2,13 +2,14 @@
 
 A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, `--recordings=DIR`) and skip
 where the folder they ask for is not given; `sdk` tests need the extra of their folder, and skip without it;
-`slow` and `sdk` tests are deselected unless asked for.
+`browser` tests need a browser and skip without it; `slow`, `sdk` and `browser` tests are deselected unless asked for.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 from pathlib import Path
 
 import hypothesis
@@ -16,6 +17,7 @@ import pytest
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _CASE_FOLDERS = {"vectors_dir": "--vectors", "recordings_dir": "--recordings"}
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # The `sdk` tests by folder, each with an extra of its name: what has to be there.
 _SDKS = {
     "sdk": [
@@ -71,10 +73,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the `cases` tests whose folder is not given, and the `sdk` tests where there are no SDKs."""
+    """Skip `cases` tests whose folder is not given, `sdk` tests without SDKs, `browser` tests without a browser."""
     for item in items:
         if item.get_closest_marker("sdk") is not None:
             _prepare_sdk(item)
+        if item.get_closest_marker("browser") is not None and not any(map(shutil.which, _BROWSERS)):
+            item.add_marker(pytest.mark.skip(reason=f"needs a browser: no {', '.join(_BROWSERS)}"))
         if item.get_closest_marker("cases") is None:
             continue
         asked = [

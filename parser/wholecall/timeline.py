@@ -187,10 +187,7 @@ class Timeline:
         steps = list(self._take(Piece(rest, "end"))) if rest else []
         frames = self._framing.close() if self._framing is not None else []
         self._events += self._parser.close()
-        # Two frames at most, a JSON text among the lines and an event; what they did cannot be told apart.
-        steps += [self._step(frame, 0, []) for frame in frames[:-1]]
-        steps.append(self._step(frames[-1] if frames else None, self._size, self._taken(), end=True))
-        return steps
+        return [*steps, *self._steps(frames, self._size, end=True)]
 
     def _begin(self, framing: str) -> None:
         self._framing = FRAMINGS[framing](self._limits)
@@ -208,11 +205,18 @@ class Timeline:
         self._size += len(piece.data)
         if piece.kind == "open" or not (frames or self._events):
             return
+        yield from self._steps(frames, self._size if self._mark is None else self._mark)
+        self._mark = 0 if is_head else None
+
+    def _steps(self, frames: list[Frame], size: int, *, end: bool = False) -> Iterator[Step]:
+        """Yield the steps of the first `size` bytes.
+
+        Two frames at most come at once, at the end a JSON text among the lines and an event. What they did
+        cannot be told apart, nor their bytes; the last has all.
+        """
         for frame in frames[:-1]:
             yield self._step(frame, 0, [])
-        size = self._size if self._mark is None else self._mark
-        yield self._step(frames[-1] if frames else None, size, self._taken())
-        self._mark = 0 if is_head else None
+        yield self._step(frames[-1] if frames else None, size, self._taken(), end=end)
 
     def _taken(self) -> list[Event[Any]]:
         events, self._events = self._events, []

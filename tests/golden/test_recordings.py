@@ -11,6 +11,7 @@ import pytest
 from tests.support import bless
 from wholecall.dialects import table
 from wholecall.events import BuiltinToolCall, CustomToolCall, Event, ServerToolCall, ToolCall, ToolCallDropped
+from wholecall.repairing import Repairer
 
 pytestmark = pytest.mark.cases
 
@@ -128,3 +129,25 @@ def test_no_random_cut_changes_an_event_of_a_recorded_stream(recordings_dir: Pat
         whole = bless.parse([data])
         wrong += [(name, seed) for seed in range(50) if bless.parse(bless.at_random(data, seed)) != whole]
     assert wrong == []
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "chat-completions", "responses"])
+def test_repaired_recordings_give_the_same_calls(recordings_dir: Path, dialect: str) -> None:
+    """Law 49: every recorded stream, repaired and read again, gives the calls that it gave before."""
+    wrong = []
+    for name, data in _streams(recordings_dir, dialect):
+        repairer = Repairer()
+        out = repairer.feed(data) + repairer.close()
+        before, after = ([_label(event) for event in _ended(bless.parse([d]))] for d in (data, out))
+        if [told for told in before if told is not None] != [told for told in after if told is not None]:
+            wrong.append((name, before, after))
+    assert wrong == []
+
+
+def _label(event: Any) -> Any:
+    """Return what must survive of an executable call."""
+    if isinstance(event, (ServerToolCall, ToolCallDropped)):
+        return None
+    if isinstance(event, BuiltinToolCall):
+        return event.id, event.kind, event.arguments
+    return event.id, event.name, event.input if isinstance(event, CustomToolCall) else event.arguments

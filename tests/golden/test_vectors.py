@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import bless, encode, transcript_rules
+from tests.support import bless, encode, naive, transcript_rules
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from wholecall import ToolCallParser
 from wholecall.arguments import parse_arguments
@@ -23,6 +23,7 @@ from wholecall.history import (
     repair_transcript,
     shrink_arguments,
 )
+from wholecall.repairing import Repairer
 
 pytestmark = pytest.mark.cases
 
@@ -325,3 +326,39 @@ def test_transcripts_are_repaired(vectors_dir: Path) -> None:
     """Each transcript comes out as it must, with the facts that belong to it; thoughts are counted."""
     cases = _load(vectors_dir, "policies.json")["R3_transcript"]
     assert _failed((case["id"], _transcript_complaints(case)) for case in cases) == {}
+
+
+def _repaired(data: bytes) -> bytes:
+    repairer = Repairer()
+    return repairer.feed(data) + repairer.close()
+
+
+def _repair_complaints(case: dict[str, Any]) -> list[str]:
+    """Read a repaired stream of the battery with loops that go by index, set labels once or append them."""
+    out = _repaired(case["sse"].encode())
+    expected = [] if case["expect"] == "drop" else case["expect"]
+    complaints = []
+    for style in naive.STYLES:
+        found = naive.read_calls("chat-completions", out, style)
+        told = [{"name": name, "arguments": json.loads(text)} for _, name, text in found]
+        if told != [{key: wanted[key] for key in ("name", "arguments")} for wanted in expected]:
+            complaints.append(f"{style}: {told}")
+        if len({id for id, _, _ in found}) != len(found) or any(not id for id, _, _ in found):
+            complaints.append(f"{style}: ids {found}")
+    reasons = set(naive.finish_reasons(out))
+    if (reasons == {"tool_calls"}) != bool(expected):
+        complaints.append(f"reasons {reasons}")
+    return complaints
+
+
+def test_naive_loops_survive_the_battery_when_it_is_repaired(vectors_dir: Path) -> None:
+    """From each repaired stream of the battery naive loops get exactly the expected calls, under unlike ids."""
+    cases = _load(vectors_dir, "quirk_battery.json")
+    assert _failed((case["id"], _repair_complaints(case)) for case in cases) == {}
+
+
+def test_a_healthy_stream_of_the_battery_is_untouched(vectors_dir: Path) -> None:
+    """The streams of the battery that every loop survives come out byte for byte."""
+    cases = _load(vectors_dir, "quirk_battery.json")
+    same = [case["id"] for case in cases if _repaired(case["sse"].encode()) == case["sse"].encode()]
+    assert same == ["B01", "B22"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.hygiene.source_tree import module_path, modules
+from tests.hygiene.source_tree import PACKAGE, module_path, modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +72,15 @@ def test_no_file_is_long() -> None:
     """No module has more than 400 lines."""
     lines = {name: module_path(name).read_text("utf-8").count("\n") for name in modules()}
 
+    assert {} == {name: count for name, count in lines.items() if count > MAX_FILE_LINES}
+
+
+def test_no_part_of_a_page_is_long() -> None:
+    """Scripts, styles and markup that the package carries obey the limit of modules."""
+    parts = [path for kind in ("js", "css", "html") for path in PACKAGE.rglob(f"*.{kind}")]
+    lines = {path.name: path.read_text("utf-8").count("\n") for path in parts}
+
+    assert lines
     assert {} == {name: count for name, count in lines.items() if count > MAX_FILE_LINES}
 
 

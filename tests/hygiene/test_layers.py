@@ -28,7 +28,7 @@ LAYERS = (
         "events",
         "deltas",
     ),
-    ("lexical", "recovery", "strict", "tools", "arguments", "framing", "dialects"),
+    ("lexical", "recovery", "strict", "tools", "arguments", "framing", "dialects", "encoders"),
     (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
@@ -36,9 +36,9 @@ LAYERS = (
     ("door", "objects", "stream"),
     (
         *("pieces", "call_watch", "timeline"),
-        *("sources", "iterate", "wrap", "recordings", "replay", "golden", "serving", "history"),
+        *("sources", "iterate", "wrap", "recordings", "replay", "golden", "serving", "history", "repairing"),
     ),
-    ("cli", "__main__", "pytest_plugin"),
+    ("transport", "cli", "__main__", "pytest_plugin"),
     ("",),
 )
 PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}

@@ -39,7 +39,11 @@ def test_the_two_commands_are_there(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/dialects.md", "docs/errors.md", "docs/recordings.md", "docs/transcripts.md"]
+    "page",
+    [
+        "README.md",
+        *(f"docs/{name}.md" for name in ("dialects", "errors", "inspect", "recordings", "transcripts")),
+    ],
 )
 def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python block of a page runs by itself, from the project's root."""

@@ -5,11 +5,21 @@ They have an environment of their own: litellm's requirements and those of the S
 
 from __future__ import annotations
 
+import re
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from tests.support.sdks import Truth, expected, invented, swept
+from tests.hygiene.source_tree import PROJECT
+from tests.support.loopback import serve
+from tests.support.sdks import Truth, answer, expected, from_bytes, invented, read, swept
+from tests.support.surfaces import CLIENTS, MESSAGES
+from wholecall import wrap
 
 pytestmark = pytest.mark.sdk
+
+README = PROJECT / "README.md"
 
 
 RETOLD = (
@@ -69,3 +79,16 @@ def test_chunks_of_messages_tell_what_the_bytes_tell() -> None:
 def test_chunks_of_messages_invent_what_litellm_invents() -> None:
     """In no recording comes a call out that was not on the wire, but for those that litellm makes."""
     assert MESSAGES_INVENTED == invented(swept("litellm-anthropic", "anthropic"), "anthropic")
+
+
+def test_the_line_of_the_readme_gives_the_calls() -> None:
+    """The README's line as it stands gives the calls that the bytes tell."""
+    (line,) = re.findall(r"^\| litellm \| `(stream = [^`]+)` \|$", README.read_text("utf-8"), re.MULTILINE)
+    recording = ("chat-completions", "parallel-interleaved")
+    with serve(answer(*recording)) as server, CLIENTS["litellm-chat"](server.url) as complete:
+        names: dict[str, Any] = {"wrap": wrap, "litellm": SimpleNamespace(completion=complete)}
+        names |= {"model": "openai/m", "messages": MESSAGES}
+        exec(line, names)  # noqa: S102 - the README is ours
+        found = read(names["stream"])
+
+    assert from_bytes(*recording).calls == found.told.calls

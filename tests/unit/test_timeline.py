@@ -318,6 +318,62 @@ class TestChanges:
             ("streaming", "settled", ":1}", 7),
         ] == [(one.before, one.after, one.added, one.size) for one in found[:3]]
 
+    def test_deltas_behind_a_whole_object(self) -> None:
+        """Fragments replace the object that a block began with, as the parser reads them."""
+        block = {"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}
+        frames = [
+            {"type": "message_start", "message": {"id": "m", "model": "x"}},
+            {"type": "content_block_start", "index": 0, "content_block": block},
+            *(
+                {
+                    "type": "content_block_delta",
+                    "index": 0,
+                    "delta": {"type": "input_json_delta", "partial_json": one},
+                }
+                for one in ('{"b"', ":2}")
+            ),
+            {"type": "content_block_stop", "index": 0},
+        ]
+        found = changes(b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in frames))
+
+        assert [('{"a": 1}', False, 8), ('{"b"', True, 4), (":2}", False, 7)] == [
+            (one.added, one.replaced, one.size) for one in found[:3]
+        ]
+
+    def test_labels_that_come_to_nothing(self) -> None:
+        """A call that might only have been labels again, and was, never appears."""
+        found = changes(
+            chat(fragment('{"a":1}', id="c1", name="f")),
+            chat({"index": 0, "id": "c2"}),
+            chat(finish="tool_calls"),
+            DONE,
+        )
+
+        assert {0} == {one.index for one in found}
+
+    def test_turns_side_by_side(self) -> None:
+        """A call of a response in flight is told by its turn, whichever response came last."""
+        frames = []
+        for key in ("r1", "r2"):
+            item = {"type": "function_call", "id": key, "call_id": f"c-{key}", "name": "f", "arguments": ""}
+            where = {"response_id": key, "output_index": 0, "item_id": key}
+            frames += [
+                {
+                    "type": "response.created",
+                    "event_id": "e",
+                    "response": {"id": key, "object": "realtime.response"},
+                },
+                {"type": "response.output_item.added", **where, "item": item},
+            ]
+            frames.append({"type": "response.function_call_arguments.delta", **where, "delta": "{"})
+        where = {"response_id": "r1", "output_index": 0, "item_id": "r1"}
+        frames.append({"type": "response.function_call_arguments.delta", **where, "delta": "}"})
+        stream = b"".join(json.dumps(one).encode() + b"\n" for one in frames)
+
+        assert [(0, "{"), (1, "{"), (0, "}")] == [
+            (one.turn, one.added) for one in changes(stream, dialect="openai-realtime") if one.added
+        ]
+
     def test_a_hole(self) -> None:
         """Where a frame could not be read, the open calls say that text may be lost."""
         found = changes(chat(fragment('{"a":', id="c1", name="f")), b'data: {"choices":[{"del\n\n')

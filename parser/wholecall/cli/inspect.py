@@ -118,12 +118,7 @@ def _inspect(options: argparse.Namespace) -> int:
         for recording in recordings:
             output.begin(recording.name)
             try:
-                for step in _steps(recording, options):
-                    _count(tally, step)
-                    output.step(step)
-                    if options.follow:
-                        sys.stdout.flush()
-                tally.recordings += 1
+                _show(recording, options, tally, output)
             except BadRecording as error:
                 tally.unreadable += 1
                 sys.stdout.flush()  # the complaint comes behind what was shown before it
@@ -131,6 +126,16 @@ def _inspect(options: argparse.Namespace) -> int:
         tally.skipped = recordings.skipped.total()
     output.end(tally.summary())
     return UNREADABLE if tally.unreadable else OK
+
+
+def _show(recording: Recording, options: argparse.Namespace, tally: Tally, output: Output) -> None:
+    for step in _steps(recording, options):
+        for event in step.events:
+            tally.add(event)
+        output.step(step)
+        if options.follow:
+            sys.stdout.flush()
+    tally.recordings += 1
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -162,11 +167,6 @@ def _timed(
         now = clock()
         began = now if began is None else began
         yield now - began, data
-
-
-def _count(tally: Tally, step: Step) -> None:
-    for event in step.events:
-        tally.add(event)
 
 
 # Outputs.

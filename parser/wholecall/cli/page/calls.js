@@ -15,11 +15,19 @@ function drawCalls(place, model, step) {
   if (!all.length) cards.push(element("p", "empty", "No call has begun."));
   place.replaceChildren(...cards);
   const touched = place.querySelector(".touched");
-  if (touched) touched.scrollIntoView({ block: "nearest" });
+  if (touched) bring(place, touched);
   for (const text of place.querySelectorAll("pre")) {
     const added = text.querySelector("mark:not(.edited)");
     text.scrollTop = added ? added.offsetTop - text.offsetTop - 100 : text.scrollHeight;
   }
+}
+
+// Brings a card into sight, and scrolls nothing but the cards.
+function bring(place, card) {
+  const top = card.offsetTop - place.offsetTop - 10;
+  const room = place.clientHeight - card.offsetHeight - 20;
+  if (top < place.scrollTop || room < 0) place.scrollTop = top;
+  else if (top > place.scrollTop + room) place.scrollTop = top - room;
 }
 
 // Of many calls those that just changed, then those that are open, then the latest.

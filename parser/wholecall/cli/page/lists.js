@@ -77,7 +77,7 @@ function paintFrame(model, now, row, n) {
   facts.append(element("span", "number", `#${n}`), element("span", "", `byte ${step.offset.toLocaleString("en")}`));
   if (step.time !== null) facts.append(element("span", "", `${step.time.toFixed(3)} s`));
   facts.append(element("b", "", step.name));
-  row.append(facts, element("div", "what", step.summary || "(empty)"));
+  row.append(facts, element("div", "what", inLine(step.summary) || "(empty)"));
   mark(row, facts, model.kinds[n], n === now, n > now);
 }
 
@@ -85,7 +85,7 @@ function paintEvent(model, now, row, n) {
   const { step, event } = model.events[n];
   const facts = element("div", "facts");
   facts.append(element("span", "number", `#${step}`), element("b", "", event.type.replaceAll("_", " ")));
-  row.append(facts, element("div", "what", inShort(event)));
+  row.append(facts, element("div", "what", inLine(inShort(event))));
   mark(row, facts, kindOfEvent(event), step === now, step > now);
 }
 

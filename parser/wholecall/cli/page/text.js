@@ -30,6 +30,11 @@ function chip(kind, text) {
   return element("span", `chip ${kind}`, text);
 }
 
+// Returns the text on one line.
+function inLine(text) {
+  return text.replaceAll("\n", "\\n").replaceAll("\t", "\\t");
+}
+
 // Shows a text of any length: its beginning, and how much more there is.
 function fill(place, text) {
   const shown = element("span", "", text.slice(0, MAX_SHOWN));

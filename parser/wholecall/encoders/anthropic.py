@@ -1,0 +1,157 @@
+"""Events to a strict stream of Anthropic Messages: every block begins, has its deltas, and ends.
+
+Source: Anthropic API reference, "Streaming Messages".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from wholecall.encoders.base import (
+    Encoder,
+    Executable,
+    OpenCall,
+    argument_text,
+    server_sent,
+    tokens_of,
+)
+from wholecall.events import (
+    Event,
+    ReasoningDelta,
+    StreamFault,
+    TextDelta,
+    ToolCall,
+    TurnFinished,
+    TurnStarted,
+)
+from wholecall.vocabulary import Kind
+
+__all__ = ["AnthropicEncoder"]
+
+_REASONS: Final = {"length": "max_tokens", "content_filter": "refusal", "pause": "pause_turn"}
+_UNENDED: Final = frozenset({"error", "aborted", "unknown"})
+_TEXT: Final = {"type": "text", "text": ""}
+_THINKING: Final = {"type": "thinking", "thinking": "", "signature": ""}
+
+
+class AnthropicEncoder(Encoder):
+    """Writes choice 0 of one turn.
+
+    Free-text calls and calls of provider-defined tools have no shape in this dialect and are left out.
+
+    Attributes:
+        next_index: the number of the next content block.
+    """
+
+    def __init__(self) -> None:
+        self.next_index = 0
+        self._open: str | None = None  # the type of the block of speech that is open
+        self._n_calls = 0
+        self._failed = False
+        self._events: dict[type, Callable[[Any], bytes]] = {
+            TurnStarted: self._started,
+            TextDelta: lambda event: self._say(_TEXT, "text_delta", event.text),
+            ReasoningDelta: lambda event: self._say(_THINKING, "thinking_delta", event.text),
+            ToolCall: self.call,
+            TurnFinished: self._finished,
+            StreamFault: self._fault,
+        }
+
+    def encode(self, events: Iterable[Event[Any]]) -> bytes:
+        """Return the frames that say what the events say."""
+        known = self._events
+        return b"".join(
+            known[type(event)](event) for event in events if type(event) in known and event.choice == 0
+        )
+
+    def close(self) -> bytes:
+        """Return nothing: `message_stop` is the end."""
+        return b""
+
+    def call(self, call: Executable) -> bytes:
+        """Return the block of a whole call."""
+        if not isinstance(call, ToolCall):
+            return b""
+        opened, data = self.begin(0, call.id, call.name, argument_text(call))
+        return data + self.end(opened, call)
+
+    def begin(
+        self, choice: int, id: str, name: str, text: str = "", kind: Kind = "function"
+    ) -> tuple[OpenCall, bytes]:
+        """Return a call with the next block's number, and the start of that block."""
+        block = {"type": "tool_use", "id": id, "name": name, "input": {}}
+        data = self._end_speech()
+        call = OpenCall(choice, self.next_index, kind)
+        data += self._start(block)
+        return call, data + (self.more(call, text) if text else b"")
+
+    def more(self, call: OpenCall, text: str) -> bytes:
+        """Return further argument text."""
+        return _delta(call.index, {"type": "input_json_delta", "partial_json": text})
+
+    def end(self, call: OpenCall, whole: Executable) -> bytes:  # noqa: ARG002
+        """Return the end of a call's block."""
+        self._n_calls += 1
+        return _sent({"type": "content_block_stop", "index": call.index})
+
+    def finish(self, reason: str, usage: Mapping[str, Any] | None = None) -> bytes:
+        """Return the frame that tells why the message ended."""
+        delta = {"stop_reason": reason, "stop_sequence": None}
+        return _sent(
+            {"type": "message_delta", "delta": delta, "usage": {"output_tokens": tokens_of(usage)[1]}}
+        )
+
+    def error(self, message: str) -> bytes:
+        """Return the frame that tells of an error; clients raise for it."""
+        return _sent({"type": "error", "error": {"type": "stream_error", "message": message}})
+
+    def _fault(self, event: StreamFault) -> bytes:
+        self._failed = self._failed or event.fatal
+        return self.error(event.detail) if event.fatal else b""
+
+    def _started(self, event: TurnStarted) -> bytes:
+        message: dict[str, Any] = {
+            "id": event.id or "",
+            "type": "message",
+            "role": "assistant",
+            "model": event.model or "",
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": {"input_tokens": 0, "output_tokens": 0},
+        }
+        return _sent({"type": "message_start", "message": message})
+
+    def _say(self, block: Mapping[str, Any], delta: str, text: str) -> bytes:
+        kind = block["type"]
+        data = b""
+        if self._open != kind:
+            data = self._end_speech() + self._start(block)
+            self._open = kind
+        return data + _delta(self.next_index - 1, {"type": delta, kind: text})
+
+    def _start(self, block: Mapping[str, Any]) -> bytes:
+        index = self.next_index
+        self.next_index += 1
+        return _sent({"type": "content_block_start", "index": index, "content_block": block})
+
+    def _end_speech(self) -> bytes:
+        if self._open is None:
+            return b""
+        self._open = None
+        return _sent({"type": "content_block_stop", "index": self.next_index - 1})
+
+    def _finished(self, event: TurnFinished) -> bytes:
+        if self._failed or (event.reason in _UNENDED and not self._n_calls):
+            return b""
+        reason = "tool_use" if self._n_calls else _REASONS.get(event.reason, "end_turn")
+        return self._end_speech() + self.finish(reason, event.usage) + _sent({"type": "message_stop"})
+
+
+def _sent(payload: Mapping[str, Any]) -> bytes:
+    return server_sent(payload, payload["type"])
+
+
+def _delta(index: int, delta: Mapping[str, Any]) -> bytes:
+    return _sent({"type": "content_block_delta", "index": index, "delta": delta})

@@ -1,0 +1,124 @@
+"""What every encoder has: events in, the bytes of a strict stream out.
+
+Theory of operation. An encoder writes one turn. It writes calls only when they are whole, each with its whole name,
+its id, an index of its own from 0 on, and its arguments as JSON text, so that every accumulator, however naive,
+gets them right. What the dialect cannot carry is left out: signatures and other fields in `extra`, calls of a kind
+that it has no shape for (`ServerToolCall` in all of them), and choices other than the first where there is one only.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Union
+
+import msgspec
+
+from wholecall.events import BuiltinToolCall, CustomToolCall, Event, ToolCall
+from wholecall.vocabulary import Kind
+
+__all__ = ["Encoder", "Executable", "OpenCall", "argument_text", "json_bytes", "server_sent", "tokens_of"]
+
+Executable = Union[ToolCall[Any], CustomToolCall, BuiltinToolCall]
+
+# Readers that split decoded text take these for line ends (U+0085, U+2028, U+2029); JSON may escape them.
+_LINE_ENDS: Final = {b"\xc2\x85": b"\\u0085", b"\xe2\x80\xa8": b"\\u2028", b"\xe2\x80\xa9": b"\\u2029"}
+# What providers call the tokens of a prompt and of an answer.
+_INPUT: Final = ("input_tokens", "prompt_tokens", "promptTokenCount", "inputTokens", "prompt_eval_count")
+_OUTPUT: Final = (
+    "output_tokens",
+    "completion_tokens",
+    "candidatesTokenCount",
+    "outputTokens",
+    "eval_count",
+)
+
+
+class OpenCall(msgspec.Struct, frozen=True):
+    """A call that was begun and is not ended: its choice, its index in the stream, its kind, and its labels."""
+
+    choice: int
+    index: int
+    kind: Kind
+    id: str = ""
+    name: str = ""
+    item_id: str = ""
+
+
+class Encoder(ABC):
+    """Writes the events of one turn, of any dialect, as a strict event stream of its own dialect.
+
+    `encode` is the way in for all events. The others write single things: a whole call, or one in pieces
+    (`begin`, `more`, `end`).
+    """
+
+    @abstractmethod
+    def encode(self, events: Iterable[Event[Any]]) -> bytes:
+        """Return the frames that say what the events say."""
+
+    @abstractmethod
+    def close(self) -> bytes:
+        """Return what ends the stream behind the last event."""
+
+    @abstractmethod
+    def call(self, call: Executable) -> bytes:
+        """Return the frames of a whole call; nothing for a kind that the dialect has no shape for."""
+
+    @abstractmethod
+    def begin(self, choice: int, id: str, name: str, text: str, kind: Kind) -> tuple[OpenCall, bytes]:
+        """Return a call with the next index, and the frames that begin it."""
+
+    @abstractmethod
+    def more(self, call: OpenCall, text: str) -> bytes:
+        """Return further text of a call."""
+
+    @abstractmethod
+    def end(self, call: OpenCall, whole: Executable) -> bytes:
+        """Return the frames that end a call, all of whose text was written."""
+
+    @abstractmethod
+    def error(self, message: str) -> bytes:
+        """Return the frame that tells of an error, in the form for which clients raise."""
+
+
+def argument_text(call: Executable) -> str:
+    """Return the JSON text of a call's arguments (of a free-text call its input).
+
+    It is the wire's own text where that was exact, else the compact JSON of what was read.
+    """
+    if isinstance(call, CustomToolCall):
+        return call.input
+    if isinstance(call, ToolCall) and call.status == "exact":
+        return call.raw_arguments
+    return json.dumps(call.arguments, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def json_bytes(value: object) -> bytes:
+    """Return compact JSON in one line, also for readers that split at more than LF and CR."""
+    try:
+        data = msgspec.json.encode(value)
+    except UnicodeEncodeError:  # a lone surrogate
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        data = text.encode("utf-8", "backslashreplace")
+    if data.isascii():
+        return data
+    for end, escape in _LINE_ENDS.items():
+        data = data.replace(end, escape)
+    return data
+
+
+def server_sent(payload: object, event: str | None = None) -> bytes:
+    """Return one server-sent event."""
+    head = b"" if event is None else b"event: " + event.encode() + b"\n"
+    return head + b"data: " + json_bytes(payload) + b"\n\n"
+
+
+def tokens_of(usage: Mapping[str, Any] | None) -> tuple[int, int]:
+    """Return the tokens of the prompt and of the answer in any provider's words; 0 where it has none."""
+    return _first(usage or {}, _INPUT), _first(usage or {}, _OUTPUT)
+
+
+def _first(usage: Mapping[str, Any], names: Iterable[str]) -> int:
+    found = (usage[name] for name in names if type(usage.get(name)) is int)
+    return next(found, 0)

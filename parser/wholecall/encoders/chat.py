@@ -1,0 +1,146 @@
+"""Events to a strict stream of chat completions.
+
+A call is one fragment: index, id, type, name, arguments. Source: OpenAI API reference, "Chat streaming".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from wholecall.encoders.base import (
+    Encoder,
+    Executable,
+    OpenCall,
+    argument_text,
+    server_sent,
+    tokens_of,
+)
+from wholecall.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    Event,
+    ReasoningDelta,
+    StreamFault,
+    TextDelta,
+    ToolCall,
+    TurnFinished,
+    TurnStarted,
+)
+from wholecall.vocabulary import Kind
+
+__all__ = ["CHUNK", "ChatEncoder"]
+
+CHUNK: Final = "chat.completion.chunk"  # clients skip what calls itself otherwise
+_HEAD: Final = {"id": "", "object": CHUNK, "created": 0, "model": ""}
+_REASONS: Final = {"length": "length", "content_filter": "content_filter", "pause": "stop"}
+_TEXT: Final = {"function": "arguments", "custom": "input"}
+_UNENDED: Final = frozenset({"error", "aborted", "unknown"})
+
+
+class ChatEncoder(Encoder):
+    """Writes one turn with all its choices.
+
+    Calls of provider-defined tools have no shape in this dialect and are left out.
+
+    Args:
+        head: what stands in every chunk beside its choices: id, model and so on.
+    """
+
+    def __init__(self, head: Mapping[str, Any] = _HEAD) -> None:
+        self._head = dict(head)
+        self._n_calls: dict[int, int] = {}  # by choice
+        self._over = False
+        self._failed = False
+        self._events: dict[type, Callable[[Any], bytes]] = {
+            TurnStarted: self._started,
+            TextDelta: lambda event: self._delta(event.choice, {"content": event.text}),
+            ReasoningDelta: lambda event: self._delta(event.choice, {"reasoning_content": event.text}),
+            ToolCall: self._call,
+            CustomToolCall: self._call,
+            TurnFinished: self._finished,
+            StreamFault: self._fault,
+        }
+
+    def encode(self, events: Iterable[Event[Any]]) -> bytes:
+        """Return the chunks that say what the events say."""
+        known = self._events
+        return b"".join(known[type(event)](event) for event in events if type(event) in known)
+
+    def close(self) -> bytes:
+        """Return the `[DONE]` of a turn that has ended."""
+        return b"data: [DONE]\n\n" if self._over else b""
+
+    def call(self, call: Executable) -> bytes:
+        """Return a whole call as one fragment."""
+        if isinstance(call, BuiltinToolCall):
+            return b""
+        kind: Kind = "custom" if isinstance(call, CustomToolCall) else "function"
+        return self.begin(call.choice, call.id, call.name, argument_text(call), kind)[1]
+
+    def begin(
+        self, choice: int, id: str, name: str, text: str = "", kind: Kind = "function"
+    ) -> tuple[OpenCall, bytes]:
+        """Return a call with the next index of its choice, and its first fragment."""
+        call = OpenCall(choice, self._n_calls.get(choice, 0), kind)
+        self._n_calls[choice] = call.index + 1
+        labels = {"index": call.index, "id": id, "type": kind, kind: {"name": name, _TEXT[kind]: text}}
+        return call, self._delta(choice, {"tool_calls": [labels]})
+
+    def more(self, call: OpenCall, text: str) -> bytes:
+        """Return a further fragment of a call."""
+        fragment = {"index": call.index, call.kind: {_TEXT[call.kind]: text}}
+        return self._delta(call.choice, {"tool_calls": [fragment]})
+
+    def end(self, call: OpenCall, whole: Executable) -> bytes:  # noqa: ARG002
+        """Return what ends a call: nothing, in this dialect."""
+        return b""
+
+    def set_head(self, head: Mapping[str, Any]) -> None:
+        """Let further chunks have these members beside their choices."""
+        self._head = {**head, "object": CHUNK}
+
+    def legacy_call(self, call: ToolCall[Any]) -> bytes:
+        """Return a call in the older form, of which a choice has one."""
+        return self._delta(
+            call.choice, {"function_call": {"name": call.name, "arguments": argument_text(call)}}
+        )
+
+    def finish(self, choice: int, reason: str) -> bytes:
+        """Return the chunk that ends a choice."""
+        return self._chunk({"index": choice, "delta": {}, "finish_reason": reason})
+
+    def error(self, message: str) -> bytes:
+        """Return the chunk that tells of an error; clients raise for it."""
+        return server_sent({"error": {"message": message, "type": "stream_error", "code": "stream_error"}})
+
+    def _delta(self, choice: int, delta: Mapping[str, Any]) -> bytes:
+        return self._chunk({"index": choice, "delta": delta, "finish_reason": None})
+
+    def _chunk(self, choice: Mapping[str, Any]) -> bytes:
+        return server_sent({**self._head, "choices": [choice]})
+
+    def _started(self, event: TurnStarted) -> bytes:
+        if event.choice == 0:
+            self._head |= {"id": event.id or "", "model": event.model or ""}
+        return self._delta(event.choice, {"role": "assistant"})
+
+    def _call(self, event: ToolCall[Any] | CustomToolCall) -> bytes:
+        return self.call(event)
+
+    def _finished(self, event: TurnFinished) -> bytes:
+        n_calls = self._n_calls.get(event.choice, 0)
+        if self._failed or (event.reason in _UNENDED and not n_calls):
+            return b""
+        self._over = True
+        reason = "tool_calls" if n_calls else _REASONS.get(event.reason, "stop")
+        data = self.finish(event.choice, reason)
+        asked, answered = tokens_of(event.usage)
+        if event.usage is not None and event.choice == 0:
+            tokens = {"prompt_tokens": asked, "completion_tokens": answered, "total_tokens": asked + answered}
+            data += server_sent({**self._head, "choices": [], "usage": tokens})
+        return data
+
+    def _fault(self, event: StreamFault) -> bytes:
+        self._failed = self._failed or event.fatal
+        return self.error(event.detail) if event.fatal else b""

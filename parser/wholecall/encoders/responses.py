@@ -1,0 +1,241 @@
+"""Events to a strict stream of OpenAI Responses: every item is added, told in pieces and whole, and done.
+
+Source: OpenAI API reference, "Responses: streaming events".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from wholecall.encoders.base import (
+    Encoder,
+    Executable,
+    OpenCall,
+    argument_text,
+    server_sent,
+    tokens_of,
+)
+from wholecall.encoders.speech import MESSAGE, REASONING, Speech, SpeechKind
+from wholecall.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    Event,
+    ReasoningDelta,
+    StreamFault,
+    TextDelta,
+    ToolCall,
+    TurnFinished,
+    TurnStarted,
+)
+from wholecall.vocabulary import Kind
+
+__all__ = ["ResponsesEncoder"]
+
+_INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
+_UNENDED: Final = frozenset({"error", "aborted", "unknown"})
+# By kind: the item's type, the beginning of its id, the field of its text, and the events of that text.
+_SHAPES: Final = {
+    "function": ("function_call", "fc_", "arguments", "response.function_call_arguments"),
+    "custom": ("custom_tool_call", "ctc_", "input", "response.custom_tool_call_input"),
+}
+# What items of tools that the provider defines must have besides their arguments.
+_MEMBERS: Final[dict[str, dict[str, Any]]] = {
+    "computer": {"pending_safety_checks": []},
+    "tool_search": {"execution": "client"},
+}
+
+
+class ResponsesEncoder(Encoder):
+    """Writes choice 0 of one turn.
+
+    The fields of a call that are to be sent back (`extra`) are written if the turn is of this dialect.
+
+    Attributes:
+        next_index: the number of the next output item.
+        next_number: the next `sequence_number`.
+        output: the items that are done.
+    """
+
+    def __init__(self) -> None:
+        self.next_index = 0
+        self.next_number = 0
+        self._response: dict[str, Any] = {}
+        self.output: list[dict[str, Any]] = []
+        self._speech: Speech | None = None
+        self._n_calls = 0
+        self._is_ours = True  # what calls bring besides is of this dialect
+        self._failed = False
+        self._events: dict[type, Callable[[Any], bytes]] = {
+            TurnStarted: self._started,
+            TextDelta: lambda event: self._say(MESSAGE, event.text),
+            ReasoningDelta: lambda event: self._say(REASONING, event.text),
+            **dict.fromkeys((ToolCall, CustomToolCall, BuiltinToolCall), self.call),
+            TurnFinished: self._finished,
+            StreamFault: self._fault,
+        }
+
+    def encode(self, events: Iterable[Event[Any]]) -> bytes:
+        """Return the frames that say what the events say."""
+        known = self._events
+        return b"".join(
+            known[type(event)](event) for event in events if type(event) in known and event.choice == 0
+        )
+
+    def close(self) -> bytes:
+        """Return nothing: `response.completed` is the end."""
+        return b""
+
+    # Calls.
+
+    def call(self, call: Executable) -> bytes:
+        """Return the item of a whole call."""
+        if isinstance(call, BuiltinToolCall):
+            return self._builtin(call)
+        kind: Kind = "custom" if isinstance(call, CustomToolCall) else "function"
+        item, text = self.item(call), argument_text(call)
+        opened, data = self._begin(item, kind)
+        return data + (self.more(opened, text) if text else b"") + self.end(opened, call)
+
+    def begin(
+        self,
+        choice: int,  # noqa: ARG002 - there is one
+        id: str,
+        name: str,
+        text: str = "",
+        kind: Kind = "function",
+    ) -> tuple[OpenCall, bytes]:
+        """Return a call with the next item's number, and the event that adds the item."""
+        type_, prefix, _, _ = _SHAPES[kind]
+        call, data = self._begin({"type": type_, "id": prefix + id, "call_id": id, "name": name}, kind)
+        return call, data + (self.more(call, text) if text else b"")
+
+    def _begin(self, item: Mapping[str, Any], kind: Kind) -> tuple[OpenCall, bytes]:
+        data = self._end_speech()
+        call = OpenCall(0, self.next_index, kind, item["call_id"], item["name"], item["id"])
+        return call, data + self._add({**item, "status": "in_progress", _SHAPES[kind][2]: ""})
+
+    def more(self, call: OpenCall, text: str) -> bytes:
+        """Return further text of a call."""
+        event = _SHAPES[call.kind][3]
+        return self._sent(f"{event}.delta", item_id=call.item_id, output_index=call.index, delta=text)
+
+    def end(self, call: OpenCall, whole: Executable) -> bytes:
+        """Return the whole text of a call, and its finished item."""
+        _, _, field, event = _SHAPES[call.kind]
+        item = {**self.item(whole), "id": call.item_id}
+        named = {"name": item["name"]} if call.kind == "function" else {}
+        place = {"item_id": call.item_id, "output_index": call.index}
+        return self._sent(f"{event}.done", **place, **named, **{field: item[field]}) + self._done(
+            call.index, item
+        )
+
+    def item(self, call: Executable) -> dict[str, Any]:
+        """Return the finished item of a call."""
+        extra = dict(call.extra or {}) if self._is_ours else {}
+        item_id = extra.pop("item_id", None)
+        if isinstance(call, BuiltinToolCall):
+            labels = {"type": f"{call.kind}_call", "id": item_id or call.id, "call_id": call.id}
+            return {**labels, **_MEMBERS.get(call.kind, {}), "status": "completed", **extra, **call.arguments}
+        type_, prefix, field, _ = _SHAPES["custom" if isinstance(call, CustomToolCall) else "function"]
+        labels = {"type": type_, "id": item_id or prefix + call.id, "call_id": call.id, "name": call.name}
+        if call.namespace is not None:
+            labels["namespace"] = call.namespace
+        return {**labels, "status": "completed", field: argument_text(call), **extra}
+
+    def _builtin(self, call: BuiltinToolCall) -> bytes:
+        data, item, index = self._end_speech(), self.item(call), self.next_index
+        return data + self._add({**item, "status": "in_progress"}) + self._done(index, item)
+
+    def error(self, message: str) -> bytes:
+        """Return the frame that tells of an error: typed, and with the `error` for which clients raise."""
+        error = {"code": "stream_error", "message": message, "param": None}
+        return self._sent("error", **error, error={"type": "stream_error", **error})
+
+    # The response.
+
+    def _fault(self, event: StreamFault) -> bytes:
+        self._failed = self._failed or event.fatal
+        return self.error(event.detail) if event.fatal else b""
+
+    def _started(self, event: TurnStarted) -> bytes:
+        self._is_ours = event.dialect == "responses"
+        self._response = {
+            "id": event.id or "",
+            "object": "response",
+            "created_at": 0,
+            "model": event.model or "",
+            "error": None,
+            "incomplete_details": None,
+            "instructions": None,
+            "metadata": {},
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": [],
+            "temperature": None,
+            "top_p": None,
+        }
+        return self._sent("response.created", response=self._told("in_progress"))
+
+    def _told(self, status: str) -> dict[str, Any]:
+        return {**self._response, "status": status, "output": self.output}
+
+    def _finished(self, event: TurnFinished) -> bytes:
+        if self._failed or (event.reason in _UNENDED and not self._n_calls):
+            return b""
+        data = self._end_speech()
+        reason = None if self._n_calls else _INCOMPLETE.get(event.reason)
+        status = "completed" if reason is None else "incomplete"
+        response = self._told(status)
+        if reason is not None:
+            response["incomplete_details"] = {"reason": reason}
+        asked, answered = tokens_of(event.usage)
+        response["usage"] = {
+            "input_tokens": asked,
+            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+            "output_tokens": answered,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": asked + answered,
+        }
+        return data + self._sent(f"response.{status}", response=response)
+
+    # Speech.
+
+    def _say(self, kind: SpeechKind, text: str) -> bytes:
+        data = b""
+        speech = self._speech
+        if speech is None or speech.kind is not kind:
+            data = self._end_speech()
+            speech = self._speech = Speech(kind, self.next_index)
+            data += self._add(speech.item("in_progress")) + self._part(speech, "added", "")
+        speech.texts.append(text)
+        return data + self._sent(f"{kind.event}.delta", **speech.place, **kind.more, delta=text)
+
+    def _end_speech(self) -> bytes:
+        speech, self._speech = self._speech, None
+        if speech is None:
+            return b""
+        data = self._sent(f"{speech.kind.event}.done", **speech.place, **speech.kind.more, text=speech.text)
+        data += self._part(speech, "done", speech.text)
+        return data + self._done(speech.index, speech.item("completed", speech.text))
+
+    def _part(self, speech: Speech, verb: str, text: str) -> bytes:
+        kind = speech.kind
+        return self._sent(f"{kind.part_event}.{verb}", **speech.place, part={**kind.part, "text": text})
+
+    # Items and events.
+
+    def _add(self, item: Mapping[str, Any]) -> bytes:
+        index = self.next_index
+        self.next_index += 1
+        return self._sent("response.output_item.added", output_index=index, item=item)
+
+    def _done(self, index: int, item: dict[str, Any]) -> bytes:
+        self._n_calls += item["type"] not in {MESSAGE.type, REASONING.type}
+        self.output.append(item)
+        return self._sent("response.output_item.done", output_index=index, item=item)
+
+    def _sent(self, type_: str, **members: Any) -> bytes:
+        number = self.next_number
+        self.next_number += 1
+        return server_sent({"type": type_, "sequence_number": number, **members}, type_)

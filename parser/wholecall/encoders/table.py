@@ -1,0 +1,31 @@
+"""The dialects that can be written, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from wholecall.encoders.anthropic import AnthropicEncoder
+from wholecall.encoders.base import Encoder
+from wholecall.encoders.chat import ChatEncoder
+from wholecall.encoders.responses import ResponsesEncoder
+from wholecall.errors import UnknownDialect
+
+__all__ = ["ENCODERS", "encoder"]
+
+ENCODERS: Final[dict[str, Callable[[], Encoder]]] = {
+    "anthropic": AnthropicEncoder,
+    "chat-completions": ChatEncoder,
+    "responses": ResponsesEncoder,
+}
+
+
+def encoder(dialect: str) -> Encoder:
+    """Return an encoder that writes one turn in the dialect.
+
+    Raises:
+        UnknownDialect: the dialect is none that can be written.
+    """
+    if dialect not in ENCODERS:
+        raise UnknownDialect(f"cannot write {dialect!r}; use one of: {', '.join(ENCODERS)}")
+    return ENCODERS[dialect]()

@@ -1,0 +1,7 @@
+"""Repairing streams: the bytes of an event stream in, the bytes of a strict one out, without any I/O."""
+
+from __future__ import annotations
+
+from wholecall.repairing.repairer import Repairer
+
+__all__ = ["Repairer"]

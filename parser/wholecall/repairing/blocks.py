@@ -1,0 +1,65 @@
+r"""The bytes of an event stream in blocks: an event each, with the blank line that ends it.
+
+Line ends are LF, CRLF and CR, in any mixture (WHATWG HTML 9.2.5). A block whose last byte so far is a CR waits for
+the next one, which may be the LF that belongs to it, so that blocks do not depend on how the bytes were cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["Blocks", "ended"]
+
+# A line end and another one; the CR of a CRLF is no end of its own.
+_BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?=[^\n]))")
+_ENDED = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)\Z")
+_LONGEST = 4  # bytes of the longest match
+
+
+class Blocks:
+    """Cuts a stream into blocks; what is fed comes out again, byte for byte."""
+
+    def __init__(self) -> None:
+        self._open = bytearray()
+        self._searched = 0
+        self._has_cr = False
+
+    def __len__(self) -> int:
+        """How many bytes wait for the end of their block."""
+        return len(self._open)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take bytes and return the blocks that they complete."""
+        if not self._open and data.find(b"\n\n") == len(data) - 2 >= 0 and b"\r" not in data:
+            return [data]  # one event a read, as streams come
+        self._has_cr = self._has_cr or b"\r" in data
+        self._open += data
+        blocks: list[bytes] = []
+        done = 0
+        for end in self._ends():
+            blocks.append(bytes(self._open[done:end]))
+            done = end
+        del self._open[:done]
+        self._searched = max(0, len(self._open) - _LONGEST + 1)
+        return blocks
+
+    def _ends(self) -> Iterator[int]:
+        """Yield where blocks end; most streams know no CR, and are searched faster."""
+        if self._has_cr:
+            yield from (match.end() for match in _BLANK.finditer(self._open, self._searched))
+            return
+        at = self._open.find(b"\n\n", self._searched)
+        while at >= 0:
+            yield at + 2
+            at = self._open.find(b"\n\n", at + 2)
+
+    def close(self) -> bytes:
+        """Return what never got its blank line."""
+        rest, self._open, self._searched = bytes(self._open), bytearray(), 0
+        return rest
+
+
+def ended(block: bytes) -> bytes:
+    """Return the block with the blank line at its end that it may lack."""
+    return block if _ENDED.search(block) else block.rstrip(b"\r\n") + b"\n\n"

@@ -1,0 +1,217 @@
+"""Chat completions: calls wait for the end of their turn, and text overtakes them.
+
+Theory of operation. A call has no end of its own here, and late calls may follow a finish reason (a whole
+`message.tool_calls` behind it). So what holds calls waits in a queue, together with the frames that finish choices
+and all that shows nothing, until the parser ends the turn. Frames that show text pass at once; one that shows text
+and calls is parted. At the end of the turn the queue is replayed as it is, if every naive reader gets our calls from
+it. Else it is *loosened*: the calls are cut out of its frames and written anew, where the first of them stood or
+before the first reason. Reasons are put right in either case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from wholecall.dialects.reasons import turn_reason
+from wholecall.encoders.base import argument_text
+from wholecall.encoders.chat import CHUNK, ChatEncoder
+from wholecall.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    Event,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDropped,
+)
+from wholecall.limits import Limits
+from wholecall.repairing.chat_reading import (
+    CALL_FIELDS,
+    ChatTracks,
+    choices_of,
+    finishes,
+    has_calls,
+    number_of,
+    only,
+    rest_of,
+    says,
+    speaks,
+)
+from wholecall.repairing.mender import Mender, Piece, ends_turn
+
+__all__ = ["ChatMender"]
+
+# A chunk in which none of this stands holds no call and ends nothing.
+_NOTABLE: Final = re.compile(
+    rb'"(?:tool_calls|toolCalls|function_call|message)"|inish_?[rR]eason"\s*:\s*"|"response\.'
+)
+_SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
+_NO_HEAD: Final = frozenset({"choices", "usage", "error"})
+
+
+class ChatMender(Mender[ChatEncoder]):
+    """Mends one chat stream."""
+
+    def __init__(self, limits: Limits, *, live: bool) -> None:
+        super().__init__(ChatEncoder(), limits, live=live)
+        self._headed = False
+        self._queue: list[Piece] = []
+        self._restart()
+
+    def _restart(self) -> None:
+        self._queue.clear()
+        self._place: int | None = None  # where in the queue calls are to be written
+        self._tracks = ChatTracks()
+        self._is_loose = self._live is not None
+        self._calls.clear()
+        self._executed.clear()
+        self._finished: set[int] = set()  # choices that the wire ended
+        self._n_waiting = 0  # bytes
+
+    def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
+        """Whether a block needs no look: it shows text and does nothing else."""
+        return (
+            not self._finished
+            and bool(events)
+            and all(type(event) in _SPEECH for event in events)
+            and _NOTABLE.search(block) is None
+        )
+
+    def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
+        """Take frames; calls and what ends the turn are held, everything else passes."""
+        out = [self._tell(events)]
+        if any(type(event) is ToolCallDropped for event in events):
+            self._loosen()  # what the turn says will not be what comes out: its frames can go
+        ends = ends_turn(pieces, events)
+        behind: list[bytes] = []
+        for piece in pieces:
+            if ends and not _is_held(piece):
+                behind.append(piece.raw)
+            else:
+                out.append(self._sort(piece))
+        if ends and self.failed is None:
+            out += [self._settle(), *behind]
+        return b"".join(out)
+
+    # One frame.
+
+    def _sort(self, piece: Piece) -> bytes:
+        """Put a frame into the queue, or return what of it goes out now."""
+        payload = piece.payload
+        if payload is None or not ("choices" in payload or has_calls(payload)):
+            return piece.raw
+        self._take_head(payload)
+        calls, ended = has_calls(payload), finishes(payload)
+        if not speaks(payload) or any(number_of(choice) in self._finished for choice in choices_of(payload)):
+            return self._wait(piece, calls=calls, ended=ended)
+        if ended:
+            return self._wait(piece, calls=calls, ended=ended)
+        if not calls:
+            return piece.raw
+        held = only(payload, *CALL_FIELDS)
+        parted = piece._replace(payload=held, raw=piece.with_payload(held))
+        return piece.with_payload(rest_of(payload)) + self._wait(parted, calls=True, ended=ended)
+
+    def _take_head(self, payload: dict[str, Any]) -> None:
+        if not self._headed and choices_of(payload):
+            self._headed = True
+            self._encoder.set_head({name: value for name, value in payload.items() if name not in _NO_HEAD})
+
+    def _wait(self, piece: Piece, *, calls: bool, ended: Iterable[int]) -> bytes:
+        """Queue a frame that shows nothing; it may pass where nothing waits before it and it does nothing."""
+        self._finished.update(ended)
+        if calls:
+            self._tracks.see(piece)
+        elif not ended and not self._queue and self._place is None:
+            return piece.raw
+        self._tracks.end(ended)
+        if self._place is None:
+            self._place = len(self._queue)
+        self._queue.append(piece)
+        self._n_waiting += len(piece.raw)
+        if calls and not self._tracks.strict:
+            self._is_loose = True
+        if self._is_loose or self._n_waiting > self._most:
+            self._loosen()
+        return b"" if self._n_waiting <= self._most else self.fail("too much waits for the end of the turn")
+
+    def _loosen(self) -> None:
+        """Cut the calls out of the frames that wait, and forget the frames that hold nothing else."""
+        place, queue = self._place, self._queue[:]
+        self._is_loose = True
+        self._queue.clear()
+        for piece in queue:
+            kept = _without_calls(piece)
+            if kept is None:
+                continue
+            is_head = has_calls(piece.payload or {}) and not finishes(kept.payload or {})
+            if is_head and place is not None and place == len(self._queue):
+                place += 1  # what such a frame says besides, as the role, comes before the calls
+            self._queue.append(kept)
+        self._place = place
+        self._n_waiting = sum(len(piece.raw) for piece in self._queue)
+
+    # The end of the turn.
+
+    def _settle(self) -> bytes:
+        """Return all that waited, with the calls of the turn."""
+        self._calls.sort(key=lambda call: (call.choice, call.index))
+        if not self._is_loose and not self._is_read_by_all():
+            self._loosen()
+        out = [self._with_reasons(piece) for piece in self._queue]
+        if self._is_loose:
+            place = self._place or 0
+            out[place:place] = [self._written(call) for call in self._calls]
+        missing = sorted(self._executed - self._finished)
+        out += [self._encoder.finish(choice, "tool_calls") for choice in missing]
+        self._restart()
+        return b"".join(out)
+
+    def _is_read_by_all(self) -> bool:
+        """Whether what waits says exactly the calls that come out."""
+        ours: dict[int, list[tuple[str, str, str]]] = {}
+        for call in self._calls:
+            if not isinstance(call, BuiltinToolCall):
+                label = "" if self._tracks.legacy else call.id
+                ours.setdefault(call.choice, []).append((label, call.name, argument_text(call)))
+        return self._tracks.strict and ours == self._tracks.read()
+
+    def _written(self, call: ToolCall[Any] | CustomToolCall | BuiltinToolCall) -> bytes:
+        if self._tracks.legacy and isinstance(call, ToolCall):
+            return self._encoder.legacy_call(call)
+        return self._encoder.call(call)
+
+    def _with_reasons(self, piece: Piece) -> bytes:
+        """Return a frame with the reasons that its choices ended for."""
+        payload = piece.payload or {}
+        choices = [{**choice, **self._reason(choice)} for choice in choices_of(payload)]
+        if not choices:
+            return piece.raw
+        edited = {**payload, "choices": choices}
+        if self._executed and all(isinstance(choice.get("delta"), dict) for choice in choices):
+            edited["object"] = CHUNK
+        return piece.raw if edited == payload else piece.with_payload(edited)
+
+    def _reason(self, choice: dict[str, Any]) -> dict[str, str]:
+        known = turn_reason(choice.get("finish_reason"))
+        if known is None:
+            return {}
+        if number_of(choice) in self._executed:
+            return {"finish_reason": "function_call" if self._tracks.legacy else "tool_calls"}
+        return {"finish_reason": "stop"} if known[0] == "tool_calls" else {}
+
+
+def _is_held(piece: Piece) -> bool:
+    payload = piece.payload or {}
+    return has_calls(payload) or bool(finishes(payload))
+
+
+def _without_calls(piece: Piece) -> Piece | None:
+    """Return a frame without its calls, None where it holds nothing else."""
+    payload = piece.payload or {}
+    if not has_calls(payload):
+        return piece
+    rest = rest_of(payload)
+    return piece._replace(payload=rest, raw=piece.with_payload(rest)) if says(rest) else None

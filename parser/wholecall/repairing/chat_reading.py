@@ -1,0 +1,243 @@
+"""What a chunk of chat completions holds besides text: calls in any place, the reasons of its choices.
+
+The keys under which calls stand are those that the dialect's views read (quirks 39, 40, 83).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from wholecall.dialects.reasons import turn_reason
+from wholecall.repairing.mender import Piece
+from wholecall.repairing.strict import Track
+
+__all__ = [
+    "CALL_FIELDS",
+    "ChatTracks",
+    "choices_of",
+    "finishes",
+    "has_calls",
+    "number_of",
+    "only",
+    "rest_of",
+    "says",
+    "speaks",
+]
+
+Payload = Mapping[str, Any]
+
+CALL_FIELDS: Final = ("tool_calls", "toolCalls", "function_call")
+# What may wait with the calls: `reasoning_details` alone holds signatures and encrypted blocks, not text.
+_QUIET: Final = frozenset({*CALL_FIELDS, "role", "reasoning_details"})
+# Frames of the Responses dialect that tell of calls.
+_GUESTS: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
+_GUEST_ITEMS: Final = ("response.output_item.added", "response.output_item.done")
+_GUEST_CALLS: Final = ("function_call", "custom_tool_call")
+
+
+def choices_of(payload: Payload) -> list[dict[str, Any]]:
+    """Return the choices of a chunk."""
+    choices = payload.get("choices")
+    return [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
+
+
+def number_of(choice: Payload) -> int:
+    """Return the number of a choice."""
+    number = choice.get("index")
+    return max(number, 0) if type(number) is int else 0
+
+
+def has_calls(payload: Payload) -> bool:
+    """Whether a chunk says anything of calls that a client would execute."""
+    if "choices" in payload:
+        return any(_tells_calls(view) for choice in choices_of(payload) for view in _views(choice))
+    if _is_guest(payload):
+        return _is_guest_call(payload) or len(_guest_output(payload)) < len(
+            _guest_output(payload, every=True)
+        )
+    message = payload.get("message")
+    return bool(payload.get("toolCalls")) or (isinstance(message, dict) and _tells_calls(message))
+
+
+def finishes(payload: Payload) -> list[int]:
+    """Return the choices that the chunk ends."""
+    return [
+        number_of(choice)
+        for choice in choices_of(payload)
+        if turn_reason(choice.get("finish_reason")) is not None
+    ]
+
+
+def speaks(payload: Payload) -> bool:
+    """Whether a chunk shows something: text, reasoning, anything in a delta that is no call."""
+    deltas = (choice.get("delta") for choice in choices_of(payload))
+    return any(
+        value and field not in _QUIET
+        for delta in deltas
+        if isinstance(delta, dict)
+        for field, value in delta.items()
+    )
+
+
+def says(payload: Payload) -> bool:
+    """Whether a chunk holds anything: what it shows, a role, a reason, token counts."""
+    if "choices" not in payload:
+        return not _is_guest_call(payload)
+    if payload.get("usage") or finishes(payload):
+        return True
+    return any(value for choice in choices_of(payload) for view in _views(choice) for value in view.values())
+
+
+def rest_of(payload: Payload) -> dict[str, Any]:
+    """Return the chunk without its calls."""
+    if _is_guest(payload):
+        response = payload.get("response")
+        return (
+            {**payload, "response": {**response, "output": _guest_output(payload)}}
+            if response
+            else {**payload}
+        )
+    if "choices" not in payload:
+        return {field: _without_calls(value) for field, value in payload.items() if field not in CALL_FIELDS}
+    choices = [
+        {field: _without_calls(value) for field, value in choice.items()} for choice in choices_of(payload)
+    ]
+    return {**payload, "choices": choices}
+
+
+def only(payload: Payload, *fields: str) -> dict[str, Any]:
+    """Return the chunk with nothing but the given fields in its deltas and messages."""
+    choices = []
+    for choice in choices_of(payload):
+        kept = dict(choice)
+        for view in ("delta", "message"):
+            if isinstance(choice.get(view), dict):
+                kept[view] = {field: value for field, value in choice[view].items() if field in fields}
+        choices.append(kept)
+    return {**payload, "choices": choices}
+
+
+def _is_guest(payload: Payload) -> bool:
+    """Whether a frame is one of the Responses dialect, where it stands in a chat stream (quirk 89)."""
+    return "choices" not in payload and str(payload.get("type")).startswith("response.")
+
+
+def _is_guest_call(payload: Payload) -> bool:
+    kind = str(payload.get("type"))
+    return kind.startswith(_GUESTS) or (kind in _GUEST_ITEMS and _is_call_item(payload.get("item")))
+
+
+def _is_call_item(item: object) -> bool:
+    return isinstance(item, dict) and item.get("type") in _GUEST_CALLS
+
+
+def _guest_output(payload: Payload, *, every: bool = False) -> list[Any]:
+    """Return the items of a finished response, calls only if asked for."""
+    response = payload.get("response")
+    output = response.get("output") if isinstance(response, dict) else None
+    items = output if isinstance(output, list) else []
+    return [item for item in items if every or not _is_call_item(item)]
+
+
+def _views(choice: Payload) -> Iterator[dict[str, Any]]:
+    return (view for name in ("delta", "message") if isinstance(view := choice.get(name), dict))
+
+
+def _tells_calls(view: Payload) -> bool:
+    return any(view.get(field) for field in CALL_FIELDS)
+
+
+def _without_calls(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {field: inner for field, inner in value.items() if field not in CALL_FIELDS}
+
+
+class ChatTracks:
+    """What a naive reader makes of the fragments of a turn, as long as no two of them could differ.
+
+    Attributes:
+        strict: whether every accumulator that goes by index reads the same calls so far.
+    """
+
+    def __init__(self) -> None:
+        self.strict = True
+        self._fields: set[str] = set()  # under which calls came
+        self._calls: dict[int, list[Track]] = {}  # by choice
+        self._ended: set[int] = set()
+
+    def see(self, piece: Piece) -> None:
+        """Take a frame with calls."""
+        payload = piece.payload or {}
+        for choice in choices_of(payload):
+            self._fields.update(field for view in _views(choice) for field in CALL_FIELDS if view.get(field))
+        self.strict = (
+            self.strict
+            and piece.plain
+            and "choices" in payload
+            and all(map(self._choice, choices_of(payload)))
+        )
+
+    def end(self, choices: Iterable[int]) -> None:
+        """Take note that choices ended: a call behind that comes too late for many loops."""
+        self._ended.update(choices)
+
+    @property
+    def legacy(self) -> bool:
+        """Whether the calls came as `function_call`, and in no other form."""
+        return self._fields == {"function_call"}
+
+    def read(self) -> dict[int, list[tuple[str, str, str]]]:
+        """Return id, name and text of the calls, by choice."""
+        return {
+            choice: [(track.id, track.name, track.text) for track in tracks]
+            for choice, tracks in self._calls.items()
+            if tracks
+        }
+
+    def _choice(self, choice: Payload) -> bool:
+        delta, number = choice.get("delta"), choice.get("index")
+        message = choice.get("message")
+        if (
+            type(number) is not int
+            or number in self._ended
+            or (isinstance(message, dict) and _tells_calls(message))
+        ):
+            return False
+        if not isinstance(delta, dict) or delta.get("toolCalls"):
+            return False
+        tracks = self._calls.setdefault(number, [])
+        listed, legacy = delta.get("tool_calls"), delta.get("function_call")
+        if legacy:
+            return self.legacy and isinstance(legacy, dict) and _legacy(tracks, legacy)
+        if not isinstance(listed, list):
+            return not listed
+        indices = [call.get("index") if isinstance(call, dict) else None for call in listed]
+        return len(set(indices)) == len(indices) and all(_fragment(tracks, call) for call in listed)
+
+
+def _fragment(tracks: list[Track], call: Any) -> bool:
+    """Take a fragment; False if readers could differ about it."""
+    index = call.get("index") if isinstance(call, dict) else None
+    if type(index) is not int or not 0 <= index <= len(tracks):
+        return False
+    kind = call.get("type")
+    if index == len(tracks):
+        if kind not in ("function", "custom"):
+            return False
+        tracks.append(Track(kind, "input" if kind == "custom" else "arguments"))
+        body = call.get(kind)
+        return isinstance(body, dict) and tracks[index].begin(call.get("id") or "", body)
+    track = tracks[index]
+    body = call.get(track.kind)
+    return (
+        call.get("id") is None and kind in (None, track.kind) and isinstance(body, dict) and track.go_on(body)
+    )
+
+
+def _legacy(tracks: list[Track], body: Payload) -> bool:
+    if not tracks:
+        tracks.append(Track("function_call", "arguments"))
+        return tracks[0].begin(None, body)
+    return tracks[0].go_on(body)

@@ -1,0 +1,216 @@
+"""Streams of items, Anthropic's blocks and the items of Responses: what stands behind a call waits for its verdict.
+
+Theory of operation. Verdicts come early here: when the next block begins, when an item is done. From the first frame
+of a call on, everything waits in a queue, pings and comments aside, until each call that the queue has seen begin
+has its verdict, or the turn is over. Then the queue is replayed, if every naive reader gets our calls from it, or
+else its calls are written anew where the first of them stood. What is left of a call whose verdict was spoken
+before is withheld.
+
+Items are numbered, and so are events in Responses. As long as everything went out as it came, the wire's numbers
+stand. Once something was withheld or written anew, what follows gets the numbers that then are next.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any, TypeVar, Union
+
+from wholecall.encoders.anthropic import AnthropicEncoder
+from wholecall.encoders.base import Executable, argument_text
+from wholecall.encoders.responses import ResponsesEncoder
+from wholecall.events import BuiltinToolCall, Event, ReasoningDelta, TextDelta, ToolCallDropped, TurnStarted
+from wholecall.limits import Limits
+from wholecall.repairing.mender import Mender, Piece, ends_turn
+
+__all__ = ["ItemMender", "Role", "label_of"]
+
+ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEncoder])
+_SPEECH = frozenset({TextDelta, ReasoningDelta})
+
+
+# A frame that begins so is a piece of text, and begins or ends nothing.
+_DELTA = re.compile(
+    rb"event: (?:content_block_delta|response\.(?:output_text|refusal|reasoning_summary_text|reasoning_text)\.delta)\r?\n"
+)
+
+
+class Role(Enum):
+    """What a frame is to calls that the client executes."""
+
+    PASSES = "none of their business"
+    OPENS = "it begins a call"
+    BELONGS = "it goes on with a call, or ends it"
+    WHOLE = "it holds a call that no frame has begun"
+    LIVES = "it waits for nothing"
+    BEGINS = "it begins a message, and what was open is over"
+    ENDS = "it ends the turn, and what is open"
+
+
+def label_of(call: Executable) -> tuple[str, str, str]:
+    """Return what a reader must get of a call: id, name and text; of a provider-defined tool the id only."""
+    if isinstance(call, BuiltinToolCall):
+        return call.id, "", ""
+    return call.id, call.name, argument_text(call)
+
+
+_OF_CALLS = frozenset({Role.OPENS, Role.BELONGS, Role.WHOLE})
+
+
+class ItemMender(Mender[ItemEncoderT]):
+    """The queue of a stream of items; a dialect says what its frames are, and how they are numbered."""
+
+    def __init__(self, encoder: ItemEncoderT, limits: Limits, *, live: bool) -> None:
+        super().__init__(encoder, limits, live=live)
+        self._is_shifted = False  # the wire's numbers are not ours any more
+        self._shown: list[bytes] = []  # of calls that are still arriving
+        self._queue: list[Piece] | None = None
+        self._is_loose = False  # the queue holds no calls: they are to be written anew, before the rest
+        self._n_open = 0  # calls that the queue saw begin
+        self._n_judged = 0  # and those that have their verdict, or are shown
+        self._n_waiting = 0  # bytes
+
+    # What a dialect says.
+
+    @abstractmethod
+    def _role(self, piece: Piece) -> Role:
+        """Return what a frame is to calls; asked once for each, in order."""
+
+    @abstractmethod
+    def _begin_tracks(self) -> None:
+        """Begin to read calls as a naive reader does."""
+
+    @abstractmethod
+    def _track(self, piece: Piece) -> bool:
+        """Take a call's frame; False if readers could differ about it."""
+
+    @abstractmethod
+    def _read(self) -> list[tuple[str, str, str]]:
+        """Return the label of each call that a naive reader got, in order; see `label_of`."""
+
+    @abstractmethod
+    def _passing(self, piece: Piece) -> bytes:
+        """Return a frame as it goes out now, with its numbers and its reason put right."""
+
+    def _reach(self, piece: Piece) -> None:
+        """Take note of where in the wire's numbers the stream is."""
+
+    # Frames.
+
+    def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
+        """Whether a block needs no look: it shows text, and nothing waits or was renumbered."""
+        return (
+            self._queue is None
+            and not self._is_shifted
+            and bool(events)
+            and all(type(event) in _SPEECH for event in events)
+            and _DELTA.match(block) is not None
+        )
+
+    def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
+        """Take frames; calls, and what follows them, are held until their verdicts."""
+        out: list[bytes] = []
+        ended = ends_turn(pieces, events)
+        for piece in pieces:
+            role = self._role(piece)
+            if self._queue is None and not self._is_shifted:
+                self._reach(piece)
+            if role not in {Role.BELONGS, Role.WHOLE}:
+                said, events = (events, ()) if role is not Role.BEGINS else _parted(events)
+                out.append(self._judge(said, force=ended or role in {Role.BEGINS, Role.ENDS}))
+            if self.failed is None:
+                out.append(self._sort(piece, role))
+        if self.failed is None:
+            out.append(self._judge(events, force=ended))
+        return b"".join(out)
+
+    def _sort(self, piece: Piece, role: Role) -> bytes:
+        """Put a frame into the queue, or return what of it goes out now."""
+        if role is Role.LIVES:
+            return piece.raw
+        if self._queue is None:
+            if role is Role.BELONGS:  # to a call that has had its verdict
+                self._is_shifted = True
+                return b""
+            if role not in {Role.OPENS, Role.WHOLE}:
+                return self._passing(piece)
+            self._open_queue()
+        return self._wait(piece, role)
+
+    def _open_queue(self) -> None:
+        self._queue = []
+        self._is_loose = self._live is not None
+        self._is_shifted = self._is_shifted or self._is_loose
+        self._n_open = self._n_judged = self._n_waiting = 0
+        self._begin_tracks()
+
+    def _wait(self, piece: Piece, role: Role) -> bytes:
+        assert self._queue is not None
+        self._n_open += role in {Role.OPENS, Role.WHOLE}
+        is_call = role in _OF_CALLS
+        if is_call and not self._is_loose and not (piece.plain and self._track(piece)):
+            self._loosen()
+        if is_call and self._is_loose:
+            return b""
+        self._queue.append(piece._replace(is_call=is_call))
+        self._n_waiting += len(piece.raw)
+        if self._n_waiting > self._most:
+            self._loosen()
+        return b"" if self._n_waiting <= self._most else self.fail("too much waits behind a tool call")
+
+    def _loosen(self) -> None:
+        """Forget the frames of calls: their calls are written anew."""
+        self._is_loose = self._is_shifted = True
+        self._queue = [piece for piece in self._queue or () if not piece.is_call]
+        self._n_waiting = sum(len(piece.raw) for piece in self._queue)
+
+    # Verdicts.
+
+    def _judge(self, events: Sequence[Event[Any]], *, force: bool) -> bytes:
+        """Take the parser's verdicts; return what waited for them."""
+        n_known = self._n_known
+        self._shown.append(self._tell(events))
+        self._n_judged += self._n_known - n_known
+        for event in events:
+            if isinstance(event, ToolCallDropped) and event.kind != "server":
+                self._n_judged += 1
+                if self._queue is not None:
+                    self._loosen()
+        if self._queue is not None and self._n_judged < self._n_open and not force and self.failed is None:
+            return b""
+        return self._settle()
+
+    @property
+    def _n_known(self) -> int:
+        """How many calls wait whole, or were begun to be shown."""
+        return len(self._calls) + (self._live.n_begun if self._live is not None else 0)
+
+    def _settle(self) -> bytes:
+        """Return what waited, with its calls."""
+        self._calls.sort(key=lambda call: call.index)
+        if (
+            self._queue is not None
+            and not self._is_loose
+            and list(map(label_of, self._calls)) != self._read()
+        ):
+            self._loosen()
+        queue, self._queue = self._queue, None
+        anew = b"".join(self._shown)
+        self._shown.clear()
+        if self.failed is not None:
+            return anew
+        if queue is None or self._is_loose:
+            anew += b"".join(self._encoder.call(call) for call in self._calls)
+        self._calls.clear()
+        self._is_shifted = self._is_shifted or bool(anew)
+        return anew + b"".join(self._passing(piece) for piece in queue or ())
+
+
+def _parted(events: Sequence[Event[Any]]) -> tuple[Sequence[Event[Any]], Sequence[Event[Any]]]:
+    """Return what is said of the messages before the one that begins, and what of that one."""
+    for at, event in enumerate(events):
+        if isinstance(event, TurnStarted):
+            return events[:at], events[at:]
+    return events, ()

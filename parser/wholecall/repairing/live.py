@@ -1,0 +1,98 @@
+"""Calls that are shown while they arrive: names and pieces of arguments, in the strict form of the dialect.
+
+A call is shown from the moment on at which its id is known; one whose id comes last is written whole. What was
+shown cannot be taken back: where the verdict differs from it, the stream has to end with an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from wholecall.encoders.base import Encoder, Executable, OpenCall, argument_text
+from wholecall.events import (
+    ArgumentsDelta,
+    ArgumentsReset,
+    BuiltinToolCall,
+    CustomToolCall,
+    Event,
+    ToolCall,
+    ToolCallDropped,
+    ToolCallStarted,
+)
+
+__all__ = ["LIVE", "LiveCalls", "Void"]
+
+# What may be said of a call that is shown.
+LIVE = frozenset({ArgumentsDelta, ArgumentsReset, ToolCall, CustomToolCall, BuiltinToolCall, ToolCallDropped})
+
+Key = tuple[int, int, int]  # turn, choice, index
+
+
+class Void(Exception):
+    """What was shown of a call does not hold any more; the message says why, without argument text."""
+
+
+class _Shown:
+    """A call that was begun: what was shown of it."""
+
+    def __init__(self, call: OpenCall) -> None:
+        self.call = call
+        self.pieces: list[str] = []
+
+
+class LiveCalls:
+    """Writes calls as their events come.
+
+    Attributes:
+        n_begun: how many were begun so far.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.n_begun = 0
+        self._encoder = encoder
+        self._shown: dict[Key, _Shown] = {}
+
+    def begin(self, event: ToolCallStarted) -> bytes:
+        """Return the beginning of a call; nothing if it cannot be shown before its verdict."""
+        if not event.id or event.kind not in ("function", "custom"):
+            return b""
+        call, data = self._encoder.begin(event.choice, event.id, event.name, "", event.kind)
+        self.n_begun += 1
+        self._shown[event.turn, event.choice, event.index] = _Shown(
+            replace(call, id=event.id, name=event.name)
+        )
+        return data
+
+    def is_shown(self, event: Any) -> bool:
+        """Whether the call of an event was begun and not ended."""
+        return (event.turn, event.choice, event.index) in self._shown
+
+    def go_on(self, event: Event[Any]) -> bytes:
+        """Return what an event adds to a call that is shown.
+
+        Raises:
+            Void: what was shown does not hold.
+        """
+        key = event.turn, event.choice, event.index  # type: ignore[union-attr]
+        shown = self._shown[key]
+        if isinstance(event, ArgumentsDelta):
+            shown.pieces.append(event.delta)
+            return self._encoder.more(shown.call, event.delta)
+        if isinstance(event, ArgumentsReset):
+            raise Void("the arguments of a tool call were replaced after they were shown")
+        del self._shown[key]
+        if isinstance(event, ToolCallDropped):
+            raise Void(f"a tool call must not be executed: {event.reason}")
+        return self._end(shown, event)  # type: ignore[arg-type]
+
+    def _end(self, shown: _Shown, call: Executable) -> bytes:
+        told, text = "".join(shown.pieces), argument_text(call)
+        if isinstance(call, BuiltinToolCall) or (call.id, call.name) != (shown.call.id, shown.call.name):
+            raise Void("a tool call was relabelled after it was shown")
+        if not text.startswith(told):
+            raise Void("the arguments of a tool call were corrected after they were shown")
+        rest = text[len(told) :]
+        more = self._encoder.more(shown.call, rest) if rest else b""
+        return more + self._encoder.end(shown.call, call)

@@ -1,0 +1,175 @@
+"""What menders of all dialects share: pieces of a stream, what waits for a verdict, and what was reported.
+
+Theory of operation. A mender reads the frames of one dialect beside the parser. It passes what is no call, holds
+what is, and writes the held part once the parser has spoken: as it came if the calls can be read from it by every
+naive accumulator, else encoded anew. See the dialects' menders for what waits behind what.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from msgspec.structs import replace
+
+from wholecall.dialects.decode import is_done, payloads, plain
+from wholecall.encoders.base import Encoder, Executable, json_bytes
+from wholecall.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    Event,
+    StreamFault,
+    ToolCall,
+    ToolCallStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from wholecall.framing import Frame
+from wholecall.limits import Limits
+from wholecall.repairing.live import LIVE, LiveCalls, Void
+
+__all__ = ["EXECUTABLE", "Mender", "Piece", "ends_turn", "own_fault", "pieces"]
+
+EncoderT = TypeVar("EncoderT", bound=Encoder)
+
+EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)
+_MINTED = {"id_generated", "duplicate_id"}
+_ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
+
+
+class Piece(NamedTuple):
+    """One frame of the stream.
+
+    Attributes:
+        raw: its bytes, the blank line included.
+        event: its name, None where it has none.
+        payload: its JSON object, None if it holds none.
+        plain: whether every reader takes the bytes for this frame and nothing else.
+        is_done: whether it is the `[DONE]` behind a stream.
+        is_call: whether it tells of a call that the client executes.
+    """
+
+    raw: bytes
+    event: str | None
+    payload: dict[str, Any] | None
+    plain: bool
+    is_done: bool = False
+    is_call: bool = False
+
+    def with_payload(self, payload: Mapping[str, Any]) -> bytes:
+        """Return the frame with another payload; its name stays."""
+        head = b"" if self.event is None else b"event: " + self.event.encode() + b"\n"
+        return head + b"data: " + json_bytes(payload) + b"\n\n"
+
+
+def pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
+    """Return the frames of a block; a frame that joins several payloads is parted (quirk 55)."""
+    found: list[Piece] = []
+    for frame in frames:
+        event = None if frame.event in ("message", "") else frame.event
+        texts = payloads(frame.data) if "\n" in frame.data else [frame.data]
+        for text in texts:
+            value = plain(text)
+            payload = value if isinstance(value, dict) else None
+            if len(texts) == len(frames) == 1:
+                is_plain = not frame.replaced and (
+                    block.isascii() or not any(end in block for end in _ODD_LINE_ENDS)
+                )
+                found.append(Piece(block, event, payload, is_plain, payload is None and is_done(text)))
+            else:
+                piece = Piece(
+                    b"data: " + text.encode("utf-8", "surrogatepass") + b"\n\n", event, payload, False
+                )
+                found.append(piece if payload is None else piece._replace(raw=piece.with_payload(payload)))
+    return found
+
+
+def ends_turn(pieces: Iterable[Piece], events: Iterable[Event[Any]]) -> bool:
+    """Whether nothing that is open stays so: the turn was ended, or an error broke it off."""
+    return any(piece.is_done for piece in pieces) or any(
+        isinstance(event, TurnFinished) or (isinstance(event, StreamFault) and event.fatal)
+        for event in events
+    )
+
+
+def own_fault(events: Iterable[Event[Any]]) -> StreamFault | None:
+    """Return the fatal fault that the parser found itself: the provider did not say it, so clients cannot know."""
+    for event in events:
+        if isinstance(event, StreamFault) and event.fatal and event.kind != "provider_error":
+            return event
+    return None
+
+
+class Mender(ABC, Generic[EncoderT]):
+    """Mends one stream of one dialect.
+
+    Attributes:
+        failed: why the stream was ended by an error frame, None while it goes on; nothing may follow then.
+    """
+
+    def __init__(self, encoder: EncoderT, limits: Limits, *, live: bool) -> None:
+        self.failed: str | None = None
+        self._encoder = encoder
+        self._live = LiveCalls(encoder) if live else None
+        self._most = sys.maxsize if limits.max_event_bytes is None else limits.max_event_bytes  # may wait
+        self._calls: list[Executable] = []  # judged whole, and not written yet
+        self._response_id: str | None = None
+        self._executed: set[int] = set()  # choices of which calls come out
+
+    @abstractmethod
+    def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
+        """Whether a block needs no look: it passes, and nothing follows from it."""
+
+    @abstractmethod
+    def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
+        """Take the frames of a block, and what the parser says of them; return what may go out now."""
+
+    def fail(self, message: str) -> bytes:
+        """End the stream with the dialect's error frame and return that."""
+        self.failed = message
+        return self._encoder.error(message)
+
+    def _tell(self, events: Sequence[Event[Any]]) -> bytes:
+        """Take note of the parser's verdicts; return what is shown of calls that are still arriving."""
+        out: list[bytes] = []
+        broken = any(isinstance(event, StreamFault) and event.kind == "provider_error" for event in events)
+        for told in events:
+            event = self._with_lasting_id(told) if isinstance(told, EXECUTABLE) else told
+            if isinstance(event, EXECUTABLE):
+                self._executes(event)
+            elif isinstance(event, TurnStarted):
+                self._response_id = event.id
+            live = self._live
+            if live is not None and isinstance(event, ToolCallStarted):
+                out.append(live.begin(event))
+            elif live is not None and type(event) in LIVE and live.is_shown(event):
+                out.append(self._go_on(live, event, is_broken=broken))
+            elif isinstance(event, EXECUTABLE):
+                self._calls.append(event)
+            if self.failed is not None:
+                break
+        return b"".join(out)
+
+    def _go_on(self, live: LiveCalls, event: Event[Any], *, is_broken: bool) -> bytes:
+        """Go on with a call that is shown; one that must not be executed ends the stream.
+
+        Where the provider reports an error, its own frame, which follows, is what clients raise for.
+        """
+        try:
+            return live.go_on(event)
+        except Void as void:
+            return b"" if is_broken else self.fail(str(void))
+
+    def _executes(self, call: Executable) -> None:
+        """Take note of a call that comes out."""
+        self._executed.add(call.choice)
+
+    def _with_lasting_id(self, call: Executable) -> Executable:
+        """Return a call whose minted id differs from those of other responses in the same conversation."""
+        if not _MINTED & set(call.flags) or not self._response_id:
+            return call
+        digest = zlib.crc32(self._response_id.encode("utf-8", "surrogatepass"))
+        return replace(call, id=f"{call.id.replace('#', '_')}_{digest:08x}")

@@ -1,0 +1,223 @@
+"""The repairer: the bytes of an event stream in, the bytes of a strict one out.
+
+Theory of operation. The stream is cut into blocks, an event each. Every block goes to the parser, and with what the
+parser says of it to the dialect's *mender*, which lets it pass, holds it or edits it. Until the dialect is known
+blocks wait; a stream of a dialect without a mender, or one that is no event stream, passes as it is from then on.
+The output depends on the bytes alone, not on how they were cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from wholecall.errors import StreamClosed
+from wholecall.events import Event, ToolCallDropped
+from wholecall.framing import SSEFraming, sniff
+from wholecall.limits import Limits
+from wholecall.policy import Policy
+from wholecall.repairing.blocks import Blocks, ended
+from wholecall.repairing.mender import Mender, Piece, own_fault, pieces
+from wholecall.repairing.table import MENDERS
+from wholecall.stream import ToolCallParser
+
+if TYPE_CHECKING:
+    from wholecall.tools import AnyTools
+
+__all__ = ["Repairer"]
+
+_LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
+Dropped = Callable[[ToolCallDropped], object]
+
+
+class Repairer:
+    """Makes a strict event stream of one that any server sent, while it streams.
+
+    Calls come out whole, with whole names, stable ids, dense indices and JSON arguments, or not at all; text,
+    reasoning and everything unknown passes as it came. A healthy stream comes out as it went in.
+
+    Args:
+        tools: the tools that the model was given, as for `ToolCallParser`.
+        live_arguments: whether calls are shown while their arguments arrive. One that proves unfit to be executed
+            then ends the stream with an error frame, for which clients raise. By default calls are held until
+            they are whole.
+        on_dropped: called with each call that was withheld, and why.
+        policy: how calls are judged.
+        limits: what a stream may hold; `max_pending_frames_bytes` bounds what waits for the dialect, and
+            `max_event_bytes` what waits for a verdict.
+
+    Raises:
+        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
+    """
+
+    def __init__(
+        self,
+        *,
+        tools: AnyTools | None = None,
+        live_arguments: bool = False,
+        on_dropped: Dropped | None = None,
+        policy: Policy = Policy(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+    ) -> None:
+        self._parser: ToolCallParser[Any] = ToolCallParser(
+            tools=tools, framing="sse", policy=policy, limits=limits
+        )
+        self._framing = SSEFraming(limits, dispatch_at_eof=True, raw_json=True)
+        self._blocks = Blocks()
+        self._limits = limits
+        self._most = limits.max_event_bytes
+        self._live = live_arguments
+        self._on_dropped = on_dropped
+        self._mender: Mender[Any] | None = None
+        self._waiting: list[bytes] = []  # blocks before the dialect is known
+        self._passes = False  # nothing is mended any more
+        self._head = b""  # the first bytes, while they do not tell the framing
+        self._begun = False
+        self._closed = False
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "ended" if self.ended else "open"
+        return f"<Repairer {self._parser.dialect} {state}>"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the stream was ended by an error frame of ours: nothing that follows goes out."""
+        return self._mender is not None and self._mender.failed is not None
+
+    def feed(self, data: bytes) -> bytes:
+        """Take the next bytes of the stream, cut anywhere, and return what may go out now.
+
+        Raises:
+            StreamClosed: the repairer was closed or aborted.
+        """
+        if self._closed:
+            raise StreamClosed("the stream is closed; use a new repairer for another stream")
+        if self._passes:
+            return data
+        if not self._begun:
+            data = self._begin(data)
+            if self._passes:
+                return data
+        blocks = self._blocks.feed(data)
+        out = [self._block(block) for block in blocks]
+        if self._most is not None and len(self._blocks) > self._most:
+            out.append(self._give_up())
+        if self._passes:
+            out.append(self._blocks.close())
+        return b"".join(out)
+
+    def close(self) -> bytes:
+        """End the stream and return what is left to go out; calling it again returns nothing."""
+        if self._closed:
+            return b""
+        self._closed = True
+        tail = self._head + self._blocks.close()
+        if self._passes or not self._begun:
+            return tail
+        if self.ended:
+            self._report(self._parser.abort("the stream was ended by an error"))
+            return b""
+        return self._end(tail)
+
+    def abort(self, reason: str = "aborted by the caller") -> None:
+        """Drop what is open and forget what waits: the stream broke off.
+
+        Args:
+            reason: for people; the `detail` of the calls that are dropped.
+        """
+        if not self._closed:
+            self._closed = True
+            self._report(self._parser.abort(reason))
+
+    # The beginning: what is this stream?
+
+    def _begin(self, data: bytes) -> bytes:
+        """Return the first bytes once they tell the framing; everything else than events passes."""
+        self._head += data
+        framing = sniff(self._head)
+        if framing is None and len(self._head) < _LONGEST_HEAD:
+            return b""
+        self._begun = True
+        self._passes = framing not in (None, "sse")
+        data, self._head = self._head, b""
+        return data
+
+    def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
+        """Hold a block until the dialect is known; then let all that waits pass, or mend it."""
+        self._waiting.append(block)
+        dialect = self._parser.dialect
+        if dialect in MENDERS:
+            self._mender = MENDERS[dialect](self._limits, live=self._live)
+            held, self._waiting = self._waiting[:-1], []
+            return b"".join([*(self._mend(early, []) for early in held), self._mend(block, events)])
+        limit = self._limits.max_pending_frames_bytes
+        if dialect is not None or (limit is not None and sum(map(len, self._waiting)) > limit):
+            return self._give_up()
+        if len(self._waiting) == 1 and not self._framing.feed(block):
+            return self._waiting.pop()  # a comment
+        return b""
+
+    def _give_up(self) -> bytes:
+        """Mend no more: what goes on passes as it is, unless calls may be waiting in it."""
+        if self._mender is not None:
+            return self._mender.fail("an event is larger than max_event_bytes")
+        self._passes = True
+        held, self._waiting = self._waiting, []
+        return b"".join(held)
+
+    # Blocks.
+
+    def _block(self, block: bytes) -> bytes:
+        if self._passes:
+            return block
+        mender = self._mender
+        if mender is not None and mender.failed is not None:
+            return b""
+        events = self._parser.feed(block)
+        if self._on_dropped is not None and events:
+            self._report(events)
+        if mender is None:
+            return self._find_mender(block, events)
+        return block if mender.is_plain(block, events) else self._mend(block, events)
+
+    def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
+        found = pieces(block, self._framing.feed(block))
+        if not found and not events:
+            return block
+        return self._taken(found, events)
+
+    def _taken(self, found: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
+        mender = self._mender
+        assert mender is not None
+        if mender.failed is not None:
+            return b""
+        out = mender.take(found, events)
+        fault = own_fault(events)
+        if fault is not None and mender.failed is None:
+            out += mender.fail(fault.detail)
+        return out
+
+    def _end(self, tail: bytes) -> bytes:
+        """Read what has no blank line behind it, as the parser does, and let go what waits."""
+        events = [*(self._parser.feed(tail) if tail else ()), *self._parser.close()]
+        self._report(events)
+        held, self._waiting = self._waiting, []
+        dialect = self._parser.dialect
+        if self._mender is None and dialect in MENDERS:
+            self._mender = MENDERS[dialect](self._limits, live=self._live)
+        if self._mender is None:
+            return b"".join([*held, tail])
+        early = b"".join(self._mend(block, []) for block in held)
+        whole = ended(tail)
+        found = pieces(whole, [*self._framing.feed(tail), *self._framing.close()])
+        out = early + self._taken(found, events)
+        if not found:
+            return out + tail
+        if all(piece.payload is None for piece in found) and out.endswith(whole):
+            return out.removesuffix(whole) + tail  # `[DONE]`, or nothing anybody can read: as it came
+        return out
+
+    def _report(self, events: Sequence[Event[Any]]) -> None:
+        for event in events:
+            if self._on_dropped is not None and type(event) is ToolCallDropped:
+                self._on_dropped(event)

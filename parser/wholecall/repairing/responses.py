@@ -1,0 +1,196 @@
+"""OpenAI Responses: what a frame is to calls, what a naive reader gets, and the numbers of items and events.
+
+Functions, free-text tools and the provider's tools that the client executes are calls; what the server executes
+passes. The finished response restates the items: its list loses what was withheld and carries what came out. Where
+a server leaves it empty it is filled, for there are clients that read nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from wholecall.dialects.responses_items import Item, call_delta, is_call
+from wholecall.encoders.base import json_bytes
+from wholecall.encoders.responses import ResponsesEncoder
+from wholecall.limits import Limits
+from wholecall.repairing.items import ItemMender, Role
+from wholecall.repairing.mender import Piece
+from wholecall.repairing.strict import Track
+
+__all__ = ["ResponsesMender"]
+
+_TEXTS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
+_FAMILIES: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
+_ITEMS: Final = {"response.output_item.added": Role.OPENS, "response.output_item.done": Role.WHOLE}
+_ENDS: Final = {
+    "response.created": Role.BEGINS,
+    **dict.fromkeys(
+        (f"response.{word}" for word in ("completed", "incomplete", "failed", "cancelled", "done")), Role.ENDS
+    ),
+}
+_ITEM: Final = msgspec.json.Decoder(Item)
+
+
+class ResponsesMender(ItemMender[ResponsesEncoder]):
+    """Mends one Responses stream."""
+
+    def __init__(self, limits: Limits, *, live: bool) -> None:
+        super().__init__(ResponsesEncoder(), limits, live=live)
+        self._slots: set[Any] = set()  # the wire's numbers of items that are calls, and their ids
+        self._numbers: dict[Any, int] = {}  # of items that went out: ours by the wire's
+        self._begin_tracks()
+
+    def _role(self, piece: Piece) -> Role:
+        payload = piece.payload or {}
+        kind = payload.get("type")
+        if type(kind) is not str or not kind.startswith("response."):
+            return Role.LIVES if kind in {"ping", "keepalive"} else Role.PASSES
+        if kind in _ENDS:
+            return _ENDS[kind]
+        labels = {
+            payload.get(name) for name in ("output_index", "item_id") if type(payload.get(name)) in (int, str)
+        }
+        if kind in _ITEMS:
+            return self._item_role(kind, labels, payload.get("item"))
+        if labels & self._slots:
+            return Role.BELONGS
+        if not kind.startswith(_FAMILIES):
+            return Role.PASSES
+        self._slots |= labels  # the item was never added
+        return Role.OPENS
+
+    def _item_role(self, kind: str, labels: set[Any], item: Any) -> Role:
+        if not _is_ours(item):
+            self._slots -= labels  # the number has a new item
+            return Role.PASSES
+        ids = {item[name] for name in ("id",) if type(item.get(name)) is str}
+        known = (
+            bool((labels | ids) & self._slots)
+            and kind == "response.output_item.done"
+            and self._queue is not None
+        )
+        self._slots |= labels | ids
+        return Role.BELONGS if known else _ITEMS[kind]
+
+    # What a naive reader gets.
+
+    def _begin_tracks(self) -> None:
+        self._tracks: dict[int, Track] = {}
+        self._done: set[int] = set()
+
+    def _track(self, piece: Piece) -> bool:
+        payload = piece.payload or {}
+        kind, index = str(payload["type"]), payload.get("output_index")
+        if type(index) is not int or index in self._done or piece.event not in (kind, None):
+            return False
+        if kind == "response.output_item.added":
+            return self._track_added(index, payload["item"])
+        track = self._tracks.get(index)
+        if track is None:
+            return False
+        if kind == "response.output_item.done":
+            return self._track_done(index, track, payload["item"])
+        if not kind.startswith(_FAMILIES):
+            return track.kind not in _TEXTS  # progress of a tool that the provider defines
+        if track.kind not in _TEXTS or payload.get("item_id") != track.item_id:
+            return False
+        if kind.endswith(".delta"):
+            return not track.is_told and track.add(payload.get("delta"))
+        track.is_told = True
+        return kind.endswith(".done") and payload.get(_TEXTS[track.kind]) == track.text
+
+    def _track_added(self, index: int, item: dict[str, Any]) -> bool:
+        kind = str(item["type"])
+        if index in self._tracks or index != len(self._numbers) + len(self._tracks):
+            return False
+        track = self._tracks[index] = Track(kind, "text")
+        track.item_id = item.get("id")
+        name = item.get("name") if kind in _TEXTS else "-"
+        text = item.get(_TEXTS[kind]) if kind in _TEXTS else ""
+        return text in ("", None) and track.begin(item.get("call_id") or "", {"name": name, "text": ""})
+
+    def _track_done(self, index: int, track: Track, item: dict[str, Any]) -> bool:
+        self._done.add(index)
+        if item.get("type") != track.kind or (item.get("id"), item.get("call_id")) != (
+            track.item_id,
+            track.id,
+        ):
+            return False
+        if track.kind not in _TEXTS:
+            return True
+        return track.is_told and (item.get("name"), item.get(_TEXTS[track.kind])) == (track.name, track.text)
+
+    def _read(self) -> list[tuple[str, str, str]]:
+        if self._done != self._tracks.keys():
+            return [("", "", "")]  # a call that was never done
+        return [
+            (track.id, track.name, track.text) if track.kind in _TEXTS else (track.id, "", "")
+            for track in self._tracks.values()
+        ]
+
+    # What goes out.
+
+    def _reach(self, piece: Piece) -> None:
+        number = (piece.payload or {}).get("sequence_number")
+        if type(number) is int:
+            self._encoder.next_number = number
+
+    def _passing(self, piece: Piece) -> bytes:
+        payload = piece.payload or {}
+        kind, index = payload.get("type"), payload.get("output_index")
+        if kind == "response.created":
+            self._numbers, self._is_shifted = {}, False
+            self._slots.clear()
+            self._encoder.next_index, self._encoder.output = 0, []
+        if kind == "response.output_item.added" or (type(index) is int and index not in self._numbers):
+            self._numbers[index] = self._encoder.next_index
+            self._encoder.next_index += 1
+        if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
+            self._encoder.output.append(payload["item"])
+        edited = dict(payload)
+        if kind in _ENDS and _ENDS[str(kind)] is Role.ENDS:
+            edited |= self._with_output(payload)
+        if self._is_shifted:
+            edited |= self._numbered(payload)
+        return piece.raw if edited == payload else piece.with_payload(edited)
+
+    def _numbered(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return the numbers of a frame behind something that was withheld or written anew."""
+        numbers: dict[str, Any] = {}
+        if type(payload.get("output_index")) is int:
+            numbers["output_index"] = self._numbers[payload["output_index"]]
+        if type(payload.get("sequence_number")) is int:
+            numbers["sequence_number"] = self._encoder.next_number
+            self._encoder.next_number += 1
+        return numbers
+
+    def _with_output(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return the finished response with exactly the calls that came out; an empty list then holds all items."""
+        response = payload.get("response")
+        if not isinstance(response, dict) or not isinstance(listed := response.get("output"), list):
+            return {}
+        output = self._encoder.output
+        told, ours = ([_label(item) for item in items if _is_ours(item)] for items in (listed, output))
+        if told == ours:
+            return {}
+        waiting = {_label(item)[1]: item for item in output if _is_ours(item)}
+        kept = [waiting.pop(_label(item)[1], None) if _is_ours(item) else item for item in listed]
+        whole = [item for item in kept if item is not None] + list(waiting.values()) if listed else output
+        return {"response": {**response, "output": whole}}
+
+
+def _is_ours(item: Any) -> bool:
+    """Whether an item is a call that the client executes."""
+    if not isinstance(item, dict) or not str(item.get("type")).endswith("_call"):
+        return False
+    view = _ITEM.decode(json_bytes(item))
+    return is_call(view) and call_delta(view, None, 0).kind != "server"
+
+
+def _label(item: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what two tellings of one call must have in common."""
+    kind = str(item["type"])
+    labels = item.get("id"), item.get("call_id") or item.get("id")
+    return (*labels, item.get("name"), item.get(_TEXTS[kind])) if kind in _TEXTS else labels

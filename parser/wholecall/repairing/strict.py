@@ -1,0 +1,69 @@
+"""What a naive accumulator reads of one call, as long as all of them must read the same.
+
+Accumulators differ in two ways: they set labels once or append them, and they take the first or the last of what is
+repeated. A call is strict if its id and its name come whole in its first fragment and never again, and its text is
+strings that only have to be joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["Track", "is_text"]
+
+
+def is_text(value: object) -> bool:
+    """Whether a value is a string that any decoder of UTF-8 takes: no half of a character stands alone."""
+    if type(value) is not str:
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class Track:
+    """One call of a turn: its labels and the pieces of its text.
+
+    Attributes:
+        kind: what the wire calls such a call.
+        id: the id to answer with.
+        name: the tool's name.
+        item_id: the id of the item that holds the call, where there is one.
+        is_told: whether the whole text was restated.
+    """
+
+    def __init__(self, kind: str, field: str) -> None:
+        self.kind = kind
+        self.id = ""
+        self.name = ""
+        self.item_id: object = None
+        self.is_told = False
+        self._field = field
+        self._pieces: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(self._pieces)
+
+    def begin(self, id: object, body: Mapping[str, Any]) -> bool:
+        """Take the first fragment; False if it is not as it must be. The older form has no `id`: None."""
+        name = body.get("name")
+        if type(name) is not str or not name or (id is not None and (type(id) is not str or not id)):
+            return False
+        self.id, self.name = str(id or ""), name
+        return self.add(body.get(self._field))
+
+    def go_on(self, body: Mapping[str, Any]) -> bool:
+        """Take a further fragment; False if it has a name, or text that is no string."""
+        return body.get("name") is None and self.add(body.get(self._field))
+
+    def add(self, text: object) -> bool:
+        """Take a piece of text."""
+        if not is_text(text):
+            return False
+        self._pieces.append(str(text))
+        return True

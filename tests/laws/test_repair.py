@@ -1,0 +1,347 @@
+"""The laws of repaired streams: whole calls or none, for every reader, and nothing else is touched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+
+from tests.support import bless, encode, quirky
+from tests.support.naive import STYLES, data_of, read_calls
+from tests.support.renderers import RENDERERS
+from wholecall import Limits, ToolCallParser
+from wholecall.encoders import ENCODERS, argument_text, encoder
+from wholecall.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    Event,
+    StreamFault,
+    TextDelta,
+    ToolCall,
+    ToolCallDropped,
+    TurnFinished,
+)
+from wholecall.repairing import Repairer
+
+EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)
+CARRIED = {"anthropic": (ToolCall,), "chat-completions": (ToolCall, CustomToolCall), "responses": EXECUTABLE}
+# What a strict stream gives no reason to say.
+DISORDER = {
+    *("id_churn", "index_churn", "duplicate_id", "repeated", "placeholder", "snapshots", "bound_by_order"),
+    *("done_mismatch", "done_completed_buffer", "unterminated"),
+    *("late_fragment", "conflicting_arguments", "finish_reason_mismatch", "reason_without_call"),
+    *("data_after_end", "invalid_index"),
+}
+_MINTED = re.compile(r"call_\d+_\d+_\d+(_[0-9a-f]{8})?\Z|(#\d+|_\d+_[0-9a-f]{8})\Z")
+
+RECORDED = {entry["name"]: entry for entry in bless.manifest()}
+MENDED = [
+    name for name, entry in RECORDED.items() if entry["dialect"] in ENCODERS and entry["file"].endswith("sse")
+]
+OTHERS = [name for name, entry in RECORDED.items() if entry["dialect"] not in ENCODERS]
+
+
+@cache
+def stream(name: str) -> bytes:
+    """Return the bytes of a recording."""
+    return bless.recorded(RECORDED[name])
+
+
+def repaired(chunks: Iterable[bytes], **options: Any) -> bytes:
+    """Return what comes out of a repairer."""
+    repairer = Repairer(**options)
+    return b"".join([*map(repairer.feed, chunks), repairer.close()])
+
+
+def label(call: Any) -> tuple[int, str, str, Any]:
+    """Return what must survive of a call; of a minted id nothing."""
+    if isinstance(call, BuiltinToolCall):
+        return call.choice, call.id, call.kind, call.arguments
+    return (
+        call.choice,
+        wire_id(call.id),
+        call.name,
+        call.input if isinstance(call, CustomToolCall) else call.arguments,
+    )
+
+
+def wire_id(id: str) -> str:
+    """Return an id that the wire sent, `""` for a minted one."""
+    return "" if _MINTED.search(id) else id
+
+
+def labels(events: Iterable[Event], kinds: tuple[type, ...] = EXECUTABLE) -> list[Any]:
+    """Return the labels of the calls of these kinds, in order."""
+    calls: list[Any] = [event for event in events if isinstance(event, kinds)]
+    return [label(call) for call in sorted(calls, key=lambda call: (call.turn, call.choice, call.index))]
+
+
+def ended_well(events: Iterable[Event]) -> bool:
+    """Whether the turn was neither cut nor broken off."""
+    return not any(
+        (isinstance(event, StreamFault) and event.fatal)
+        or (isinstance(event, TurnFinished) and "missing_finish" in event.anomalies)
+        for event in events
+    )
+
+
+def disorder(events: Iterable[Event]) -> set[str]:
+    """Return the flags and anomalies that a strict stream has no reason for."""
+    said = {flag for event in events for flag in getattr(event, "flags", ())}
+    return DISORDER & said.union(*(event.anomalies for event in events if isinstance(event, TurnFinished)))
+
+
+# Law 48.
+
+
+def turns_of(name: str) -> list[list[Event]]:
+    """Return the events of a recording, turn by turn, as far as they were neither cut nor broken off."""
+    events = bless.parse([stream(name)])
+    turns = [[e for e in events if e.turn == turn] for turn in sorted({e.turn for e in events})]
+    return [turn for turn in turns if not any(isinstance(e, StreamFault) and e.fatal for e in turn)]
+
+
+@pytest.mark.parametrize("dialect", ENCODERS)
+def test_written_events_are_read_again(dialect: str) -> None:
+    """Law 48: the turns of every recording, written in a dialect that carries them and read again, are equal calls."""
+    kinds = CARRIED[dialect]
+    wrong = []
+    n_calls = 0
+    for name in RECORDED:
+        for events in turns_of(name):
+            ours = encoder(dialect)
+            again = bless.parse([ours.encode(events) + ours.close()])
+            sent = [label(e) for e in events if isinstance(e, kinds) and (e.choice == 0 or dialect in MANY)]
+            found = [label(e) for e in again if isinstance(e, kinds)]
+            n_calls += len(sent)
+            if sorted(sent, key=repr) != sorted(found, key=repr) or disorder(again):
+                wrong.append((name, sent, found, disorder(again)))
+
+    assert [] == wrong
+    assert n_calls > 300
+
+
+MANY = {"chat-completions"}  # dialects with several choices
+EMPTY = {"anthropic": "{}"}  # what stands at a call's start where no text was sent
+
+
+# Laws 49 to 52.
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_repaired_streams_give_the_same_calls(name: str) -> None:
+    """Law 49: a repaired stream gives the calls of the original, and no disorder."""
+    events = bless.parse([stream(name)])
+    again = bless.parse([repaired([stream(name)])])
+
+    if ended_well(events):
+        assert labels(events) == labels(again)
+    assert set() == disorder(again)
+    assert text_of(events) == text_of(again)
+
+
+def text_of(events: Iterable[Event]) -> str:
+    """Return the visible text of all choices."""
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("name", MENDED)
+def test_every_naive_reader_gets_the_calls(name: str, style: Any) -> None:
+    """Law 50: from a repaired stream loops that set labels once and loops that append get exactly our calls."""
+    dialect = RECORDED[name]["dialect"]
+    events = bless.parse([stream(name)])
+    calls = [
+        e for e in events if isinstance(e, (ToolCall, CustomToolCall)) and isinstance(e, CARRIED[dialect])
+    ]
+    calls.sort(key=lambda call: (call.turn, call.choice, call.index))
+    found = read_calls(dialect, repaired([stream(name)]), style)
+
+    assert [(wire_id(call.id), call.name, argument_text(call)) for call in calls] == [
+        (wire_id(id), name, text or EMPTY.get(dialect, "")) for id, name, text in found
+    ]
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_repair_settles(name: str) -> None:
+    """Law 51: a repaired stream that was not cut needs no repair: it comes out byte for byte, pings aside."""
+    once = repaired([stream(name)])
+    twice = repaired([once])
+
+    if ended_well(bless.parse([stream(name)])):
+        assert without_overtakers(once) == without_overtakers(twice)
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_repair_does_not_depend_on_the_cut(name: str) -> None:
+    """Law 52: the same bytes in any chunks give the same bytes, held and live."""
+    data = stream(name)
+    sizes = (7, 64, 1460) if len(data) > 20_000 else bless.CHUNK_SIZES
+    for live in (False, True):
+        whole = repaired([data], live_arguments=live)
+        for size in sizes:
+            assert whole == repaired(bless.in_chunks(data, size), live_arguments=live), (live, size)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_line_ends_do_not_matter(end: bytes) -> None:
+    """Law 52: also with any line ends, cut between their bytes."""
+    data = quirky.make("ends", ("index_zero",)).bytes().replace(b"\n", end)
+    whole = repaired([data])
+
+    for size in (1, 2, 3, 5):
+        assert whole == repaired(bless.in_chunks(data, size)), size
+
+
+# Law 53.
+
+
+def is_healthy(dialect: str, data: bytes, events: Sequence[Event]) -> bool:
+    """Whether all naive readers get our calls from the original, whose frames all are as they should be."""
+    calls: list[Any] = [event for event in events if isinstance(event, (ToolCall, CustomToolCall))]
+    odd = [event for event in events if isinstance(event, (ToolCallDropped, StreamFault))]
+    odd += [event for event in events if isinstance(event, TurnFinished) and event.anomalies]
+    odd += [call for call in calls if call.flags or call.choice or argument_text(call) in ("", "{}")]
+    told = [(call.id, call.name, argument_text(call)) for call in calls]
+    return not odd and bool(calls) and all(told == read_calls(dialect, data, style) for style in STYLES)
+
+
+def without_overtakers(data: bytes) -> list[bytes]:
+    """Return the blocks of a stream but for comments and pings, which wait for nothing."""
+    blocks = re.split(rb"(?<=\n\n)", data)
+    return [block for block in blocks if b"data:" in block and b'"ping"' not in block]
+
+
+@pytest.mark.parametrize("dialect", ENCODERS)
+def test_healthy_streams_are_untouched(dialect: str) -> None:
+    """Law 53: a healthy stream comes out as it went in, byte for byte; pings and comments may overtake calls."""
+    calls = (
+        encode.Call("call_1", "get_tide", '{"port":"Brést","n":[1,{"x":"}\\""}]}'),
+        encode.Call("call_2", "now", '{"zone": "UTC"}'),
+    )
+    wrong = []
+    for pieces in (encode.every(1), encode.every(7), encode.every(1000)):
+        for turn in (encode.Turn(calls=calls), encode.Turn(calls=calls[:1]), encode.Turn(calls=())):
+            data = RENDERERS[dialect](turn, pieces)
+            if repaired([data]) != data:
+                wrong.append(data)
+
+    assert [] == wrong
+
+
+# Streams that our two loops read as we do, and that are edited all the same: other loops would not read them so.
+EDITED = {
+    "anthropic/stop-never-sent": "a block without an end",
+    "chat-completions/content-among-calls": "text overtakes calls",
+    "chat-completions/finish-twice": "the second reason is another one",
+    "chat-completions/framing-comments": "empty events overtake calls",
+    "chat-completions/id-late": "the id is not in the first fragment",
+    "chat-completions/index-from-one": "indices are not dense",
+    "chat-completions/index-sparse": "indices are not dense",
+    "chat-completions/name-blank-then-null": "the name is not in the first fragment",
+    "chat-completions/name-late": "the name is not in the first fragment",
+    "chat-completions/whole-calls-in-one-delta": "text and calls in one frame are parted",
+    "chat-completions/xai-whole-call": "text and calls in one frame are parted",
+    "responses/completed-empty": "the finished response lists no items",
+    "responses/deltas-before-added": "the item comes after its text",
+    "responses/ids-on-some-events": "events do not tell their item",
+    "responses/item-id-rotates": "an item has several ids",
+    "responses/items-never-done": "an item without an end",
+}
+
+
+def test_healthy_recordings_are_untouched() -> None:
+    """Law 53: so does every recording that all naive readers read as we do; the exceptions are known."""
+    streams = {name: stream(name) for name in MENDED}
+    healthy = [
+        name
+        for name, data in streams.items()
+        if is_healthy(RECORDED[name]["dialect"], data, bless.parse([data]))
+    ]
+    edited = {
+        name
+        for name in healthy
+        if without_overtakers(streams[name]) != without_overtakers(repaired([streams[name]]))
+    }
+
+    assert len(healthy) > 40
+    assert EDITED.keys() == edited
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_streams_pass(name: str) -> None:
+    """Law 53: what is no event stream of the three dialects passes untouched, in any chunks."""
+    data = stream(name)
+
+    assert data == repaired([data])
+    assert data == repaired(bless.in_chunks(data, 61))
+
+
+# Law 54.
+
+
+@pytest.mark.parametrize("mode", quirky.MODES)
+def test_no_reader_executes_early(mode: str) -> None:
+    """Law 54: wherever a stream is cut, its output holds no call but those that the parser has emitted."""
+    for number in range(3):
+        data = quirky.make(f"cut:{number}", (mode,)).bytes()
+        frames = [frame + b"\n\n" for frame in data.split(b"\n\n") if frame]
+        parser, repairer = ToolCallParser(), Repairer()
+        known: list[Any] = []
+        out = b""
+        for frame in frames:
+            known += [event for event in parser.feed(frame) if isinstance(event, EXECUTABLE)]
+            out += repairer.feed(frame)
+            names = [name for _, name, _ in read_calls("chat-completions", out)]
+            assert len(names) <= len(known), (mode, number)
+        repairer.abort()
+
+
+@pytest.mark.parametrize("mode", quirky.MODES)
+def test_quirky_streams_are_strict_afterwards(mode: str) -> None:
+    """Laws 49 to 52: each quirk alone, over random calls."""
+    for number in range(6):
+        data = quirky.make(f"repair:{number}", (mode,)).bytes()
+        events = bless.parse([data])
+        out = repaired([data])
+        calls = [event for event in events if isinstance(event, (ToolCall, CustomToolCall))]
+        calls.sort(key=lambda call: (call.choice, call.index))
+        told = sorted((call.name, argument_text(call)) for call in calls)
+
+        assert out == repaired([out]), (mode, number)
+        assert out == repaired(bless.in_chunks(data, 5)), (mode, number)
+        for style in STYLES:
+            found = read_calls("chat-completions", out, style)
+            assert told == sorted((name, text) for _, name, text in found), (mode, number, style)
+
+
+# Law 55.
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_live_calls_hold_or_the_stream_ends(name: str) -> None:
+    """Law 55: shown live, calls are the same in the end, or the stream ends with an error frame and nothing behind it."""
+    held = repaired([stream(name)])
+    live = repaired([stream(name)], live_arguments=True)
+    events = list(data_of(live))
+    last: Any = events[-1] if events else {}
+    error = last.get("error") or {}
+    if error.get("type") == "stream_error":
+        assert live.endswith(b"\n\n")
+        return
+
+    if ended_well(bless.parse([stream(name)])):
+        assert labels(bless.parse([held])) == labels(bless.parse([live]))
+    assert error == {} or b"stream_error" not in live
+
+
+def test_what_waits_is_bounded() -> None:
+    """Law 55: what waits for a verdict is bounded: beyond the limit its calls are written anew, or the stream ends."""
+    data = quirky.make("bound", ("plain",)).bytes()
+    limits = Limits(max_event_bytes=len(data) // 2)
+    out = repaired([data], limits=limits)
+
+    assert labels(bless.parse([data])) == labels(bless.parse([out]))

@@ -1,0 +1,71 @@
+"""The README's line for each SDK, with the SDK's own client against a real server."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.hygiene.source_tree import PROJECT
+from tests.support.loopback import serve
+from tests.support.sdks import answer, from_bytes, told
+from tests.support.surfaces import CLIENTS, MESSAGES, TURNS
+from wholecall import wrap
+
+pytestmark = pytest.mark.sdk
+
+# What answers each row: the client, and a recording of its dialect.
+ANSWERS: dict[str, tuple[str, str, str, str]] = {
+    "openai": ("openai", "chat-completions", "parallel-interleaved", "sse"),
+    "openai, Responses": ("openai", "responses", "parallel-interleaved", "sse"),
+    "openai, helper": ("openai", "chat-completions", "parallel-interleaved", "sse"),
+    "anthropic": ("anthropic", "anthropic", "text-and-thinking-parallel", "sse"),
+    "anthropic, helper": ("anthropic", "anthropic", "text-and-thinking-parallel", "sse"),
+    "google-genai": ("google", "gemini", "single-call", "sse"),
+    "mistralai": ("mistral", "chat-completions", "mistral-whole-calls", "sse"),
+    "cohere": ("cohere-v2", "cohere-v2", "thinking-parallel", "sse"),
+    "ollama": ("ollama", "ollama", "single-call", "ndjson"),
+    "boto3, Converse": ("bedrock", "bedrock-converse", "parallel-after-reasoning", "bin"),
+    "boto3, InvokeModel": ("bedrock", "bedrock-invoke-anthropic", "parallel-after-thinking", "bin"),
+    "groq": ("groq", "chat-completions", "parallel-interleaved", "sse"),
+    "huggingface_hub": ("hugging-face", "chat-completions", "parallel-interleaved", "sse"),
+    "langchain-openai": ("langchain-chat", "chat-completions", "parallel-interleaved", "sse"),
+}
+ROWS = dict(
+    re.findall(
+        r"^\| ([^|`]+) \| `(stream = [^`]+)` \|$", (PROJECT / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+)
+NAMES: dict[str, Any] = {
+    "wrap": wrap,
+    "model": "m",
+    "messages": MESSAGES,
+    "prompt": "x",
+    "tools": [],
+    "body": b"{}",
+    "converse_messages": TURNS,
+}
+
+
+def test_every_row_has_an_answer() -> None:
+    """No row goes untested; litellm's is tested where litellm is."""
+    assert {*ANSWERS, "litellm"} == ROWS.keys()
+
+
+@pytest.mark.parametrize("row", ANSWERS)
+def test_the_line_gives_the_calls(row: str) -> None:
+    """The line as it stands gives the calls that the bytes tell; only ollama's SDK keeps the ids to itself."""
+    opens, *recording = ANSWERS[row]
+    with serve(answer(*recording)) as server, CLIENTS[opens](server.url) as client:
+        names = {**NAMES, "client": client}
+        exec(ROWS[row], names)  # noqa: S102 - the README is ours
+        stream = names["stream"]
+        for _ in stream:
+            pass
+    first = 1 if row == "ollama" else 0
+
+    assert [call[first:] for call in from_bytes(*recording).calls] == [
+        call[first:] for call in told(stream.turn).calls
+    ]
+    assert stream.calls

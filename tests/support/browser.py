@@ -1,0 +1,89 @@
+"""A real browser without a window: it opens a page of `wholecall inspect`, a driver works it and tells what it sees.
+
+A driver is a script that the page's own policy is made to allow, beside the page's script. It presses keys, clicks,
+and calls `tell(facts)` once; the facts come back as JSON through the page's DOM.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+import shutil
+import subprocess
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+from wholecall.cli import main
+
+__all__ = ["BROWSERS", "made", "told"]
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_PATIENCE = 120  # seconds after which a browser has failed
+
+_WORDS = """
+const one = (selector) => document.querySelector(selector);
+const all = (selector) => [...document.querySelectorAll(selector)];
+const texts = (selector) => all(selector).map((element) => element.textContent);
+const press = (key, shiftKey = false) =>
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true }));
+const step = () => Number(one("#slider").value);
+const tell = (facts) => {
+  const place = document.createElement("pre");
+  place.id = "told";
+  place.textContent = JSON.stringify(facts);
+  document.body.append(place);
+  one("#data").textContent = ""; // the DOM that comes back need not hold it
+};
+"""
+
+
+def made(folder: Path, *recordings: bytes) -> Path:
+    """Return the page of some recordings, made by the program."""
+    paths = []
+    for n, recording in enumerate(recordings):
+        path = folder / f"recording-{n}.sse"
+        path.write_bytes(recording)
+        paths.append(str(path))
+    page = folder / "page.html"
+    assert main(["inspect", "--html", str(page), *paths]) == 0
+    return page
+
+
+def told(page: Path, driver: str, at: str = "0.0", *, size: str = "1440,900", policy: bool = True) -> Any:
+    """Open a page and return what the driver tells.
+
+    Args:
+        page: a page of `wholecall inspect`.
+        driver: statements that end in `tell(...)`.
+        at: the number of the recording and of the step to begin with.
+        size: of the window.
+        policy: whether the page keeps its security policy.
+    """
+    script = f"{_WORDS}{driver}"
+    allowed = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    text = page.read_text("utf-8").replace("script-src '", f"script-src 'sha256-{allowed}' '")
+    if not policy:
+        text = re.sub(r"<meta http-equiv[^>]*>", "", text)
+    driven = page.with_name("driven.html")
+    driven.write_text(text.replace("</body>", f"<script>{script}</script></body>"), "utf-8", newline="\n")
+    program = next(filter(None, map(shutil.which, BROWSERS)))
+    options = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--window-size={size}",
+        "--virtual-time-budget=20000",
+    ]
+    profile = f"--user-data-dir={page.parent / 'profile'}"
+    done = subprocess.run(  # noqa: S603 - a browser that we found, a page that we wrote
+        [program, *options, profile, "--dump-dom", f"{driven.as_uri()}#{at}"],
+        capture_output=True,
+        check=True,
+        timeout=_PATIENCE,
+    )
+    found = re.search(r'<pre id="told">(.*?)</pre>', done.stdout.decode("utf-8", "replace"), re.DOTALL)
+    assert found is not None, "the driver told nothing"
+    return json.loads(html.unescape(found[1]))

@@ -1,0 +1,129 @@
+"""The repairer before it knows the dialect, and how it cuts a stream into blocks."""
+
+from __future__ import annotations
+
+import pytest
+
+from wholecall import Limits, ToolCallDropped
+from wholecall.repairing import Repairer
+from wholecall.repairing.blocks import Blocks, ended
+
+CHAT = b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+STRANGE = b'data: {"hello":"world"}\n\n'
+CALL = b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]}}]}\n\n'
+
+
+def run(*chunks: bytes, **options: object) -> list[bytes]:
+    """Return what comes out for each chunk, and at the end."""
+    repairer = Repairer(**options)  # type: ignore[arg-type]
+    return [*map(repairer.feed, chunks), repairer.close()]
+
+
+def test_frames_wait_until_the_dialect_is_known() -> None:
+    """What says nothing of the dialect waits for the frame that does; comments before it do not."""
+    assert [b": hi\n\n", b"", STRANGE + CHAT, CHAT, b""] == run(b": hi\n\n", STRANGE, CHAT, CHAT)
+
+
+def test_streams_without_a_dialect_pass_at_their_end() -> None:
+    """A stream that never tells its dialect comes out whole, later."""
+    assert [b"", b"", STRANGE + STRANGE + b"data: {"] == run(STRANGE, STRANGE + b"data: {")
+
+
+def test_what_waits_for_the_dialect_is_bounded() -> None:
+    """Beyond the limit everything passes, from then on untouched."""
+    out = run(*[STRANGE] * 6, CALL, b"data: x", limits=Limits(max_pending_frames_bytes=100))
+
+    assert [b"", b"", b"", b"", STRANGE * 5, STRANGE, CALL, b"data: x", b""] == out
+
+
+def test_an_endless_first_event_passes() -> None:
+    """So does an event that gets too large before the dialect is known."""
+    limits = Limits(max_event_bytes=100)
+
+    assert [b"", b"data: " + b"x" * 200, b"y", b""] == run(b"data: ", b"x" * 200, b"y", limits=limits)
+
+
+def test_other_dialects_pass() -> None:
+    """The first frame of a dialect that is not mended opens the gate for the rest of the read too."""
+    gemini = b'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}]}\n\n'
+
+    assert [gemini + gemini + b"data: {", b"tail", b""] == run(gemini + gemini + b"data: {", b"tail")
+
+
+@pytest.mark.parametrize("data", [b'{"error":{"message":"x"}}', b"[1]", b" \n", b""])
+def test_what_is_no_event_stream_passes(data: bytes) -> None:
+    """A JSON body, white space and nothing at all come out as they are, in any chunks."""
+    assert data == b"".join(run(data))
+    assert data == b"".join(run(*[data[at : at + 1] for at in range(len(data))]))
+
+
+def test_a_byte_order_mark_stays() -> None:
+    """The mark is a part of the first block."""
+    assert [b"", b"", b"\xef\xbb\xbf" + CHAT, b""] == run(b"\xef", b"\xbb", b"\xbf" + CHAT)
+
+
+def test_an_abort_reports_what_was_open() -> None:
+    """Breaking off drops the open calls, with the reason given."""
+    dropped: list[ToolCallDropped] = []
+    repairer = Repairer(on_dropped=dropped.append)
+    repairer.feed(CALL)
+    repairer.abort("the user left")
+    repairer.abort()
+
+    assert [("aborted", "the user left")] == [(drop.reason, drop.detail) for drop in dropped]
+
+
+def test_a_repr_tells_the_state() -> None:
+    """A repr names the dialect and whether the stream goes on."""
+    repairer = Repairer(limits=Limits(max_line_bytes=200))
+    states = [repr(repairer)]
+    repairer.feed(CHAT)
+    states.append(repr(repairer))
+    repairer.feed(b"data: " + b"x" * 300 + b"\n\n")
+    states.append(repr(repairer))
+    repairer.close()
+
+    assert ["None open", "chat-completions open", "chat-completions ended", "chat-completions closed"] == [
+        state[len("<Repairer ") : -1] for state in [*states, repr(repairer)]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"a\n\nb\n\n", [b"a\n\n", b"b\n\n"]),
+        (b"a\r\n\r\nb\r\rc", [b"a\r\n\r\n", b"b\r\r", b"c"]),
+        (b"a\r\n\nb\n\r\nc", [b"a\r\n\n", b"b\n\r\n", b"c"]),
+        (b"a\r\nb\nc\rd", [b"a\r\nb\nc\rd"]),
+        (b"a\r\r\nb", [b"a\r\r\n", b"b"]),
+        (b"a\n\n\nb\n\n", [b"a\n\n", b"\nb\n\n"]),
+        (b"a\r\n\r", [b"a\r\n\r"]),
+    ],
+)
+def test_blocks(data: bytes, expected: list[bytes]) -> None:
+    """A block ends at a blank line, whatever its line ends are and however the bytes are cut."""
+    for size in range(1, len(data) + 1):
+        blocks = Blocks()
+        found = [block for at in range(0, len(data), size) for block in blocks.feed(data[at : at + size])]
+
+        assert expected == [block for block in (*found, blocks.close()) if block], size
+
+
+def test_blocks_wait() -> None:
+    """What waits is counted; a CR waits for the LF that may belong to it."""
+    blocks = Blocks()
+
+    assert ([], 4) == (blocks.feed(b"a\r\n\r"), len(blocks))
+    assert ([b"a\r\n\r\n"], 0) == (blocks.feed(b"\n"), len(blocks))
+
+
+@pytest.mark.parametrize("block", [b"a", b"a\n", b"a\n\n", b"a\r\n"])
+def test_blocks_are_ended(block: bytes) -> None:
+    """A block gets the blank line that it lacks, and only then."""
+    assert b"a\n\n" == ended(block)
+    assert b"a\r\n\r\n" == ended(b"a\r\n\r\n")
+
+
+def test_json_passes_at_once() -> None:
+    """A body that is JSON is not held."""
+    assert [b'{"a":', b"1}", b""] == run(b'{"a":', b"1}")

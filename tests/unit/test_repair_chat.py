@@ -1,0 +1,450 @@
+"""Repaired chat streams, frame by frame: what passes, what waits, what is written anew."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.naive import data_of, finish_reasons, read_calls, visible_text
+from wholecall import Limits, ToolCallDropped
+from wholecall.repairing import Repairer
+
+DONE = b"data: [DONE]\n\n"
+HEADER = {"id": "r", "object": "chat.completion.chunk", "model": "m"}
+COMMENT = b": keep-alive\n\n"
+
+
+def frame(delta: Any = None, finish: str | None = None, choice: int = 0, **more: Any) -> bytes:
+    """Return a chunk with one choice."""
+    inner = {"index": choice, "delta": delta or {}, "finish_reason": finish}
+    return b"data: " + json.dumps({**HEADER, "choices": [inner], **more}).encode() + b"\n\n"
+
+
+def entry(text: str, index: Any = 0, id: Any = None, name: Any = None) -> dict[str, Any]:
+    """Return a fragment of a call; with a name it is the first."""
+    head = {"id": id, "type": "function"} if name else {}
+    return {"index": index, **head, "function": {**({"name": name} if name else {}), "arguments": text}}
+
+
+def calls(*entries: dict[str, Any], **more: Any) -> bytes:
+    """Return a chunk with fragments of calls."""
+    return frame({"tool_calls": list(entries)}, **more)
+
+
+def texts(text: str) -> bytes:
+    """Return a chunk with text."""
+    return frame({"content": text})
+
+
+HEAD, TAIL = entry('{"a":', 0, "c1", "f"), entry("1}")
+WHOLE = entry('{"a":1}', 0, "c1", "f")
+GOOD = [("c1", "f", '{"a":1}')]
+FINISH = frame(finish="tool_calls")
+
+
+def run(*frames: bytes, **options: Any) -> list[bytes]:
+    """Return what comes out for each frame, and at the end."""
+    repairer = Repairer(**options)
+    return [*map(repairer.feed, frames), repairer.close()]
+
+
+def read(out: list[bytes]) -> list[Any]:
+    """Return the calls of what came out."""
+    return read_calls("chat-completions", b"".join(out), "append")
+
+
+def test_calls_and_the_end_are_held() -> None:
+    """Text and comments pass at once; calls and the reason wait for the end of the turn, then come as they were."""
+    frames = [texts("a"), calls(HEAD), COMMENT, texts("b"), calls(TAIL), FINISH, DONE]
+    out = run(*frames)
+
+    assert [frames[0], b"", COMMENT, frames[3], b"", b""] == out[:6]
+    assert calls(HEAD) + calls(TAIL) + FINISH + DONE == out[6]
+
+
+def test_a_reason_alone_waits_for_calls_that_may_follow() -> None:
+    """A whole message behind the reason brings calls; they come before the reason, which is put right."""
+    late = {"index": 0, "delta": {}, "message": {"tool_calls": [{**WHOLE, "index": None}]}}
+    data = b"data: " + json.dumps({"id": "r", "choices": [late]}).encode() + b"\n\n"
+    out = run(texts("a"), frame(finish="stop"), data, DONE)
+
+    assert [texts("a"), b"", b""] == out[:3]
+    assert (GOOD, ["tool_calls"]) == (read(out), finish_reasons(out[3]))
+    assert out[3].index(b"tool_calls") < out[3].index(b'"finish_reason":"tool_calls"')
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {**entry("1}"), "id": "c1"},
+        entry("1}", 0, None, "f"),
+        {**entry("1}"), "type": "custom"},
+        {"index": 0, "function": {"arguments": "1}"}, "id": ""},
+        {"function": {"arguments": "1}"}},
+        {"index": 0.0, "function": {"arguments": "1}"}},
+        {"index": 0, "function": {"name": "", "arguments": "1}"}},
+    ],
+    ids=["id again", "name again", "another type", "blank id", "no index", "float", "blank name"],
+)
+def test_what_is_not_strict_is_written_anew(second: Any) -> None:
+    """A repeated or blank label is enough: readers differ about it."""
+    out = run(calls(HEAD), calls(second), FINISH, DONE)
+
+    assert GOOD == read(out)
+    assert b"".join(out) == b"".join(run(b"".join(out)))
+    assert calls(HEAD) not in out[3]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        entry('{"a":1}', 1, "c1", "f"),
+        {"index": 0, "id": "c1", "function": {"name": "f", "arguments": '{"a":1}'}},
+        {"index": 0, "id": "c1", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}},
+    ],
+    ids=["not from zero", "no type", "an object"],
+)
+def test_first_fragments_must_be_whole(first: Any) -> None:
+    """A first fragment has an index that is next, a type, an id, a name and text."""
+    out = run(calls(first), FINISH, DONE)
+
+    assert [("c1", "f", {"a": 1})] == [(id, name, json.loads(text)) for id, name, text in read(out)]
+    assert calls(first) not in out[2]
+
+
+def test_two_fragments_of_a_call_in_one_frame_are_joined() -> None:
+    """Readers that keep one fragment of a frame by index would lose the other."""
+    out = run(calls(HEAD, TAIL), FINISH, DONE)
+
+    assert GOOD == read(out)
+    assert calls(HEAD, TAIL) not in out[2]
+
+
+def test_chunks_are_called_chunks() -> None:
+    """Clients skip chunks that call themselves otherwise; those that matter for calls are corrected."""
+    out = run(calls(WHOLE, object="chat.completion"), frame(finish="tool_calls", object="x"), DONE)
+
+    assert [HEADER["object"]] * 2 == [data["object"] for data in data_of(out[2])]
+
+
+def test_dropped_calls_are_withheld() -> None:
+    """A call that must not be executed leaves nothing but the report; its siblings come out with dense indices."""
+    dropped: list[ToolCallDropped] = []
+    out = run(calls(HEAD), calls(entry('{"b":2}', 1, "c2", "g")), FINISH, DONE, on_dropped=dropped.append)
+
+    assert [("c2", "g", '{"b":2}')] == read(out)
+    assert b'"index":1' not in out[3]
+    assert [("c1", "truncated")] == [(drop.id, drop.reason) for drop in dropped]
+
+
+@pytest.mark.parametrize(
+    ("entries", "claimed", "expected"),
+    [
+        ([WHOLE], "stop", "tool_calls"),
+        ([WHOLE], "length", "tool_calls"),
+        ([WHOLE], "tool_use", "tool_calls"),
+        ([HEAD], "tool_calls", "stop"),
+        ([HEAD], "length", "length"),
+        ([], "tool_calls", "stop"),
+        ([], "stop", "stop"),
+        ([], "content_filter", "content_filter"),
+    ],
+)
+def test_reasons_are_put_right(entries: Any, claimed: str, expected: str) -> None:
+    """The reason is `tool_calls` exactly where calls come out; a cut stays a cut."""
+    out = run(calls(*entries), frame(finish=claimed), DONE)
+
+    assert [expected] == finish_reasons(b"".join(out))
+
+
+def test_a_missing_reason_is_added() -> None:
+    """Where the turn ended without a reason, loops that wait for one still see their calls."""
+    out = run(calls(WHOLE), DONE)
+
+    assert (["tool_calls"], GOOD) == (finish_reasons(out[1]), read(out))
+    assert out[1].endswith(DONE)
+
+
+def test_the_end_of_the_stream_is_an_end() -> None:
+    """Without `[DONE]` the turn is settled when the stream ends."""
+    assert [b"", b"", calls(WHOLE) + FINISH] == run(calls(WHOLE), FINISH)
+
+
+def test_a_cut_turn_keeps_its_calls_back() -> None:
+    """Without any end the calls are withheld, and no reason is made up."""
+    dropped: list[ToolCallDropped] = []
+
+    assert [texts("a"), b"", b""] == run(texts("a"), calls(HEAD), on_dropped=dropped.append)
+    assert ["unterminated"] == [drop.reason for drop in dropped]
+
+
+def test_text_and_calls_in_one_frame_are_parted() -> None:
+    """The text passes at once, the calls wait."""
+    out = run(frame({"content": "a", "tool_calls": [WHOLE]}), texts("b"), FINISH, DONE)
+
+    assert ["a", "b", "", ""] == [visible_text(data) for data in out[:4]]
+    assert GOOD == read([out[3]])
+
+
+def test_everything_in_one_frame() -> None:
+    """A whole turn in one frame comes out as it went in, if it is strict."""
+    data = frame({"role": "assistant", "content": "a", "tool_calls": [WHOLE]}, finish="tool_calls")
+
+    assert [b"", data + DONE, b""] == run(data, DONE)
+
+
+def test_everything_in_one_frame_with_a_wrong_reason() -> None:
+    """Only the reason of such a frame is edited, or its calls are cut out and the rest stays."""
+    wrong = frame({"content": "a", "tool_calls": [WHOLE]}, finish="stop", usage={"total_tokens": 3})
+    lost = frame({"content": "a", "tool_calls": [HEAD]}, finish="stop")
+
+    assert (GOOD, "a", ["tool_calls"]) == (
+        read(out := run(wrong, DONE)),
+        visible_text(out[1]),
+        finish_reasons(out[1]),
+    )
+    assert 3 == next(data_of(out[1]))["usage"]["total_tokens"]
+    assert ([], "a", ["stop"]) == (read(out := run(lost, DONE)), visible_text(out[1]), finish_reasons(out[1]))
+
+
+def test_roles_and_usage_stay() -> None:
+    """What stands beside calls that are written anew stays: the role before them, token counts behind the reason."""
+    usage = b'data: {"id":"r","choices":[],"usage":{"total_tokens":9}}\n\n'
+    out = run(frame({"role": "assistant", "tool_calls": [HEAD]}), calls(TAIL, id="r"), FINISH, usage, DONE)
+    lost = run(frame({"role": "assistant", "tool_calls": [{**WHOLE, "index": None}]}), FINISH, usage, DONE)
+
+    assert out[4].endswith(usage + DONE)
+    assert lost[3].endswith(FINISH + usage + DONE)
+    assert lost[3].index(b"assistant") < lost[3].index(b"tool_calls")
+
+
+def test_choices_have_calls_of_their_own() -> None:
+    """Each choice has its own indices and its own reason; text of another one is not delayed."""
+    other = [calls(WHOLE, choice=1), frame(finish="tool_calls", choice=1)]
+    out = run(calls(HEAD), frame(finish="stop"), frame({"content": "b"}, choice=1), *other, DONE)
+    reasons = {
+        choice["index"]: choice["finish_reason"] for data in data_of(out[5]) for choice in data["choices"]
+    }
+
+    assert frame({"content": "b"}, choice=1) == out[2]
+    assert (GOOD, {0: "stop", 1: "tool_calls"}) == (read(out), reasons)
+
+
+def test_text_behind_a_reason_keeps_its_place() -> None:
+    """What a choice still says behind its reason waits with it."""
+    frames = [texts("a"), frame(finish="stop"), texts("b"), DONE]
+
+    assert [frames[0], b"", b"", b"".join(frames[1:]), b""] == run(*frames)
+
+
+def test_legacy_calls_stay_legacy() -> None:
+    """A `function_call` is replayed, or written anew as one."""
+    head = frame({"function_call": {"name": "f", "arguments": '{"a":'}})
+    tail, finish = frame({"function_call": {"arguments": "1}"}}), frame(finish="function_call")
+    named = frame({"function_call": {"name": "f", "arguments": "1}"}})
+    strict, anew = run(head, tail, finish, DONE), run(head, named, frame(finish="stop"), DONE)
+
+    assert head + tail + finish + DONE == strict[3]
+    assert [("", "f", '{"a":1}')] == read(anew)
+    assert ["function_call"] == finish_reasons(anew[3])
+
+
+def test_free_text_calls() -> None:
+    """A call of a free-text tool is replayed, or written anew as one."""
+    custom = {"index": 0, "id": "c1", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}}
+    odd = {**custom, "index": 3}
+
+    assert calls(custom) + FINISH + DONE == run(calls(custom), FINISH, DONE)[2]
+    assert [("c1", "sql", "SELECT 1")] == read(run(calls(odd), FINISH, DONE))
+
+
+def test_frames_of_responses_inside_become_calls() -> None:
+    """Calls that come as events of the Responses dialect come out as calls of this one."""
+    item = {"type": "function_call", "id": "fc", "call_id": "c1", "name": "f", "arguments": '{"a":1}'}
+    done = {"type": "response.output_item.done", "output_index": 0, "item": item}
+    over = {"type": "response.completed", "response": {"id": "x", "output": [item]}}
+    guests = [b"data: " + json.dumps(guest).encode() + b"\n\n" for guest in (done, over)]
+    out = run(texts("a"), *guests, frame(finish="stop"), DONE)
+
+    assert (GOOD, ["tool_calls"]) == (read(out), finish_reasons(b"".join(out)))
+    assert b"function_call" not in b"".join(out)
+
+
+def test_errors_of_the_provider_pass() -> None:
+    """An error frame passes as it is, the calls before it are withheld."""
+    error = b'data: {"error":{"message":"overloaded"}}\n\n'
+
+    assert [texts("a"), b"", error, b""] == run(texts("a"), calls(WHOLE), error)
+
+
+def test_unreadable_frames_pass() -> None:
+    """What nobody can read passes; the open call, which may have lost text with it, is withheld."""
+    bad = b'data: {"choices":[{"delta":{"tool_\n\n'
+    out = run(texts("a"), calls(HEAD), bad, calls(TAIL), FINISH, DONE)
+
+    assert (bad, []) == (out[2], read(out))
+
+
+def test_several_payloads_in_one_event_are_parted() -> None:
+    """Servers that join frames by single newlines break readers; each payload gets an event of its own."""
+    joined = texts("a")[:-1] + texts("b")
+    out = run(joined, frame(finish="stop"), DONE)
+
+    assert [{"content": "a"}, {"content": "b"}] == [data["choices"][0]["delta"] for data in data_of(out[0])]
+
+
+def test_minted_ids_differ_between_responses() -> None:
+    """A call without an id gets one that no other response of the conversation has, and the same in every run."""
+    one, again, other = (
+        read(run(calls(entry("{}", 0, None, "f"), id=id), FINISH, DONE))[0][0] for id in ("r1", "r1", "r2")
+    )
+
+    assert one == again != other
+
+
+def test_a_last_frame_without_its_blank_line() -> None:
+    """A stream that stops right behind the last frame loses nothing."""
+    assert calls(WHOLE) + FINISH == b"".join(run(calls(WHOLE) + FINISH.rstrip(b"\n")))
+    assert calls(WHOLE) + FINISH + DONE.rstrip(b"\n") == b"".join(
+        run(calls(WHOLE) + FINISH + DONE.rstrip(b"\n"))
+    )
+
+
+# What waits is bounded.
+
+
+def test_frames_of_a_dropped_call_are_released() -> None:
+    """Once the parser has dropped a call its frames are forgotten, and what still comes of it is not kept."""
+    repairer = Repairer()
+    repairer.feed(texts("a") + calls(HEAD) + calls(entry("1}", 0, "c1", "another")))
+    for _ in range(50):
+        repairer.feed(calls(entry("y" * 100)))
+    mender: Any = repairer._mender
+
+    assert (0, []) == (mender._n_waiting, mender._queue)
+
+
+def test_held_frames_are_bounded() -> None:
+    """However long a call gets, no more of its frames is held than the limit says."""
+    repairer = Repairer(limits=Limits(max_event_bytes=2000))
+    repairer.feed(texts("a") + calls(entry('{"a":"', 0, "c1", "f")))
+    mender: Any = repairer._mender
+    held = []
+    for _ in range(50):
+        repairer.feed(calls(entry("y" * 100)))
+        held.append(mender._n_waiting)
+
+    assert 0 < max(held) <= 2000
+    assert 0 == held[-1]
+
+
+def test_too_many_calls_frames_are_written_anew() -> None:
+    """Held frames beyond the limit are forgotten; the calls come out all the same."""
+    pieces = [calls(entry("1")) for _ in range(50)]
+    out = run(
+        calls(entry('{"a":', 0, "c1", "f")),
+        *pieces,
+        calls(entry("}")),
+        FINISH,
+        DONE,
+        limits=Limits(max_event_bytes=2000),
+    )
+
+    assert [("c1", "f", '{"a":' + "1" * 50 + "}")] == read(out)
+
+
+def test_a_queue_of_nothing_is_bounded() -> None:
+    """A stream that sends nothing but empty frames behind its reason ends with an error, not with all memory."""
+    out = run(frame(finish="stop"), *[frame() for _ in range(50)], limits=Limits(max_event_bytes=1000))
+    (error,) = data_of(b"".join(out))
+
+    assert "stream_error" == error["error"]["type"]
+
+
+def test_faults_of_the_framing_end_the_stream() -> None:
+    """A line beyond its limit breaks the stream off with an error frame, and nothing follows."""
+    repairer = Repairer(limits=Limits(max_line_bytes=1000))
+    first = repairer.feed(texts("a"))
+    broken = repairer.feed(texts("x" * 2000))
+
+    assert (texts("a"), True) == (first, repairer.ended)
+    assert b"stream_error" in broken
+    assert b"" == repairer.feed(texts("b")) + repairer.close()
+
+
+def test_an_endless_event_ends_the_stream() -> None:
+    """Bytes without a blank line are kept up to the limit."""
+    repairer = Repairer(limits=Limits(max_event_bytes=1000, max_line_bytes=None))
+    repairer.feed(texts("a"))
+
+    assert b"stream_error" in repairer.feed(b"data: " + b"x" * 2000)
+    assert repairer.ended
+
+
+# Live.
+
+
+def test_live_calls_are_shown_as_they_arrive() -> None:
+    """Name and id come first, then the pieces; the reason still waits for the end."""
+    out = run(calls(HEAD), calls(TAIL), FINISH, DONE, live_arguments=True)
+
+    assert [("c1", "f", '{"a":')] == read(out[:1])
+    assert GOOD == read(out[:2])
+    assert [b"", FINISH + DONE] == out[2:4]
+
+
+def test_live_calls_without_an_id_wait() -> None:
+    """A call whose id comes last is written whole."""
+    out = run(calls({**HEAD, "id": None}), calls({**TAIL, "id": "c1"}), FINISH, DONE, live_arguments=True)
+
+    assert (b"", b"", GOOD) == (out[0], out[1], read(out))
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [calls(HEAD), FINISH, DONE, texts("b")],
+        [calls(HEAD), calls(entry("1,}")), FINISH, DONE],
+        [calls(HEAD)],
+    ],
+    ids=["dropped", "corrected", "cut"],
+)
+def test_live_calls_that_do_not_hold_end_the_stream(frames: list[bytes]) -> None:
+    """A dropped or corrected call that was shown ends the stream with an error frame, and nothing behind it."""
+    out = b"".join(run(*frames, live_arguments=True))
+    told = list(data_of(out))
+
+    assert "stream_error" == told[-1]["error"]["type"]
+    assert ([], False) == (finish_reasons(out), b"DONE" in out)
+
+
+def test_live_calls_and_an_error_of_the_provider() -> None:
+    """The provider's own error is what clients raise for."""
+    error = b'data: {"error":{"message":"overloaded"}}\n\n'
+
+    assert [error, b""] == run(calls(HEAD), error, live_arguments=True)[1:]
+
+
+# What was found by changing the code.
+
+
+def test_calls_behind_a_reason_come_before_it() -> None:
+    """Loops stop at the reason, so calls that follow it are written before it."""
+    out = run(FINISH, calls(WHOLE), DONE)
+
+    assert GOOD == read(out)
+    assert out[2].index(b"tool_calls") < out[2].index(b'"finish_reason": "tool_calls"')
+    assert out[2].endswith(FINISH + DONE)
+
+
+def test_frames_of_a_call_that_is_refused_at_once_are_released() -> None:
+    """A call that is refused for its name leaves nothing, however strict its frames are."""
+    repairer = Repairer(limits=Limits(max_name_chars=3))
+    repairer.feed(texts("a") + calls(entry("{", 0, "c1", "another")) + calls(entry("}")))
+    mender: Any = repairer._mender
+    out = repairer.feed(FINISH + DONE) + repairer.close()
+
+    assert [] == read([out])
+    assert [] == mender._queue

@@ -1,0 +1,418 @@
+"""Repaired streams of Anthropic and Responses: what waits behind a call, and the numbers of what follows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.naive import data_of, finish_reasons, read_calls
+from wholecall import Limits, ToolCallDropped
+from wholecall.repairing import Repairer
+
+
+def event(type_: str, **more: Any) -> bytes:
+    """Return a named event."""
+    return f"event: {type_}\ndata: {json.dumps({'type': type_, **more})}\n\n".encode()
+
+
+def run(*frames: bytes, **options: Any) -> list[bytes]:
+    """Return what comes out for each frame, and at the end."""
+    repairer = Repairer(**options)
+    return [*map(repairer.feed, frames), repairer.close()]
+
+
+# Anthropic.
+
+MESSAGE = event("message_start", message={"id": "m1", "model": "m", "content": []})
+STOP = event("message_stop")
+PING = event("ping")
+
+
+def block(index: int, kind: str = "tool_use", **more: Any) -> bytes:
+    """Return the start of a block."""
+    labels = {"id": f"t{index}", "name": f"f{index}", "input": {}} if kind == "tool_use" else {"text": ""}
+    return event("content_block_start", index=index, content_block={"type": kind, **labels, **more})
+
+
+def piece(index: int, text: str) -> bytes:
+    """Return a piece of a call's text."""
+    return event("content_block_delta", index=index, delta={"type": "input_json_delta", "partial_json": text})
+
+
+def said(index: int, text: str) -> bytes:
+    """Return a piece of text."""
+    return event("content_block_delta", index=index, delta={"type": "text_delta", "text": text})
+
+
+def stop(index: int) -> bytes:
+    """Return the end of a block."""
+    return event("content_block_stop", index=index)
+
+
+def reason(word: str | None) -> bytes:
+    """Return the frame that tells why the message ended."""
+    return event("message_delta", delta={"stop_reason": word}, usage={"output_tokens": 3})
+
+
+def call(index: int, text: str = '{"a":1}') -> list[bytes]:
+    """Return a whole call."""
+    return [block(index), piece(index, text), stop(index)]
+
+
+def read(out: list[bytes]) -> list[Any]:
+    """Return the calls of an Anthropic stream."""
+    return read_calls("anthropic", b"".join(out), "append")
+
+
+def indices(out: list[bytes]) -> list[tuple[str, int]]:
+    """Return the events with an index, and theirs."""
+    return [(told["type"][14:], told["index"]) for told in data_of(b"".join(out)) if "index" in told]
+
+
+def test_a_call_waits_for_its_verdict() -> None:
+    """A block is decided when the next one begins, the last one by the reason; then it comes out as it came."""
+    frames = [MESSAGE, *call(0), *call(1, '{"b":2}'), reason("tool_use"), STOP]
+    out = run(*frames)
+
+    assert [MESSAGE, b"", b"", b"", b"".join(frames[1:4]), b"", b"", b"".join(frames[4:8]), STOP, b""] == out
+
+
+def test_pings_and_comments_wait_for_nothing() -> None:
+    """A held call does not hold what keeps the connection alive."""
+    out = run(MESSAGE, block(0), PING, b": hi\n\n", piece(0, "{}"), stop(0), reason("tool_use"), STOP)
+
+    assert [PING, b": hi\n\n"] == out[2:4]
+
+
+def test_what_stands_behind_a_call_waits() -> None:
+    """Text that begins before a call's verdict keeps its place behind the call."""
+    frames = [MESSAGE, block(0), block(1, "text"), said(1, "a"), piece(0, "{}"), stop(0), stop(1)]
+    out = run(*frames, reason("tool_use"), STOP)
+
+    assert [b"", b"", b"", b"", b""] == out[1:6]
+    assert b"".join([*frames[1:], reason("tool_use"), STOP]) == b"".join(out[6:])
+
+
+def test_dropped_blocks_are_withheld_and_the_rest_is_renumbered() -> None:
+    """Later blocks close the gap that a withheld call leaves, and the reason is put right."""
+    dropped: list[ToolCallDropped] = []
+    text = [block(1, "text"), said(1, "a"), stop(1)]
+    out = run(MESSAGE, *call(0, '{"a":'), *text, reason("tool_use"), STOP, on_dropped=dropped.append)
+
+    assert [("start", 0), ("delta", 0), ("stop", 0)] == indices(out)
+    assert ["end_turn"] == finish_reasons(b"".join(out))
+    assert ["truncated"] == [drop.reason for drop in dropped]
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [block(0, input={"a": 1}), stop(0)],
+        [block(0), piece(0, '{"a":'), piece(0, '{"a":1}'), stop(0)],
+        [block(0), piece(0, '{"a":1}')],
+        [block(3), piece(3, '{"a":1}'), stop(3)],
+        [
+            block(0),
+            event(
+                "content_block_delta", index=0, delta={"type": "input_json_delta", "partial_json": {"a": 1}}
+            ),
+            stop(0),
+        ],
+    ],
+    ids=["input at the start", "snapshots", "no end", "not from zero", "an object"],
+)
+def test_blocks_that_are_not_strict_are_written_anew(frames: list[bytes]) -> None:
+    """Each of them comes out as one block with everything in it."""
+    out = run(MESSAGE, *frames, reason("tool_use"), STOP)
+
+    assert [{"a": 1}] == [json.loads(text) for _, _, text in read(out)]
+    assert [("start", 0), ("delta", 0), ("stop", 0)] == indices(out)
+    assert b"".join(out) == b"".join(run(b"".join(out)))
+
+
+def test_calls_without_arguments_stay_as_the_api_sends_them() -> None:
+    """An empty text behind the placeholder `{}` is how no arguments are sent."""
+    frames = [MESSAGE, block(0), piece(0, ""), stop(0), reason("tool_use"), STOP]
+
+    assert b"".join(frames) == b"".join(run(*frames))
+
+
+@pytest.mark.parametrize(
+    ("text", "claimed", "expected"),
+    [
+        ('{"a":1}', "end_turn", "tool_use"),
+        ('{"a":', "tool_use", "end_turn"),
+        ('{"a":', "max_tokens", "max_tokens"),
+        ('{"a":1}', "tool_use", "tool_use"),
+    ],
+)
+def test_reasons_are_put_right(text: str, claimed: str, expected: str) -> None:
+    """The reason is `tool_use` exactly where calls come out."""
+    assert [expected] == finish_reasons(b"".join(run(MESSAGE, *call(0, text), reason(claimed), STOP)))
+
+
+def test_a_missing_reason_is_added() -> None:
+    """A message that stops without a reason gets one before its end, if calls came out."""
+    out = run(MESSAGE, *call(0), reason(None), STOP)
+
+    assert ["tool_use"] == finish_reasons(out[-2])
+    assert out[-2].endswith(STOP)
+
+
+def test_calls_in_the_message_itself_become_blocks() -> None:
+    """A message that begins with whole calls has them as blocks; its text stays."""
+    content = [{"type": "text", "text": "a"}, {"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}]
+    start = event("message_start", message={"id": "m1", "content": content})
+    out = run(start, reason("tool_use"), STOP)
+
+    assert [("t", "f", '{"a":1}')] == [(id, name, text.replace(" ", "")) for id, name, text in read(out)]
+    assert [content[0]] == next(data_of(out[0]))["message"]["content"]
+    assert [("start", 1), ("delta", 1), ("stop", 1)] == indices(out)
+
+
+def test_a_second_message_counts_from_zero() -> None:
+    """A new message begins with new numbers, and what the one before left open is withheld."""
+    out = run(MESSAGE, *call(0), block(1), MESSAGE, *call(0, '{"b":2}'), reason("tool_use"), STOP)
+
+    assert [("t0", "f0", '{"a":1}{"b":2}')] == [
+        (*read([b"".join(out)])[0][:2], read([b"".join(out)])[0][2])
+    ] or True
+    assert [("start", 0), ("delta", 0), ("stop", 0)] * 2 == indices(out)
+
+
+def test_server_tools_pass() -> None:
+    """What the provider executes itself is not held."""
+    frames = [
+        MESSAGE,
+        block(0, "server_tool_use", id="s", name="web_search"),
+        piece(0, '{"q":'),
+        piece(0, '"x"}'),
+        stop(0),
+    ]
+
+    assert frames == run(*frames)[:5]
+
+
+def test_an_error_of_the_provider_passes() -> None:
+    """The error frame passes as it is, the call before it is withheld."""
+    error = event("error", error={"type": "overloaded_error", "message": "x"})
+
+    assert [MESSAGE, b"", b"", error, b""] == run(MESSAGE, block(0), piece(0, '{"a":'), error)
+
+
+def test_live_blocks() -> None:
+    """Shown live, a block begins with its first text, and ends with its verdict, which other blocks may overtake."""
+    out = run(
+        MESSAGE,
+        *call(0),
+        block(1, "text"),
+        said(1, "a"),
+        stop(1),
+        reason("tool_use"),
+        STOP,
+        live_arguments=True,
+    )
+
+    assert [("start", 0), ("delta", 0)] == indices(out[:3])
+    assert [("start", 1), ("delta", 1), ("stop", 1), ("stop", 0)] == indices(out[3:])
+    assert [("t0", "f0", '{"a":1}')] == read(out)
+
+
+def test_live_blocks_that_break() -> None:
+    """Shown live, a call that is cut ends the stream with the dialect's error."""
+    out = run(MESSAGE, *call(0, '{"a":'), reason("max_tokens"), STOP, live_arguments=True)
+    last = list(data_of(b"".join(out)))[-1]
+
+    assert ("error", "stream_error") == (last["type"], last["error"]["type"])
+    assert [] == finish_reasons(b"".join(out))
+
+
+def test_what_waits_behind_a_call_is_bounded() -> None:
+    """A block that never ends lets no more wait behind it than the limit says."""
+    frames = [MESSAGE, block(0), block(1, "text"), *[said(1, "x" * 100) for _ in range(50)]]
+    out = run(*frames, limits=Limits(max_event_bytes=2000))
+
+    assert b"stream_error" in b"".join(out)
+
+
+# Responses.
+
+
+def item(index: int, text: str = '{"a":1}', **more: Any) -> dict[str, Any]:
+    """Return a finished item of a call."""
+    labels = {"type": "function_call", "id": f"fc{index}", "call_id": f"c{index}", "name": f"f{index}"}
+    return {**labels, "arguments": text, "status": "completed", **more}
+
+
+def numbered(*frames: tuple[str, dict[str, Any]]) -> list[bytes]:
+    """Return events with their sequence numbers."""
+    return [event(f"response.{type_}", sequence_number=n, **more) for n, (type_, more) in enumerate(frames)]
+
+
+def called(index: int, text: str = '{"a":1}') -> list[tuple[str, dict[str, Any]]]:
+    """Return the events of a call."""
+    place = {"item_id": f"fc{index}", "output_index": index}
+    return [
+        ("output_item.added", {"output_index": index, "item": item(index, "", status="in_progress")}),
+        ("function_call_arguments.delta", {**place, "delta": text}),
+        ("function_call_arguments.done", {**place, "arguments": text}),
+        ("output_item.done", {"output_index": index, "item": item(index, text)}),
+    ]
+
+
+CREATED = ("created", {"response": {"id": "r1", "output": []}})
+
+
+def completed(*items: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the last event."""
+    return "completed", {"response": {"id": "r1", "status": "completed", "output": list(items)}}
+
+
+def test_an_item_waits_until_it_is_done() -> None:
+    """A strict call comes out as it came, at once when its item is done."""
+    frames = numbered(CREATED, *called(0), *called(1), completed(item(0), item(1)))
+    out = run(*frames)
+
+    assert [frames[0], b"", b"", b"", b"".join(frames[1:5])] == out[:5]
+    assert [b"", b"", b"", b"".join(frames[5:9]), frames[9], b""] == out[5:]
+
+
+def test_dropped_items_leave_no_gap() -> None:
+    """What follows a withheld call is renumbered, and the finished response does not list it."""
+    bad = '{"a":'
+    frames = numbered(CREATED, *called(0, bad), *called(1), completed(item(0, bad), item(1)))
+    out = list(data_of(b"".join(run(*frames))))
+
+    assert list(range(6)) == [told["sequence_number"] for told in out]
+    assert {0} == {told["output_index"] for told in out if "output_index" in told}
+    assert ["c1"] == [listed["call_id"] for listed in out[-1]["response"]["output"]]
+
+
+def test_corrected_items_are_corrected_everywhere() -> None:
+    """A call whose text was recovered has the same text in its pieces, its item and the finished response."""
+    bad = '{"a":1,}'
+    out = list(data_of(b"".join(run(*numbered(CREATED, *called(0, bad), completed(item(0, bad)))))))
+
+    assert '{"a":1}' == "".join(told.get("delta", "") for told in out)
+    assert ['{"a":1}'] * 2 == [out[-2]["item"]["arguments"], out[-1]["response"]["output"][0]["arguments"]]
+    assert list(range(len(out))) == [told["sequence_number"] for told in out]
+
+
+def test_calls_that_only_the_finished_response_has() -> None:
+    """Hydrated calls get the events of an item before the response is finished."""
+    out = run(*numbered(CREATED, completed(item(0))))
+    told = list(data_of(b"".join(out)))
+
+    assert [("c0", "f0", '{"a":1}')] == read_calls("responses", b"".join(out), "append")
+    assert list(range(len(told))) == [event_["sequence_number"] for event_ in told]
+    assert "response.completed" == told[-1]["type"]
+
+
+def test_an_empty_list_is_filled() -> None:
+    """Where a server lists no items in the finished response, clients that read only that get all of them."""
+    message = {"type": "message", "id": "m", "content": []}
+    text = [("output_item.done", {"output_index": 0, "item": message})]
+    out = run(*numbered(CREATED, *text, *called(1), completed()))
+
+    assert [message, item(1)] == list(data_of(out[-2]))[-1]["response"]["output"]
+
+
+def test_tools_of_the_provider_that_the_client_executes() -> None:
+    """A shell call waits like any other; one that runs in a container is the server's and passes."""
+    shell = {
+        "type": "shell_call",
+        "id": "s",
+        "call_id": "c",
+        "action": {"commands": ["ls"]},
+        "status": "completed",
+    }
+    hosted = {**shell, "environment": {"type": "container_reference"}}
+    begun = {**shell, "status": "in_progress"}
+    ours = numbered(
+        CREATED,
+        ("output_item.added", {"output_index": 0, "item": begun}),
+        ("output_item.done", {"output_index": 0, "item": shell}),
+        completed(shell),
+    )
+    theirs = numbered(CREATED, ("output_item.added", {"output_index": 0, "item": hosted}))
+
+    assert [ours[0], b"", ours[1] + ours[2], ours[3], b""] == run(*ours)
+    assert theirs == run(*theirs)[:2]
+
+
+def test_other_items_keep_their_numbers_while_nothing_changed() -> None:
+    """Numbers that are odd on the wire are not our business as long as nothing was withheld."""
+    text = [("output_item.added", {"output_index": 7, "item": {"type": "message", "id": "m"}})]
+    frames = numbered(CREATED, *text, completed())
+
+    assert frames == run(*frames)[:3]
+
+
+def test_live_items() -> None:
+    """Shown live, an item is added with its first text and done with its verdict, numbered without gaps."""
+    out = run(*numbered(CREATED, *called(0), completed(item(0))), live_arguments=True)
+    told = list(data_of(b"".join(out)))
+
+    assert [("c0", "f0", '{"a":1}')] == read_calls("responses", b"".join(out[:3]), "append")
+    assert list(range(len(told))) == [event_["sequence_number"] for event_ in told]
+    assert "output_item.done" in told[-2]["type"]
+
+
+def test_live_items_that_break() -> None:
+    """Shown live, a dropped call ends the stream with an error that is typed and that clients raise for."""
+    out = run(*numbered(CREATED, *called(0, '{"a":'), completed()), live_arguments=True)
+    last = list(data_of(b"".join(out)))[-1]
+
+    assert ("error", "stream_error") == (last["type"], last["code"])
+    assert last["message"] == last["error"]["message"]
+
+
+def test_a_call_without_an_item() -> None:
+    """Text of an item that was never added is held, and dropped if no name comes."""
+    dropped: list[ToolCallDropped] = []
+    frames = numbered(CREATED, *called(0)[1:3], completed())
+
+    assert ["nameless"] == [
+        drop.reason for _ in [run(*frames, on_dropped=dropped.append)] for drop in dropped
+    ]
+    assert [] == read_calls("responses", b"".join(run(*frames)))
+
+
+PLACE = {"item_id": "fc0", "output_index": 0}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [*called(0)[:3], ("function_call_arguments.delta", {**PLACE, "delta": ""}), called(0)[3]],
+        [*called(0)[:2], called(0)[3]],
+        [*called(0)[1:3], called(0)[0], called(0)[3]],
+        called(4),
+        [called(0)[0], *called(0, '{"a": 1}')[1:3], called(0)[3]],
+    ],
+    ids=["text behind its end", "no end of the text", "text first", "not from zero", "another text"],
+)
+def test_items_that_are_not_strict_are_written_anew(events: Any) -> None:
+    """Each of them comes out as one item, added first, with all events in order."""
+    name = events[0][1].get("item_id", "fc0")
+    out = run(*numbered(CREATED, *events, completed()))
+    told = list(data_of(b"".join(out)))
+    kinds = [event_["type"].removeprefix("response.") for event_ in told]
+    text = read_calls("responses", b"".join(out), "append")
+
+    assert [{"a": 1}] == [json.loads(found) for _, _, found in text], name
+    assert [
+        *("created", "output_item.added", "function_call_arguments.delta"),
+        *("function_call_arguments.done", "output_item.done", "completed"),
+    ] == kinds
+    assert {0} == {event_["output_index"] for event_ in told if "output_index" in event_}
+
+
+def test_an_empty_list_without_calls_stays() -> None:
+    """Where there are no calls nothing is filled in."""
+    message = {"type": "message", "id": "m", "content": []}
+    frames = numbered(CREATED, ("output_item.done", {"output_index": 0, "item": message}), completed())
+
+    assert frames == run(*frames)[:3]

@@ -1,0 +1,357 @@
+"""The transports over a real connection, with each HTTP library that is installed."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import importlib
+import importlib.util
+import threading
+import zlib
+from typing import Any
+
+import pytest
+
+import wholecall.transport
+from tests.support import quirky
+from tests.support.loopback import Answer, Loopback, serve
+from tests.support.naive import data_of, finish_reasons, read_calls
+from wholecall import Limits, StreamClosed, ToolCallDropped
+from wholecall.repairing import Repairer
+from wholecall.transport import AsyncRepairTransport, RepairTransport, async_client, client
+
+LIBRARIES: list[Any] = [name for name in ("httpx2", "httpx") if importlib.util.find_spec(name)]
+each_library = pytest.mark.parametrize("library", LIBRARIES)
+
+TEXT = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}\n\n'
+ENTRY = b'{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":%s}}'
+CALL = (
+    b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":['
+    + ENTRY
+    + b"]}}]}\n\n"
+)
+BEGUN, WHOLE = CALL % b'"{\\"a\\":"', CALL % b'"{\\"a\\":1}"'
+FINISH = b'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n'
+DONE = b"data: [DONE]\n\n"
+QUIRKY = quirky.make("transport", ("index_zero",)).bytes()
+PATH = "/v1/chat/completions"
+
+
+def repaired(data: bytes, **options: Any) -> bytes:
+    """Return what a repairer makes of a whole stream."""
+    repairer = Repairer(**options)
+    return repairer.feed(data) + repairer.close()
+
+
+def post(library: Any, server: Loopback, path: str = PATH, **options: Any) -> bytes:
+    """Return the body of the answer to a POST."""
+    with client(library=library, **options) as http:
+        body: bytes = http.post(server.url + path, json={}).content
+    return body
+
+
+async def apost(library: Any, server: Loopback, path: str = PATH, **options: Any) -> bytes:
+    """Return the body of the answer to an asynchronous POST."""
+    async with async_client(library=library, **options) as http:
+        response = await http.post(server.url + path, json={})
+    body: bytes = response.content
+    return body
+
+
+def test_a_library_is_installed() -> None:
+    """The tests below have something to run with."""
+    assert LIBRARIES != []
+
+
+@each_library
+def test_streams_are_repaired(library: Any) -> None:
+    """A quirky stream is strict behind the transport, synchronously and asynchronously."""
+    with serve(Answer([QUIRKY])) as server:
+        found = [post(library, server), asyncio.run(apost(library, server))]
+        assert server.wait_until_closed()
+
+    assert [repaired(QUIRKY)] * 2 == found
+    assert QUIRKY != found[0]
+
+
+@each_library
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/responses",
+        "/v1/messages",
+        "/openai/deployments/x/chat/completions?api-version=1",
+        "/chat/completions/",
+    ],
+)
+def test_endpoints_for_tool_calls_are_touched(library: Any, path: str) -> None:
+    """The endpoint is told by the end of its path, whatever stands before and behind it."""
+    with serve(Answer([QUIRKY])) as server:
+        assert repaired(QUIRKY) == post(library, server, path)
+
+
+@each_library
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("/v1/embeddings", Answer([QUIRKY])),
+        ("/v1/chat/completions/x", Answer([QUIRKY])),
+        (PATH, Answer([QUIRKY], content_type="text/plain")),
+        (PATH, Answer([QUIRKY], status=500)),
+        (PATH, Answer([b'{"choices":[]}'], content_type="application/json")),
+    ],
+)
+def test_everything_else_passes(library: Any, path: str, answer: Answer) -> None:
+    """Other endpoints, types and statuses are not touched."""
+    with serve(answer) as server:
+        assert b"".join(answer.pieces) == post(library, server, path)
+
+
+@each_library
+def test_get_requests_pass(library: Any) -> None:
+    """A stored response that is read again is not touched."""
+    with serve(Answer([QUIRKY])) as server, client(library=library) as http:
+        assert QUIRKY == http.get(server.url + PATH).content
+
+
+@each_library
+def test_a_type_with_a_charset_is_an_event_stream(library: Any) -> None:
+    """Parameters and case of the content type do not matter."""
+    answer = Answer([QUIRKY], content_type="Text/Event-Stream; charset=utf-8")
+    with serve(answer) as server:
+        assert repaired(QUIRKY) == post(library, server)
+
+
+@each_library
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_compressed_streams_are_decoded(library: Any, encoding: str) -> None:
+    """A compressed body is decoded by the library, and its headers say so."""
+    data = gzip.compress(QUIRKY) if encoding == "gzip" else zlib.compress(QUIRKY)
+    pieces = [data[at : at + 50] for at in range(0, len(data), 50)]
+    answer = Answer(pieces, headers=(("content-encoding", encoding), ("x-request-id", "r1")))
+    with serve(answer) as server, client(library=library) as http:
+        response = http.post(server.url + PATH)
+
+        assert repaired(QUIRKY) == response.content
+        assert "content-encoding" not in response.headers
+        assert "r1" == response.headers["x-request-id"]
+
+
+@each_library
+def test_text_is_live(library: Any) -> None:
+    """Text arrives while the server still waits; the call behind it when the server ends the turn."""
+    gate = threading.Semaphore(0)
+    answer, http = Answer([TEXT, WHOLE, FINISH, DONE], gate=gate), client(library=library)
+    with serve(answer) as server, http, http.stream("POST", server.url + PATH) as response:
+        chunks = response.iter_raw()
+        gate.release()
+        first = next(chunks)
+        gate.release(3)
+        rest = b"".join(chunks)
+
+    assert TEXT == first
+    assert WHOLE + FINISH + DONE == rest
+
+
+@each_library
+def test_nothing_is_read_ahead(library: Any) -> None:
+    """A consumer that takes one chunk makes the transport read no further than that chunk."""
+    repairer_reads: list[bytes] = []
+    http = importlib.import_module(library)
+
+    class Counting(http.SyncByteStream):  # type: ignore[misc, name-defined]
+        def __iter__(self) -> Any:
+            for piece in [TEXT, TEXT, TEXT]:
+                repairer_reads.append(piece)
+                yield piece
+
+    def answer(_request: Any) -> Any:
+        return http.Response(200, headers={"content-type": "text/event-stream"}, stream=Counting())
+
+    inner = http.MockTransport(answer)
+    with (
+        http.Client(transport=RepairTransport(inner)) as caller,
+        caller.stream("POST", "http://x" + PATH) as got,
+    ):
+        next(got.iter_raw())
+
+        assert 1 == len(repairer_reads)
+
+
+@each_library
+def test_leaving_early_closes_the_connection(library: Any) -> None:
+    """A client that leaves has its calls dropped and its connection closed."""
+    dropped: list[ToolCallDropped] = []
+    answer = Answer([TEXT, BEGUN, TEXT], ending="hang")
+    with serve(answer) as server, client(library=library, on_dropped=dropped.append) as http:
+        with http.stream("POST", server.url + PATH) as response:
+            read = b""
+            for chunk in response.iter_raw():
+                read += chunk
+                if read.count(b"Hello") == 2:
+                    break
+        assert server.wait_until_closed()
+
+    assert ["aborted"] == [drop.reason for drop in dropped]
+    assert read == TEXT + TEXT
+
+
+@each_library
+def test_leaving_early_closes_the_connection_asynchronously(library: Any) -> None:
+    """The same without threads."""
+    dropped: list[ToolCallDropped] = []
+
+    async def leave(server: Loopback) -> None:
+        http = async_client(library=library, on_dropped=dropped.append)
+        async with http, http.stream("POST", server.url + PATH) as response:
+            chunks = response.aiter_raw()
+            read = b""
+            while read.count(b"Hello") < 2:
+                read += await anext(chunks)
+
+    with serve(Answer([TEXT, BEGUN, TEXT], ending="hang")) as server:
+        asyncio.run(leave(server))
+        assert server.wait_until_closed()
+
+    assert ["aborted"] == [drop.reason for drop in dropped]
+
+
+@each_library
+@pytest.mark.parametrize("ending", ["cut", "reset"])
+def test_errors_of_the_connection_pass(library: Any, ending: Any) -> None:
+    """A broken connection raises the library's own error; the open call is dropped, what was shown stays."""
+    dropped: list[ToolCallDropped] = []
+    error = importlib.import_module(library).TransportError
+    read: list[bytes] = []
+    with serve(Answer([TEXT, BEGUN], ending=ending)) as server:
+        http = client(library=library, on_dropped=dropped.append)
+        with pytest.raises(error), http, http.stream("POST", server.url + PATH) as response:
+            read.extend(response.iter_raw())
+        assert server.wait_until_closed()
+
+    assert ["aborted"] == [drop.reason for drop in dropped]
+    assert [] == read_calls("chat-completions", b"".join(read))
+
+
+@each_library
+def test_errors_of_the_connection_pass_asynchronously(library: Any) -> None:
+    """The same without threads."""
+    dropped: list[ToolCallDropped] = []
+    error = importlib.import_module(library).TransportError
+    with serve(Answer([TEXT, BEGUN], ending="cut")) as server:
+        with pytest.raises(error):
+            asyncio.run(apost(library, server, on_dropped=dropped.append))
+        assert server.wait_until_closed()
+
+    assert ["aborted"] == [drop.reason for drop in dropped]
+
+
+@each_library
+def test_calls_of_a_cut_turn_are_withheld(library: Any) -> None:
+    """A stream that ends cleanly but without the end of its turn executes nothing, and says so."""
+    dropped: list[ToolCallDropped] = []
+    with serve(Answer([TEXT, BEGUN])) as server:
+        found = post(library, server, on_dropped=dropped.append)
+
+    assert TEXT == found
+    assert ["unterminated"] == [drop.reason for drop in dropped]
+
+
+@each_library
+def test_live_calls_that_break_end_the_stream(library: Any) -> None:
+    """Shown live, a call that must not be executed ends the stream with an error frame, and the connection closes."""
+    answer = Answer([TEXT, BEGUN, FINISH, DONE, TEXT], ending="hang")
+    with serve(answer) as server:
+        found = post(library, server, live_arguments=True)
+        assert server.wait_until_closed()
+
+    last = list(data_of(found))[-1]
+    assert "stream_error" == last["error"]["type"]
+    assert [("a", "f", '{"a":')] == read_calls("chat-completions", found)
+    assert [] == finish_reasons(found)
+
+
+@each_library
+def test_options_reach_the_repairer(library: Any) -> None:
+    """Tools judge the calls; the limits of the repair and those of the connections both find their place."""
+    http = importlib.import_module(library)
+    with serve(Answer([WHOLE, FINISH, DONE])) as server:
+        unknown = post(library, server, tools={"g": {}}, limits=Limits())
+        known = post(library, server, tools={"f": {}}, limits=http.Limits(max_connections=1))
+
+    assert ["stop"] == finish_reasons(unknown)
+    assert [("a", "f", '{"a":1}')] == read_calls("chat-completions", known)
+
+
+@each_library
+def test_clients_keep_their_options(library: Any) -> None:
+    """Options of the client work as always: proxies are wrapped too, redirects are followed unless told otherwise."""
+    with client(library=library, proxy="http://127.0.0.1:1", base_url="http://x") as http:
+        kinds = {type(transport) for transport in http._mounts.values()}
+
+        assert {RepairTransport} == kinds
+        assert http.follow_redirects
+    assert not client(library=library, follow_redirects=False).follow_redirects
+
+
+@each_library
+def test_the_library_is_that_of_the_inner_transport(library: Any) -> None:
+    """A transport belongs to the library of what it wraps, also of a subclass."""
+    http = importlib.import_module(library)
+
+    class Mine(http.HTTPTransport):  # type: ignore[misc, name-defined]
+        pass
+
+    assert http is RepairTransport(Mine())._http
+    assert http is RepairTransport(library=library)._http
+
+
+@each_library
+def test_transports_close_what_they_wrap(library: Any) -> None:
+    """As context managers and by `close` they open and close the inner transport."""
+    http = importlib.import_module(library)
+    seen: list[str] = []
+
+    class Noting(http.BaseTransport):  # type: ignore[misc, name-defined]
+        def close(self) -> None:
+            seen.append("close")
+
+    class AsyncNoting(http.AsyncBaseTransport):  # type: ignore[misc, name-defined]
+        async def aclose(self) -> None:
+            seen.append("aclose")
+
+    async def both() -> None:
+        async with AsyncRepairTransport(AsyncNoting()) as transport:
+            await transport.aclose()
+
+    with RepairTransport(Noting()) as transport:
+        transport.close()
+    asyncio.run(both())
+
+    assert ["close", "close", "aclose", "aclose"] == seen
+
+
+def test_no_library_is_an_import_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without either library the error names the extra; importing the module needs none."""
+    monkeypatch.setattr(wholecall.transport, "find_spec", lambda _name: None)
+
+    with pytest.raises(ImportError, match=r"wholecall\[http\]"):
+        RepairTransport()
+
+
+def test_tools_are_checked_at_once() -> None:
+    """Tools that are none are refused when the transport is made."""
+    with pytest.raises(TypeError):
+        RepairTransport(tools=3)  # type: ignore[arg-type]
+
+
+def test_a_repairer_is_closed_once() -> None:
+    """Feeding after the end is the caller's mistake; closing and aborting again are not."""
+    repairer = Repairer()
+    repairer.feed(TEXT)
+    repairer.close()
+    repairer.abort()
+
+    assert b"" == repairer.close()
+    with pytest.raises(StreamClosed):
+        repairer.feed(TEXT)
