@@ -27,6 +27,8 @@ _SDKS = {
         "cohere",
         "google",
         "groq",
+        "httpx",
+        "httpx2",
         "huggingface_hub",
         "langchain_anthropic",
         "langchain_core",

@@ -36,9 +36,9 @@ LAYERS = (
     ("door", "objects", "stream"),
     (
         *("pieces", "call_watch", "timeline"),
-        *("sources", "iterate", "wrap", "recordings", "replay", "history", "repairing"),
+        *("sources", "iterate", "wrap", "recordings", "replay", "golden", "serving", "history", "repairing"),
     ),
-    ("transport", "cli", "__main__"),
+    ("transport", "cli", "__main__", "pytest_plugin"),
     ("",),
 )
 PLACES = {row: (layer, place) for layer, rows in enumerate(LAYERS) for place, row in enumerate(rows)}
@@ -48,7 +48,8 @@ READERS = ("lexical", "tokens", "recovery", "strict", "tools", "arguments", "par
 FORBIDDEN = {
     "dialects": {*READERS, *LAYERS[3]},
     "framing": {*READERS, "dialects"},
-    "history": {"deltas", "framing", *LAYERS[3], "stream", "iterate", "recordings", "replay"} - {"turns"},
+    "history": {"deltas", "framing", *LAYERS[3], "stream", "iterate", "recordings", "replay", "serving"}
+    - {"turns"},
     **{reader: {"deltas", "framing", "dialects"} for reader in READERS},
 }
 # Modules whose only use is to reach the world outside.

@@ -21,7 +21,8 @@ StrPath = Union[str, "os.PathLike[str]"]
 STDIN = "-"  # the path that stands for standard input
 SUFFIXES = (".sse", ".ndjson", ".jsonl", ".json", ".bin", ".har", ".yaml", ".yml")  # of recordings in folders
 COMPRESSED = (".gz", ".zst")  # may follow any of them
-_LOGS = ".events.jsonl"  # our own event logs, beside the recordings they belong to
+# What lies beside the recordings it belongs to: our own event logs, golden files of the pytest plugin.
+_LOGS = (".events.jsonl", ".golden.jsonl")
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -42,8 +43,8 @@ def find(paths: Iterable[StrPath]) -> Iterator[Place]:
     """Yield the files at some paths, in the order of the paths and sorted below each.
 
     A file is taken whatever its suffix. A folder gives the files with a suffix of `SUFFIXES` (and perhaps one
-    of `COMPRESSED`) in it and below it, hidden ones and event logs (`.events.jsonl`) aside; links to folders are
-    not followed. A path that does not exist but is a glob (`**` goes through folders) gives what a folder of
+    of `COMPRESSED`) in it and below it, hidden ones, event logs (`.events.jsonl`) and golden files (`.golden.jsonl`)
+    aside; links to folders are not followed. A path that does not exist but is a glob (`**` goes through folders) gives what a folder of
     its matches would give.
     """
     for one in paths:

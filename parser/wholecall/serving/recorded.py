@@ -1,0 +1,207 @@
+"""Recordings as answers.
+
+Theory of operation. A recording that tells when its chunks came is answered in these chunks. Of any other nobody
+knows where they were cut (a file is read in blocks, a cassette holds bodies), so each event of its framing is sent
+by itself, as servers mostly do. Status and content type are what the recording tells, or else what fits its bytes.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Union
+
+import msgspec
+
+from wholecall.errors import BadRecording
+from wholecall.framing import sniff
+from wholecall.recordings import Recording, read
+from wholecall.recordings.finding import StrPath, find
+from wholecall.recordings.model import Chunk
+from wholecall.replay import Chunking
+from wholecall.serving.answers import Answer, Answers
+
+__all__ = ["RecordedAnswers", "Served", "answer_of"]
+
+Served = Union[StrPath, Recording, Answer, bytes]  # what can be served
+
+_JSON = "application/json"
+_CONTENT_TYPES = {
+    "sse": "text/event-stream",
+    "jsonl": "application/x-ndjson",
+    "jsonarray": _JSON,
+    "eventstream": "application/vnd.amazon.eventstream",
+    "vercel": "text/plain; charset=utf-8",
+}
+_BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
+_LINE_END = re.compile(rb"\n")
+_LENGTH_BYTES = 4  # of a message of an event stream, at its beginning
+
+
+class RecordedAnswers(Answers):
+    """Answers made of recordings.
+
+    Args:
+        folder: what relative paths are relative to; None is the working directory.
+        seed: draws other chunks for each recording, the same ones for the same seed; None keeps them.
+
+    Attributes:
+        recordings: what was served, in order, once each; its chunks can be taken (once).
+        files: where those that were files were found.
+    """
+
+    def __init__(self, folder: StrPath | None = None, seed: str | None = None) -> None:
+        super().__init__()
+        self.recordings: list[Recording] = []
+        self.files: list[Path] = []
+        self._folder = folder
+        self._seed = seed
+
+    def serve(
+        self, *recordings: Served, timing: bool = False, repeat: int | bool = 1, cut: int | None = None
+    ) -> None:
+        """Answer the next requests with recordings, one a request, in order.
+
+        Args:
+            recordings: paths, folders or globs of files in any form that `wholecall.recordings` reads (a file
+                may hold several), recordings, the bytes of one, or answers as they are.
+            timing: wait between the chunks as long as the provider did, where the recording tells.
+            repeat: how many times they are answered, one time after the other; True never ends.
+            cut: close the connection after so many chunks instead of ending the body.
+
+        Raises:
+            BadRecording: one cannot be read, or there is none; the message names the file.
+            ValueError: `repeat` or `cut` is too small, or what is served already never ends.
+        """
+        if cut is not None and cut < 0:
+            raise ValueError(f"cut is a number from 0: {cut!r}")
+        self.prepare(
+            [answer for one in recordings for answer in self._answers(one, timing, cut)], repeat=repeat
+        )
+
+    def _answers(self, served: Served, timing: bool, cut: int | None) -> Iterator[Answer]:
+        if isinstance(served, Answer):
+            yield served
+            return
+        for recording in self._read(served):
+            yield answer_of(recording, timing=timing, cut=cut, seed=self._seed)
+            self.recordings.append(recording)
+
+    def _read(self, served: StrPath | Recording | bytes) -> Iterator[Recording]:
+        if isinstance(served, Recording):
+            yield served
+        elif isinstance(served, bytes):
+            yield Recording(name="bytes", chunks=iter([(None, served)]))
+        else:
+            path = _below(self._folder, os.fspath(served))
+            self.files += [Path(place.path) for place in find([path])]
+            yield from _all(path)
+
+
+def answer_of(
+    recording: Recording, *, timing: bool = False, cut: int | None = None, seed: str | None = None
+) -> Answer:
+    """Return the answer that was recorded.
+
+    Args:
+        recording: whose chunks are taken, and can be taken once more.
+        timing: keep the times of the chunks.
+        cut: close the connection after so many chunks.
+        seed: draws other chunks; times are lost.
+
+    Raises:
+        BadRecording: it cannot be read.
+    """
+    chunks = [(at, data) for at, data in recording.chunks if data]
+    recording.chunks = iter(chunks)
+    body = b"".join(data for _, data in chunks)
+    framing = sniff(body) or "sse"
+    if seed is not None:
+        chunks = [(None, data) for data in Chunking(seed=seed).cut([body])]
+    elif all(at is None for at, _ in chunks):
+        chunks = [(None, data) for data in _events(body, framing)]
+    sent = chunks[:cut]
+    return Answer(
+        [data for _, data in sent],
+        recording.content_type or _content_type(body, framing),
+        status=recording.status or 200,
+        ending="clean" if cut is None else "cut",
+        times=_times(sent) if timing else None,
+    )
+
+
+def _times(chunks: Sequence[Chunk]) -> list[float | None] | None:
+    times = [at for at, _ in chunks]
+    return times if any(at is not None for at in times) else None
+
+
+def _content_type(body: bytes, framing: str) -> str:
+    """Return the type of a body; lines of JSON that are one value together are that value."""
+    if framing == "jsonl" and _is_one_value(body):
+        return _JSON
+    return _CONTENT_TYPES[framing]
+
+
+def _is_one_value(body: bytes) -> bool:
+    try:
+        msgspec.json.decode(body, type=msgspec.Raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
+def _events(body: bytes, framing: str) -> Iterator[bytes]:
+    """Cut a body behind each of its events; what has none of its own is one piece."""
+    start = 0
+    for end in _ENDS[framing](body):
+        yield body[start:end]
+        start = end
+    if start < len(body):
+        yield body[start:]
+
+
+def _ends_behind(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[int]]:
+    return lambda body: (match.end() for match in pattern.finditer(body))
+
+
+def _ends_of_messages(body: bytes) -> Iterator[int]:
+    """Yield the ends of the messages of an event stream, as far as their lengths can be believed."""
+    end = 0
+    while True:
+        length = int.from_bytes(body[end : end + _LENGTH_BYTES], "big")
+        end += length
+        if length < _LENGTH_BYTES or end > len(body):
+            return
+        yield end
+
+
+_ENDS: dict[str, Callable[[bytes], Iterator[int]]] = {
+    "sse": _ends_behind(_BLANK_LINE),
+    "jsonl": _ends_behind(_LINE_END),
+    "jsonarray": _ends_behind(_LINE_END),
+    "eventstream": _ends_of_messages,
+    "vercel": _ends_behind(_LINE_END),
+}
+
+
+def _below(folder: StrPath | None, path: str) -> str:
+    """Return a path as it is in a folder, whose own name is no glob."""
+    if folder is None:
+        return path
+    plain = os.path.join(folder, path)  # noqa: PTH118 - Path would lose what ends in a slash
+    is_glob = glob.has_magic(path) and not Path(plain).exists()
+    return os.path.join(glob.escape(os.fspath(folder)), path) if is_glob else plain  # noqa: PTH118
+
+
+def _all(path: str) -> Iterator[Recording]:
+    found = read(path)
+    empty = True
+    for recording in found:
+        empty = False
+        yield recording
+    if empty:
+        skipped = ", ".join(f"{count} {reason}" for reason, count in found.skipped.items())
+        raise BadRecording(f"{path}: no recording in it" + (f" (skipped: {skipped})" if skipped else ""))

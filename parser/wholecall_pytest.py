@@ -1,0 +1,99 @@
+"""The pytest plugin, as pytest loads it: recordings served to the code under test (docs/testing.md).
+
+Theory of operation. pytest imports this module in every run in an environment that has wholecall, so it imports
+nothing but pytest, and stands beside the package whose own import it would pay for. The fixtures import
+`wholecall.pytest_plugin`, which does the work, when a test asks for them. PYTEST_DONT_REWRITE: nothing is asserted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from wholecall.pytest_plugin import Golden
+    from wholecall.serving import Loopback, MockTransport
+
+_MARKER = (
+    "wholecall(*recordings, timing=False, repeat=1, cut=None, strict=True): "
+    "what `wholecall_server` and `wholecall_transport` answer, one recording a request, in order; "
+    "paths and globs are relative to the test's file"
+)
+_SPLIT = "_wholecall_split"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    group = parser.getgroup("wholecall")
+    group.addoption(
+        "--wholecall-splits",
+        type=int,
+        default=0,
+        metavar="N",
+        help="run each test that is served recordings N times, each with other chunk boundaries",
+    )
+    group.addoption(
+        "--wholecall-bless",
+        action="store_true",
+        help="rewrite the golden files that `wholecall_golden` compares with, and say what changed",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line("markers", _MARKER)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Multiply what is served recordings by the splits that were asked for."""
+    n_splits: int = metafunc.config.option.wholecall_splits
+    if n_splits > 0 and _SPLIT in metafunc.fixturenames:
+        names = [f"split-{number}" for number in range(1, n_splits + 1)]
+        metafunc.parametrize(_SPLIT, names, ids=names, indirect=True)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say which golden files a bless changed."""
+    if config.option.wholecall_bless:
+        from wholecall.pytest_plugin import summary  # noqa: PLC0415 - only where it is used
+
+        summary(terminalreporter)
+
+
+@pytest.fixture
+def _wholecall_split(request: pytest.FixtureRequest) -> str | None:
+    """The seed of the chunk boundaries; None leaves them as they were recorded."""
+    seed: str | None = getattr(request, "param", None)
+    return seed
+
+
+@pytest.fixture
+def wholecall_server(request: pytest.FixtureRequest, _wholecall_split: str | None) -> Iterator[Loopback]:
+    """A server on 127.0.0.1 that answers with the recordings of the test's marker, and with what it is told to."""
+    from wholecall.pytest_plugin import serving  # noqa: PLC0415 - only where it is used
+    from wholecall.serving.loopback import Loopback  # noqa: PLC0415
+
+    with serving(request, Loopback, _wholecall_split) as loopback, loopback:
+        yield loopback
+
+
+@pytest.fixture
+def wholecall_transport(
+    request: pytest.FixtureRequest, _wholecall_split: str | None
+) -> Iterator[MockTransport]:
+    """The same without a socket: a transport for the clients of httpx and httpx2, sync or async."""
+    from wholecall.pytest_plugin import serving  # noqa: PLC0415 - only where it is used
+    from wholecall.serving.mock import MockTransport  # noqa: PLC0415
+
+    with serving(request, MockTransport, _wholecall_split) as transport:
+        yield transport
+
+
+@pytest.fixture
+def wholecall_golden(request: pytest.FixtureRequest) -> Golden:
+    """Compares a value with the golden file beside the recording."""
+    from wholecall.pytest_plugin import Golden  # noqa: PLC0415 - only where it is used
+
+    return Golden(request.node)

@@ -1,0 +1,550 @@
+"""The plugin runs the tests of a small project, as a user's pytest would."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.hygiene.source_tree import CORPORA, PACKAGE, PROJECT
+
+pytest_plugins = ["pytester"]
+
+TIDE = "chat-completions/parallel-interleaved.sse"
+AGENT = '''
+import pathlib
+import urllib.error
+import urllib.request
+
+import pytest
+import wholecall
+
+
+def ask(server, path="/v1/chat/completions", body=b"{}"):
+    """Read an answer piece by piece, as it comes."""
+    with urllib.request.urlopen(server.url + path, data=body, timeout=20) as response:
+        return list(iter(response.read1, b""))
+
+
+def events(server):
+    return list(wholecall.events(ask(server)))
+
+
+'''
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Give a project with a recording, and a run without other plugins."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGE.parent))  # for runs in another process
+    (pytester.path / "cassettes").mkdir()
+    shutil.copy(CORPORA / "recordings" / TIDE, pytester.path / "cassettes" / "tide.sse")
+    return pytester
+
+
+def run(project: pytest.Pytester, code: str, *arguments: str, head: str = AGENT) -> pytest.RunResult:
+    """Run the tests of a file in the project; every warning is an error."""
+    project.makepyfile(test_agent=head + code)
+    return project.runpytest_inprocess(
+        "-p", "wholecall_pytest", "-W", "error", "--strict-markers", "-p", "no:cacheprovider", *arguments
+    )
+
+
+def test_a_marked_test_is_answered(project: pytest.Pytester) -> None:
+    """A mark and a fixture serve a recording to any client by URL; what came in and what was served is kept."""
+    result = run(
+        project,
+        """
+@pytest.mark.wholecall("cassettes/tide.sse")
+def test_agent(wholecall_server):
+    found = ask(wholecall_server, body=b'{"model": "m"}')
+    [request], [recording] = wholecall_server.requests, wholecall_server.recordings
+
+    assert b"".join(found) == pathlib.Path("cassettes/tide.sse").read_bytes()
+    assert all(piece.endswith(b"\\n\\n") for piece in found) and len(found) > 3
+    assert request.endpoint == "POST /v1/chat/completions" and request.json() == {"model": "m"}
+    assert recording.name.endswith("tide.sse")
+    assert len(wholecall.collect(data for _, data in recording.chunks).calls) == 2
+""",
+    )
+
+    result.assert_outcomes(passed=1)
+
+
+def test_recordings_are_answered_in_order(project: pytest.Pytester) -> None:
+    """Several recordings, and more by hand, are answered one a request; a repeat begins again."""
+    result = run(
+        project,
+        """
+@pytest.mark.wholecall(b"data: 1\\n\\n", b"data: 2\\n\\n", repeat=2)
+def test_agent(wholecall_server):
+    wholecall_server.serve(b"data: 3\\n\\n", b"data: 4\\n\\n", repeat=True)
+    found = b"".join(piece[6:7] for _ in range(8) for piece in ask(wholecall_server))
+    assert found == b"12123434"
+""",
+    )
+
+    result.assert_outcomes(passed=1)
+
+
+def test_a_recording_of_ours_keeps_its_chunks(project: pytest.Pytester) -> None:
+    """Chunks, status and content type are those that were recorded."""
+    result = run(
+        project,
+        """
+from wholecall.recordings import Recorder
+
+def test_agent(wholecall_server, tmp_path):
+    with Recorder("cassettes/ours.jsonl", status=201, content_type="text/x-own") as recorder:
+        for chunk in (b"data:", b" 1\\n", b"\\n"):
+            recorder.write(chunk, at=1000.0)
+    wholecall_server.serve("cassettes/ours.jsonl")
+    with urllib.request.urlopen(wholecall_server.url, timeout=20) as response:
+        head = response.status, response.headers["content-type"]
+        assert (head, list(iter(response.read1, b""))) == ((201, "text/x-own"), [b"data:", b" 1\\n", b"\\n"])
+""",
+    )
+
+    result.assert_outcomes(passed=1)
+
+
+def test_timing_is_on_request(project: pytest.Pytester) -> None:
+    """With `timing` the server waits as the recording tells, without it for nothing."""
+    result = run(
+        project,
+        """
+from wholecall.serving import Loopback
+from wholecall.recordings import Recorder
+
+with Recorder("cassettes/slow.jsonl") as recorder:
+    for at in (0.0, 3000.0, 7000.0):
+        recorder.write(b"data: 1\\n\\n", at=at)
+
+@pytest.fixture
+def waits(monkeypatch):
+    waits = []
+    monkeypatch.setattr(Loopback, "pause", lambda _, seconds: waits.append(round(seconds, -3)) or True)
+    return waits
+
+@pytest.mark.wholecall("cassettes/slow.jsonl", timing=True)
+def test_slow(waits, wholecall_server):
+    assert len(ask(wholecall_server)) == 3 and waits == [3000, 7000]
+
+@pytest.mark.wholecall("cassettes/slow.jsonl")
+def test_fast(waits, wholecall_server):
+    assert len(ask(wholecall_server)) == 3 and waits == []
+""",
+    )
+
+    result.assert_outcomes(passed=2)
+
+
+def test_the_nearest_mark_counts(project: pytest.Pytester) -> None:
+    """A mark of a parameter goes before that of the test, and that before the one of the class."""
+    result = run(
+        project,
+        """
+@pytest.mark.wholecall(b"data: class\\n\\n")
+class TestAgent:
+    def test_class(self, wholecall_server):
+        assert ask(wholecall_server) == [b"data: class\\n\\n"]
+
+    @pytest.mark.wholecall(b"data: test\\n\\n")
+    @pytest.mark.parametrize("expected", [
+        b"data: test\\n\\n",
+        pytest.param(b"data: one\\n\\n", marks=pytest.mark.wholecall(b"data: one\\n\\n")),
+    ])
+    def test_parameter(self, wholecall_server, expected):
+        assert ask(wholecall_server) == [expected]
+""",
+    )
+
+    result.assert_outcomes(passed=3)
+
+
+def test_paths_are_relative_to_the_test(project: pytest.Pytester) -> None:
+    """Recordings are found beside the test's file, wherever pytest is started; a glob gives its files sorted."""
+    (project.path / "deep" / "cassettes").mkdir(parents=True)
+    for name in ("b", "a"):
+        (project.path / "deep" / "cassettes" / f"{name}.sse").write_text(f"data: {name}\n\n", "utf-8")
+    (project.path / "deep" / "test_deep.py").write_text(
+        AGENT
+        + """
+@pytest.mark.wholecall("cassettes/*.sse")
+def test_agent(wholecall_server):
+    assert ask(wholecall_server) + ask(wholecall_server) == [b"data: a\\n\\n", b"data: b\\n\\n"]
+""",
+        "utf-8",
+    )
+    result = project.runpytest_inprocess("-p", "wholecall_pytest", "deep/test_deep.py")
+
+    result.assert_outcomes(passed=1)
+
+
+def test_requests_beyond_fail_the_test(project: pytest.Pytester) -> None:
+    """A request that nothing is left for gets an error, and the test fails at its end, which names the request."""
+    result = run(
+        project,
+        """
+@pytest.mark.wholecall("cassettes/tide.sse")
+def test_agent(wholecall_server):
+    ask(wholecall_server)
+    for path in ("/v1/models?key=secret", "/v1/x", "/v1/x"):
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            ask(wholecall_server, path)
+        with caught.value as error:
+            assert error.code == 500 and b"no answer is left" in error.read()
+""",
+    )
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*ERROR at teardown of test_agent*",
+            "wholecall: 3 requests came beyond the 1 that answers were prepared for:",
+            "  POST /v1/models",
+            "  POST /v1/x (2 times)",
+            "Name more recordings in @pytest.mark.wholecall(...)*repeat=True*strict=False*",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*secret*")
+
+
+def test_strictness_can_be_off(project: pytest.Pytester) -> None:
+    """With strict=False a client may be told that nothing is left."""
+    result = run(
+        project,
+        """
+@pytest.mark.wholecall(strict=False)
+def test_agent(wholecall_server):
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        ask(wholecall_server)
+    caught.value.close()
+""",
+    )
+
+    result.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("mark", "message"),
+    [
+        ('"casettes/tide.sse"', "*casettes/tide.sse: No such file or directory"),
+        ('"*.sse"', "*[*].sse: no recording *"),
+        ('"cassettes/tide.sse", repeats=2', "got an unexpected keyword argument 'repeats'*"),
+        ('"cassettes/tide.sse", repeat=0', "repeat is a number from 1, or True: 0"),
+        ("7", "*not int"),
+    ],
+)
+def test_a_wrong_mark_is_told(project: pytest.Pytester, mark: str, message: str) -> None:
+    """A mark that cannot be served fails the test before it begins, in one line and without a traceback."""
+    code = f"@pytest.mark.wholecall({mark})\ndef test_agent(wholecall_server):\n    pass\n"
+    result = run(project, code)
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*ERROR at setup of test_agent*", f"@pytest.mark.wholecall: {message}"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_a_connection_can_be_cut(project: pytest.Pytester) -> None:
+    """`cut` ends the connection behind so many chunks."""
+    result = run(
+        project,
+        """
+import http.client
+
+@pytest.mark.wholecall("cassettes/tide.sse", cut=2)
+def test_agent(wholecall_server):
+    with pytest.raises(http.client.IncompleteRead):
+        with urllib.request.urlopen(wholecall_server.url, timeout=20) as response:
+            response.read()
+    assert wholecall_server.n_sent == 2
+""",
+    )
+
+    result.assert_outcomes(passed=1)
+
+
+def test_both_doors_give_the_same(project: pytest.Pytester) -> None:
+    """The transport without a socket answers from a queue of its own, in the same chunks."""
+    result = run(
+        project,
+        """
+import sys, types
+
+class Request:
+    method, headers = "POST", {}
+    class url: raw_path = b"/v1/x"
+    def read(self): return b"{}"
+def Response(status, headers, stream): return status, dict(headers), list(stream)
+class SyncByteStream: pass
+class AsyncByteStream: pass
+
+@pytest.mark.wholecall("cassettes/tide.sse")
+def test_agent(wholecall_server, wholecall_transport):
+    answer = wholecall_transport.handle_request(Request())
+    assert answer == (200, {"content-type": "text/event-stream"}, ask(wholecall_server))
+
+@pytest.mark.wholecall
+def test_beyond(wholecall_transport):
+    assert wholecall_transport.handle_request(Request())[0] == 500
+""",
+    )
+
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(["wholecall: 1 request came beyond the 0 that answers were prepared for:"])
+
+
+class TestSplits:
+    """`--wholecall-splits`."""
+
+    CODE = """
+import hashlib
+
+@pytest.mark.wholecall("cassettes/tide.sse")
+@pytest.mark.parametrize("also", [1])
+def test_agent(wholecall_server, also):
+    found = ask(wholecall_server)
+    assert b"".join(found) == pathlib.Path("cassettes/tide.sse").read_bytes()
+    with open("cuts", "a") as log:
+        print([len(piece) for piece in found], file=log)
+
+@pytest.mark.wholecall("cassettes/tide.sse")
+def test_without_an_answer():
+    pass
+"""
+
+    def cuts(self, project: pytest.Pytester, *arguments: str, passed: int) -> list[str]:
+        """Run the tests and return where the recording was cut in each of them."""
+        log = project.path / "cuts"
+        log.write_text("", "utf-8")
+        run(project, self.CODE, *arguments).assert_outcomes(passed=passed)
+        return log.read_text("utf-8").splitlines()
+
+    def test_each_test_runs_under_each_split(self, project: pytest.Pytester) -> None:
+        """What is served a recording runs N times, each time cut elsewhere; what is not, runs once."""
+        cuts = self.cuts(project, "--wholecall-splits=4", passed=5)
+
+        assert 4 == len(set(cuts))
+
+    def test_the_same_split_cuts_the_same(self, project: pytest.Pytester) -> None:
+        """A split has a name, and cuts at the same places in every run and whatever the others are."""
+        cuts = self.cuts(project, "--wholecall-splits=4", passed=5)
+        second = self.cuts(project, "--wholecall-splits=2", "-k", "split-2", passed=1)
+
+        assert cuts[1:2] == second
+
+    def test_without_the_option_nothing_changes(self, project: pytest.Pytester) -> None:
+        """A test has no further parameter, and the recording its chunks."""
+        self.cuts(project, passed=2)
+        result = run(project, self.CODE, "--collect-only", "-q")
+
+        result.stdout.fnmatch_lines(
+            ["test_agent.py::test_agent[[]1]", "test_agent.py::test_without_an_answer"]
+        )
+
+    def test_code_that_trusts_chunks_is_found(self, project: pytest.Pytester) -> None:
+        """A reader that takes each chunk for an event passes as recorded and fails under a split."""
+        code = """
+import json
+
+@pytest.mark.wholecall("cassettes/tide.sse")
+def test_naive(wholecall_server):
+    for piece in ask(wholecall_server):
+        assert piece == b"data: [DONE]\\n\\n" or json.loads(piece.removeprefix(b"data: "))
+"""
+        run(project, code).assert_outcomes(passed=1)
+        result = run(project, code, "--wholecall-splits=3")
+
+        result.assert_outcomes(failed=3)
+        result.stdout.fnmatch_lines(["FAILED test_agent.py::test_naive[[]split-1] *"])
+
+
+class TestGolden:
+    """`wholecall_golden`."""
+
+    CODE = """
+@pytest.mark.wholecall("cassettes/tide.sse")
+def test_agent(wholecall_server, wholecall_golden):
+    wholecall_golden(events(wholecall_server))
+"""
+
+    @pytest.fixture
+    def golden(self, project: pytest.Pytester) -> Path:
+        """The golden file."""
+        return project.path / "cassettes" / "tide.sse.golden.jsonl"
+
+    def test_a_missing_file_is_a_failure(self, project: pytest.Pytester, golden: Path) -> None:
+        """Nothing is written unless asked for; the failure says how."""
+        result = run(project, self.CODE)
+
+        result.assert_outcomes(failed=1)
+        result.stdout.fnmatch_lines(
+            [
+                "wholecall_golden: there is no cassettes/tide.sse.golden.jsonl.",
+                "Run pytest with --wholecall-bless to write it*",
+            ]
+        )
+        assert not golden.exists()
+
+    def test_a_bless_writes_and_says_so(self, project: pytest.Pytester, golden: Path) -> None:
+        """A bless writes what came out and tells it; the next run passes, the next bless changes nothing."""
+        first = run(project, self.CODE, "--wholecall-bless")
+        held = golden.read_bytes()
+        then = run(project, self.CODE, "--wholecall-splits=2")
+        again = run(project, self.CODE, "--wholecall-bless", "--wholecall-splits=2")
+
+        first.assert_outcomes(passed=1)
+        first.stdout.fnmatch_lines(
+            ["*wholecall: golden files*", "blessed cassettes/tide.sse.golden.jsonl (new, * lines)"]
+        )
+        then.assert_outcomes(passed=2)
+        then.stdout.no_fnmatch_line("*golden*")
+        again.assert_outcomes(passed=2)
+        again.stdout.fnmatch_lines(["none changed"])
+        assert (held, 2) == (golden.read_bytes(), held.count(b'"type":"tool_call"}'))
+
+    def test_a_difference_is_a_failure(self, project: pytest.Pytester, golden: Path) -> None:
+        """What differs is shown, and a bless takes it over and counts it."""
+        run(project, self.CODE, "--wholecall-bless").assert_outcomes(passed=1)
+        lines = golden.read_bytes().splitlines(keepends=True)
+        golden.write_bytes(b"".join(lines[:-1]) + b'{"other":1}\n')
+        result = run(project, self.CODE)
+        blessed = run(project, self.CODE, "--wholecall-bless")
+
+        result.assert_outcomes(failed=1)
+        result.stdout.fnmatch_lines(
+            [
+                "wholecall_golden: cassettes/tide.sse.golden.jsonl holds something else (+1 -1 lines):",
+                '-{"other":1}',
+                '+*"turn_finished"*',
+                "If the new lines are right, run pytest with --wholecall-bless.",
+            ]
+        )
+        blessed.stdout.fnmatch_lines(["blessed cassettes/tide.sse.golden.jsonl (+1 -1 lines)"])
+        assert b"".join(lines) == golden.read_bytes()
+
+    def test_a_long_difference_is_cut(self, project: pytest.Pytester, golden: Path) -> None:
+        """Of a long difference the beginning is shown, and all of it with -vv."""
+        golden.write_bytes(b"0\n")
+        code = """
+@pytest.mark.wholecall("cassettes/tide.sse")
+def test_agent(wholecall_golden):
+    wholecall_golden(["x" * 1000, *range(1, 100)])
+"""
+        cut, full = run(project, code), run(project, code, "-vv")
+
+        cut.stdout.fnmatch_lines(['+["]xxx*…', "… 62 more lines, shown with -vv"])
+        cut.stdout.no_fnmatch_line("+99")
+        full.stdout.fnmatch_lines(["+99"])
+
+    def test_names_tell_files_apart(self, project: pytest.Pytester, golden: Path) -> None:
+        """Two values of one recording need names, or the second refuses to bless over the first."""
+        code = """
+@pytest.mark.wholecall("cassettes/tide.sse")
+def test_one(wholecall_golden):
+    wholecall_golden({"a": 1}, name="one")
+
+@pytest.mark.wholecall("cassettes/tide.sse")
+def test_two(wholecall_golden):
+    wholecall_golden({"a": 2})
+
+@pytest.mark.wholecall("cassettes/tide.sse")
+def test_three(wholecall_golden):
+    wholecall_golden({"a": 3})
+"""
+        result = run(project, code, "--wholecall-bless")
+
+        result.assert_outcomes(passed=2, failed=1)
+        result.stdout.fnmatch_lines(
+            [
+                "wholecall_golden: *tide.sse.golden.jsonl was blessed with other lines *, by test_agent.py::test_two.",
+                "Give one of them a name*",
+            ]
+        )
+        named = golden.with_name("tide.sse.one.golden.jsonl")
+        assert (b'{"a":1}\n', b'{"a":2}\n') == (named.read_bytes(), golden.read_bytes())
+
+    def test_the_recording_is_found(self, project: pytest.Pytester) -> None:
+        """The file lies beside what is served by hand, or beside what is named; without either there is advice."""
+        code = """
+def test_served(wholecall_server, wholecall_golden):
+    wholecall_server.serve(b"data: 1\\n\\n", "cassettes/tide.sse")
+    wholecall_golden(1, name="served")
+
+def test_named(wholecall_golden):
+    wholecall_golden(2, beside="other/x.sse")
+
+def test_neither(wholecall_golden):
+    wholecall_golden(3)
+"""
+        (project.path / "other").mkdir()
+        result = run(project, code, "--wholecall-bless")
+
+        result.assert_outcomes(passed=2, failed=1)
+        result.stdout.fnmatch_lines(["wholecall_golden: beside which recording? *"])
+        assert (project.path / "cassettes" / "tide.sse.served.golden.jsonl").exists()
+        assert (project.path / "other" / "x.sse.golden.jsonl").exists()
+
+    def test_golden_files_are_not_served(self, project: pytest.Pytester) -> None:
+        """A glob of recordings does not take their golden files for recordings."""
+        code = self.CODE.replace("tide.sse", "*")
+        run(project, code, "--wholecall-bless").assert_outcomes(passed=1)
+
+        run(project, code).assert_outcomes(passed=1)
+
+
+class TestLoading:
+    """What pytest sees of the plugin."""
+
+    LOADED = """
+import sys
+
+def pytest_unconfigure():
+    print("loaded:", sorted({"wholecall", "msgspec", "http.server"} & set(sys.modules)))
+"""
+
+    def test_unused_it_costs_nothing(self, project: pytest.Pytester) -> None:
+        """A run whose tests use no fixture of the plugin imports nothing of the package."""
+        project.makeconftest(self.LOADED)
+        project.makepyfile(test_other="def test_other():\n    pass\n")
+        result = project.runpytest_subprocess("-p", "wholecall_pytest")
+
+        result.assert_outcomes(passed=1)
+        result.stdout.fnmatch_lines(["loaded: []"])
+
+    def test_used_it_is_loaded(self, project: pytest.Pytester) -> None:
+        """A run with a fixture does import it, so that the check above can fail."""
+        project.makeconftest(self.LOADED)
+        project.makepyfile(test_other="def test_other(wholecall_server):\n    pass\n")
+        result = project.runpytest_subprocess("-p", "wholecall_pytest")
+
+        result.stdout.fnmatch_lines(["loaded: ['http.server', 'msgspec', 'wholecall']"])
+
+    def test_the_entry_point_loads_it(
+        self, project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The installed plugin is found without `-p`, also where `-p` names it too, and `-p no:` keeps it out."""
+        monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+        text = (PROJECT / "pyproject.toml").read_text("utf-8")
+        entry = text.partition("[project.entry-points.pytest11]\n")[2].partition("\n\n")[0]
+        metadata = project.path / "zzz-1.0.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: zzz\nVersion: 1.0\n", "utf-8")
+        (metadata / "entry_points.txt").write_text(f"[pytest11]\n{entry.replace(chr(34), '')}\n", "utf-8")
+        plain = project.runpytest_subprocess("--markers")
+        named = project.runpytest_subprocess("--markers", "-p", "wholecall_pytest")
+        without = project.runpytest_subprocess("--markers", "-p", "no:wholecall_pytest")
+
+        plain.stdout.fnmatch_lines(["@pytest.mark.wholecall([*]recordings, *"])
+        named.stdout.fnmatch_lines(["@pytest.mark.wholecall([*]recordings, *"])
+        without.stdout.no_fnmatch_line("@pytest.mark.wholecall(*")
+
+    def test_our_own_options_are_beside_it(self) -> None:
+        """The options of this project's tests are others than the plugin's."""
+        conftest = (PROJECT / "tests" / "conftest.py").read_text("utf-8")
+
+        assert '"--recordings"' in conftest
+        assert "--wholecall-" not in conftest
