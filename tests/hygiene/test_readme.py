@@ -17,16 +17,19 @@ COMMANDS = (
     "python3 -m venv .venv && .venv/bin/python -m pip install . && .venv/bin/wholecall replay corpora/recordings",
     "python3 -m venv .venv && .venv/bin/python -m pip install -e '.[test]' && .venv/bin/python -m pytest",
 )
-_BLOCK = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+# Behind the language may stand what a block needs: such blocks run where that is installed (tests/sdk).
+_BLOCK = re.compile(
+    r"^```(?P<language>\w*)(?: (?P<needs>\w+))?\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
-def blocks(*languages: str, page: str = "README.md") -> list[tuple[int, str]]:
+def blocks(*languages: str, page: str = "README.md", needs: str | None = None) -> list[tuple[int, str]]:
     """Return a page's code blocks in one of the languages, each with the line it begins on."""
     text = (PROJECT / page).read_text("utf-8")
     return [
         (text.count("\n", 0, match.start("code")), match["code"])
         for match in _BLOCK.finditer(text)
-        if match["language"] in languages
+        if match["language"] in languages and match["needs"] == needs
     ]
 
 

@@ -23,7 +23,7 @@ def pieces(body: bytes, seed: str | None) -> list[bytes]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_answers_are_the_recorded_bytes(seed: str | None) -> None:
-    """Law 63: however an answer is cut, its pieces are the recording's bytes, none of them empty."""
+    """Law 62: however an answer is cut, its pieces are the recording's bytes, none of them empty."""
     wrong = [
         name
         for name, body in BODIES.items()
@@ -36,13 +36,13 @@ def test_answers_are_the_recorded_bytes(seed: str | None) -> None:
 
 @given(body=st.binary(max_size=400) | st.text('\r\n{}[]":data 0', max_size=200).map(str.encode))
 def test_any_bytes_are_answered_whole(body: bytes) -> None:
-    """Law 63: bytes that are no stream are answered as they are too."""
+    """Law 62: bytes that are no stream are answered as they are too."""
     assert body == b"".join(pieces(body, None))
     assert b"" not in pieces(body, None)
 
 
 def test_the_wire_carries_the_pieces() -> None:
-    """Law 63: over the server each recording arrives as it was prepared, under each split."""
+    """Law 62: over the server each recording arrives as it was prepared, under each split."""
     prepared = [
         answer_of(Recording(name=name, chunks=iter([(None, body)])), seed=seed)
         for name, body in BODIES.items()

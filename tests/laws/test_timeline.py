@@ -58,7 +58,7 @@ def said(step: Step) -> Any:
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=names())
 def test_steps_tell_the_events_and_tile_the_stream(path: Path) -> None:
-    """Law 60: the events of all steps are those of the stream, and their bytes lie end to end."""
+    """Law 59: the events of all steps are those of the stream, and their bytes lie end to end."""
     data = path.read_bytes()
     steps = list(timeline([(None, data)]))
     told = [event.to_json() for step in steps for event in step.events]
@@ -74,7 +74,7 @@ def test_steps_tell_the_events_and_tile_the_stream(path: Path) -> None:
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=names())
 def test_steps_do_not_depend_on_chunks(path: Path) -> None:
-    """Law 61: a step has the same bytes, frame, events and changes however the stream was cut."""
+    """Law 60: a step has the same bytes, frame, events and changes however the stream was cut."""
     data = path.read_bytes()
     whole = [said(step) for step in timeline([(None, data)])]
 
@@ -85,7 +85,7 @@ def test_steps_do_not_depend_on_chunks(path: Path) -> None:
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=names())
 def test_changes_add_up(path: Path) -> None:
-    """Law 62: the changes of a call add up to its last text, its phases meet, and it ends as its event says."""
+    """Law 61: the changes of a call add up to its last text, its phases meet, and it ends as its event says."""
     texts: dict[tuple[int, int, int], str] = {}
     phases: dict[tuple[int, int, int], str | None] = {}
     ended: dict[tuple[int, int, int], tuple[str | None, str | None, str | None, str | None]] = {}
@@ -123,7 +123,7 @@ def test_changes_add_up(path: Path) -> None:
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=names())
 def test_anomalies_add_up(path: Path) -> None:
-    """Law 62: what the steps find odd is what the turns say in the end."""
+    """Law 61: what the steps find odd is what the turns say in the end."""
     found = list(timeline([(None, path.read_bytes())]))
     ends = [event for step in found for event in step.events if isinstance(event, TurnFinished)]
 

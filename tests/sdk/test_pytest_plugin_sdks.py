@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from tests.hygiene.source_tree import CORPORA, PACKAGE
+from tests.hygiene.test_readme import blocks
 from tests.support.pages import NEED_SDKS, lay_out
 
 pytestmark = pytest.mark.sdk
@@ -40,6 +41,16 @@ def test_the_examples_with_sdks_run(project: pytest.Pytester) -> None:
     result = project.runpytest_subprocess("-p", "wholecall_pytest", "--wholecall-splits=3")
 
     result.assert_outcomes(passed=3 * len(NEED_SDKS))
+
+
+def test_the_readmes_test_runs(project: pytest.Pytester) -> None:
+    """The test in the README passes beside a cassette, under each split."""
+    ((_, code),) = blocks("python", needs="pytest")
+    cassette = CORPORA / "recordings" / "chat-completions" / "single-call.sse"
+    (project.path / "cassettes").mkdir()
+    shutil.copy(cassette, project.path / "cassettes" / "tide.sse")
+
+    run(project, code, "--wholecall-splits=2").assert_outcomes(passed=2)
 
 
 SDKS = """

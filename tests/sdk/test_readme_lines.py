@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 import pytest
 
 from tests.hygiene.source_tree import PROJECT
+from tests.hygiene.test_readme import blocks
 from tests.support.loopback import serve
 from tests.support.sdks import answer, from_bytes, told
 from tests.support.surfaces import CLIENTS, MESSAGES, TURNS
@@ -69,3 +71,16 @@ def test_the_line_gives_the_calls(row: str) -> None:
         call[first:] for call in told(stream.turn).calls
     ]
     assert stream.calls
+
+
+def test_the_transport_of_the_readme_repairs() -> None:
+    """With the client that the README makes, a call without an index arrives whole at the SDK's helper."""
+    ((_, code),) = blocks("python", needs="openai")
+    with serve(answer("chat-completions", "index-missing")) as server:
+        made: dict[str, Any] = {"url": f"{server.url}/v1"}
+        exec(code.replace("OpenAI(", "OpenAI(base_url=url, api_key='x', "), made)  # noqa: S102 - the README is ours
+        with made["client"] as client, client.chat.completions.stream(model="m", messages=MESSAGES) as stream:
+            message = stream.get_final_completion().choices[0].message
+        found = [json.loads(call.function.arguments) for call in message.tool_calls]
+
+    assert [call[2] for call in from_bytes("chat-completions", "index-missing").calls] == found
