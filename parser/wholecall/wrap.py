@@ -38,7 +38,9 @@ class _Found(Generic[ChunkT, ArgsT]):
         self._parser = parser
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["_feeding"].stream, name)
+        if name.startswith("__"):  # what Python looks for by itself, before there is a stream too
+            raise AttributeError(name)
+        return getattr(self._feeding.stream, name)
 
     def __repr__(self) -> str:
         return (

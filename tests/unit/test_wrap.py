@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import gc
 import warnings
 from contextlib import asynccontextmanager, contextmanager
@@ -202,6 +203,8 @@ def test_the_attributes_of_the_stream_are_there() -> None:
     assert "the response" == wrap(Stream()).response == wrap(AsyncStream()).response
     with pytest.raises(AttributeError, match="nothing"):
         wrap(Stream()).nothing  # noqa: B018
+    with pytest.raises(TypeError, match="pickle"):
+        copy.deepcopy(wrap(Stream(each for each in CHUNKS)))
 
 
 def test_chunks_may_be_taken_one_by_one() -> None:
