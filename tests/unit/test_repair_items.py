@@ -102,7 +102,7 @@ def test_dropped_blocks_are_withheld_and_the_rest_is_renumbered() -> None:
     out = run(MESSAGE, *call(0, '{"a":'), *text, reason("tool_use"), STOP, on_dropped=dropped.append)
 
     assert [("start", 0), ("delta", 0), ("stop", 0)] == indices(out)
-    assert ["end_turn"] == finish_reasons(b"".join(out))
+    assert ["max_tokens"] == finish_reasons(b"".join(out))
     assert ["truncated"] == [drop.reason for drop in dropped]
 
 
@@ -143,14 +143,27 @@ def test_calls_without_arguments_stay_as_the_api_sends_them() -> None:
     ("text", "claimed", "expected"),
     [
         ('{"a":1}', "end_turn", "tool_use"),
-        ('{"a":', "tool_use", "end_turn"),
+        ('{"a":1}', "stop_sequence", "tool_use"),
+        ('{"a":', "tool_use", "max_tokens"),
+        ("[1]", "tool_use", "end_turn"),
+        ('{"a":', "end_turn", "end_turn"),
         ('{"a":', "max_tokens", "max_tokens"),
         ('{"a":1}', "tool_use", "tool_use"),
+        ('{"a":1}', "somehow", "somehow"),
     ],
 )
 def test_reasons_are_put_right(text: str, claimed: str, expected: str) -> None:
-    """The reason is `tool_use` exactly where calls come out."""
+    """A plain end is `tool_use` where calls come out; where none does it is one, or a cut. Other reasons stay."""
     assert [expected] == finish_reasons(b"".join(run(MESSAGE, *call(0, text), reason(claimed), STOP)))
+
+
+def test_a_cut_behind_whole_calls_stays() -> None:
+    """The program must learn that the turn was cut, also where calls came out before."""
+    text = [block(1, "text"), said(1, "a"), stop(1)]
+    out = run(MESSAGE, *call(0), *text, reason("max_tokens"), STOP)
+
+    assert ["max_tokens"] == finish_reasons(b"".join(out))
+    assert [("t0", "f0", '{"a":1}')] == read(out)
 
 
 def test_a_missing_reason_is_added() -> None:
@@ -172,14 +185,86 @@ def test_calls_in_the_message_itself_become_blocks() -> None:
     assert [("start", 1), ("delta", 1), ("stop", 1)] == indices(out)
 
 
-def test_a_second_message_counts_from_zero() -> None:
-    """A new message begins with new numbers, and what the one before left open is withheld."""
-    out = run(MESSAGE, *call(0), block(1), MESSAGE, *call(0, '{"b":2}'), reason("tool_use"), STOP)
+def test_a_second_message_goes_on_with_the_first() -> None:
+    """A message that begins within another is the same one to clients; what was left open is withheld."""
+    out = run(
+        *(MESSAGE, block(0, "text"), said(0, "a"), *call(1), block(2)),
+        *(MESSAGE, *call(0, '{"b":2}'), reason("end_turn"), STOP),
+    )
 
-    assert [("t0", "f0", '{"a":1}{"b":2}')] == [
-        (*read([b"".join(out)])[0][:2], read([b"".join(out)])[0][2])
-    ] or True
-    assert [("start", 0), ("delta", 0), ("stop", 0)] * 2 == indices(out)
+    assert [("t1", "f1", '{"a":1}'), ("t0", "f0", '{"b":2}')] == read(out)
+    assert [0, 0, *[1] * 3, *[2] * 3] == [index for _, index in indices(out)]
+    assert 1 == b"".join(out).count(MESSAGE)
+    assert ["tool_use"] == finish_reasons(b"".join(out))
+
+
+def test_a_message_behind_an_end_keeps_counting() -> None:
+    """Clients that keep one list of blocks get those of the next message behind those of the one before."""
+    content = [{"type": "text", "text": "b"}, {"type": "tool_use", "id": "t", "name": "f", "input": {"b": 2}}]
+    second = event("message_start", message={"id": "m2", "content": content})
+    out = run(MESSAGE, *call(0), reason("tool_use"), STOP, second, reason("end_turn"), STOP)
+    told = list(data_of(b"".join(out)))
+
+    assert [("t0", '{"a":1}'), ("t", '{"b": 2}')] == [(id, text) for id, _, text in read(out)]
+    assert [0] * 3 + [1] * 2 + [2] * 3 == [index for _, index in indices(out)]
+    assert [[], []] == [frame["message"]["content"] for frame in told if frame["type"] == "message_start"]
+    assert content[0] in [frame.get("content_block") for frame in told]
+    assert b"".join(out) == b"".join(run(b"".join(out)))
+
+
+def test_a_second_message_has_its_own_reason() -> None:
+    """Calls of the message before are no reason for the next one to end with `tool_use`."""
+    text = [block(0, "text"), said(0, "a"), stop(0)]
+    out = run(MESSAGE, *call(0), reason("tool_use"), STOP, MESSAGE, *text, reason("end_turn"), STOP)
+
+    assert ["tool_use", "end_turn"] == finish_reasons(b"".join(out))
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [block(0, "text"), said(0, "a"), block(0, "text"), stop(0), *call(1)],
+        [block(0, "text"), said(0, "a"), stop(0), block(0, "text"), *call(1)],
+        [block(0, "text"), said(0, "a"), stop(0), stop(0), *call(1)],
+        [said(0, "a"), stop(0), *call(1)],
+        [block(0, "text"), said(0, "a"), stop(0), stop(1), *call(2)],
+        [block(0, "text"), said(0, "a"), stop(0), piece(0, "x"), *call(4)],
+        [block(7, "text"), said(7, "a"), stop(7), *call(8)],
+        [block(0, "text"), said(0, "a"), stop(0), block(1), block(0, "text"), piece(1, '{"a":1}'), stop(1)],
+    ],
+    ids=[
+        *("started twice", "started behind its end", "ended twice", "never started", "an end of nothing"),
+        *("a piece of nothing", "not from zero", "started within a call"),
+    ],
+)
+def test_all_blocks_are_numbered_by_their_starts(frames: list[bytes]) -> None:
+    """A block's number is its place in the list that clients keep, whatever became of other blocks."""
+    out = run(MESSAGE, *frames, reason("tool_use"), STOP)
+
+    assert [("start", 0), ("delta", 0), ("stop", 0), ("start", 1), ("delta", 1), ("stop", 1)] == indices(out)
+    assert ['{"a":1}'] == [text for _, _, text in read(out)]
+    assert b"".join(out) == b"".join(run(b"".join(out)))
+
+
+def test_blocks_that_share_a_number_are_parted() -> None:
+    """Where all blocks have the same number, each comes out with its own; text keeps its bounds."""
+    text = [block(0, "text"), said(0, "a"), stop(0)]
+    out = run(MESSAGE, *text, block(0, "thinking"), stop(0), *text, *call(0), reason("tool_use"), STOP)
+
+    assert [0, 1, 2, 3] == [index for kind, index in indices(out) if kind == "start"]
+    assert ["a", "a"] == [
+        told["delta"]["text"] for told in data_of(b"".join(out)) if "text" in str(told.get("delta"))
+    ]
+    assert ['{"a":1}'] == [text for _, _, text in read(out)]
+
+
+def test_a_message_without_a_start_gets_one() -> None:
+    """Clients refuse a stream that begins in the middle; pings decide nothing."""
+    out = run(PING, *call(0), reason("tool_use"), STOP)
+    told = [frame["type"] for frame in data_of(b"".join(out))]
+
+    assert ["ping", "message_start", "content_block_start"] == told[:3]
+    assert [("t0", "f0", '{"a":1}')] == read(out)
 
 
 def test_server_tools_pass() -> None:

@@ -29,6 +29,7 @@ __all__ = ["ItemMender", "Role", "label_of"]
 
 ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEncoder])
 _SPEECH = frozenset({TextDelta, ReasoningDelta})
+_CUT = frozenset({"truncated", "unterminated", "incomplete_input"})
 
 
 # A frame that begins so is a piece of text, and begins or ends nothing.
@@ -71,6 +72,7 @@ class ItemMender(Mender[ItemEncoderT]):
         self._n_open = 0  # calls that the queue saw begin
         self._n_judged = 0  # and those that have their verdict, or are shown
         self._n_waiting = 0  # bytes
+        self._was_cut = False  # a call of this turn was withheld because its end is missing
 
     # What a dialect says.
 
@@ -96,6 +98,11 @@ class ItemMender(Mender[ItemEncoderT]):
 
     def _reach(self, piece: Piece) -> None:
         """Take note of where in the wire's numbers the stream is."""
+
+    def _begin_turn(self) -> None:
+        """Forget what came out of the turn before."""
+        self._executed.clear()
+        self._was_cut = False
 
     # Frames.
 
@@ -176,6 +183,7 @@ class ItemMender(Mender[ItemEncoderT]):
         for event in events:
             if isinstance(event, ToolCallDropped) and event.kind != "server":
                 self._n_judged += 1
+                self._was_cut = self._was_cut or event.reason in _CUT
                 if self._queue is not None:
                     self._loosen()
         if self._queue is not None and self._n_judged < self._n_open and not force and self.failed is None:
