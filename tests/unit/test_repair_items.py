@@ -159,8 +159,7 @@ def test_reasons_are_put_right(text: str, claimed: str, expected: str) -> None:
 
 def test_a_cut_behind_whole_calls_stays() -> None:
     """The program must learn that the turn was cut, also where calls came out before."""
-    text = [block(1, "text"), said(1, "a"), stop(1)]
-    out = run(MESSAGE, *call(0), *text, reason("max_tokens"), STOP)
+    out = run(MESSAGE, *call(0), *call(1, '{"b":'), reason("max_tokens"), STOP)
 
     assert ["max_tokens"] == finish_reasons(b"".join(out))
     assert [("t0", "f0", '{"a":1}')] == read(out)
