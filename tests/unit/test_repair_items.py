@@ -500,3 +500,65 @@ def test_an_empty_list_without_calls_stays() -> None:
     frames = numbered(CREATED, ("output_item.done", {"output_index": 0, "item": message}), completed())
 
     assert frames == run(*frames)[:3]
+
+
+MESSAGE_ITEM = {"type": "message", "id": "m", "role": "assistant", "content": [], "status": "completed"}
+SPOKEN: list[tuple[str, dict[str, Any]]] = [
+    ("output_item.added", {"output_index": 0, "item": MESSAGE_ITEM}),
+    *[
+        ("output_text.delta", {"output_index": 0, "item_id": "m", "content_index": 0, "delta": letter})
+        for letter in "abc"
+    ],
+    ("output_item.done", {"output_index": 0, "item": MESSAGE_ITEM}),
+]
+
+
+@pytest.mark.parametrize(
+    ("number", "distance"), [(0, 1), (4, 1), (8, 1), *((number, 3) for number in range(1, 10))]
+)
+def test_events_that_were_seen_before_go_nowhere(number: int, distance: int) -> None:
+    """An event whose number was seen before is a replay, which clients would take for a second one."""
+    frames = numbered(CREATED, *SPOKEN, *called(1), completed(MESSAGE_ITEM, item(1)))
+    twice = [*frames[: number + distance], frames[number], *frames[number + distance :]]
+
+    assert b"".join(frames) == b"".join(run(*twice))
+
+
+def test_numbers_that_do_not_count_are_none() -> None:
+    """Where each event has the same number, or a new response begins to count, nothing is a replay."""
+    same = [event(f"response.{type_}", sequence_number=0, **more) for type_, more in [CREATED, *SPOKEN]]
+    again = numbered(("created", {"response": {"id": "r2", "output": []}}), *SPOKEN)
+
+    assert same == run(*same)[:-1]
+    assert [*same, *again] == run(*same, *again)[:-1]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (['{"a":'], "incomplete"),
+        (["[1]"], "completed"),
+        (['{"a":1}', '{"a":'], "completed"),
+        (['{"a":1}'], "completed"),
+    ],
+)
+def test_a_response_that_lost_all_its_calls_to_a_cut_is_incomplete(texts: list[str], expected: str) -> None:
+    """Clients see that something is missing where a cut call was all that there was."""
+    events = [event_ for index, text in enumerate(texts) for event_ in called(index, text)]
+    whole = completed(*(item(index, text) for index, text in enumerate(texts)))
+    out = b"".join(run(*numbered(CREATED, *events, whole)))
+    last = list(data_of(out))[-1]
+    details = last["response"].get("incomplete_details") or {}
+
+    assert (f"response.{expected}", expected) == (last["type"], last["response"]["status"])
+    assert f"event: response.{expected}\n".encode() in out
+    assert ("max_output_tokens" if expected == "incomplete" else None) == details.get("reason")
+    assert out == b"".join(run(out))
+
+
+def test_a_cut_of_the_response_before_is_forgotten() -> None:
+    """The next response in the stream is judged for itself."""
+    frames = numbered(CREATED, *called(0, '{"a":'), completed(item(0, '{"a":')))
+    second = numbered(("created", {"response": {"id": "r2", "output": []}}), completed())
+
+    assert second == run(*frames, *second)[-3:-1]
