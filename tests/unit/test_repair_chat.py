@@ -143,17 +143,22 @@ def test_dropped_calls_are_withheld() -> None:
     ("entries", "claimed", "expected"),
     [
         ([WHOLE], "stop", "tool_calls"),
-        ([WHOLE], "length", "tool_calls"),
         ([WHOLE], "tool_use", "tool_calls"),
-        ([HEAD], "tool_calls", "stop"),
+        ([WHOLE], "of_its_own", "tool_calls"),
+        ([WHOLE], "length", "length"),
+        ([WHOLE], "content_filter", "content_filter"),
+        ([WHOLE], "malformed_function_call", "malformed_function_call"),
+        ([HEAD], "tool_calls", "length"),
+        ([HEAD], "stop", "stop"),
         ([HEAD], "length", "length"),
+        ([entry("nonsense", 0, "c1", "f")], "tool_calls", "stop"),
         ([], "tool_calls", "stop"),
         ([], "stop", "stop"),
         ([], "content_filter", "content_filter"),
     ],
 )
 def test_reasons_are_put_right(entries: Any, claimed: str, expected: str) -> None:
-    """The reason is `tool_calls` exactly where calls come out; a cut stays a cut."""
+    """`stop` and `tool_calls` say whether calls come out; a cut stays a cut, and one that hid becomes visible."""
     out = run(calls(*entries), frame(finish=claimed), DONE)
 
     assert [expected] == finish_reasons(b"".join(out))
@@ -246,9 +251,11 @@ def test_legacy_calls_stay_legacy() -> None:
     named = frame({"function_call": {"name": "f", "arguments": "1}"}})
     strict, anew = run(head, tail, finish, DONE), run(head, named, frame(finish="stop"), DONE)
 
+    unfinished = run(head, tail, DONE)
+
     assert head + tail + finish + DONE == strict[3]
     assert [("", "f", '{"a":1}')] == read(anew)
-    assert ["function_call"] == finish_reasons(anew[3])
+    assert ["function_call"] == finish_reasons(anew[3]) == finish_reasons(unfinished[2])
 
 
 def test_free_text_calls() -> None:

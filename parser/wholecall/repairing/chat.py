@@ -39,7 +39,7 @@ from wholecall.repairing.chat_reading import (
     says,
     speaks,
 )
-from wholecall.repairing.mender import Mender, Piece, ends_turn
+from wholecall.repairing.mender import Mender, Piece, ends_turn, mended_reason
 
 __all__ = ["ChatMender"]
 
@@ -67,6 +67,7 @@ class ChatMender(Mender[ChatEncoder]):
         self._is_loose = self._live is not None
         self._calls.clear()
         self._executed.clear()
+        self._cut.clear()
         self._finished: set[int] = set()  # choices that the wire ended
         self._n_waiting = 0  # bytes
 
@@ -165,7 +166,7 @@ class ChatMender(Mender[ChatEncoder]):
             place = self._place or 0
             out[place:place] = [self._written(call) for call in self._calls]
         missing = sorted(self._executed - self._finished)
-        out += [self._encoder.finish(choice, "tool_calls") for choice in missing]
+        out += [self._encoder.finish(choice, self._call_reason()) for choice in missing]
         self._restart()
         return b"".join(out)
 
@@ -198,9 +199,14 @@ class ChatMender(Mender[ChatEncoder]):
         known = turn_reason(choice.get("finish_reason"))
         if known is None:
             return {}
-        if number_of(choice) in self._executed:
-            return {"finish_reason": "function_call" if self._tracks.legacy else "tool_calls"}
-        return {"finish_reason": "stop"} if known[0] == "tool_calls" else {}
+        number = number_of(choice)
+        reason = mended_reason(known[0], executed=number in self._executed, cut=number in self._cut)
+        if reason == "tool_calls":
+            return {"finish_reason": self._call_reason()}
+        return {} if reason == known[0] else {"finish_reason": reason}
+
+    def _call_reason(self) -> str:
+        return "function_call" if self._tracks.legacy else "tool_calls"
 
 
 def _is_held(piece: Piece) -> bool:
