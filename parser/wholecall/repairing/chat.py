@@ -39,13 +39,15 @@ from wholecall.repairing.chat_reading import (
     says,
     speaks,
 )
+from wholecall.repairing.chat_shapes import said_in, shaped
 from wholecall.repairing.mender import Mender, Piece, ends_turn, mended_reason
 
 __all__ = ["ChatMender"]
 
-# A chunk in which none of this stands holds no call and ends nothing.
+# A chunk in which none of this stands holds no call, ends nothing and has its text where clients look for it.
 _NOTABLE: Final = re.compile(
-    rb'"(?:tool_calls|toolCalls|function_call|message)"|inish_?[rR]eason"\s*:\s*"|"response\.'
+    rb'"(?:tool_calls"|toolCalls"|function_call"|message"|response\.|delta"\s*:\s*null|content"\s*:\s*\[)'
+    rb'|inish_?[rR]eason"\s*:\s*"'
 )
 _SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
 _NO_HEAD: Final = frozenset({"choices", "usage", "error"})
@@ -87,7 +89,7 @@ class ChatMender(Mender[ChatEncoder]):
             self._loosen()  # what the turn says will not be what comes out: its frames can go
         ends = ends_turn(pieces, events)
         behind: list[bytes] = []
-        for piece in pieces:
+        for piece in self._readable(pieces, events):
             if ends and not _is_held(piece):
                 behind.append(piece.raw)
             else:
@@ -95,6 +97,16 @@ class ChatMender(Mender[ChatEncoder]):
         if ends and self.failed is None:
             out += [self._settle(), *behind]
         return b"".join(out)
+
+    def _readable(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> Iterable[Piece]:
+        """Return the frames as clients can read them; the provider's errors stay as they are."""
+        said = said_in(events)
+        if said is None:
+            return pieces
+        if len(pieces) > 1:
+            said = {}  # nobody knows which of them said it
+        found = (shaped(piece, said) for piece in pieces)
+        return [piece for piece in found if piece is not None]
 
     # One frame.
 

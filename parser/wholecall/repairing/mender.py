@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from wholecall.dialects.decode import is_done, payloads, plain
+from wholecall.dialects.decode import is_done, is_noise, payloads, plain
 from wholecall.encoders.base import Encoder, Executable, json_bytes
 from wholecall.events import (
     BuiltinToolCall,
@@ -71,9 +71,14 @@ class Piece(NamedTuple):
 
 
 def pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
-    """Return the frames of a block; a frame that joins several payloads is parted (quirk 55)."""
+    """Return the frames of a block; one that joins several payloads is parted (quirk 55).
+
+    Frames that hold nothing are left out: clients take all data for JSON objects that have members (quirk 53).
+    """
     found: list[Piece] = []
     for frame in frames:
+        if frame.event != "ping" and is_noise(frame):
+            continue
         event = None if frame.event in ("message", "") else frame.event
         texts = payloads(frame.data) if "\n" in frame.data else [frame.data]
         for text in texts:
