@@ -187,6 +187,24 @@ def test_the_end_of_the_stream_is_an_end() -> None:
     assert [b"", b"", calls(WHOLE) + FINISH] == run(calls(WHOLE), FINISH)
 
 
+def test_an_early_end_goes_behind_the_calls() -> None:
+    """Clients stop at a `[DONE]`, so one that comes before anything was said waits for the calls."""
+    role = frame({"role": "assistant"})
+
+    assert [role, b"", b"", b"", calls(WHOLE) + FINISH + DONE] == run(role, DONE, calls(WHOLE), FINISH)
+    assert [role, b"", b"", b"", calls(WHOLE) + FINISH + DONE, b""] == run(
+        role, DONE, calls(WHOLE), FINISH, DONE
+    )
+    assert [role, b"", DONE] == run(role, DONE)
+
+
+def test_an_end_behind_a_reason_waits_for_nothing() -> None:
+    """A reason alone is an answer too, and the `[DONE]` behind it ends it at once."""
+    stop = frame(finish="stop")
+
+    assert [b"", stop + DONE, b""] == run(stop, DONE)
+
+
 def test_a_cut_turn_keeps_its_calls_back() -> None:
     """Without any end the calls are withheld, and no reason is made up."""
     dropped: list[ToolCallDropped] = []

@@ -11,7 +11,7 @@ before the first reason. Reasons are put right in either case.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
@@ -25,6 +25,8 @@ from wholecall.events import (
     TextDelta,
     ToolCall,
     ToolCallDropped,
+    TurnFinished,
+    TurnStarted,
 )
 from wholecall.limits import Limits
 from wholecall.repairing.chat_reading import (
@@ -50,6 +52,7 @@ _NOTABLE: Final = re.compile(
     rb'|inish_?[rR]eason"\s*:\s*"'
 )
 _SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
+_OPENINGS: Final = frozenset({TurnStarted})
 _NO_HEAD: Final = frozenset({"choices", "usage", "error"})
 
 
@@ -59,6 +62,8 @@ class ChatMender(Mender[ChatEncoder]):
     def __init__(self, limits: Limits, *, live: bool) -> None:
         super().__init__(ChatEncoder(), limits, live=live)
         self._headed = False
+        self._begun = False  # something was said that a `[DONE]` can end
+        self._early: Piece | None = None  # a `[DONE]` before that
         self._queue: list[Piece] = []
         self._restart()
 
@@ -76,7 +81,8 @@ class ChatMender(Mender[ChatEncoder]):
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
         """Whether a block needs no look: it shows text and does nothing else."""
         return (
-            not self._finished
+            self._begun
+            and not self._finished
             and bool(events)
             and all(type(event) in _SPEECH for event in events)
             and _NOTABLE.search(block) is None
@@ -89,7 +95,7 @@ class ChatMender(Mender[ChatEncoder]):
             self._loosen()  # what the turn says will not be what comes out: its frames can go
         ends = ends_turn(pieces, events)
         behind: list[bytes] = []
-        for piece in self._readable(pieces, events):
+        for piece in self._in_time(self._readable(pieces, events), events):
             if ends and not _is_held(piece):
                 behind.append(piece.raw)
             else:
@@ -97,6 +103,22 @@ class ChatMender(Mender[ChatEncoder]):
         if ends and self.failed is None:
             out += [self._settle(), *behind]
         return b"".join(out)
+
+    def _in_time(self, pieces: Iterable[Piece], events: Sequence[Event[Any]]) -> Iterator[Piece]:
+        """Yield the frames, but a `[DONE]` that comes before anything was said only when all is said.
+
+        The parser reads on behind it, clients do not.
+        """
+        self._begun = self._begun or any(type(event) not in _OPENINGS for event in events)
+        for piece in pieces:
+            self._begun = self._begun or bool(finishes(piece.payload or {}))
+            if piece.is_done:
+                self._early = None if self._begun else piece
+            if self._early is not piece:
+                yield piece
+        if self._early is not None and any(type(event) is TurnFinished for event in events):
+            yield self._early
+            self._early = None
 
     def _readable(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> Iterable[Piece]:
         """Return the frames as clients can read them; the provider's errors stay as they are."""
