@@ -589,3 +589,18 @@ def test_text_in_frames_of_responses_is_found() -> None:
     out = run(texts("a"), guest, frame(finish="stop"), DONE)
 
     assert "ab" == "".join(map(visible_text, out))
+
+
+def test_text_in_flat_frames_is_found() -> None:
+    """So does text in frames that have no choices; the chunks of calls do not repeat their members."""
+    flats = [{"apiFormat": "COHERE", "text": "a"}, {"apiFormat": "COHERE", "text": "b"}]
+    called = {
+        "apiFormat": "COHERE",
+        "toolCalls": [{"name": "f", "parameters": {"a": 1}}],
+        "finishReason": "COMPLETE",
+    }
+    out = run(*(b"data: " + json.dumps(flat).encode() + b"\n\n" for flat in (*flats, called)))
+
+    assert ["a", "b", "", ""] == list(map(visible_text, out))
+    assert [("f", '{"a": 1}')] == [(name, text) for _, name, text in read(out)]
+    assert b"COHERE" not in out[3]

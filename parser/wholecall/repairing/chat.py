@@ -48,12 +48,13 @@ __all__ = ["ChatMender"]
 
 # A chunk in which none of this stands holds no call, ends nothing and has its text where clients look for it.
 _NOTABLE: Final = re.compile(
-    rb'"(?:tool_calls"|toolCalls"|function_call"|message"|response\.|delta"\s*:\s*null|content"\s*:\s*\[)'
+    rb'"(?:tool_calls"|toolCalls"|function_call"|message"|apiFormat"|response\.|delta"\s*:\s*null|content"\s*:\s*\[)'
     rb'|inish_?[rR]eason"\s*:\s*"'
 )
 _SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
 _OPENINGS: Final = frozenset({TurnStarted})
 _NO_HEAD: Final = frozenset({"choices", "usage", "error"})
+_HEAD: Final = frozenset({"id", "model", "created"})  # frames of other shapes have none of these
 
 
 class ChatMender(Mender[ChatEncoder]):
@@ -150,7 +151,7 @@ class ChatMender(Mender[ChatEncoder]):
         return piece.with_payload(rest_of(payload)) + self._wait(parted, calls=True, ended=ended)
 
     def _take_head(self, payload: dict[str, Any]) -> None:
-        if not self._headed and choices_of(payload):
+        if not self._headed and choices_of(payload) and not _HEAD.isdisjoint(payload):
             self._headed = True
             self._encoder.set_head({name: value for name, value in payload.items() if name not in _NO_HEAD})
 
