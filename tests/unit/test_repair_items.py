@@ -149,11 +149,14 @@ def test_calls_without_arguments_stay_as_the_api_sends_them() -> None:
         ('{"a":', "end_turn", "end_turn"),
         ('{"a":', "max_tokens", "max_tokens"),
         ('{"a":1}', "tool_use", "tool_use"),
-        ('{"a":1}', "somehow", "somehow"),
+        ('{"a":1}', "tool_calls", "tool_use"),
+        ('{"a":1}', "pause_turn", "pause_turn"),
+        ('{"a":1}', "somehow", "tool_use"),
+        ("[1]", "somehow", "somehow"),
     ],
 )
 def test_reasons_are_put_right(text: str, claimed: str, expected: str) -> None:
-    """A plain end is `tool_use` where calls come out; where none does it is one, or a cut. Other reasons stay."""
+    """A plain end is `tool_use` where calls come out; where none does it is one, or a cut. What else loops must be told stays."""
     assert [expected] == finish_reasons(b"".join(run(MESSAGE, *call(0, text), reason(claimed), STOP)))
 
 

@@ -20,13 +20,14 @@ from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.events import Event
 from wholecall.limits import Limits
 from wholecall.repairing.items import ItemMender, Role
-from wholecall.repairing.mender import Piece
+from wholecall.repairing.mender import Piece, mended_reason
 from wholecall.repairing.strict import Track
 
 __all__ = ["AnthropicMender"]
 
 _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
+_REASONS: Final = {"tool_calls": _CALL, "stop": "end_turn", "length": "max_tokens"}
 _PLACEHOLDERS: Final[tuple[Any, ...]] = ({}, None)
 # Of what speaks without a start, the start that was missing.
 _STARTS: Final[dict[Any, dict[str, Any]]] = {
@@ -204,14 +205,11 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         if not isinstance(delta, dict) or (told := turn_reason(delta.get("stop_reason"))) is None:
             return piece.raw
         self._has_reason = True
-        reason = told[1]
-        if self._executed and told[0] in {"stop", "tool_calls"}:
-            reason = _CALL
-        elif told[0] == "tool_calls":
-            reason = "max_tokens" if self._was_cut else "end_turn"
-        if reason == told[1]:
+        reason = mended_reason(told[0], executed=bool(self._executed), cut=bool(self._cut))
+        word = told[1] if reason == told[0] != "tool_calls" else _REASONS[reason]
+        if word == told[1]:
             return piece.raw
-        return piece.with_payload({**payload, "delta": {**delta, "stop_reason": reason}})
+        return piece.with_payload({**payload, "delta": {**delta, "stop_reason": word}})
 
     def _message_stopped(self, piece: Piece) -> bytes:
         self._is_over = True

@@ -29,7 +29,6 @@ __all__ = ["ItemMender", "Role", "label_of"]
 
 ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEncoder])
 _SPEECH = frozenset({TextDelta, ReasoningDelta})
-_CUT = frozenset({"truncated", "unterminated", "incomplete_input"})
 
 
 # A frame that begins so is a piece of text, and begins or ends nothing.
@@ -72,7 +71,6 @@ class ItemMender(Mender[ItemEncoderT]):
         self._n_open = 0  # calls that the queue saw begin
         self._n_judged = 0  # and those that have their verdict, or are shown
         self._n_waiting = 0  # bytes
-        self._was_cut = False  # a call of this turn was withheld because its end is missing
 
     # What a dialect says.
 
@@ -102,7 +100,7 @@ class ItemMender(Mender[ItemEncoderT]):
     def _begin_turn(self) -> None:
         """Forget what came out of the turn before."""
         self._executed.clear()
-        self._was_cut = False
+        self._cut.clear()
 
     # Frames.
 
@@ -183,7 +181,6 @@ class ItemMender(Mender[ItemEncoderT]):
         for event in events:
             if isinstance(event, ToolCallDropped) and event.kind != "server":
                 self._n_judged += 1
-                self._was_cut = self._was_cut or event.reason in _CUT
                 if self._queue is not None:
                     self._loosen()
         if self._queue is not None and self._n_judged < self._n_open and not force and self.failed is None:

@@ -226,7 +226,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
     def _with_outcome(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return what makes a response incomplete, whose calls all were withheld, and one because it was cut."""
         response = payload.get("response")
-        if not isinstance(response, dict) or self._executed or not self._was_cut:
+        if not isinstance(response, dict) or self._executed or not self._cut:
             return {}
         if outcome_of(str(payload["type"]), response.get("status")) != "completed":
             return {}
