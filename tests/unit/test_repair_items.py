@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -267,6 +268,18 @@ def test_a_message_without_a_start_gets_one() -> None:
 
     assert ["ping", "message_start", "content_block_start"] == told[:3]
     assert [("t0", "f0", '{"a":1}')] == read(out)
+
+
+def test_events_are_named_for_their_types() -> None:
+    """Clients skip what has no name, also an error; pings they skip anyway."""
+    frames = [MESSAGE, block(0, "text"), said(0, "a"), stop(0), *call(1), reason("tool_use"), STOP]
+    frames.append(event("error", error={"type": "overloaded_error", "message": "x"}))
+    nameless = [re.sub(rb"event: .*\n", b"", frame) for frame in frames]
+    out = b"".join(run(*nameless))
+
+    assert list(data_of(b"".join(frames))) == list(data_of(out))
+    assert re.findall(rb"event: .*", b"".join(frames)) == re.findall(rb"event: .*", out)
+    assert out == b"".join(run(out))
 
 
 def test_server_tools_pass() -> None:

@@ -6,7 +6,8 @@ behind the calls, whose last is decided by it, and its reason is put right.
 Clients keep the blocks of a message in a list: each start appends to it, and numbers are places in it. So every
 block, call or not, gets the number of starts before it. A repeated start goes nowhere, nor does what belongs to no
 block; text without a start gets one. A message that begins before the one before it was ended is the same message
-to clients: its start is withheld, and its numbers go on. A stream that begins in the middle gets a start.
+to clients: its start is withheld, and its numbers go on. A stream that begins in the middle gets a start. And clients read no
+event that is not named for its type.
 """
 
 from __future__ import annotations
@@ -130,7 +131,12 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
     # What goes out.
 
     def _passing(self, piece: Piece) -> bytes:
-        edit = self._edits.get((piece.payload or {}).get("type"))
+        payload = piece.payload or {}
+        kind = payload.get("type")
+        edit = self._edits.get(kind)
+        if piece.event != kind and (edit is not None or kind == "error"):
+            piece = piece._replace(event=kind)
+            piece = piece._replace(raw=piece.with_payload(payload))
         return piece.raw if edit is None else edit(piece)
 
     def _message_started(self, piece: Piece) -> bytes:
