@@ -469,6 +469,28 @@ def test_live_items_that_break() -> None:
     assert last["message"] == last["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("last", "raised"),
+    [
+        (
+            event("response.failed", response={"id": "r1", "status": "failed", "error": {"message": "x"}}),
+            False,
+        ),
+        (event("error", code="x", message="x"), False),
+        (event("error", error={"message": "x"}), True),
+    ],
+    ids=["a failed response", "a flat error", "an error"],
+)
+def test_live_items_of_a_response_that_fails(last: bytes, raised: bool) -> None:
+    """Shown live, a call of a failed response ends with an error for which clients raise, ours if the server's is none."""
+    out = run(*numbered(CREATED, *called(0)[:2]), last, live_arguments=True)
+    told = list(data_of(b"".join(out)))
+
+    assert b"".join(out).count(last) == 1
+    assert raised is (b"stream_error" not in b"".join(out))
+    assert told[-1]["error"]["message"]
+
+
 def test_a_call_without_an_item() -> None:
     """Text of an item that was never added is held, and dropped if no name comes."""
     dropped: list[ToolCallDropped] = []

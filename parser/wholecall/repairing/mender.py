@@ -145,6 +145,7 @@ class Mender(ABC, Generic[EncoderT]):
         self._calls: list[Executable] = []  # judged whole, and not written yet
         self._response_id: str | None = None
         self._executed: set[int] = set()  # choices of which calls come out
+        self._void: str | None = None  # why a call that was shown must not be executed
         self._cut: set[int] = set()  # and of which one was withheld that came to no end
 
     @abstractmethod
@@ -191,7 +192,8 @@ class Mender(ABC, Generic[EncoderT]):
         try:
             return live.go_on(event)
         except Void as void:
-            return b"" if is_broken else self.fail(str(void))
+            self._void = str(void)
+            return b"" if is_broken else self.fail(self._void)
 
     def _executes(self, call: Executable) -> None:
         """Take note of a call that comes out."""

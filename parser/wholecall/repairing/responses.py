@@ -61,8 +61,15 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return True
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        """Take frames; those that were seen before go nowhere."""
-        return super().take([piece for piece in pieces if not self._is_replayed(piece)], events)
+        """Take frames; those that were seen before go nowhere.
+
+        Clients do not raise for a failed response, only for an `error` at the top of a frame.
+        """
+        out = super().take([piece for piece in pieces if not self._is_replayed(piece)], events)
+        void, self._void = self._void, None
+        if void is None or self.failed is not None or any(map(_is_raised, pieces)):
+            return out
+        return out + self.fail(void)
 
     def _is_replayed(self, piece: Piece) -> bool:
         payload = piece.payload or {}
@@ -232,6 +239,10 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             return {}
         cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
         return {"type": "response.incomplete", "response": {**response, **cut}}
+
+
+def _is_raised(piece: Piece) -> bool:
+    return bool((piece.payload or {}).get("error"))
 
 
 def _is_ours(item: Any) -> bool:
