@@ -8,7 +8,7 @@ from wholecall import Limits, ToolCallDropped
 from wholecall.repairing import Repairer
 from wholecall.repairing.blocks import Blocks, ended
 
-CHAT = b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+CHAT = b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
 STRANGE = b'data: {"hello":"world"}\n\n'
 LISTED = b'data: {"hello":"world","choices":[]}\n\n'  # the same, as clients of chat streams can read it
 CALL = b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]}}]}\n\n'

@@ -133,10 +133,13 @@ def test_two_fragments_of_a_call_in_one_frame_are_joined() -> None:
 
 
 def test_chunks_are_called_chunks() -> None:
-    """Clients skip chunks that call themselves otherwise; those that matter for calls are corrected."""
-    out = run(calls(WHOLE, object="chat.completion"), frame(finish="tool_calls", object="x"), DONE)
+    """Clients skip chunks that call themselves otherwise, whatever they hold."""
+    frames = [calls(WHOLE, object="chat.completion"), frame(finish="tool_calls", object="x")]
+    said = [frame({"content": text}, object="x") for text in "abc"]
+    out = run(*said, *frames, DONE)
 
-    assert [HEADER["object"]] * 2 == [data["object"] for data in data_of(out[2])]
+    assert [HEADER["object"]] * 5 == [data["object"] for data in data_of(b"".join(out))]
+    assert ["a", "b", "c"] == list(map(visible_text, out[:3]))
 
 
 def test_dropped_calls_are_withheld() -> None:

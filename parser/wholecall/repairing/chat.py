@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.base import argument_text
-from wholecall.encoders.chat import CHUNK, ChatEncoder
+from wholecall.encoders.chat import ChatEncoder
 from wholecall.events import (
     BuiltinToolCall,
     CustomToolCall,
@@ -63,6 +63,7 @@ class ChatMender(Mender[ChatEncoder]):
     def __init__(self, limits: Limits, *, live: bool) -> None:
         super().__init__(ChatEncoder(), limits, live=live)
         self._headed = False
+        self._is_odd = False  # frames lack what clients take for granted
         self._begun = False  # something was said that a `[DONE]` can end
         self._early: Piece | None = None  # a `[DONE]` before that
         self._queue: list[Piece] = []
@@ -83,7 +84,7 @@ class ChatMender(Mender[ChatEncoder]):
         """Whether a block needs no look: it shows text and does nothing else."""
         return (
             self._begun
-            and not self._finished
+            and not (self._finished or self._is_odd)
             and bool(events)
             and all(type(event) in _SPEECH for event in events)
             and _NOTABLE.search(block) is None
@@ -128,8 +129,10 @@ class ChatMender(Mender[ChatEncoder]):
             return pieces
         if len(pieces) > 1:
             said = {}  # nobody knows which of them said it
-        found = (shaped(piece, said) for piece in pieces)
-        return [piece for piece in found if piece is not None]
+        found = [shaped(piece, said) for piece in pieces]
+        kept = [piece for piece in found if piece is not None]
+        self._is_odd = self._is_odd or any(piece not in pieces for piece in kept)
+        return kept
 
     # One frame.
 
@@ -223,12 +226,9 @@ class ChatMender(Mender[ChatEncoder]):
         """Return a frame with the reasons that its choices ended for."""
         payload = piece.payload or {}
         choices = [{**choice, **self._reason(choice)} for choice in choices_of(payload)]
-        if not choices:
+        if not choices or choices == payload["choices"]:
             return piece.raw
-        edited = {**payload, "choices": choices}
-        if self._executed and all(isinstance(choice.get("delta"), dict) for choice in choices):
-            edited["object"] = CHUNK
-        return piece.raw if edited == payload else piece.with_payload(edited)
+        return piece.with_payload({**payload, "choices": choices})
 
     def _reason(self, choice: dict[str, Any]) -> dict[str, str]:
         known = turn_reason(choice.get("finish_reason"))

@@ -1,7 +1,7 @@
 """What clients take for granted of a chunk, put there where it lacks: choices, a delta in each, text in that.
 
-Loops walk over `choices` and look into `delta` without asking; accumulators join `content`. A chunk that has none
-of these makes them raise, or forget what it says. So a chunk gets an empty list, an empty delta, and as text what
+Loops walk over `choices` and look into `delta` without asking; accumulators join `content`, and skip what does not
+call itself a chunk. A frame that has none of these makes them raise, or forget what it says. So it gets an empty list, an empty delta, and as text what
 the parser has read elsewhere in it: in a whole `message` (quirks 40, 90), in a list of parts (quirk 95), in a frame
 of another shape (quirk 89). What says nothing at all is left out. Source: OpenAI API reference, "Chat streaming".
 """
@@ -47,9 +47,14 @@ def shaped(piece: Piece, said: Mapping[int, Words]) -> Piece | None:
         return _with_choices(piece, payload, said)
     known = choices_of(payload)
     choices = [_choice(choice, said.get(number_of(choice), {})) for choice in known]
-    if len(known) == len(payload["choices"]) and all(map(_is, choices, known)):
+    head = {"object": CHUNK} if known else {}
+    if (
+        len(known) == len(payload["choices"])
+        and all(map(_is, choices, known))
+        and head.items() <= payload.items()
+    ):
         return piece
-    return _replaced(piece, {**payload, "object": CHUNK, "choices": choices})
+    return _replaced(piece, {**payload, **head, "choices": choices})
 
 
 def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, Words]) -> Piece | None:
