@@ -130,6 +130,10 @@ EMPTY = {"anthropic": "{}"}  # what stands at a call's start where no text was s
 
 # Laws 49 to 52.
 
+# A turn that was cut says so, also when the call that was cut is withheld; read again, the call before it, now the
+# last one, is doubted as that one was. There is no way to write that it is whole.
+DOUBTED = {"anthropic/cut-max-tokens", "anthropic/cut-max-tokens-parses"}
+
 
 @pytest.mark.parametrize("name", MENDED)
 def test_repaired_streams_give_the_same_calls(name: str) -> None:
@@ -138,7 +142,7 @@ def test_repaired_streams_give_the_same_calls(name: str) -> None:
     again = bless.parse([repaired([stream(name)])])
 
     if ended_well(events):
-        assert labels(events) == labels(again)
+        assert labels(events)[: -1 if name in DOUBTED else None] == labels(again)
     assert set() == disorder(again)
     assert text_of(events) == text_of(again)
 
@@ -172,7 +176,7 @@ def test_repair_settles(name: str) -> None:
     twice = repaired([once])
 
     if ended_well(bless.parse([stream(name)])):
-        assert without_overtakers(once) == without_overtakers(twice)
+        assert (name in DOUBTED) == (without_overtakers(once) != without_overtakers(twice))
 
 
 @pytest.mark.parametrize("name", MENDED)
@@ -235,6 +239,7 @@ def test_healthy_streams_are_untouched(dialect: str) -> None:
 # Streams that our two loops read as we do, and that are edited all the same: other loops would not read them so.
 EDITED = {
     "anthropic/stop-never-sent": "a block without an end",
+    "chat-completions/azure-filters": "a choice has no delta",
     "chat-completions/content-among-calls": "text overtakes calls",
     "chat-completions/finish-twice": "the second reason is another one",
     "chat-completions/framing-comments": "empty events overtake calls",
@@ -243,6 +248,7 @@ EDITED = {
     "chat-completions/index-sparse": "indices are not dense",
     "chat-completions/name-blank-then-null": "the name is not in the first fragment",
     "chat-completions/name-late": "the name is not in the first fragment",
+    "chat-completions/reasoning-twice": "content is an empty list",
     "chat-completions/whole-calls-in-one-delta": "text and calls in one frame are parted",
     "chat-completions/xai-whole-call": "text and calls in one frame are parted",
     "responses/completed-empty": "the finished response lists no items",

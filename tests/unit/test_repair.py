@@ -8,8 +8,9 @@ from wholecall import Limits, ToolCallDropped
 from wholecall.repairing import Repairer
 from wholecall.repairing.blocks import Blocks, ended
 
-CHAT = b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+CHAT = b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
 STRANGE = b'data: {"hello":"world"}\n\n'
+LISTED = b'data: {"hello":"world","choices":[]}\n\n'  # the same, as clients of chat streams can read it
 CALL = b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]}}]}\n\n'
 
 
@@ -21,7 +22,7 @@ def run(*chunks: bytes, **options: object) -> list[bytes]:
 
 def test_frames_wait_until_the_dialect_is_known() -> None:
     """What says nothing of the dialect waits for the frame that does; comments before it do not."""
-    assert [b": hi\n\n", b"", STRANGE + CHAT, CHAT, b""] == run(b": hi\n\n", STRANGE, CHAT, CHAT)
+    assert [b": hi\n\n", b"", LISTED + CHAT, CHAT, b""] == run(b": hi\n\n", STRANGE, CHAT, CHAT)
 
 
 def test_streams_without_a_dialect_pass_at_their_end() -> None:
@@ -122,6 +123,35 @@ def test_blocks_are_ended(block: bytes) -> None:
     """A block gets the blank line that it lacks, and only then."""
     assert b"a\n\n" == ended(block)
     assert b"a\r\n\r\n" == ended(b"a\r\n\r\n")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ("retry: 10", ""),
+        ("event: ping", ""),
+        ("id: 7", ""),
+        ("id", ""),
+        ("data:", ""),
+        (": hi|retry: 10|: you|data:", ": hi|: you"),
+        (": hi", ": hi"),
+    ],
+)
+def test_blocks_without_data_keep_their_comments(block: str, expected: str, end: str) -> None:
+    """Only events that hold data go out: SDKs take a lone field for an event, and cannot read it."""
+    data, kept = (f"{part}||".replace("|", end).encode() if part else b"" for part in (block, expected))
+    out = b"".join(run(CHAT, data, CHAT))
+
+    assert (CHAT + kept + CHAT).replace(end.encode(), b"\n") == out.replace(end.encode(), b"\n")
+
+
+def test_comments_behind_an_id_are_left_out() -> None:
+    """SDKs take every blank line behind an id for the end of an event; so are further blank lines."""
+    with_id = b"id: 1\n" + CHAT
+    out = run(b": hi\n\n", with_id, b": hi\n\n", b"\n" + CHAT, b"\r\n\n" + CHAT)
+
+    assert [b": hi\n\n", with_id, b"", CHAT, CHAT, b""] == out
 
 
 def test_json_passes_at_once() -> None:

@@ -85,8 +85,18 @@ def test_a_reason_alone_waits_for_calls_that_may_follow() -> None:
         {"function": {"arguments": "1}"}},
         {"index": 0.0, "function": {"arguments": "1}"}},
         {"index": 0, "function": {"name": "", "arguments": "1}"}},
+        {"index": 0, "type": None, "function": {"arguments": "1}"}},
     ],
-    ids=["id again", "name again", "another type", "blank id", "no index", "float", "blank name"],
+    ids=[
+        "id again",
+        "name again",
+        "another type",
+        "blank id",
+        "no index",
+        "float",
+        "blank name",
+        "null type",
+    ],
 )
 def test_what_is_not_strict_is_written_anew(second: Any) -> None:
     """A repeated or blank label is enough: readers differ about it."""
@@ -123,10 +133,13 @@ def test_two_fragments_of_a_call_in_one_frame_are_joined() -> None:
 
 
 def test_chunks_are_called_chunks() -> None:
-    """Clients skip chunks that call themselves otherwise; those that matter for calls are corrected."""
-    out = run(calls(WHOLE, object="chat.completion"), frame(finish="tool_calls", object="x"), DONE)
+    """Clients skip chunks that call themselves otherwise, whatever they hold."""
+    frames = [calls(WHOLE, object="chat.completion"), frame(finish="tool_calls", object="x")]
+    said = [frame({"content": text}, object="x") for text in "abc"]
+    out = run(*said, *frames, DONE)
 
-    assert [HEADER["object"]] * 2 == [data["object"] for data in data_of(out[2])]
+    assert [HEADER["object"]] * 5 == [data["object"] for data in data_of(b"".join(out))]
+    assert ["a", "b", "c"] == list(map(visible_text, out[:3]))
 
 
 def test_dropped_calls_are_withheld() -> None:
@@ -143,17 +156,22 @@ def test_dropped_calls_are_withheld() -> None:
     ("entries", "claimed", "expected"),
     [
         ([WHOLE], "stop", "tool_calls"),
-        ([WHOLE], "length", "tool_calls"),
         ([WHOLE], "tool_use", "tool_calls"),
-        ([HEAD], "tool_calls", "stop"),
+        ([WHOLE], "of_its_own", "tool_calls"),
+        ([WHOLE], "length", "length"),
+        ([WHOLE], "content_filter", "content_filter"),
+        ([WHOLE], "malformed_function_call", "malformed_function_call"),
+        ([HEAD], "tool_calls", "length"),
+        ([HEAD], "stop", "stop"),
         ([HEAD], "length", "length"),
+        ([entry("nonsense", 0, "c1", "f")], "tool_calls", "stop"),
         ([], "tool_calls", "stop"),
         ([], "stop", "stop"),
         ([], "content_filter", "content_filter"),
     ],
 )
 def test_reasons_are_put_right(entries: Any, claimed: str, expected: str) -> None:
-    """The reason is `tool_calls` exactly where calls come out; a cut stays a cut."""
+    """`stop` and `tool_calls` say whether calls come out; a cut stays a cut, and one that hid becomes visible."""
     out = run(calls(*entries), frame(finish=claimed), DONE)
 
     assert [expected] == finish_reasons(b"".join(out))
@@ -170,6 +188,24 @@ def test_a_missing_reason_is_added() -> None:
 def test_the_end_of_the_stream_is_an_end() -> None:
     """Without `[DONE]` the turn is settled when the stream ends."""
     assert [b"", b"", calls(WHOLE) + FINISH] == run(calls(WHOLE), FINISH)
+
+
+def test_an_early_end_goes_behind_the_calls() -> None:
+    """Clients stop at a `[DONE]`, so one that comes before anything was said waits for the calls."""
+    role = frame({"role": "assistant"})
+
+    assert [role, b"", b"", b"", calls(WHOLE) + FINISH + DONE] == run(role, DONE, calls(WHOLE), FINISH)
+    assert [role, b"", b"", b"", calls(WHOLE) + FINISH + DONE, b""] == run(
+        role, DONE, calls(WHOLE), FINISH, DONE
+    )
+    assert [role, b"", DONE] == run(role, DONE)
+
+
+def test_an_end_behind_a_reason_waits_for_nothing() -> None:
+    """A reason alone is an answer too, and the `[DONE]` behind it ends it at once."""
+    stop = frame(finish="stop")
+
+    assert [b"", stop + DONE, b""] == run(stop, DONE)
 
 
 def test_a_cut_turn_keeps_its_calls_back() -> None:
@@ -246,9 +282,11 @@ def test_legacy_calls_stay_legacy() -> None:
     named = frame({"function_call": {"name": "f", "arguments": "1}"}})
     strict, anew = run(head, tail, finish, DONE), run(head, named, frame(finish="stop"), DONE)
 
+    unfinished = run(head, tail, DONE)
+
     assert head + tail + finish + DONE == strict[3]
     assert [("", "f", '{"a":1}')] == read(anew)
-    assert ["function_call"] == finish_reasons(anew[3])
+    assert ["function_call"] == finish_reasons(anew[3]) == finish_reasons(unfinished[2])
 
 
 def test_free_text_calls() -> None:
@@ -448,3 +486,124 @@ def test_frames_of_a_call_that_is_refused_at_once_are_released() -> None:
 
     assert [] == read([out])
     assert [] == mender._queue
+
+
+# What clients take for granted.
+
+
+def chunk(*choices: Any, **more: Any) -> bytes:
+    """Return a chunk with these choices."""
+    return b"data: " + json.dumps({**HEADER, "choices": list(choices), **more}).encode() + b"\n\n"
+
+
+def deltas(out: list[bytes]) -> list[Any]:
+    """Return the deltas that come out, as a loop finds them that asks for nothing."""
+    return [choice["delta"] for data in data_of(b"".join(out)) for choice in data["choices"]]
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        b"data:\n\n",
+        b"data: \n\n",
+        b"data: {}\n\n",
+        b"data: null\n\n",
+        b'data: {"choices":null}\n\n',
+        b'event: ping\ndata: {"type":"ping"}\n\n',
+        b"event: ping\ndata: now\n\n",
+    ],
+)
+def test_frames_that_say_nothing_are_left_out(noise: bytes) -> None:
+    """Clients take every event for a chunk with choices; what has none and says nothing does not go out."""
+    frames = [texts("a"), calls(WHOLE), FINISH, DONE]
+
+    assert b"".join(frames) == b"".join(run(*[part for frame in frames for part in (noise, frame)]))
+
+
+@pytest.mark.parametrize(
+    "choices", [{}, {"choices": None}, {"choices": {}}], ids=["none", "null", "an object"]
+)
+def test_chunks_get_a_list_of_choices(choices: Any) -> None:
+    """What else a frame says stays, beside an empty list that loops can walk over."""
+    frame = b"data: " + json.dumps({**choices, "references": [1]}).encode() + b"\n\n"
+
+    assert [{"references": [1], "choices": []}] == list(data_of(run(texts("a"), frame)[1]))
+
+
+@pytest.mark.parametrize("choice", [{"delta": None}, {}, {"delta": []}], ids=["null", "none", "a list"])
+def test_choices_get_a_delta(choice: Any) -> None:
+    """Loops look into `delta` without asking."""
+    out = run(texts("a"), chunk({"index": 0, **choice, "filter": 1}))
+
+    assert [{"content": "a"}, {}] == deltas(out)
+    assert b'"filter":1' in out[1]
+
+
+def test_choices_beside_others_get_a_delta() -> None:
+    """So do those in a frame that shows text of another one."""
+    out = run(texts("a"), chunk({"index": 1, "delta": None}, {"index": 0, "delta": {"content": "b"}}))
+
+    assert [{"content": "a"}, {}, {"content": "b"}] == deltas(out)
+
+
+def test_what_is_no_choice_is_left_out() -> None:
+    """A list of choices holds choices only."""
+    assert [{"content": "a"}, {"role": "tool"}] == deltas(
+        run(texts("a"), chunk(None, {"index": 0, "delta": {"role": "tool"}}))
+    )
+
+
+@pytest.mark.parametrize("kind", ["chat.completion", "chat.completion.chunk"])
+def test_whole_messages_become_deltas(kind: str) -> None:
+    """What a turn says in a message only, clients of streams find in deltas; its calls too."""
+    message = {"role": "assistant", "content": "a", "reasoning_content": "r", "tool_calls": [WHOLE]}
+    data = chunk({"index": 0, "message": message, "finish_reason": "tool_calls"}, object=kind)
+    out = run(data, DONE)
+    said = {name: text for delta in deltas(out) for name, text in delta.items() if name != "tool_calls"}
+
+    assert {"role": "assistant", "content": "a", "reasoning_content": "r"} == said
+    assert (GOOD, ["tool_calls"]) == (read(out), finish_reasons(b"".join(out)))
+    assert {HEADER["object"]} == {data["object"] for data in data_of(b"".join(out))}
+    assert b"".join(out) == b"".join(run(b"".join(out)))
+
+
+def test_messages_that_repeat_say_nothing_twice() -> None:
+    """Text that came in deltas is not said again where the whole message follows them."""
+    message = chunk({"index": 0, "delta": {}, "message": {"content": "ab"}, "finish_reason": "stop"})
+    filled = chunk({"index": 0, "delta": {}, "message": {"content": "c"}})
+
+    assert "ab" == "".join(map(visible_text, run(texts("a"), texts("b"), message, DONE)))
+    assert "c" == "".join(map(visible_text, run(filled, DONE)))
+
+
+def test_text_in_parts_is_joined() -> None:
+    """Accumulators join strings; a list of texts becomes one, a list that holds something else stays."""
+    parts = [{"type": "text", "text": "b"}, {"type": "text", "text": "c"}]
+    thought = frame({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "t"}]}]})
+    out = run(texts("a"), frame({"content": parts}), frame({"content": []}), thought)
+
+    assert [{"content": "a"}, {"content": "bc"}, {"content": ""}] == deltas(out[:3])
+    assert thought == out[3]
+
+
+def test_text_in_frames_of_responses_is_found() -> None:
+    """Text that comes in events of the Responses dialect comes out in deltas."""
+    guest = b'data: {"type":"response.output_text.delta","output_index":0,"delta":"b"}\n\n'
+    out = run(texts("a"), guest, frame(finish="stop"), DONE)
+
+    assert "ab" == "".join(map(visible_text, out))
+
+
+def test_text_in_flat_frames_is_found() -> None:
+    """So does text in frames that have no choices; the chunks of calls do not repeat their members."""
+    flats = [{"apiFormat": "COHERE", "text": "a"}, {"apiFormat": "COHERE", "text": "b"}]
+    called = {
+        "apiFormat": "COHERE",
+        "toolCalls": [{"name": "f", "parameters": {"a": 1}}],
+        "finishReason": "COMPLETE",
+    }
+    out = run(*(b"data: " + json.dumps(flat).encode() + b"\n\n" for flat in (*flats, called)))
+
+    assert ["a", "b", "", ""] == list(map(visible_text, out))
+    assert [("f", '{"a": 1}')] == [(name, text) for _, name, text in read(out)]
+    assert b"COHERE" not in out[3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -102,7 +103,7 @@ def test_dropped_blocks_are_withheld_and_the_rest_is_renumbered() -> None:
     out = run(MESSAGE, *call(0, '{"a":'), *text, reason("tool_use"), STOP, on_dropped=dropped.append)
 
     assert [("start", 0), ("delta", 0), ("stop", 0)] == indices(out)
-    assert ["end_turn"] == finish_reasons(b"".join(out))
+    assert ["max_tokens"] == finish_reasons(b"".join(out))
     assert ["truncated"] == [drop.reason for drop in dropped]
 
 
@@ -143,14 +144,29 @@ def test_calls_without_arguments_stay_as_the_api_sends_them() -> None:
     ("text", "claimed", "expected"),
     [
         ('{"a":1}', "end_turn", "tool_use"),
-        ('{"a":', "tool_use", "end_turn"),
+        ('{"a":1}', "stop_sequence", "tool_use"),
+        ('{"a":', "tool_use", "max_tokens"),
+        ("[1]", "tool_use", "end_turn"),
+        ('{"a":', "end_turn", "end_turn"),
         ('{"a":', "max_tokens", "max_tokens"),
         ('{"a":1}', "tool_use", "tool_use"),
+        ('{"a":1}', "tool_calls", "tool_use"),
+        ('{"a":1}', "pause_turn", "pause_turn"),
+        ('{"a":1}', "somehow", "tool_use"),
+        ("[1]", "somehow", "somehow"),
     ],
 )
 def test_reasons_are_put_right(text: str, claimed: str, expected: str) -> None:
-    """The reason is `tool_use` exactly where calls come out."""
+    """A plain end is `tool_use` where calls come out; where none does it is one, or a cut. What else loops must be told stays."""
     assert [expected] == finish_reasons(b"".join(run(MESSAGE, *call(0, text), reason(claimed), STOP)))
+
+
+def test_a_cut_behind_whole_calls_stays() -> None:
+    """The program must learn that the turn was cut, also where calls came out before."""
+    out = run(MESSAGE, *call(0), *call(1, '{"b":'), reason("max_tokens"), STOP)
+
+    assert ["max_tokens"] == finish_reasons(b"".join(out))
+    assert [("t0", "f0", '{"a":1}')] == read(out)
 
 
 def test_a_missing_reason_is_added() -> None:
@@ -172,14 +188,98 @@ def test_calls_in_the_message_itself_become_blocks() -> None:
     assert [("start", 1), ("delta", 1), ("stop", 1)] == indices(out)
 
 
-def test_a_second_message_counts_from_zero() -> None:
-    """A new message begins with new numbers, and what the one before left open is withheld."""
-    out = run(MESSAGE, *call(0), block(1), MESSAGE, *call(0, '{"b":2}'), reason("tool_use"), STOP)
+def test_a_second_message_goes_on_with_the_first() -> None:
+    """A message that begins within another is the same one to clients; what was left open is withheld."""
+    out = run(
+        *(MESSAGE, block(0, "text"), said(0, "a"), *call(1), block(2)),
+        *(MESSAGE, *call(0, '{"b":2}'), reason("end_turn"), STOP),
+    )
 
-    assert [("t0", "f0", '{"a":1}{"b":2}')] == [
-        (*read([b"".join(out)])[0][:2], read([b"".join(out)])[0][2])
-    ] or True
-    assert [("start", 0), ("delta", 0), ("stop", 0)] * 2 == indices(out)
+    assert [("t1", "f1", '{"a":1}'), ("t0", "f0", '{"b":2}')] == read(out)
+    assert [0, 0, *[1] * 3, *[2] * 3] == [index for _, index in indices(out)]
+    assert 1 == b"".join(out).count(MESSAGE)
+    assert ["tool_use"] == finish_reasons(b"".join(out))
+
+
+def test_a_message_behind_an_end_keeps_counting() -> None:
+    """Clients that keep one list of blocks get those of the next message behind those of the one before."""
+    content = [{"type": "text", "text": "b"}, {"type": "tool_use", "id": "t", "name": "f", "input": {"b": 2}}]
+    second = event("message_start", message={"id": "m2", "content": content})
+    out = run(MESSAGE, *call(0), reason("tool_use"), STOP, second, reason("end_turn"), STOP)
+    told = list(data_of(b"".join(out)))
+
+    assert [("t0", '{"a":1}'), ("t", '{"b": 2}')] == [(id, text) for id, _, text in read(out)]
+    assert [0] * 3 + [1] * 2 + [2] * 3 == [index for _, index in indices(out)]
+    assert [[], []] == [frame["message"]["content"] for frame in told if frame["type"] == "message_start"]
+    assert content[0] in [frame.get("content_block") for frame in told]
+    assert b"".join(out) == b"".join(run(b"".join(out)))
+
+
+def test_a_second_message_has_its_own_reason() -> None:
+    """Calls of the message before are no reason for the next one to end with `tool_use`."""
+    text = [block(0, "text"), said(0, "a"), stop(0)]
+    out = run(MESSAGE, *call(0), reason("tool_use"), STOP, MESSAGE, *text, reason("end_turn"), STOP)
+
+    assert ["tool_use", "end_turn"] == finish_reasons(b"".join(out))
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [block(0, "text"), said(0, "a"), block(0, "text"), stop(0), *call(1)],
+        [block(0, "text"), said(0, "a"), stop(0), block(0, "text"), *call(1)],
+        [block(0, "text"), said(0, "a"), stop(0), stop(0), *call(1)],
+        [said(0, "a"), stop(0), *call(1)],
+        [block(0, "text"), said(0, "a"), stop(0), stop(1), *call(2)],
+        [block(0, "text"), said(0, "a"), stop(0), piece(0, "x"), *call(4)],
+        [block(7, "text"), said(7, "a"), stop(7), *call(8)],
+        [block(0, "text"), said(0, "a"), stop(0), block(1), block(0, "text"), piece(1, '{"a":1}'), stop(1)],
+    ],
+    ids=[
+        *("started twice", "started behind its end", "ended twice", "never started", "an end of nothing"),
+        *("a piece of nothing", "not from zero", "started within a call"),
+    ],
+)
+def test_all_blocks_are_numbered_by_their_starts(frames: list[bytes]) -> None:
+    """A block's number is its place in the list that clients keep, whatever became of other blocks."""
+    out = run(MESSAGE, *frames, reason("tool_use"), STOP)
+
+    assert [("start", 0), ("delta", 0), ("stop", 0), ("start", 1), ("delta", 1), ("stop", 1)] == indices(out)
+    assert ['{"a":1}'] == [text for _, _, text in read(out)]
+    assert b"".join(out) == b"".join(run(b"".join(out)))
+
+
+def test_blocks_that_share_a_number_are_parted() -> None:
+    """Where all blocks have the same number, each comes out with its own; text keeps its bounds."""
+    text = [block(0, "text"), said(0, "a"), stop(0)]
+    out = run(MESSAGE, *text, block(0, "thinking"), stop(0), *text, *call(0), reason("tool_use"), STOP)
+
+    assert [0, 1, 2, 3] == [index for kind, index in indices(out) if kind == "start"]
+    assert ["a", "a"] == [
+        told["delta"]["text"] for told in data_of(b"".join(out)) if "text" in str(told.get("delta"))
+    ]
+    assert ['{"a":1}'] == [text for _, _, text in read(out)]
+
+
+def test_a_message_without_a_start_gets_one() -> None:
+    """Clients refuse a stream that begins in the middle; pings decide nothing."""
+    out = run(PING, *call(0), reason("tool_use"), STOP)
+    told = [frame["type"] for frame in data_of(b"".join(out))]
+
+    assert ["ping", "message_start", "content_block_start"] == told[:3]
+    assert [("t0", "f0", '{"a":1}')] == read(out)
+
+
+def test_events_are_named_for_their_types() -> None:
+    """Clients skip what has no name, also an error; pings they skip anyway."""
+    frames = [MESSAGE, block(0, "text"), said(0, "a"), stop(0), *call(1), reason("tool_use"), STOP]
+    frames.append(event("error", error={"type": "overloaded_error", "message": "x"}))
+    nameless = [re.sub(rb"event: .*\n", b"", frame) for frame in frames]
+    out = b"".join(run(*nameless))
+
+    assert list(data_of(b"".join(frames))) == list(data_of(out))
+    assert re.findall(rb"event: .*", b"".join(frames)) == re.findall(rb"event: .*", out)
+    assert out == b"".join(run(out))
 
 
 def test_server_tools_pass() -> None:
@@ -369,6 +469,28 @@ def test_live_items_that_break() -> None:
     assert last["message"] == last["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("last", "raised"),
+    [
+        (
+            event("response.failed", response={"id": "r1", "status": "failed", "error": {"message": "x"}}),
+            False,
+        ),
+        (event("error", code="x", message="x"), False),
+        (event("error", error={"message": "x"}), True),
+    ],
+    ids=["a failed response", "a flat error", "an error"],
+)
+def test_live_items_of_a_response_that_fails(last: bytes, raised: bool) -> None:
+    """Shown live, a call of a failed response ends with an error for which clients raise, ours if the server's is none."""
+    out = run(*numbered(CREATED, *called(0)[:2]), last, live_arguments=True)
+    told = list(data_of(b"".join(out)))
+
+    assert b"".join(out).count(last) == 1
+    assert raised is (b"stream_error" not in b"".join(out))
+    assert told[-1]["error"]["message"]
+
+
 def test_a_call_without_an_item() -> None:
     """Text of an item that was never added is held, and dropped if no name comes."""
     dropped: list[ToolCallDropped] = []
@@ -416,3 +538,65 @@ def test_an_empty_list_without_calls_stays() -> None:
     frames = numbered(CREATED, ("output_item.done", {"output_index": 0, "item": message}), completed())
 
     assert frames == run(*frames)[:3]
+
+
+MESSAGE_ITEM = {"type": "message", "id": "m", "role": "assistant", "content": [], "status": "completed"}
+SPOKEN: list[tuple[str, dict[str, Any]]] = [
+    ("output_item.added", {"output_index": 0, "item": MESSAGE_ITEM}),
+    *[
+        ("output_text.delta", {"output_index": 0, "item_id": "m", "content_index": 0, "delta": letter})
+        for letter in "abc"
+    ],
+    ("output_item.done", {"output_index": 0, "item": MESSAGE_ITEM}),
+]
+
+
+@pytest.mark.parametrize(
+    ("number", "distance"), [(0, 1), (4, 1), (8, 1), *((number, 3) for number in range(1, 10))]
+)
+def test_events_that_were_seen_before_go_nowhere(number: int, distance: int) -> None:
+    """An event whose number was seen before is a replay, which clients would take for a second one."""
+    frames = numbered(CREATED, *SPOKEN, *called(1), completed(MESSAGE_ITEM, item(1)))
+    twice = [*frames[: number + distance], frames[number], *frames[number + distance :]]
+
+    assert b"".join(frames) == b"".join(run(*twice))
+
+
+def test_numbers_that_do_not_count_are_none() -> None:
+    """Where each event has the same number, or a new response begins to count, nothing is a replay."""
+    same = [event(f"response.{type_}", sequence_number=0, **more) for type_, more in [CREATED, *SPOKEN]]
+    again = numbered(("created", {"response": {"id": "r2", "output": []}}), *SPOKEN)
+
+    assert same == run(*same)[:-1]
+    assert [*same, *again] == run(*same, *again)[:-1]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (['{"a":'], "incomplete"),
+        (["[1]"], "completed"),
+        (['{"a":1}', '{"a":'], "completed"),
+        (['{"a":1}'], "completed"),
+    ],
+)
+def test_a_response_that_lost_all_its_calls_to_a_cut_is_incomplete(texts: list[str], expected: str) -> None:
+    """Clients see that something is missing where a cut call was all that there was."""
+    events = [event_ for index, text in enumerate(texts) for event_ in called(index, text)]
+    whole = completed(*(item(index, text) for index, text in enumerate(texts)))
+    out = b"".join(run(*numbered(CREATED, *events, whole)))
+    last = list(data_of(out))[-1]
+    details = last["response"].get("incomplete_details") or {}
+
+    assert (f"response.{expected}", expected) == (last["type"], last["response"]["status"])
+    assert f"event: response.{expected}\n".encode() in out
+    assert ("max_output_tokens" if expected == "incomplete" else None) == details.get("reason")
+    assert out == b"".join(run(out))
+
+
+def test_a_cut_of_the_response_before_is_forgotten() -> None:
+    """The next response in the stream is judged for itself."""
+    frames = numbered(CREATED, *called(0, '{"a":'), completed(item(0, '{"a":')))
+    second = numbered(("created", {"response": {"id": "r2", "output": []}}), completed())
+
+    assert second == run(*frames, *second)[-3:-1]

@@ -24,7 +24,14 @@ from wholecall.dialects.responses_items import (
 )
 from wholecall.dialects.restated import told_together
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "is_replay"]
+
+
+def is_replay(number: int, expected: int, *, starts: bool, again: bool) -> bool:
+    """Whether a number was seen before: of a start only if it begins the same response again."""
+    if number == 0 and expected == 1:
+        return again
+    return 0 < number < expected and not starts
 
 
 class Progress:
@@ -59,10 +66,10 @@ class Progress:
         if not isinstance(number, int) or number < 0:
             return []
         created = event.type == "response.created"
-        if number == 0 and expected == 1:  # the same start again is a replay; a constant 0 counts nothing
-            return None if created and self._is_of(event) else []
-        if 0 < number < expected and not created:
+        if is_replay(number, expected, starts=created, again=created and self._is_of(event)):
             return None
+        if number == 0 and expected == 1:  # a constant 0 counts nothing
+            return []
         self.expected = number + 1
         if number > expected >= 0 and not created and not self._guest:
             lost = f"{number - expected} events were lost before number {number}"

@@ -50,7 +50,7 @@ class AnthropicEncoder(Encoder):
         self._n_calls = 0
         self._failed = False
         self._events: dict[type, Callable[[Any], bytes]] = {
-            TurnStarted: self._started,
+            TurnStarted: lambda event: self.start(event.id, event.model),
             TextDelta: lambda event: self._say(_TEXT, "text_delta", event.text),
             ReasoningDelta: lambda event: self._say(_THINKING, "thinking_delta", event.text),
             ToolCall: self.call,
@@ -83,7 +83,7 @@ class AnthropicEncoder(Encoder):
         block = {"type": "tool_use", "id": id, "name": name, "input": {}}
         data = self._end_speech()
         call = OpenCall(choice, self.next_index, kind)
-        data += self._start(block)
+        data += self.open(block)
         return call, data + (self.more(call, text) if text else b"")
 
     def more(self, call: OpenCall, text: str) -> bytes:
@@ -94,6 +94,11 @@ class AnthropicEncoder(Encoder):
         """Return the end of a call's block."""
         self._n_calls += 1
         return _sent({"type": "content_block_stop", "index": call.index})
+
+    def whole(self, block: Mapping[str, Any]) -> bytes:
+        """Return a block of which no delta will come."""
+        index = self.next_index
+        return self.open(block) + _sent({"type": "content_block_stop", "index": index})
 
     def finish(self, reason: str, usage: Mapping[str, Any] | None = None) -> bytes:
         """Return the frame that tells why the message ended."""
@@ -110,12 +115,13 @@ class AnthropicEncoder(Encoder):
         self._failed = self._failed or event.fatal
         return self.error(event.detail) if event.fatal else b""
 
-    def _started(self, event: TurnStarted) -> bytes:
+    def start(self, id: str | None = None, model: str | None = None) -> bytes:
+        """Return the start of a message."""
         message: dict[str, Any] = {
-            "id": event.id or "",
+            "id": id or "",
             "type": "message",
             "role": "assistant",
-            "model": event.model or "",
+            "model": model or "",
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
@@ -127,11 +133,12 @@ class AnthropicEncoder(Encoder):
         kind = block["type"]
         data = b""
         if self._open != kind:
-            data = self._end_speech() + self._start(block)
+            data = self._end_speech() + self.open(block)
             self._open = kind
         return data + _delta(self.next_index - 1, {"type": delta, kind: text})
 
-    def _start(self, block: Mapping[str, Any]) -> bytes:
+    def open(self, block: Mapping[str, Any]) -> bytes:
+        """Return the start of a block with the next number."""
         index = self.next_index
         self.next_index += 1
         return _sent({"type": "content_block_start", "index": index, "content_block": block})

@@ -2,24 +2,43 @@
 
 A block of type `tool_use` is a call that the client executes; blocks of server tools pass. `message_delta` waits
 behind the calls, whose last is decided by it, and its reason is put right.
+
+Clients keep the blocks of a message in a list: each start appends to it, and numbers are places in it. So every
+block, call or not, gets the number of starts before it. A repeated start goes nowhere, nor does what belongs to no
+block; text without a start gets one. A message that begins before the one before it was ended is the same message
+to clients: its start is withheld, and its numbers go on. A stream that begins in the middle gets a start. And clients read no
+event that is not named for its type.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.anthropic import AnthropicEncoder
+from wholecall.events import Event
 from wholecall.limits import Limits
 from wholecall.repairing.items import ItemMender, Role
-from wholecall.repairing.mender import Piece
+from wholecall.repairing.mender import Piece, mended_reason
 from wholecall.repairing.strict import Track
 
 __all__ = ["AnthropicMender"]
 
 _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
+_REASONS: Final = {"tool_calls": _CALL, "stop": "end_turn", "length": "max_tokens"}
 _PLACEHOLDERS: Final[tuple[Any, ...]] = ({}, None)
+# Of what speaks without a start, the start that was missing.
+_STARTS: Final[dict[Any, dict[str, Any]]] = {
+    "text_delta": {"type": "text", "text": ""},
+    "thinking_delta": {"type": "thinking", "thinking": "", "signature": ""},
+}
+_INSIDE: Final = frozenset(
+    {"content_block_start", "content_block_delta", "content_block_stop", "message_delta"}
+)
+_INDEX: Final = re.compile(rb'"index":\s*(\d+)')  # a member: inside a string its quotes would be escaped
 
 
 class AnthropicMender(ItemMender[AnthropicEncoder]):
@@ -28,9 +47,35 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
     def __init__(self, limits: Limits, *, live: bool) -> None:
         super().__init__(AnthropicEncoder(), limits, live=live)
         self._blocks: dict[Any, str] = {}  # by the wire's number: the type of the block that has it
-        self._numbers: dict[Any, int] = {}  # and ours
+        self._starts: dict[Any, Any] = {}  # what began it
+        self._numbers: dict[Any, int] = {}  # and ours, while it is open
+        self._has_begun = False  # a message
+        self._is_over = False
         self._has_reason = False
+        self._edits: dict[Any, Callable[[Piece], bytes]] = {
+            "message_start": self._message_started,
+            "content_block_start": self._block_started,
+            "content_block_delta": self._block_told,
+            "content_block_stop": self._block_stopped,
+            "message_delta": self._with_reason,
+            "message_stop": self._message_stopped,
+        }
         self._begin_tracks()
+
+    def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
+        """Whether a block needs no look: it shows text of a block that is open under its own number."""
+        if not super().is_plain(block, events):
+            return False
+        index = _INDEX.search(block)
+        return index is not None and int(index[1]) in self._numbers
+
+    def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
+        """Take frames; the first of a message that never began has a start before it."""
+        start = b""
+        if not self._has_begun and any((piece.payload or {}).get("type") in _INSIDE for piece in pieces):
+            self._has_begun = True
+            start = self._encoder.start()
+        return start + super().take(pieces, events)
 
     def _role(self, piece: Piece) -> Role:
         payload = piece.payload or {}
@@ -64,7 +109,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         if piece.event != kind or type(index) is not int or index in self._stopped:
             return False
         if kind == "content_block_start":
-            expected = len(self._numbers) + len(self._tracks)
+            expected = self._encoder.next_index + len(self._tracks)
             block = payload["content_block"]
             if index in self._tracks or index != expected or block.get("input") not in _PLACEHOLDERS:
                 return False
@@ -87,52 +132,96 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
 
     def _passing(self, piece: Piece) -> bytes:
         payload = piece.payload or {}
-        kind, index = payload.get("type"), _hashable(payload.get("index"))
-        if kind == "message_start":
-            return self._started(piece)
-        if kind == "content_block_start":
-            self._numbers[index] = self._encoder.next_index
-            self._encoder.next_index += 1
-        if kind == "message_delta":
-            return self._with_reason(piece)
-        if kind == "message_stop" and self._executed and not self._has_reason:
-            return self._encoder.finish("tool_use") + piece.raw
-        number = self._numbers.get(index, index)
-        if not self._is_shifted or "index" not in payload or number == index:
-            return piece.raw
-        return piece.with_payload({**payload, "index": number})
+        kind = payload.get("type")
+        edit = self._edits.get(kind)
+        if piece.event != kind and (edit is not None or kind == "error"):
+            piece = piece._replace(event=kind)
+            piece = piece._replace(raw=piece.with_payload(payload))
+        return piece.raw if edit is None else edit(piece)
 
-    def _started(self, piece: Piece) -> bytes:
-        """Begin a message; whole calls in it are written as blocks instead."""
+    def _message_started(self, piece: Piece) -> bytes:
+        """Begin a message, or go on with it; whole calls in it are written as blocks instead."""
         payload = piece.payload or {}
         message = payload.get("message")
         content = message.get("content") if isinstance(message, dict) else None
         blocks: list[Any] = content if isinstance(content, list) else []
         kept = [block for block in blocks if not (isinstance(block, dict) and block.get("type") == _CALL)]
-        self._numbers = {}
-        self._executed.clear()
-        self._has_reason = False
-        self._encoder.next_index = len(kept)
-        if len(kept) == len(blocks):
-            self._is_shifted = False
+        is_first, goes_on = not self._has_begun, self._has_begun and not self._is_over
+        self._numbers.clear()
+        self._starts.clear()
+        self._has_begun, self._is_over = True, False
+        if not goes_on:
+            self._begin_turn()
+            self._has_reason = False
+        if is_first:
+            self._encoder.next_index = len(kept)
+            return self._with_content(piece, kept)
+        start = b"" if goes_on else self._with_content(piece, [])
+        return start + b"".join(map(self._encoder.whole, kept))
+
+    def _with_content(self, piece: Piece, blocks: list[Any]) -> bytes:
+        payload = piece.payload or {}
+        message = payload.get("message")
+        if not isinstance(message, dict) or len(message.get("content") or ()) == len(blocks):
+            return piece.raw
+        return piece.with_payload({**payload, "message": {**message, "content": blocks}})
+
+    def _block_started(self, piece: Piece) -> bytes:
+        payload = piece.payload or {}
+        index, block = _hashable(payload.get("index")), payload.get("content_block")
+        if index in self._starts and self._starts[index] == block:
+            return b""  # what it may begin anew has its start when it speaks
+        self._starts[index] = block
+        self._numbers[index] = self._encoder.next_index
+        self._encoder.next_index += 1
+        return self._numbered(piece)
+
+    def _block_told(self, piece: Piece) -> bytes:
+        payload = piece.payload or {}
+        index, delta = _hashable(payload.get("index")), payload.get("delta")
+        if index in self._numbers:
+            return self._numbered(piece)
+        start = _STARTS.get(delta.get("type")) if isinstance(delta, dict) else None
+        if start is None:
+            return b""
+        self._numbers[index] = self._encoder.next_index
+        return self._encoder.open(start) + self._numbered(piece)
+
+    def _block_stopped(self, piece: Piece) -> bytes:
+        index = _hashable((piece.payload or {}).get("index"))
+        if index not in self._numbers:
+            return b""
+        told = self._numbered(piece)
+        del self._numbers[index]
+        return told
+
+    def _numbered(self, piece: Piece) -> bytes:
+        """Return a frame with our number of its block."""
+        payload = piece.payload or {}
+        number = self._numbers[_hashable(payload.get("index"))]
+        if payload.get("index") == number:
             return piece.raw
         self._is_shifted = True
-        return piece.with_payload({**payload, "message": {**(message or {}), "content": kept}})
+        return piece.with_payload({**payload, "index": number})
 
     def _with_reason(self, piece: Piece) -> bytes:
+        """Return the reason, right about whether calls come out; a cut stays one (so does any other reason)."""
         payload = piece.payload or {}
         delta = payload.get("delta")
         if not isinstance(delta, dict) or (told := turn_reason(delta.get("stop_reason"))) is None:
             return piece.raw
         self._has_reason = True
-        reason = told[1]
-        if self._executed:
-            reason = _CALL
-        elif told[0] == "tool_calls":
-            reason = "end_turn"
-        if reason == told[1]:
+        reason = mended_reason(told[0], executed=bool(self._executed), cut=bool(self._cut))
+        word = told[1] if reason == told[0] != "tool_calls" else _REASONS[reason]
+        if word == told[1]:
             return piece.raw
-        return piece.with_payload({**payload, "delta": {**delta, "stop_reason": reason}})
+        return piece.with_payload({**payload, "delta": {**delta, "stop_reason": word}})
+
+    def _message_stopped(self, piece: Piece) -> bytes:
+        self._is_over = True
+        if self._executed and not self._has_reason:
+            return self._encoder.finish("tool_use") + piece.raw
+        return piece.raw
 
 
 def _hashable(index: object) -> Any:

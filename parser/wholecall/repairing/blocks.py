@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["Blocks", "ended"]
+__all__ = ["Blocks", "ended", "has_id", "is_comment", "without_fields"]
 
 # A line end and another one; the CR of a CRLF is no end of its own.
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?=[^\n]))")
 _ENDED = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)\Z")
 _LONGEST = 4  # bytes of the longest match
+_ID = re.compile(rb"(?:\A|[\r\n])id:")
+_MARK = b"\xef\xbb\xbf"  # a byte order mark may stand at the beginning of a stream
 
 
 class Blocks:
@@ -63,3 +65,23 @@ class Blocks:
 def ended(block: bytes) -> bytes:
     """Return the block with the blank line at its end that it may lack."""
     return block if _ENDED.search(block) else block.rstrip(b"\r\n") + b"\n\n"
+
+
+def has_id(block: bytes) -> bool:
+    """Whether a block sets the id of events."""
+    return b"id:" in block and _ID.search(block) is not None
+
+
+def is_comment(block: bytes) -> bool:
+    """Whether a block holds comments and blank lines only."""
+    return all(line in (b"\n", b"\r\n", b"\r") or line.startswith(b":") for line in _lines(block))
+
+
+def without_fields(block: bytes) -> bytes:
+    """Return the comments of a block, with a blank line behind them; nothing if it has none."""
+    comments = b"".join(line for line in _lines(block) if line.startswith(b":"))
+    return comments + b"\n" if comments else b""
+
+
+def _lines(block: bytes) -> list[bytes]:
+    return block.removeprefix(_MARK).splitlines(keepends=True)

@@ -11,12 +11,12 @@ before the first reason. Reasons are put right in either case.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.base import argument_text
-from wholecall.encoders.chat import CHUNK, ChatEncoder
+from wholecall.encoders.chat import ChatEncoder
 from wholecall.events import (
     BuiltinToolCall,
     CustomToolCall,
@@ -25,6 +25,8 @@ from wholecall.events import (
     TextDelta,
     ToolCall,
     ToolCallDropped,
+    TurnFinished,
+    TurnStarted,
 )
 from wholecall.limits import Limits
 from wholecall.repairing.chat_reading import (
@@ -39,16 +41,20 @@ from wholecall.repairing.chat_reading import (
     says,
     speaks,
 )
-from wholecall.repairing.mender import Mender, Piece, ends_turn
+from wholecall.repairing.chat_shapes import said_in, shaped
+from wholecall.repairing.mender import Mender, Piece, ends_turn, mended_reason
 
 __all__ = ["ChatMender"]
 
-# A chunk in which none of this stands holds no call and ends nothing.
+# A chunk in which none of this stands holds no call, ends nothing and has its text where clients look for it.
 _NOTABLE: Final = re.compile(
-    rb'"(?:tool_calls|toolCalls|function_call|message)"|inish_?[rR]eason"\s*:\s*"|"response\.'
+    rb'"(?:tool_calls"|toolCalls"|function_call"|message"|apiFormat"|response\.|delta"\s*:\s*null|content"\s*:\s*\[)'
+    rb'|inish_?[rR]eason"\s*:\s*"'
 )
 _SPEECH: Final = frozenset({TextDelta, ReasoningDelta})
+_OPENINGS: Final = frozenset({TurnStarted})
 _NO_HEAD: Final = frozenset({"choices", "usage", "error"})
+_HEAD: Final = frozenset({"id", "model", "created"})  # frames of other shapes have none of these
 
 
 class ChatMender(Mender[ChatEncoder]):
@@ -57,6 +63,9 @@ class ChatMender(Mender[ChatEncoder]):
     def __init__(self, limits: Limits, *, live: bool) -> None:
         super().__init__(ChatEncoder(), limits, live=live)
         self._headed = False
+        self._is_odd = False  # frames lack what clients take for granted
+        self._begun = False  # something was said that a `[DONE]` can end
+        self._early: Piece | None = None  # a `[DONE]` before that
         self._queue: list[Piece] = []
         self._restart()
 
@@ -67,13 +76,15 @@ class ChatMender(Mender[ChatEncoder]):
         self._is_loose = self._live is not None
         self._calls.clear()
         self._executed.clear()
+        self._cut.clear()
         self._finished: set[int] = set()  # choices that the wire ended
         self._n_waiting = 0  # bytes
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
         """Whether a block needs no look: it shows text and does nothing else."""
         return (
-            not self._finished
+            self._begun
+            and not (self._finished or self._is_odd)
             and bool(events)
             and all(type(event) in _SPEECH for event in events)
             and _NOTABLE.search(block) is None
@@ -86,7 +97,7 @@ class ChatMender(Mender[ChatEncoder]):
             self._loosen()  # what the turn says will not be what comes out: its frames can go
         ends = ends_turn(pieces, events)
         behind: list[bytes] = []
-        for piece in pieces:
+        for piece in self._in_time(self._readable(pieces, events), events):
             if ends and not _is_held(piece):
                 behind.append(piece.raw)
             else:
@@ -94,6 +105,34 @@ class ChatMender(Mender[ChatEncoder]):
         if ends and self.failed is None:
             out += [self._settle(), *behind]
         return b"".join(out)
+
+    def _in_time(self, pieces: Iterable[Piece], events: Sequence[Event[Any]]) -> Iterator[Piece]:
+        """Yield the frames, but a `[DONE]` that comes before anything was said only when all is said.
+
+        The parser reads on behind it, clients do not.
+        """
+        self._begun = self._begun or any(type(event) not in _OPENINGS for event in events)
+        for piece in pieces:
+            self._begun = self._begun or bool(finishes(piece.payload or {}))
+            if piece.is_done:
+                self._early = None if self._begun else piece
+            if self._early is not piece:
+                yield piece
+        if self._early is not None and any(type(event) is TurnFinished for event in events):
+            yield self._early
+            self._early = None
+
+    def _readable(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> Iterable[Piece]:
+        """Return the frames as clients can read them; the provider's errors stay as they are."""
+        said = said_in(events)
+        if said is None:
+            return pieces
+        if len(pieces) > 1:
+            said = {}  # nobody knows which of them said it
+        found = [shaped(piece, said) for piece in pieces]
+        kept = [piece for piece in found if piece is not None]
+        self._is_odd = self._is_odd or any(piece not in pieces for piece in kept)
+        return kept
 
     # One frame.
 
@@ -115,7 +154,7 @@ class ChatMender(Mender[ChatEncoder]):
         return piece.with_payload(rest_of(payload)) + self._wait(parted, calls=True, ended=ended)
 
     def _take_head(self, payload: dict[str, Any]) -> None:
-        if not self._headed and choices_of(payload):
+        if not self._headed and choices_of(payload) and not _HEAD.isdisjoint(payload):
             self._headed = True
             self._encoder.set_head({name: value for name, value in payload.items() if name not in _NO_HEAD})
 
@@ -165,7 +204,7 @@ class ChatMender(Mender[ChatEncoder]):
             place = self._place or 0
             out[place:place] = [self._written(call) for call in self._calls]
         missing = sorted(self._executed - self._finished)
-        out += [self._encoder.finish(choice, "tool_calls") for choice in missing]
+        out += [self._encoder.finish(choice, self._call_reason()) for choice in missing]
         self._restart()
         return b"".join(out)
 
@@ -187,20 +226,22 @@ class ChatMender(Mender[ChatEncoder]):
         """Return a frame with the reasons that its choices ended for."""
         payload = piece.payload or {}
         choices = [{**choice, **self._reason(choice)} for choice in choices_of(payload)]
-        if not choices:
+        if not choices or choices == payload["choices"]:
             return piece.raw
-        edited = {**payload, "choices": choices}
-        if self._executed and all(isinstance(choice.get("delta"), dict) for choice in choices):
-            edited["object"] = CHUNK
-        return piece.raw if edited == payload else piece.with_payload(edited)
+        return piece.with_payload({**payload, "choices": choices})
 
     def _reason(self, choice: dict[str, Any]) -> dict[str, str]:
         known = turn_reason(choice.get("finish_reason"))
         if known is None:
             return {}
-        if number_of(choice) in self._executed:
-            return {"finish_reason": "function_call" if self._tracks.legacy else "tool_calls"}
-        return {"finish_reason": "stop"} if known[0] == "tool_calls" else {}
+        number = number_of(choice)
+        reason = mended_reason(known[0], executed=number in self._executed, cut=number in self._cut)
+        if reason == "tool_calls":
+            return {"finish_reason": self._call_reason()}
+        return {} if reason == known[0] else {"finish_reason": reason}
+
+    def _call_reason(self) -> str:
+        return "function_call" if self._tracks.legacy else "tool_calls"
 
 
 def _is_held(piece: Piece) -> bool:

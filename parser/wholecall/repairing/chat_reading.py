@@ -50,7 +50,7 @@ def number_of(choice: Payload) -> int:
 
 def has_calls(payload: Payload) -> bool:
     """Whether a chunk says anything of calls that a client would execute."""
-    if "choices" in payload:
+    if choices_of(payload):
         return any(_tells_calls(view) for choice in choices_of(payload) for view in _views(choice))
     if _is_guest(payload):
         return _is_guest_call(payload) or len(_guest_output(payload)) < len(
@@ -82,7 +82,7 @@ def speaks(payload: Payload) -> bool:
 
 def says(payload: Payload) -> bool:
     """Whether a chunk holds anything: what it shows, a role, a reason, token counts."""
-    if "choices" not in payload:
+    if _is_guest(payload):
         return not _is_guest_call(payload)
     if payload.get("usage") or finishes(payload):
         return True
@@ -98,7 +98,7 @@ def rest_of(payload: Payload) -> dict[str, Any]:
             if response
             else {**payload}
         )
-    if "choices" not in payload:
+    if not choices_of(payload):
         return {field: _without_calls(value) for field, value in payload.items() if field not in CALL_FIELDS}
     choices = [
         {field: _without_calls(value) for field, value in choice.items()} for choice in choices_of(payload)
@@ -120,7 +120,7 @@ def only(payload: Payload, *fields: str) -> dict[str, Any]:
 
 def _is_guest(payload: Payload) -> bool:
     """Whether a frame is one of the Responses dialect, where it stands in a chat stream (quirk 89)."""
-    return "choices" not in payload and str(payload.get("type")).startswith("response.")
+    return not choices_of(payload) and str(payload.get("type")).startswith("response.")
 
 
 def _is_guest_call(payload: Payload) -> bool:
@@ -175,7 +175,7 @@ class ChatTracks:
         self.strict = (
             self.strict
             and piece.plain
-            and "choices" in payload
+            and bool(choices_of(payload))
             and all(map(self._choice, choices_of(payload)))
         )
 
@@ -232,7 +232,10 @@ def _fragment(tracks: list[Track], call: Any) -> bool:
     track = tracks[index]
     body = call.get(track.kind)
     return (
-        call.get("id") is None and kind in (None, track.kind) and isinstance(body, dict) and track.go_on(body)
+        call.get("id") is None
+        and ("type" not in call or kind == track.kind)
+        and isinstance(body, dict)
+        and track.go_on(body)
     )
 
 

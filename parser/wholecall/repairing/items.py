@@ -97,6 +97,11 @@ class ItemMender(Mender[ItemEncoderT]):
     def _reach(self, piece: Piece) -> None:
         """Take note of where in the wire's numbers the stream is."""
 
+    def _begin_turn(self) -> None:
+        """Forget what came out of the turn before."""
+        self._executed.clear()
+        self._cut.clear()
+
     # Frames.
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from wholecall.dialects.decode import is_done, payloads, plain
+from wholecall.dialects.decode import is_done, is_noise, payloads, plain
 from wholecall.encoders.base import Encoder, Executable, json_bytes
 from wholecall.events import (
     BuiltinToolCall,
@@ -23,6 +23,7 @@ from wholecall.events import (
     Event,
     StreamFault,
     ToolCall,
+    ToolCallDropped,
     ToolCallStarted,
     TurnFinished,
     TurnStarted,
@@ -30,13 +31,17 @@ from wholecall.events import (
 from wholecall.framing import Frame
 from wholecall.limits import Limits
 from wholecall.repairing.live import LIVE, LiveCalls, Void
+from wholecall.vocabulary import TurnReason
 
-__all__ = ["EXECUTABLE", "Mender", "Piece", "ends_turn", "own_fault", "pieces"]
+__all__ = ["EXECUTABLE", "Mender", "Piece", "ends_turn", "mended_reason", "own_fault", "pieces"]
 
 EncoderT = TypeVar("EncoderT", bound=Encoder)
 
 EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)
 _MINTED = {"id_generated", "duplicate_id"}
+_CUT = {"truncated", "unterminated", "incomplete_input"}  # why calls are dropped that came to no end
+# Reasons that loops have to be told, whatever comes out.
+_TELLING: frozenset[TurnReason] = frozenset({"length", "content_filter", "malformed", "error", "pause"})
 _ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
 
 
@@ -66,9 +71,14 @@ class Piece(NamedTuple):
 
 
 def pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
-    """Return the frames of a block; a frame that joins several payloads is parted (quirk 55)."""
+    """Return the frames of a block; one that joins several payloads is parted (quirk 55).
+
+    Frames that hold nothing are left out: clients take all data for JSON objects that have members (quirk 53).
+    """
     found: list[Piece] = []
     for frame in frames:
+        if frame.event != "ping" and is_noise(frame):
+            continue
         event = None if frame.event in ("message", "") else frame.event
         texts = payloads(frame.data) if "\n" in frame.data else [frame.data]
         for text in texts:
@@ -103,6 +113,23 @@ def own_fault(events: Iterable[Event[Any]]) -> StreamFault | None:
     return None
 
 
+def mended_reason(told: TurnReason, *, executed: bool, cut: bool) -> TurnReason:
+    """Return the reason that goes with what comes out of a turn; every dialect has its own words for it.
+
+    Args:
+        told: what the wire says.
+        executed: whether calls come out of the turn.
+        cut: whether one was withheld because it came to no end.
+    """
+    if told in _TELLING:
+        return told
+    if executed:
+        return "tool_calls"
+    if told != "tool_calls":
+        return told
+    return "length" if cut else "stop"  # an empty turn without an error would hide the loss
+
+
 class Mender(ABC, Generic[EncoderT]):
     """Mends one stream of one dialect.
 
@@ -118,6 +145,8 @@ class Mender(ABC, Generic[EncoderT]):
         self._calls: list[Executable] = []  # judged whole, and not written yet
         self._response_id: str | None = None
         self._executed: set[int] = set()  # choices of which calls come out
+        self._void: str | None = None  # why a call that was shown must not be executed
+        self._cut: set[int] = set()  # and of which one was withheld that came to no end
 
     @abstractmethod
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
@@ -142,6 +171,8 @@ class Mender(ABC, Generic[EncoderT]):
                 self._executes(event)
             elif isinstance(event, TurnStarted):
                 self._response_id = event.id
+            elif isinstance(event, ToolCallDropped) and event.reason in _CUT:
+                self._cut.add(event.choice)
             live = self._live
             if live is not None and isinstance(event, ToolCallStarted):
                 out.append(live.begin(event))
@@ -161,7 +192,8 @@ class Mender(ABC, Generic[EncoderT]):
         try:
             return live.go_on(event)
         except Void as void:
-            return b"" if is_broken else self.fail(str(void))
+            self._void = str(void)
+            return b"" if is_broken else self.fail(self._void)
 
     def _executes(self, call: Executable) -> None:
         """Take note of a call that comes out."""

@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholecall.errors import StreamClosed
-from wholecall.events import Event, ToolCallDropped
+from wholecall.events import Event, ReasoningDelta, TextDelta, ToolCallDropped
 from wholecall.framing import SSEFraming, sniff
 from wholecall.limits import Limits
 from wholecall.policy import Policy
-from wholecall.repairing.blocks import Blocks, ended
+from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, without_fields
 from wholecall.repairing.mender import Mender, Piece, own_fault, pieces
 from wholecall.repairing.table import MENDERS
 from wholecall.stream import ToolCallParser
@@ -70,6 +70,7 @@ class Repairer:
         self._on_dropped = on_dropped
         self._mender: Mender[Any] | None = None
         self._waiting: list[bytes] = []  # blocks before the dialect is known
+        self._has_ids = False
         self._passes = False  # nothing is mended any more
         self._head = b""  # the first bytes, while they do not tell the framing
         self._begun = False
@@ -149,12 +150,14 @@ class Repairer:
         if dialect in MENDERS:
             self._mender = MENDERS[dialect](self._limits, live=self._live)
             held, self._waiting = self._waiting[:-1], []
+            if held:  # any of them may have said what the parser now says
+                events = [event for event in events if not isinstance(event, (TextDelta, ReasoningDelta))]
             return b"".join([*(self._mend(early, []) for early in held), self._mend(block, events)])
         limit = self._limits.max_pending_frames_bytes
         if dialect is not None or (limit is not None and sum(map(len, self._waiting)) > limit):
             return self._give_up()
-        if len(self._waiting) == 1 and not self._framing.feed(block):
-            return self._waiting.pop()  # a comment
+        if len(self._waiting) == 1 and is_comment(block):
+            return self._waiting.pop()
         return b""
 
     def _give_up(self) -> bytes:
@@ -174,6 +177,9 @@ class Repairer:
         if mender is not None and mender.failed is not None:
             return b""
         events = self._parser.feed(block)
+        if self._has_ids:
+            block = block.lstrip(b"\r\n")  # see `_silent`
+        self._has_ids = self._has_ids or has_id(block)
         if self._on_dropped is not None and events:
             self._report(events)
         if mender is None:
@@ -183,8 +189,18 @@ class Repairer:
     def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         found = pieces(block, self._framing.feed(block))
         if not found and not events:
-            return block
+            return self._silent(block)
         return self._taken(found, events)
+
+    def _silent(self, block: bytes) -> bytes:
+        """Return what of a block without data may go out: comments.
+
+        By WHATWG HTML 9.2.6 such a block is no event. SDKs make one of it, and fail to read its data, if it has any
+        field, or if an event before had an id.
+        """
+        if self._has_ids:
+            return b""
+        return block if is_comment(block) else without_fields(block)
 
     def _taken(self, found: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         mender = self._mender

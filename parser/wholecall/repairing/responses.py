@@ -2,18 +2,25 @@
 
 Functions, free-text tools and the provider's tools that the client executes are calls; what the server executes
 passes. The finished response restates the items: its list loses what was withheld and carries what came out. Where
-a server leaves it empty it is filled, for there are clients that read nothing else.
+a server leaves it empty it is filled, for there are clients that read nothing else. Where a cut call was all that
+there was, the response is incomplete. Events whose numbers were seen before are replays; clients that do not look
+at the numbers must not see them.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 
+from wholecall.dialects.responses_events import outcome_of
 from wholecall.dialects.responses_items import Item, call_delta, is_call
+from wholecall.dialects.responses_progress import is_replay
 from wholecall.encoders.base import json_bytes
 from wholecall.encoders.responses import ResponsesEncoder
+from wholecall.events import Event
 from wholecall.limits import Limits
 from wholecall.repairing.items import ItemMender, Role
 from wholecall.repairing.mender import Piece
@@ -30,6 +37,7 @@ _ENDS: Final = {
         (f"response.{word}" for word in ("completed", "incomplete", "failed", "cancelled", "done")), Role.ENDS
     ),
 }
+_NUMBER: Final = re.compile(rb'"sequence_number":\s*(\d+)')  # inside a string its quotes would be escaped
 _ITEM: Final = msgspec.json.Decoder(Item)
 
 
@@ -40,7 +48,44 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         super().__init__(ResponsesEncoder(), limits, live=live)
         self._slots: set[Any] = set()  # the wire's numbers of items that are calls, and their ids
         self._numbers: dict[Any, int] = {}  # of items that went out: ours by the wire's
+        self._expected = -1  # the wire's next sequence number
         self._begin_tracks()
+
+    def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
+        """Whether a block needs no look: it shows text; its number is noted."""
+        if not super().is_plain(block, events):
+            return False
+        number = _NUMBER.search(block)
+        if number is not None:
+            self._expect_after(int(number[1]))
+        return True
+
+    def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
+        """Take frames; those that were seen before go nowhere.
+
+        Clients do not raise for a failed response, only for an `error` at the top of a frame.
+        """
+        out = super().take([piece for piece in pieces if not self._is_replayed(piece)], events)
+        void, self._void = self._void, None
+        if void is None or self.failed is not None or any(map(_is_raised, pieces)):
+            return out
+        return out + self.fail(void)
+
+    def _is_replayed(self, piece: Piece) -> bool:
+        payload = piece.payload or {}
+        number, response = payload.get("sequence_number"), payload.get("response")
+        if type(number) is not int or number < 0 or "stream_id" in payload:
+            return False
+        starts = payload.get("type") == "response.created"
+        again = starts and isinstance(response, dict) and response.get("id") == self._response_id
+        if is_replay(number, self._expected, starts=starts, again=again):
+            return True
+        self._expect_after(number)
+        return False
+
+    def _expect_after(self, number: int) -> None:
+        if number or self._expected != 1:  # a constant 0 counts nothing
+            self._expected = number + 1
 
     def _role(self, piece: Piece) -> Role:
         payload = piece.payload or {}
@@ -143,6 +188,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if kind == "response.created":
             self._numbers, self._is_shifted = {}, False
             self._slots.clear()
+            self._begin_turn()
             self._encoder.next_index, self._encoder.output = 0, []
         if kind == "response.output_item.added" or (type(index) is int and index not in self._numbers):
             self._numbers[index] = self._encoder.next_index
@@ -152,9 +198,13 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         edited = dict(payload)
         if kind in _ENDS and _ENDS[str(kind)] is Role.ENDS:
             edited |= self._with_output(payload)
+            edited |= self._with_outcome(edited)
         if self._is_shifted:
             edited |= self._numbered(payload)
-        return piece.raw if edited == payload else piece.with_payload(edited)
+        if edited == payload:
+            return piece.raw
+        event = edited["type"] if piece.event == kind else piece.event
+        return piece._replace(event=event).with_payload(edited)
 
     def _numbered(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return the numbers of a frame behind something that was withheld or written anew."""
@@ -179,6 +229,20 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         kept = [waiting.pop(_label(item)[1], None) if _is_ours(item) else item for item in listed]
         whole = [item for item in kept if item is not None] + list(waiting.values()) if listed else output
         return {"response": {**response, "output": whole}}
+
+    def _with_outcome(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return what makes a response incomplete, whose calls all were withheld, and one because it was cut."""
+        response = payload.get("response")
+        if not isinstance(response, dict) or self._executed or not self._cut:
+            return {}
+        if outcome_of(str(payload["type"]), response.get("status")) != "completed":
+            return {}
+        cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+        return {"type": "response.incomplete", "response": {**response, **cut}}
+
+
+def _is_raised(piece: Piece) -> bool:
+    return bool((piece.payload or {}).get("error"))
 
 
 def _is_ours(item: Any) -> bool:

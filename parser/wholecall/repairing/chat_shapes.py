@@ -1,0 +1,95 @@
+"""What clients take for granted of a chunk, put there where it lacks: choices, a delta in each, text in that.
+
+Loops walk over `choices` and look into `delta` without asking; accumulators join `content`, and skip what does not
+call itself a chunk. A frame that has none of these makes them raise, or forget what it says. So it gets an empty list, an empty delta, and as text what
+the parser has read elsewhere in it: in a whole `message` (quirks 40, 90), in a list of parts (quirk 95), in a frame
+of another shape (quirk 89). What says nothing at all is left out. Source: OpenAI API reference, "Chat streaming".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from wholecall.encoders.chat import CHUNK
+from wholecall.events import Event, ReasoningDelta, StreamFault, TextDelta
+from wholecall.repairing.chat_reading import choices_of, number_of
+from wholecall.repairing.mender import Piece
+
+__all__ = ["said_in", "shaped"]
+
+Words = Mapping[str, str]  # what a delta is to say, by its member
+
+_MEMBERS: Final = {TextDelta: "content", ReasoningDelta: "reasoning_content"}
+_EMPTY: Final = frozenset({"choices", "type"})  # members that say nothing where there are no choices
+
+
+def said_in(events: Iterable[Event[Any]]) -> dict[int, dict[str, str]] | None:
+    """Return what the parser has read of text, by choice; None if something is wrong with what it has read."""
+    said: dict[int, dict[str, str]] = {}
+    for event in events:
+        if isinstance(event, StreamFault):
+            return None
+        if isinstance(event, (TextDelta, ReasoningDelta)) and event.text:
+            words, member = said.setdefault(event.choice, {}), _MEMBERS[type(event)]
+            words[member] = words.get(member, "") + event.text
+    return said
+
+
+def shaped(piece: Piece, said: Mapping[int, Words]) -> Piece | None:
+    """Return a frame as clients can read it: itself, if they can; None if it says nothing."""
+    payload = piece.payload
+    if payload is None:
+        return None if piece.event == "ping" else piece
+    if payload.get("error"):
+        return piece
+    if not isinstance(payload.get("choices"), list):
+        return _with_choices(piece, payload, said)
+    known = choices_of(payload)
+    choices = [_choice(choice, said.get(number_of(choice), {})) for choice in known]
+    head = {"object": CHUNK} if known else {}
+    if (
+        len(known) == len(payload["choices"])
+        and all(map(_is, choices, known))
+        and head.items() <= payload.items()
+    ):
+        return piece
+    return _replaced(piece, {**payload, **head, "choices": choices})
+
+
+def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, Words]) -> Piece | None:
+    """Return a frame that has no list of choices with one, of what it says."""
+    if not any(value for member, value in payload.items() if member not in _EMPTY):
+        return None
+    choices = [{"index": choice, "delta": words, "finish_reason": None} for choice, words in said.items()]
+    head = {"object": CHUNK} if choices else {}
+    return _replaced(piece, {**payload, **head, "choices": choices})
+
+
+def _choice(choice: dict[str, Any], words: Words) -> dict[str, Any]:
+    """Return a choice with a delta that says what the parser read; itself, if it has one."""
+    delta, message = choice.get("delta"), choice.get("message")
+    if not isinstance(delta, dict):
+        role = message.get("role") if isinstance(message, dict) else None
+        return {**choice, "delta": {**({"role": role} if role else {}), **words}}
+    is_parted = _is_all_text(delta.get("content"))
+    if not is_parted and not isinstance(message, dict):
+        return choice
+    text = {"content": ""} if is_parted else {}
+    text |= {member: text for member, text in words.items() if is_parted or not delta.get(member)}
+    return {**choice, "delta": {**delta, **text}} if text else choice
+
+
+def _is_all_text(content: object) -> bool:
+    """Whether content is a list of parts that are text alone; what else parts may be has no other place."""
+    return isinstance(content, list) and all(
+        isinstance(part, dict) and part.get("type") == "text" for part in content
+    )
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _replaced(piece: Piece, payload: dict[str, Any]) -> Piece:
+    return piece._replace(payload=payload, raw=piece.with_payload(payload))
