@@ -23,21 +23,10 @@ pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore")]
 SDKS = {"openai .stream()", "openai, own loop", "anthropic .stream()", "anthropic, own loop"}
 # Calls of another kind, or in another field, than the loops read.
 OTHER_CALLS = {"custom-tool", "gigachat-object", "legacy-function-call"}
-# Frames that make the SDK itself raise, or forget, and that the transport still lets pass.
-PENDING = {
-    *(("openai .stream()", name) for name in ("azure-filters", "framing-comments", "mistral-whole-calls")),
-    *(("openai, own loop", name) for name in ("azure-filters", "copilot-extras", "framing-comments")),
-    *(("openai, own loop", name) for name in ("message-in-one-frame", "oracle-cohere", "oracle-generic")),
-    ("anthropic .stream()", "second-message-start"),
-}
 
 
 def _case(system: System, path: Path) -> Any:
-    pending = (system.name, path.stem) in PENDING
-    marks = [pytest.mark.xfail(reason="the transport lets a frame pass that this SDK cannot read")]
-    return pytest.param(
-        system, path, id=f"{system.name}, {path.parent.name}/{path.stem}", marks=marks if pending else ()
-    )
+    return pytest.param(system, path, id=f"{system.name}, {path.parent.name}/{path.stem}")
 
 
 CASES = [
