@@ -97,15 +97,14 @@ CLIENTS = {"anthropic": anthropic, "chat-completions": chat, "responses": respon
 
 # What the SDKs' own accumulators cannot read in a stream whatever its calls are like.
 KNOWN = {
-    "chat-completions/azure-filters": "a choice without a delta",
     "chat-completions/custom-tool": "calls of free-text tools",
     "chat-completions/cut-content-filter": "a cut is an exception",
+    "chat-completions/cut-length": "a cut is an exception",
     "chat-completions/cut-length-no-arguments": "a cut is an exception",
-    "chat-completions/framing-comments": "an event without data",
+    "chat-completions/cut-relabelled": "a cut is an exception",
     "chat-completions/gigachat-object": "the older form of calls",
     "chat-completions/legacy-function-call": "the older form of calls",
     "chat-completions/long-repetition": "a cut is an exception",
-    "chat-completions/mistral-whole-calls": "text in a list",
     "responses/incomplete": "an incomplete response is an exception",
 }
 
