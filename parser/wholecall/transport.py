@@ -142,6 +142,10 @@ class AsyncRepairTransport:
 def client(*, library: Library | None = None, **options: Any) -> Any:
     """Return an HTTP client to put under an SDK: `OpenAI(http_client=wholecall.transport.client())`.
 
+    An SDK takes clients of one library only: openai from 3 on and anthropic from 2 on those of httpx2, the versions
+    before those of httpx. Where both libraries are installed, `library="httpx"` chooses the older one; an SDK that
+    got the wrong one raises a `TypeError`, "Invalid `http_client` argument".
+
     Args:
         library: `"httpx"` or `"httpx2"`; None takes what is installed, httpx2 before httpx.
         options: `tools`, `live_arguments`, `on_dropped`, `policy` and `limits` go to the `RepairTransport`, all
@@ -160,7 +164,7 @@ def client(*, library: Library | None = None, **options: Any) -> Any:
 
 
 def async_client(*, library: Library | None = None, **options: Any) -> Any:
-    """Return an asynchronous HTTP client to put under an SDK; see `client`."""
+    """Return an asynchronous HTTP client to put under an SDK; see `client`, also for which library an SDK takes."""
     repair, rest = _parted(options)
     return _wrapped(_library_of(None, library).AsyncClient(**rest), AsyncRepairTransport, repair)
 

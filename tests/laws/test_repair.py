@@ -169,6 +169,49 @@ def test_every_naive_reader_gets_the_calls(name: str, style: Any) -> None:
     ]
 
 
+def unreadable(data: bytes) -> list[bytes]:
+    """Return the blocks of a chat stream that a client cannot read which takes everything for granted."""
+    return [block for block in re.split(rb"(?<=\n\n)", data) if block and not is_readable(block)]
+
+
+def is_readable(block: bytes) -> bool:
+    """Whether a block holds a chunk and nothing strange, a comment, the end or the provider's error."""
+    if b"[DONE]" in block or all(line[:1] in (b"", b":") for line in block.splitlines()):
+        return True
+    (chunk,) = data_of(block)
+    if chunk.get("error"):
+        return True
+    deltas = [choice["delta"] for choice in chunk["choices"]]
+    contents = [delta.get("content") for delta in deltas]
+    return not deltas or (
+        chunk["object"] == "chat.completion.chunk"
+        and all(type(delta) is dict for delta in deltas)
+        and not any(
+            isinstance(content, list) and {part["type"] for part in content} <= {"text"}
+            for content in contents
+        )
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in MENDED if RECORDED[name]["dialect"] == "chat-completions"])
+def test_chunks_can_be_read_without_asking(name: str) -> None:
+    """Law 50: every event holds an object with choices, and each choice a delta, whatever servers leave out."""
+    events = bless.parse([stream(name)])
+    out = repaired([stream(name).replace(b"\r\n", b"\n")])
+
+    if not any(isinstance(event, StreamFault) for event in events):
+        assert [] == unreadable(out)
+
+
+@pytest.mark.parametrize("mode", quirky.MODES)
+def test_quirky_chunks_can_be_read_without_asking(mode: str) -> None:
+    """Law 50: so do those of each quirk."""
+    for number in range(6):
+        data = quirky.make(f"asking:{number}", (mode, "noise") if mode != "noise" else ("noise",)).bytes()
+
+        assert [] == unreadable(repaired([data])), number
+
+
 @pytest.mark.parametrize("name", MENDED)
 def test_repair_settles(name: str) -> None:
     """Law 51: a repaired stream that was not cut needs no repair: it comes out byte for byte, pings aside."""

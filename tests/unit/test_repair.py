@@ -154,6 +154,22 @@ def test_comments_behind_an_id_are_left_out() -> None:
     assert [b": hi\n\n", with_id, b"", CHAT, CHAT, b""] == out
 
 
+def test_text_is_no_id() -> None:
+    """Only a line of its own sets an id."""
+    text = CHAT.replace(b'"a"', b'"paid: 5"')
+
+    assert text + b": hi\n\n" == b"".join(run(text, b": hi\n\n"))
+
+
+def test_fields_before_the_dialect_wait() -> None:
+    """A block without data waits for the dialect, unless it holds comments only; the mark does not matter."""
+    gemini = b'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}]}\n\n'
+
+    assert [b"", CHAT, b""] == run(b"retry: 5\n\n", CHAT)
+    assert [b"", b"retry: 5\n\n" + gemini, b""] == run(b"retry: 5\n\n", gemini)
+    assert [b"\xef\xbb\xbf: hi\n\n", CHAT, b""] == run(b"\xef\xbb\xbf: hi\n\n", CHAT)
+
+
 def test_json_passes_at_once() -> None:
     """A body that is JSON is not held."""
     assert [b'{"a":', b"1}", b""] == run(b'{"a":', b"1}")

@@ -315,6 +315,29 @@ def test_errors_of_the_provider_pass() -> None:
     error = b'data: {"error":{"message":"overloaded"}}\n\n'
 
     assert [texts("a"), b"", error, b""] == run(texts("a"), calls(WHOLE), error)
+    assert [b"", error + texts("a"), b""] == run(error, texts("a"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        b'event: error\ndata: {"message":"x"}\n\n',
+        b'data: {"object":"error","message":"x"}\n\n',
+        b'data: {"type":"error","message":"x"}\n\n',
+    ],
+)
+def test_errors_of_any_shape_pass(error: bytes) -> None:
+    """A frame that tells of an error is not made one that clients pass over."""
+    assert [texts("a"), error, b""] == run(texts("a"), error)
+
+
+def test_a_cut_is_forgotten_with_its_turn() -> None:
+    """Whether calls were cut is said of the turn that they were in."""
+    cut = calls(HEAD), frame(finish="tool_calls"), DONE
+    out = run(*cut, frame(finish="tool_calls"))
+
+    assert ["length"] == finish_reasons(b"".join(out[:3]))
+    assert ["stop"] == finish_reasons(b"".join(out[3:]))
 
 
 def test_unreadable_frames_pass() -> None:
@@ -570,10 +593,17 @@ def test_whole_messages_become_deltas(kind: str) -> None:
 def test_messages_that_repeat_say_nothing_twice() -> None:
     """Text that came in deltas is not said again where the whole message follows them."""
     message = chunk({"index": 0, "delta": {}, "message": {"content": "ab"}, "finish_reason": "stop"})
-    filled = chunk({"index": 0, "delta": {}, "message": {"content": "c"}})
+    filled = chunk({"index": 1, "delta": {}, "message": {"content": "c"}})
 
     assert "ab" == "".join(map(visible_text, run(texts("a"), texts("b"), message, DONE)))
-    assert "c" == "".join(map(visible_text, run(filled, DONE)))
+    assert "ac" == "".join(map(visible_text, run(texts("a"), filled, DONE)))
+
+
+def test_joined_chunks_say_nothing_twice() -> None:
+    """Where one event joins chunks, what one of them says is not said by the other too."""
+    message = chunk({"index": 0, "delta": {}, "message": {"content": "a"}})
+
+    assert "a" == "".join(map(visible_text, run(texts("a")[:-1] + message, DONE)))
 
 
 def test_text_in_parts_is_joined() -> None:

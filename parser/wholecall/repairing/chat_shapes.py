@@ -41,8 +41,8 @@ def shaped(piece: Piece, said: Mapping[int, Words]) -> Piece | None:
     payload = piece.payload
     if payload is None:
         return None if piece.event == "ping" else piece
-    if payload.get("error"):
-        return piece
+    if payload.get("error") or "error" in (payload.get("object"), payload.get("type")):
+        return piece  # clients should not read on as if nothing had happened
     if not isinstance(payload.get("choices"), list):
         return _with_choices(piece, payload, said)
     known = choices_of(payload)
@@ -75,9 +75,8 @@ def _choice(choice: dict[str, Any], words: Words) -> dict[str, Any]:
     is_parted = _is_all_text(delta.get("content"))
     if not is_parted and not isinstance(message, dict):
         return choice
-    text = {"content": ""} if is_parted else {}
-    text |= {member: text for member, text in words.items() if is_parted or not delta.get(member)}
-    return {**choice, "delta": {**delta, **text}} if text else choice
+    whole = {**delta, **({"content": ""} if is_parted else {}), **words}
+    return choice if whole == delta else {**choice, "delta": whole}
 
 
 def _is_all_text(content: object) -> bool:
