@@ -1,0 +1,53 @@
+"""What is kept and what is not: by the key that a string stands under.
+
+Theory of operation. Dialects match on words: types, roles, reasons, states. They stand under keys of their
+own, look like words, and are kept. Whatever stands under any other key is replaced, known or not, so what a
+provider adds tomorrow is not published.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["ARGUMENTS", "BASE64", "is_key_word", "is_name", "is_text", "is_word"]
+
+# Objects under these keys are arguments, and strings argument text.
+ARGUMENTS = frozenset(
+    """arguments args input parameters parsed_arguments partial_json inputText inputTextDelta argsTextDelta
+    rawInput toolInput toolArgs tool_input tool_args delta_arguments argument_delta""".split()
+)
+BASE64 = frozenset({"bytes"})
+_NAMES = frozenset(
+    "name tool_name toolName toolCallName function_name recipient title server_label".split()
+)
+_WORDS = frozenset(
+    """type object role event model kind status state code phase reason finish_reason finishReason stop_reason
+    stopReason finish_details done_reason native_finish_reason completion_reason stop_details index op jsonrpc
+    method sessionUpdate provider service_tier content_type messageType mime_type mimeType category""".split()
+)
+_TEXTS = frozenset(
+    """content text thinking reasoning reasoning_content delta refusal message output_text transcript summary
+    tool_plan response generated_text reasoningText parts textDelta thought""".split()
+)
+_WORD = re.compile(r"[\w.:/@\[\] -]{0,80}")
+_KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-])[$@\w.:/-]{1,48}")
+
+
+def is_word(key: str, text: str) -> bool:
+    """Whether a value is a word of the protocol."""
+    return key in _WORDS and _WORD.fullmatch(text) is not None
+
+
+def is_name(key: str) -> bool:
+    """Whether values under a key are names of tools, and of what else a provider names."""
+    return key in _NAMES
+
+
+def is_text(key: str) -> bool:
+    """Whether values under a key are what a model says or thinks."""
+    return key in _TEXTS
+
+
+def is_key_word(text: str) -> bool:
+    """Whether a key looks like one of a protocol, not like an id or a text."""
+    return _KEY.fullmatch(text) is not None
