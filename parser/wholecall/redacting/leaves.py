@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from wholecall.redacting.rules import ARGUMENTS, BASE64
+from wholecall.redacting.rules import ARGUMENTS, BASE64, is_count
 from wholecall.redacting.spelling import Units, units
 
 __all__ = ["Frame", "Leaf", "Region", "scan_lines", "scan_value"]
@@ -70,6 +70,7 @@ class Leaf:
         frame: its frame.
         is_key: whether it is the name of a member.
         deep: whether it is part of an argument object.
+        counts: whether it is part of an object that tells what was used.
         bare: whether it stands without quotes; `key` then tells the field of a line, if it is one.
     """
 
@@ -81,6 +82,7 @@ class Leaf:
     is_key: bool = False
     deep: bool = False
     bare: bool = False
+    counts: bool = False
     raw: str = field(init=False)
     text: str = field(init=False)
     spelled: Units | None = field(init=False, default=None)
@@ -103,6 +105,7 @@ class _Open:
 
     key: str
     deep: bool
+    counts: bool
 
 
 class Scan:
@@ -122,7 +125,8 @@ class Scan:
                 yield from self._string(match)
             elif char in b"{[":
                 deep = self._deep or self._key in ARGUMENTS
-                self._stack.append(_Open(self._key, deep))
+                counts = self._counts or is_count(self._key)
+                self._stack.append(_Open(self._key, deep, counts and not deep))
             elif char in b"}]":
                 self._key = self._stack.pop().key if self._stack else ""
             elif char != b"," and not _BARE.fullmatch(match.group()):
@@ -136,9 +140,14 @@ class Scan:
     def _deep(self) -> bool:
         return bool(self._stack) and self._stack[-1].deep
 
+    @property
+    def _counts(self) -> bool:
+        return bool(self._stack) and self._stack[-1].counts
+
     def _string(self, match: re.Match[bytes]) -> Iterator[Leaf]:
         is_key = match[3] is not None
         leaf = Leaf(self._region, *match.span(1), self._key, self.frame, is_key=is_key, deep=self._deep)
+        leaf.counts = self._counts
         if is_key:
             self._key = leaf.text
         elif leaf.key in BASE64 and not leaf.deep and (inner := _held(leaf)):

@@ -24,7 +24,7 @@ from wholecall.recordings.model import Chunk, Recording, Request
 from wholecall.redacting.binary import Messages
 from wholecall.redacting.leaves import Leaf, Region, scan_lines
 from wholecall.redacting.letters import Letters
-from wholecall.redacting.rules import ARGUMENTS, is_key_word, is_name, is_text, is_word
+from wholecall.redacting.rules import ARGUMENTS, is_counted, is_key_word, is_name, is_text, is_word
 from wholecall.redacting.shapes import shape
 from wholecall.redacting.spelling import respelled
 from wholecall.redacting.texts import texts_of
@@ -153,6 +153,8 @@ class _Stream:
             return False
         if leaf.is_key:
             return is_key_word(leaf.text)
+        if leaf.counts and is_counted(leaf.text):
+            return True
         if is_name(leaf.key):
             return not self._redaction.names
         return is_word(leaf.key, leaf.text)

@@ -8,6 +8,7 @@ provider adds tomorrow is not published.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 __all__ = ["ARGUMENTS", "BASE64", "is_key_word", "is_name", "is_text", "is_word"]
 
@@ -20,22 +21,42 @@ BASE64 = frozenset({"bytes"})
 _NAMES = frozenset(
     "name tool_name toolName toolCallName function_name recipient title server_label".split()
 )
+# The last part of a key (`finish_reason`, `finishReason`), or the whole key, under which words of the protocol are.
 _WORDS = frozenset(
-    """type object role event model kind status state code phase reason finish_reason finishReason stop_reason
-    stopReason finish_details done_reason native_finish_reason completion_reason stop_details index op jsonrpc
-    method sessionUpdate provider service_tier content_type messageType mime_type mimeType category""".split()
+    """type types object role event model kind status state code phase reason details index op jsonrpc method update
+    provider tier modality category version language""".split()
 )
+_FIRST = frozenset({"model"})  # the first part of one
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_COUNTS = re.compile(r"(?i).*(?:usage|metrics|billed_units|tokens).*")
 _TEXTS = frozenset(
     """content text thinking reasoning reasoning_content delta refusal message output_text transcript summary
     tool_plan response generated_text reasoningText parts textDelta thought""".split()
 )
 _WORD = re.compile(r"[\w.:/@\[\] -]{0,80}")
-_KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-])[$@\w.:/-]{1,48}")
+_KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,48}")
 
 
 def is_word(key: str, text: str) -> bool:
     """Whether a value is a word of the protocol."""
-    return key in _WORDS and _WORD.fullmatch(text) is not None
+    return _stands_for_words(key) and _WORD.fullmatch(text) is not None
+
+
+@cache
+def _stands_for_words(key: str) -> bool:
+    parts = [part.lower() for part in _PARTS.findall(key)] or [""]
+    return parts[-1] in _WORDS or parts[0] in _FIRST
+
+
+@cache
+def is_count(key: str) -> bool:
+    """Whether an object under a key counts what was used; words in it are of the protocol."""
+    return _COUNTS.fullmatch(key) is not None
+
+
+def is_counted(text: str) -> bool:
+    """Whether a text in such an object is a word or a number."""
+    return _WORD.fullmatch(text) is not None
 
 
 def is_name(key: str) -> bool:
