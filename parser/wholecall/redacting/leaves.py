@@ -71,6 +71,7 @@ class Leaf:
         is_key: whether it is the name of a member.
         deep: whether it is part of an argument object.
         counts: whether it is part of an object that tells what was used.
+        around: the name of the member whose value the object around it is.
         bare: whether it stands without quotes; `key` then tells the field of a line, if it is one.
     """
 
@@ -83,6 +84,7 @@ class Leaf:
     deep: bool = False
     bare: bool = False
     counts: bool = False
+    around: str = ""
     raw: str = field(init=False)
     text: str = field(init=False)
     spelled: Units | None = field(init=False, default=None)
@@ -148,6 +150,7 @@ class Scan:
         is_key = match[3] is not None
         leaf = Leaf(self._region, *match.span(1), self._key, self.frame, is_key=is_key, deep=self._deep)
         leaf.counts = self._counts
+        leaf.around = self._stack[-1].key if self._stack else ""
         if is_key:
             self._key = leaf.text
         elif leaf.key in BASE64 and not leaf.deep and (inner := _held(leaf)):

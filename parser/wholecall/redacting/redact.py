@@ -24,7 +24,7 @@ from wholecall.recordings.model import Chunk, Recording, Request
 from wholecall.redacting.binary import Messages
 from wholecall.redacting.leaves import Leaf, Region, scan_lines
 from wholecall.redacting.letters import Letters
-from wholecall.redacting.rules import ARGUMENTS, is_counted, is_key_word, is_name, is_text, is_word
+from wholecall.redacting.rules import ARGUMENTS, CODE, is_counted, is_key_word, is_name, is_text, is_word
 from wholecall.redacting.shapes import shape
 from wholecall.redacting.spelling import respelled
 from wholecall.redacting.texts import texts_of
@@ -192,6 +192,8 @@ class _Stream:
 
 def _is_arguments(leaf: Leaf) -> bool:
     told = leaf.frame.event.lower()
+    if leaf.around in CODE:
+        return False
     return leaf.key in ARGUMENTS or (leaf.key == "delta" and ("argument" in told or "input" in told))
 
 

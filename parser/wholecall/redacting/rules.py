@@ -10,21 +10,22 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["ARGUMENTS", "BASE64", "is_key_word", "is_name", "is_text", "is_word"]
+__all__ = ["ARGUMENTS", "BASE64", "CODE", "is_key_word", "is_name", "is_text", "is_word"]
 
 # Objects under these keys are arguments, and strings argument text.
 ARGUMENTS = frozenset(
     """arguments args input parameters parsed_arguments partial_json inputText inputTextDelta argsTextDelta
     rawInput toolInput toolArgs tool_input tool_args delta_arguments argument_delta""".split()
 )
+CODE = frozenset({"code_interpreter"})  # what is under these is code, which the dialect puts into JSON
 BASE64 = frozenset({"bytes"})
 _NAMES = frozenset(
-    "name tool_name toolName toolCallName function_name recipient title server_label".split()
+    "name tool_name toolName toolCallName function_name namespace recipient title server_label".split()
 )
 # The last part of a key (`finish_reason`, `finishReason`), or the whole key, under which words of the protocol are.
 _WORDS = frozenset(
     """type types object role event model kind status state code phase reason details index op jsonrpc method update
-    provider tier modality category version language""".split()
+    provider tier modality category version language execution encoding""".split()
 )
 _FIRST = frozenset({"model"})  # the first part of one
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -33,13 +34,15 @@ _TEXTS = frozenset(
     """content text thinking reasoning reasoning_content delta refusal message output_text transcript summary
     tool_plan response generated_text reasoningText parts textDelta thought""".split()
 )
+# What LangChain's serialised objects are called, in a list under `id`.
+_CLASSES = frozenset("langchain langchain_core schema messages ai AIMessage AIMessageChunk".split())
 _WORD = re.compile(r"[\w.:/@\[\] -]{0,80}")
 _KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,48}")
 
 
 def is_word(key: str, text: str) -> bool:
     """Whether a value is a word of the protocol."""
-    return _stands_for_words(key) and _WORD.fullmatch(text) is not None
+    return text in _CLASSES if key == "id" else _stands_for_words(key) and is_counted(text)
 
 
 @cache

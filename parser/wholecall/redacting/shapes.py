@@ -16,8 +16,7 @@ from wholecall.events import Event
 __all__ = ["shape"]
 
 _WORDS = frozenset(
-    """type kind dialect model reason provider_reason status flags edits anomalies usage
-    namespace""".split()
+    "type kind dialect model reason provider_reason status flags edits anomalies usage".split()
 )
 
 
@@ -29,7 +28,7 @@ def shape(events: Iterable[Event[Any]], *, names: bool) -> list[Any]:
         names: whether names of tools are letters, too.
     """
     ids: dict[str, int] = {}
-    words = _WORDS if names else _WORDS | {"name"}
+    words = _WORDS if names else _WORDS | {"name", "namespace"}
     return [
         {key: _of(key, value, words, ids) for key, value in msgspec.to_builtins(event).items()}
         for event in events

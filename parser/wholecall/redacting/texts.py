@@ -17,10 +17,12 @@ from dataclasses import dataclass, field
 from wholecall.redacting.leaves import Leaf
 from wholecall.redacting.letters import Letters
 from wholecall.timeline import Step
+from wholecall.vocabulary import Kind
 
 __all__ = ["Text", "texts_of"]
 
 _WAITING = 64  # strings before a step that may have waited for it
+_JSON = frozenset('{["') | {""}
 _FREE = frozenset({"custom", "builtin"})  # kinds of calls whose input need not be JSON
 
 
@@ -31,14 +33,20 @@ class Text:
     Attributes:
         pieces: the texts that were added.
         size: their characters.
-        free: whether it need not be JSON.
+        kind: what kind of call it is.
         parts: the strings of the stream that it came from, and where they begin in it.
     """
 
-    free: bool
+    kind: Kind
     pieces: list[str] = field(default_factory=list)
     size: int = 0
     parts: list[tuple[Leaf, int]] = field(default_factory=list)
+
+    @property
+    def free(self) -> bool:
+        """Whether it need not be JSON: the input of a custom tool, code that a server runs."""
+        is_code = self.kind == "server" and "".join(self.pieces[:2]).lstrip()[:1] not in _JSON
+        return self.kind in _FREE or is_code
 
     def add(self, text: str, waiting: list[Leaf]) -> None:
         """Take more text, and the strings that it came from out of those that wait."""
@@ -59,7 +67,15 @@ class Text:
         """Return the strings with their substitutes."""
         whole = "".join(self.pieces)
         other = letters.plain(whole) if self.free else letters.arguments(whole)
-        return [(leaf, other[at : at + len(leaf.text)]) for leaf, at in self.parts]
+        return [
+            (leaf, letters.arguments(leaf.text) if self._begins_anew(leaf, at) else other[at : at + len(leaf.text)])
+            for leaf, at in self.parts
+        ]
+
+    def _begins_anew(self, leaf: Leaf, at: int) -> bool:
+        """Whether a piece repeats the beginning: a snapshot, or an object that begins like the one around it."""
+        first = next(piece for piece in self.pieces if piece.strip())
+        return at > 0 and not self.free and len(first) > 1 and leaf.text.startswith(first)
 
 
 def texts_of(steps: Iterable[Step], leaves: list[Leaf]) -> list[Text]:
@@ -81,7 +97,7 @@ def texts_of(steps: Iterable[Step], leaves: list[Leaf]) -> list[Text]:
         for change in step.changes:
             key = change.turn, change.choice, change.index
             if key not in current or change.replaced:
-                current[key] = Text(change.kind in _FREE)
+                current[key] = Text(change.kind)
                 texts.append(current[key])
             if change.added:
                 current[key].add(change.added, waiting)
