@@ -18,7 +18,6 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 
 from wholecall.errors import BadRecording
-from wholecall.events import Event
 from wholecall.framing import sniff
 from wholecall.recordings.model import Chunk, Recording, Request
 from wholecall.redacting.binary import Messages
@@ -72,7 +71,7 @@ def redact(recording: Recording, redaction: Redaction) -> Recording:
     except ValueError as error:
         raise BadRecording(f"{recording.name}: it cannot be redacted, {error}") from None
     after = list(timeline([(None, other)], dialect))
-    if len(other) != len(data) or _shapes(before, redaction) != _shapes(after, redaction):
+    if len(other) != len(data) or _shapes(before) != _shapes(after):
         raise BadRecording(f"{recording.name}: it cannot be redacted, its events would be others")
     return Recording(
         name=recording.name,
@@ -94,9 +93,8 @@ def _cut(data: bytes, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         start += len(chunk)
 
 
-def _shapes(steps: Iterable[Step], redaction: Redaction) -> list[Any]:
-    events: list[Event[Any]] = [event for step in steps for event in step.events]
-    return shape(events, names=redaction.names)
+def _shapes(steps: Iterable[Step]) -> list[Any]:
+    return shape(event for step in steps for event in step.events)
 
 
 def _asked(request: Request | None) -> Request | None:
@@ -155,7 +153,7 @@ class _Stream:
             return is_key_word(leaf.text)
         if leaf.counts and is_counted(leaf.text):
             return True
-        if is_name(leaf.key):
+        if is_name(leaf.key, leaf.text):
             return not self._redaction.names
         return is_word(leaf.key, leaf.text)
 

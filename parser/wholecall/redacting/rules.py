@@ -20,11 +20,11 @@ ARGUMENTS = frozenset(
 CODE = frozenset({"code_interpreter"})  # what is under these is code, which the dialect puts into JSON
 BASE64 = frozenset({"bytes"})
 _NAMES = frozenset(
-    "name tool_name toolName toolCallName function_name namespace recipient title server_label".split()
+    "name tool_name toolName toolCallName function_name namespace recipient server_label".split()
 )
 # The last part of a key (`finish_reason`, `finishReason`), or the whole key, under which words of the protocol are.
 _WORDS = frozenset(
-    """type types object role event model kind status state code phase reason details index op jsonrpc method update
+    """type types object role event model kind status state code phase reason index op jsonrpc method update
     provider tier modality category version language execution encoding""".split()
 )
 _FIRST = frozenset({"model"})  # the first part of one
@@ -36,7 +36,8 @@ _TEXTS = frozenset(
 )
 # What LangChain's serialised objects are called, in a list under `id`.
 _CLASSES = frozenset("langchain langchain_core schema messages ai AIMessage AIMessageChunk".split())
-_WORD = re.compile(r"[\w.:/@\[\] -]{0,80}")
+_WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]-]*(?: [\w.-]+){0,2}")
+_NAME = re.compile(r"\s*[\w.:/@$-]*\s*")
 _KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,48}")
 
 
@@ -62,9 +63,9 @@ def is_counted(text: str) -> bool:
     return _WORD.fullmatch(text) is not None
 
 
-def is_name(key: str) -> bool:
-    """Whether values under a key are names of tools, and of what else a provider names."""
-    return key in _NAMES
+def is_name(key: str, text: str) -> bool:
+    """Whether a value is the name of a tool, or of what else a provider names."""
+    return key in _NAMES and _NAME.fullmatch(text) is not None
 
 
 def is_text(key: str) -> bool:

@@ -1,7 +1,7 @@
 """What of events does not depend on letters: all but the texts, and of these the sizes.
 
-Theory of operation. Words of our own and of the protocol are compared as they are, ids by which of them are
-equal, everything else by its number of characters; what is no text counts as it is.
+Theory of operation. Words of our own and of the protocol are compared as they are, ids and names by which of
+them are equal, everything else by its number of characters; what is no text counts as it is.
 """
 
 from __future__ import annotations
@@ -15,31 +15,23 @@ from wholecall.events import Event
 
 __all__ = ["shape"]
 
-_WORDS = frozenset(
-    "type kind dialect model reason provider_reason status flags edits anomalies usage".split()
-)
+_WORDS = frozenset("type kind dialect model reason provider_reason status flags edits anomalies usage".split())
+_LABELS = frozenset({"id", "name", "namespace"})
 
 
-def shape(events: Iterable[Event[Any]], *, names: bool) -> list[Any]:
-    """Return events without their letters.
-
-    Args:
-        events: of one stream.
-        names: whether names of tools are letters, too.
-    """
-    ids: dict[str, int] = {}
-    words = _WORDS if names else _WORDS | {"name", "namespace"}
+def shape(events: Iterable[Event[Any]]) -> list[Any]:
+    """Return the events of one stream without their letters."""
+    labels: dict[tuple[str, str], int] = {}
     return [
-        {key: _of(key, value, words, ids) for key, value in msgspec.to_builtins(event).items()}
-        for event in events
+        {key: _of(key, value, labels) for key, value in msgspec.to_builtins(event).items()} for event in events
     ]
 
 
-def _of(key: str, value: Any, words: frozenset[str], ids: dict[str, int]) -> Any:
-    if key in words:
+def _of(key: str, value: Any, labels: dict[tuple[str, str], int]) -> Any:
+    if key in _WORDS:
         return value
-    if key == "id" and isinstance(value, str):
-        return ids.setdefault(value, len(ids)), len(value)
+    if key in _LABELS and isinstance(value, str):
+        return labels.setdefault((key, value), len(labels)), len(value)
     return _sizes(value)
 
 
