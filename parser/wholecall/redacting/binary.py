@@ -49,7 +49,9 @@ class Messages:
             body += int.from_bytes(head[4:8], "big")
             if body > end - 4:
                 raise ValueError(f"the lengths of the message at byte {start:,} are impossible")
-            if end <= len(data) and crc32(data[start : end - 4]) == int.from_bytes(data[end - 4 : end], "big"):
+            if end <= len(data) and crc32(data[start : end - 4]) == int.from_bytes(
+                data[end - 4 : end], "big"
+            ):
                 self._sound.append((start, end))
             yield from self._message(start, body, min(end, len(data) + 4) - 4)
             start = end
@@ -73,7 +75,7 @@ class Messages:
         while at < end:
             name = bytes(data[at + 1 : at + 1 + data[at]])
             at += 1 + len(name)
-            if data[at : at + 1] != bytes([_STRING]):
+            if at >= end or data[at] != _STRING:
                 return
             size = int.from_bytes(data[at + 1 : at + 3], "big")
             yield name, at + 3, at + 3 + size

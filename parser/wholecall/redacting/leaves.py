@@ -28,6 +28,7 @@ _TOKEN = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*)("?)(\s*:)?|[{}\[\],]|[^\s"{}
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _FIELD = re.compile(rb"(data|event|id|retry|)(: ?)")
 _CODE = re.compile(rb"[0-9a-k]:(?=[\[{\"0-9tfn])")
+_OPENERS = (bytearray(b"{"), bytearray(b"["))
 _BARE = re.compile(rb"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|true|false|null|None|NaN|-?Infinity|DONE|undefined")
 
 
@@ -114,14 +115,14 @@ class Scan:
     """The scan of the values in one frame."""
 
     def __init__(self, region: Region, frame: Frame) -> None:
-        self._region = region
+        self.region = region
         self.frame = frame
         self._stack: list[_Open] = []
         self._key = ""
 
     def feed(self, start: int, end: int) -> Iterator[Leaf]:
         """Yield the strings between two places."""
-        for match in _TOKEN.finditer(self._region.data, start, end):
+        for match in _TOKEN.finditer(self.region.data, start, end):
             char = match.group()[:1]
             if char == b'"':
                 yield from self._string(match)
@@ -132,9 +133,7 @@ class Scan:
             elif char in b"}]":
                 self._key = self._stack.pop().key if self._stack else ""
             elif char != b"," and not _BARE.fullmatch(match.group()):
-                yield Leaf(
-                    self._region, *match.span(), self._key, self.frame, deep=self._deep, bare=True
-                )
+                yield Leaf(self.region, *match.span(), self._key, self.frame, deep=self._deep, bare=True)
             elif char == b"," and self._stack:
                 self._key = self._stack[-1].key
 
@@ -148,7 +147,7 @@ class Scan:
 
     def _string(self, match: re.Match[bytes]) -> Iterator[Leaf]:
         is_key = match[3] is not None
-        leaf = Leaf(self._region, *match.span(1), self._key, self.frame, is_key=is_key, deep=self._deep)
+        leaf = Leaf(self.region, *match.span(1), self._key, self.frame, is_key=is_key, deep=self._deep)
         leaf.counts = self._counts
         leaf.around = self._stack[-1].key if self._stack else ""
         if is_key:
@@ -163,7 +162,7 @@ class Scan:
 
 def _held(leaf: Leaf) -> Region | None:
     """Return what base64 holds if that is JSON and would be written so."""
-    coded = leaf.region.data[leaf.start : leaf.end]
+    coded = bytes(leaf.region.data[leaf.start : leaf.end])
     try:
         data = base64.b64decode(coded, validate=True)
     except (binascii.Error, ValueError):
@@ -193,7 +192,7 @@ def scan_lines(region: Region, framing: str) -> Iterator[Leaf]:
         else:
             coded = _CODE.match(region.data, start, end) if framing == "vercel" else None
             start = coded.end() if coded else start
-            fresh = coded is not None or region.data[start : start + 1] in (b"{", b"[")
+            fresh = coded is not None or region.data[start : start + 1] in _OPENERS
         if fresh:
             scan = Scan(region, Frame())
         yield from scan.feed(start, end)
@@ -201,7 +200,7 @@ def scan_lines(region: Region, framing: str) -> Iterator[Leaf]:
 
 def _field(scan: Scan, named: re.Match[bytes], end: int) -> Iterator[Leaf]:
     name = named[1].decode() or "comment"
-    leaf = Leaf(scan._region, named.end(), end, name, scan.frame, bare=True)
+    leaf = Leaf(scan.region, named.end(), end, name, scan.frame, bare=True)
     if name == "event":
         scan.frame.event = leaf.text
     if name != "retry":

@@ -107,7 +107,8 @@ class Letters(dict[int, int]):
         return text.translate(self)
 
     def _string(self, text: str) -> str:
-        pieces, done = [], 0
+        pieces: list[str] = []
+        done = 0
         for escape in _ESCAPE.finditer(text):
             pieces += (text[done : escape.start()].translate(self), self._escape(escape))
             done = escape.end()

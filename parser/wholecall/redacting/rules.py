@@ -14,28 +14,98 @@ __all__ = ["ARGUMENTS", "BASE64", "CODE", "is_key_word", "is_name", "is_text", "
 
 # Objects under these keys are arguments, and strings argument text.
 ARGUMENTS = frozenset(
-    """arguments args input parameters parsed_arguments partial_json inputText inputTextDelta argsTextDelta
-    rawInput toolInput toolArgs tool_input tool_args delta_arguments argument_delta""".split()
+    [
+        "arguments",
+        "args",
+        "input",
+        "parameters",
+        "parsed_arguments",
+        "partial_json",
+        "inputText",
+        "inputTextDelta",
+        "argsTextDelta",
+        "rawInput",
+        "toolInput",
+        "toolArgs",
+        "tool_input",
+        "tool_args",
+        "delta_arguments",
+        "argument_delta",
+    ]
 )
 CODE = frozenset({"code_interpreter"})  # what is under these is code, which the dialect puts into JSON
 BASE64 = frozenset({"bytes"})
 _NAMES = frozenset(
-    "name tool_name toolName toolCallName function_name namespace recipient server_label".split()
+    [
+        "name",
+        "tool_name",
+        "toolName",
+        "toolCallName",
+        "function_name",
+        "namespace",
+        "recipient",
+        "server_label",
+    ]
 )
 # The last part of a key (`finish_reason`, `finishReason`), or the whole key, under which words of the protocol are.
 _WORDS = frozenset(
-    """type types object role event model kind status state code phase reason index op jsonrpc method update
-    provider tier modality category version language execution encoding""".split()
+    [
+        "type",
+        "types",
+        "object",
+        "role",
+        "event",
+        "model",
+        "kind",
+        "status",
+        "state",
+        "code",
+        "phase",
+        "reason",
+        "index",
+        "op",
+        "jsonrpc",
+        "method",
+        "update",
+        "provider",
+        "tier",
+        "modality",
+        "category",
+        "version",
+        "language",
+        "execution",
+        "encoding",
+    ]
 )
 _FIRST = frozenset({"model"})  # the first part of one
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _COUNTS = re.compile(r"(?i).*(?:usage|metrics|billed_units|tokens).*")
 _TEXTS = frozenset(
-    """content text thinking reasoning reasoning_content delta refusal message output_text transcript summary
-    tool_plan response generated_text reasoningText parts textDelta thought""".split()
+    [
+        "content",
+        "text",
+        "thinking",
+        "reasoning",
+        "reasoning_content",
+        "delta",
+        "refusal",
+        "message",
+        "output_text",
+        "transcript",
+        "summary",
+        "tool_plan",
+        "response",
+        "generated_text",
+        "reasoningText",
+        "parts",
+        "textDelta",
+        "thought",
+    ]
 )
 # What LangChain's serialised objects are called, in a list under `id`.
-_CLASSES = frozenset("langchain langchain_core schema messages ai AIMessage AIMessageChunk".split())
+_CLASSES = frozenset(
+    ["langchain", "langchain_core", "schema", "messages", "ai", "AIMessage", "AIMessageChunk"]
+)
 _WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]-]*(?: [\w.-]+){0,2}")
 _NAME = re.compile(r"\s*[\w.:/@$-]*\s*")
 _KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,48}")

@@ -15,7 +15,21 @@ from wholecall.events import Event
 
 __all__ = ["shape"]
 
-_WORDS = frozenset("type kind dialect model reason provider_reason status flags edits anomalies usage".split())
+_WORDS = frozenset(
+    [
+        "type",
+        "kind",
+        "dialect",
+        "model",
+        "reason",
+        "provider_reason",
+        "status",
+        "flags",
+        "edits",
+        "anomalies",
+        "usage",
+    ]
+)
 _LABELS = frozenset({"id", "name", "namespace"})
 
 
@@ -23,7 +37,8 @@ def shape(events: Iterable[Event[Any]]) -> list[Any]:
     """Return the events of one stream without their letters."""
     labels: dict[tuple[str, str], int] = {}
     return [
-        {key: _of(key, value, labels) for key, value in msgspec.to_builtins(event).items()} for event in events
+        {key: _of(key, value, labels) for key, value in msgspec.to_builtins(event).items()}
+        for event in events
     ]
 
 

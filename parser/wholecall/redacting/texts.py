@@ -68,7 +68,12 @@ class Text:
         whole = "".join(self.pieces)
         other = letters.plain(whole) if self.free else letters.arguments(whole)
         return [
-            (leaf, letters.arguments(leaf.text) if self._begins_anew(leaf, at) else other[at : at + len(leaf.text)])
+            (
+                leaf,
+                letters.arguments(leaf.text)
+                if self._begins_anew(leaf, at)
+                else other[at : at + len(leaf.text)],
+            )
             for leaf, at in self.parts
         ]
 
