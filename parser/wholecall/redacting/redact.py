@@ -23,7 +23,16 @@ from wholecall.recordings.model import Chunk, Recording, Request
 from wholecall.redacting.binary import Messages
 from wholecall.redacting.leaves import Leaf, Region, scan_lines
 from wholecall.redacting.letters import Letters
-from wholecall.redacting.rules import ARGUMENTS, CODE, is_counted, is_key_word, is_name, is_text, is_word
+from wholecall.redacting.rules import (
+    ARGUMENTS,
+    CODE,
+    is_counted,
+    is_key_word,
+    is_name,
+    is_text,
+    is_word,
+    named_type,
+)
 from wholecall.redacting.shapes import shape
 from wholecall.redacting.spelling import respelled
 from wholecall.redacting.texts import texts_of
@@ -155,7 +164,8 @@ class _Stream:
             return True
         if is_name(leaf.key, leaf.text):
             return not self._redaction.names
-        return is_word(leaf.key, leaf.text)
+        named = self._redaction.names and named_type(leaf.key, leaf.around, leaf.text)
+        return not named and is_word(leaf.key, leaf.text)
 
     def _replace(self, leaves: list[Leaf]) -> None:
         values = [leaf for leaf in leaves if not (leaf.is_key or leaf.deep or leaf.bare)]
@@ -178,6 +188,8 @@ class _Stream:
         letters, text = self._letters, leaf.text
         if leaf.deep or leaf.bare or leaf.is_key:
             return letters.plain(text)
+        if kept := named_type(leaf.key, leaf.around, text):
+            return text[:kept] + letters.plain(text[kept:])
         if leaf.key == "jsonPath":
             return "".join(
                 part if _DIGITS_OF_PATH.fullmatch(part) else part.translate(letters)

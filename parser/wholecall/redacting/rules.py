@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["ARGUMENTS", "BASE64", "CODE", "is_key_word", "is_name", "is_text", "is_word"]
+__all__ = ["ARGUMENTS", "BASE64", "CODE", "is_key_word", "is_name", "is_text", "is_word", "named_type"]
 
 # Objects under these keys are arguments, and strings argument text.
 ARGUMENTS = frozenset(
@@ -106,6 +106,7 @@ _TEXTS = frozenset(
 _CLASSES = frozenset(
     ["langchain", "langchain_core", "schema", "messages", "ai", "AIMessage", "AIMessageChunk"]
 )
+_NAMED_TYPE = "tool-"  # behind it stands the name of a tool, in whole messages of the Vercel AI SDK
 _WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]-]*(?: [\w.-]+){0,2}")
 _NAME = re.compile(r"\s*[\w.:/@$-]*\s*")
 _KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,48}")
@@ -136,6 +137,12 @@ def is_counted(text: str) -> bool:
 def is_name(key: str, text: str) -> bool:
     """Whether a value is the name of a tool, or of what else a provider names."""
     return key in _NAMES and _NAME.fullmatch(text) is not None
+
+
+def named_type(key: str, around: str, text: str) -> int:
+    """Return how many characters of a type come before the name of a tool, 0 where none is in it."""
+    is_named = key == "type" and around == "parts" and text.startswith(_NAMED_TYPE)
+    return len(_NAMED_TYPE) if is_named else 0
 
 
 def is_text(key: str) -> bool:
