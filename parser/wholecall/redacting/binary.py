@@ -43,7 +43,9 @@ class Messages:
         start, data = 0, self._data
         while start < len(data):
             head = bytes(data[start : start + PRELUDE_BYTES])
-            if not is_prelude(head) or len(head) < PRELUDE_BYTES:
+            if len(head) < PRELUDE_BYTES:
+                return
+            if not is_prelude(head):
                 raise ValueError(f"the lengths of the message at byte {start:,} are damaged")
             end, body = start + int.from_bytes(head[:4], "big"), start + PRELUDE_BYTES
             body += int.from_bytes(head[4:8], "big")
@@ -59,7 +61,7 @@ class Messages:
     def _message(self, start: int, body: int, end: int) -> Iterator[Leaf]:
         frame = Frame()
         told: list[tuple[int, int]] = []
-        for name, first, last in self._headers(start + PRELUDE_BYTES, body):
+        for name, first, last in self._headers(start + PRELUDE_BYTES, min(body, len(self._data))):
             if name == _EVENT:
                 frame.event = self._data[first:last].decode("utf-8", "replace")
             elif name == _TOLD:
