@@ -139,7 +139,16 @@ class TestStreams:
 
     def test_secrets_are_gone(self) -> None:
         """No word of texts, ids, arguments, comments, errors and unknown members is in the result."""
-        words = ["Marigold", "Zanzibar", "Harrison", "Philately", "Bletchley", "Ottoline", "Quagmire", "Kingfisher"]
+        words = [
+            "Marigold",
+            "Zanzibar",
+            "Harrison",
+            "Philately",
+            "Bletchley",
+            "Ottoline",
+            "Quagmire",
+            "Kingfisher",
+        ]
         data = (
             b": Kingfisher\nid: Quagmire\n"
             + sse(
