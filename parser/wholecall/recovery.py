@@ -28,7 +28,7 @@ from wholecall.events import Edit
 from wholecall.tokens import SPACES, Token, scan, spell
 from wholecall.vocabulary import DropReason, EditKind
 
-__all__ = ["Fault", "Recovered", "peel", "recover"]
+__all__ = ["SPECIAL_TOKENS", "Fault", "Recovered", "peel", "recover"]
 
 
 class Recovered(NamedTuple):
@@ -88,7 +88,7 @@ def recover(text: str) -> Recovered | Fault:
 # --- the envelope --------------------------------------------------------------------------------------
 
 # What servers leave behind when they cut a model's output into calls.
-_SPECIAL_TOKENS = (
+SPECIAL_TOKENS = (
     *("<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "</s>"),  # ChatML, GPT, Llama, Mistral
     *("<|call|>", "<|end|>", "<|return|>"),  # Harmony
     *("<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|python_end|>"),  # Llama 3 and 4
@@ -110,7 +110,7 @@ def peel(raw: str) -> tuple[int, int, list[Edit]]:
     while len(edits) <= _MAX_SPECIAL_TOKENS:
         first, last = start, end
         fence = None if fenced else _FENCE.match(raw, start, end)
-        token = next((token for token in _SPECIAL_TOKENS if raw.endswith(token, start, end)), None)
+        token = next((token for token in SPECIAL_TOKENS if raw.endswith(token, start, end)), None)
         if token is not None:
             last = end - len(token)
             edits.append(Edit("special_token", last))

@@ -25,7 +25,7 @@ from wholecall.recordings.model import Recording
 from wholecall.recordings.reading import read
 from wholecall.stream import ToolCallParser
 
-__all__ = ["Chunking", "replay"]
+__all__ = ["Chunking", "dialect_of", "replay"]
 
 
 class Chunking(msgspec.Struct, frozen=True):
@@ -117,17 +117,17 @@ def replay(
     ToolCallParser(dialect, framing=framing)  # to refuse at once what is not known
 
     def events_of(one: Recording) -> Generator[Event]:
-        chosen = _known(one.dialect) if dialect == "auto" else dialect
+        chosen = dialect_of(one) if dialect == "auto" else dialect
         source = chunking.cut(chunk for _, chunk in one.chunks)
         return events(source, chosen, framing=framing, policy=policy, limits=limits)
 
     return events_of(recording) if isinstance(recording, Recording) else _all(recording, events_of)
 
 
-def _known(hint: str | None) -> str:
-    """Return the dialect that a recording names, or what finds it where the name is not known here."""
+def dialect_of(recording: Recording) -> str:
+    """Return the dialect that a recording names, `"auto"` where it names none or one that is not known here."""
     try:
-        return "auto" if hint is None else named(hint).name
+        return "auto" if recording.dialect is None else named(recording.dialect).name
     except UnknownDialect:
         return "auto"
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from wholecall.cli import convert, diff, fuzz, history, inspect, lint, record, replay
+from wholecall.cli import convert, diff, fuzz, history, inspect, lint, record, redact, replay
 from wholecall.cli.out import UNREADABLE, complain, silence
 
 __all__ = ["main"]
@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (replay, inspect, lint, diff, fuzz, record, convert, history):
+    for command in (replay, inspect, lint, diff, fuzz, record, convert, redact, history):
         command.add_command(commands)
     return parser
 

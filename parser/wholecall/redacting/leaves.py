@@ -1,0 +1,207 @@
+"""The strings of a recorded stream: where each stands in the bytes, and under which key.
+
+Theory of operation
+-------------------
+Nothing is decoded as a whole: a tolerant scan cuts the bytes into JSON tokens, so what is damaged, cut, or no
+JSON at all is found too, and whatever is put in the place of a string leaves every other byte where it was. Lines
+of server-sent events lose the field before the value. A new event, and a line that begins an object or array,
+starts anew, so damage ends there. A message of a binary event stream is a region of its own, base64 that
+holds JSON a region inside another one.
+
+A value is `deep` inside an object that holds arguments: the keys are the model's own there.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from wholecall.redacting.rules import ARGUMENTS, BASE64, is_count
+from wholecall.redacting.spelling import Units, units
+
+__all__ = ["Frame", "Leaf", "Region", "scan_lines", "scan_value"]
+
+_TOKEN = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*)("?)(\s*:)?|[{}\[\],]|[^\s"{}\[\],:]+')
+_LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
+_FIELD = re.compile(rb"(data|event|id|retry|)(: ?)")
+_CODE = re.compile(rb"[0-9a-k]:(?=[\[{\"0-9tfn])")
+_OPENERS = (bytearray(b"{"), bytearray(b"["))
+_BARE = re.compile(rb"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|true|false|null|None|NaN|-?Infinity|DONE|undefined")
+
+
+@dataclass(eq=False)
+class Region:
+    """Bytes that strings stand in.
+
+    Attributes:
+        data: the bytes; changed in place, never in size.
+        offset: where it begins in the stream; of what base64 holds, where that begins.
+        around: the region whose base64 holds these bytes, and where in it, or None.
+    """
+
+    data: bytearray
+    offset: int = 0
+    around: tuple[Region, int, int] | None = None
+
+    def close(self) -> None:
+        """Write what base64 holds back into it."""
+        if self.around is not None:
+            region, start, end = self.around
+            region.data[start:end] = base64.b64encode(self.data)
+
+
+@dataclass(eq=False)
+class Frame:
+    """What the strings of one frame share: its event's name, the one on the wire or its `type`."""
+
+    event: str = ""
+
+
+@dataclass(eq=False)
+class Leaf:
+    """One string, or bare words where JSON has none.
+
+    Attributes:
+        region, start, end: where what is between the quotes stands.
+        raw: these bytes as text; bytes that are no UTF-8 as surrogates.
+        key: the name of the member whose value it is, "" without one.
+        frame: its frame.
+        is_key: whether it is the name of a member.
+        deep: whether it is part of an argument object.
+        counts: whether it is part of an object that tells what was used.
+        around: the name of the member whose value the object around it is.
+        bare: whether it stands without quotes; `key` then tells the field of a line, if it is one.
+    """
+
+    region: Region
+    start: int
+    end: int
+    key: str
+    frame: Frame
+    is_key: bool = False
+    deep: bool = False
+    bare: bool = False
+    counts: bool = False
+    around: str = ""
+    raw: str = field(init=False)
+    text: str = field(init=False)
+    spelled: Units | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.raw = self.text = self.region.data[self.start : self.end].decode("utf-8", "surrogateescape")
+        if ("\\" in self.raw and not self.bare) or not self.raw.isascii():
+            self.spelled = [(c, c) for c in self.raw] if self.bare else units(self.raw)
+            self.text = "".join(char for char, _ in self.spelled)
+
+    @property
+    def place(self) -> int:
+        """Where it stands in the stream."""
+        return self.region.offset + (0 if self.region.around else self.start)
+
+
+@dataclass
+class _Open:
+    """An object or array that is not closed."""
+
+    key: str
+    deep: bool
+    counts: bool
+
+
+class Scan:
+    """The scan of the values in one frame."""
+
+    def __init__(self, region: Region, frame: Frame) -> None:
+        self.region = region
+        self.frame = frame
+        self._stack: list[_Open] = []
+        self._key = ""
+
+    def feed(self, start: int, end: int) -> Iterator[Leaf]:
+        """Yield the strings between two places."""
+        for match in _TOKEN.finditer(self.region.data, start, end):
+            char = match.group()[:1]
+            if char == b'"':
+                yield from self._string(match)
+            elif char in b"{[":
+                deep = self._deep or self._key in ARGUMENTS
+                counts = self._counts or is_count(self._key)
+                self._stack.append(_Open(self._key, deep, counts and not deep))
+            elif char in b"}]":
+                self._key = self._stack.pop().key if self._stack else ""
+            elif char != b"," and not _BARE.fullmatch(match.group()):
+                yield Leaf(self.region, *match.span(), self._key, self.frame, deep=self._deep, bare=True)
+            elif char == b"," and self._stack:
+                self._key = self._stack[-1].key
+
+    @property
+    def _deep(self) -> bool:
+        return bool(self._stack) and self._stack[-1].deep
+
+    @property
+    def _counts(self) -> bool:
+        return bool(self._stack) and self._stack[-1].counts
+
+    def _string(self, match: re.Match[bytes]) -> Iterator[Leaf]:
+        is_key = match[3] is not None
+        leaf = Leaf(self.region, *match.span(1), self._key, self.frame, is_key=is_key, deep=self._deep)
+        leaf.counts = self._counts
+        leaf.around = self._stack[-1].key if self._stack else ""
+        if is_key:
+            self._key = leaf.text
+        elif leaf.key in BASE64 and not leaf.deep and (inner := _held(leaf)):
+            yield from scan_value(inner, self.frame)
+            return
+        elif leaf.key == "type" and len(self._stack) == 1:
+            self.frame.event = leaf.text
+        yield leaf
+
+
+def _held(leaf: Leaf) -> Region | None:
+    """Return what base64 holds if that is JSON and would be written so."""
+    coded = bytes(leaf.region.data[leaf.start : leaf.end])
+    try:
+        data = base64.b64decode(coded, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    if data[:1] != b"{" or base64.b64encode(data) != coded:
+        return None
+    return Region(bytearray(data), leaf.place, (leaf.region, leaf.start, leaf.end))
+
+
+def scan_value(region: Region, frame: Frame) -> Iterator[Leaf]:
+    """Yield the strings of JSON that fills a region."""
+    yield from Scan(region, frame).feed(0, len(region.data))
+
+
+def scan_lines(region: Region, framing: str) -> Iterator[Leaf]:
+    """Yield the strings of text: of server-sent events, of JSON, of coded lines."""
+    scan = Scan(region, Frame())
+    for line in _LINE.finditer(region.data):
+        start, end = line.span(1)
+        if framing == "sse":
+            named = _FIELD.match(region.data, start, end)
+            if named and named[1] != b"data":
+                yield from _field(scan, named, end)
+                continue
+            start = named.end() if named else start
+            fresh = start == end
+        else:
+            coded = _CODE.match(region.data, start, end) if framing == "vercel" else None
+            start = coded.end() if coded else start
+            fresh = coded is not None or region.data[start : start + 1] in _OPENERS
+        if fresh:
+            scan = Scan(region, Frame())
+        yield from scan.feed(start, end)
+
+
+def _field(scan: Scan, named: re.Match[bytes], end: int) -> Iterator[Leaf]:
+    name = named[1].decode() or "comment"
+    leaf = Leaf(scan.region, named.end(), end, name, scan.frame, bare=True)
+    if name == "event":
+        scan.frame.event = leaf.text
+    if name != "retry":
+        yield leaf

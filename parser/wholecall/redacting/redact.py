@@ -1,0 +1,213 @@
+"""Recordings without what they tell: the same stream, of other letters.
+
+Theory of operation
+-------------------
+The strings of the stream are found in its bytes (`leaves`, `binary`), and each is kept, or replaced by its
+substitute (`rules`, `letters`) of the same size; the text of a call as one (`texts`). Then the result is parsed as
+the original was: the events must be the same but for the letters, or the recording is refused. So nothing that is
+published tells another story, and what this module does not understand does no harm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from wholecall.errors import BadRecording
+from wholecall.framing import sniff
+from wholecall.recordings.model import Chunk, Recording, Request
+from wholecall.redacting.binary import Messages
+from wholecall.redacting.leaves import Leaf, Region, scan_lines
+from wholecall.redacting.letters import Letters
+from wholecall.redacting.rules import (
+    ARGUMENTS,
+    CODE,
+    is_counted,
+    is_key_word,
+    is_name,
+    is_text,
+    is_word,
+    named_type,
+)
+from wholecall.redacting.shapes import shape
+from wholecall.redacting.spelling import respelled
+from wholecall.redacting.texts import texts_of
+from wholecall.replay import dialect_of
+from wholecall.timeline import Step, timeline
+
+__all__ = ["Redaction", "redact"]
+
+_HEAD = 4096
+_TIME = re.compile(r"[\d\-+:.TZ ]+")
+_DIGITS_OF_PATH = re.compile(r"(\[\d+\])")
+
+
+class Redaction(msgspec.Struct, frozen=True):
+    """What is replaced, and by what.
+
+    Attributes:
+        seed: of the substitution; equal seeds give equal ones.
+        names: whether names of tools are replaced, too.
+        keep_text: whether what the model says and thinks is kept.
+    """
+
+    seed: str
+    names: bool = False
+    keep_text: bool = False
+
+
+def redact(recording: Recording, redaction: Redaction) -> Recording:
+    """Return a recording with other letters, in the same chunks at the same times.
+
+    Args:
+        recording: whose chunks are taken.
+        redaction: what is replaced.
+
+    Raises:
+        BadRecording: it is damaged, or would not be the same stream any more; the message names it.
+    """
+    chunks = list(recording.chunks)
+    data = b"".join(chunk for _, chunk in chunks)
+    letters = Letters(redaction.seed)
+    dialect = dialect_of(recording)
+    before = list(timeline([(None, data)], dialect))
+    try:
+        other = _Stream(data, before, letters, redaction).substituted()
+    except ValueError as error:
+        raise BadRecording(f"{recording.name}: it cannot be redacted, {error}") from None
+    after = list(timeline([(None, other)], dialect))
+    if len(other) != len(data) or _shapes(before) != _shapes(after):
+        raise BadRecording(f"{recording.name}: it cannot be redacted, its events would be others")
+    return Recording(
+        name=recording.name,
+        chunks=_cut(other, chunks),
+        form=recording.form,
+        dialect=recording.dialect,
+        provider=recording.provider,
+        request=_asked(recording.request),
+        status=recording.status,
+        content_type=recording.content_type,
+        meta=_meta(recording.meta, letters),
+    )
+
+
+def _cut(data: bytes, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    start = 0
+    for at, chunk in chunks:
+        yield at, data[start : start + len(chunk)]
+        start += len(chunk)
+
+
+def _shapes(steps: Iterable[Step]) -> list[Any]:
+    return shape(event for step in steps for event in step.events)
+
+
+def _asked(request: Request | None) -> Request | None:
+    """Return a request without the user, the query and the fragment of its URL."""
+    if request is None or request.url is None:
+        return request
+    try:
+        parts = urlsplit(request.url)
+        host = parts.netloc.rpartition("@")[2]
+        return Request(request.method, urlunsplit((parts.scheme, host, parts.path, "", "")))
+    except ValueError:
+        return Request(request.method, None)
+
+
+def _meta(value: Any, letters: Letters) -> Any:
+    """Return JSON with other letters in all texts but times."""
+    if isinstance(value, dict):
+        return {key: _meta(one, letters) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_meta(one, letters) for one in value]
+    if isinstance(value, str) and not _TIME.fullmatch(value):
+        return letters.plain(value)
+    return value
+
+
+class _Stream:
+    """The bytes of a stream and the strings in it."""
+
+    def __init__(self, data: bytes, steps: list[Step], letters: Letters, redaction: Redaction) -> None:
+        self._data = bytearray(data)
+        self._steps = steps
+        self._letters = letters
+        self._redaction = redaction
+
+    def substituted(self) -> bytes:
+        """Return the bytes with other letters.
+
+        Raises:
+            ValueError: its strings cannot be found.
+        """
+        framing = sniff(bytes(self._data[:_HEAD])) or "sse"
+        messages = Messages(self._data) if framing == "eventstream" else None
+        found = messages.leaves() if messages else scan_lines(Region(self._data), framing)
+        leaves = [leaf for leaf in found if leaf.text and not self._is_kept(leaf)]
+        self._replace(leaves)
+        for region in {leaf.region: None for leaf in leaves}:
+            region.close()
+        if messages:
+            messages.close()
+        return bytes(self._data)
+
+    def _is_kept(self, leaf: Leaf) -> bool:
+        if leaf.deep:
+            return False
+        if leaf.is_key:
+            return is_key_word(leaf.text)
+        if leaf.counts and is_counted(leaf.text):
+            return True
+        if is_name(leaf.key, leaf.text):
+            return not self._redaction.names
+        named = self._redaction.names and named_type(leaf.key, leaf.around, leaf.text)
+        return not named and is_word(leaf.key, leaf.text)
+
+    def _replace(self, leaves: list[Leaf]) -> None:
+        values = [leaf for leaf in leaves if not (leaf.is_key or leaf.deep or leaf.bare)]
+        texts = texts_of(self._steps, values)
+        free = {"".join(text.pieces) for text in texts if text.free}
+        found = {leaf: other for text in texts for leaf, other in text.substituted(self._letters)}
+        last = ("", "")
+        for leaf in leaves:
+            other = found.get(leaf)
+            if other is None and leaf.text == last[0] and leaf.key not in ("", "id"):
+                other = last[1]  # a repetition
+            if other is None:
+                other = self._alone(leaf, free)
+            else:
+                last = leaf.text, other
+            _put(leaf, other)
+
+    def _alone(self, leaf: Leaf, free: set[str]) -> str:
+        """Return the substitute of a string that is no piece of a call's text."""
+        letters, text = self._letters, leaf.text
+        if leaf.deep or leaf.bare or leaf.is_key:
+            return letters.plain(text)
+        if kept := named_type(leaf.key, leaf.around, text):
+            return text[:kept] + letters.plain(text[kept:])
+        if leaf.key == "jsonPath":
+            return "".join(
+                part if _DIGITS_OF_PATH.fullmatch(part) else part.translate(letters)
+                for part in _DIGITS_OF_PATH.split(text)
+            )
+        if _is_arguments(leaf) and text not in free:
+            return letters.arguments(text)
+        return text if self._redaction.keep_text and is_text(leaf.key) else letters.plain(text)
+
+
+def _is_arguments(leaf: Leaf) -> bool:
+    told = leaf.frame.event.lower()
+    if leaf.around in CODE:
+        return False
+    return leaf.key in ARGUMENTS or (leaf.key == "delta" and ("argument" in told or "input" in told))
+
+
+def _put(leaf: Leaf, other: str) -> None:
+    """Write a substitute in the place of a string."""
+    raw = other if leaf.spelled is None else respelled(leaf.spelled, other)
+    leaf.region.data[leaf.start : leaf.end] = raw.encode("utf-8", "surrogateescape")

@@ -1,0 +1,155 @@
+"""What is kept and what is not: by the key that a string stands under.
+
+Theory of operation. Dialects match on words: types, roles, reasons, states. They stand under keys of their
+own, look like words, and are kept. Whatever stands under any other key is replaced, known or not, so what a
+provider adds tomorrow is not published.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+__all__ = ["ARGUMENTS", "BASE64", "CODE", "is_key_word", "is_name", "is_text", "is_word", "named_type"]
+
+# Objects under these keys are arguments, and strings argument text.
+ARGUMENTS = frozenset(
+    [
+        "arguments",
+        "args",
+        "input",
+        "parameters",
+        "parsed_arguments",
+        "partial_json",
+        "inputText",
+        "inputTextDelta",
+        "argsTextDelta",
+        "rawInput",
+        "toolInput",
+        "toolArgs",
+        "tool_input",
+        "tool_args",
+        "delta_arguments",
+        "argument_delta",
+    ]
+)
+CODE = frozenset({"code_interpreter"})  # what is under these is code, which the dialect puts into JSON
+BASE64 = frozenset({"bytes"})
+_NAMES = frozenset(
+    [
+        "name",
+        "tool_name",
+        "toolName",
+        "toolCallName",
+        "function_name",
+        "namespace",
+        "recipient",
+        "server_label",
+    ]
+)
+# The last part of a key (`finish_reason`, `finishReason`), or the whole key, under which words of the protocol are.
+_WORDS = frozenset(
+    [
+        "type",
+        "types",
+        "object",
+        "role",
+        "event",
+        "model",
+        "kind",
+        "status",
+        "state",
+        "code",
+        "phase",
+        "reason",
+        "index",
+        "op",
+        "jsonrpc",
+        "method",
+        "update",
+        "provider",
+        "tier",
+        "modality",
+        "category",
+        "version",
+        "language",
+        "execution",
+        "encoding",
+    ]
+)
+_FIRST = frozenset({"model"})  # the first part of one
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_COUNTS = re.compile(r"(?i).*(?:usage|metrics|billed_units|tokens).*")
+_TEXTS = frozenset(
+    [
+        "content",
+        "text",
+        "thinking",
+        "reasoning",
+        "reasoning_content",
+        "delta",
+        "refusal",
+        "message",
+        "output_text",
+        "transcript",
+        "summary",
+        "tool_plan",
+        "response",
+        "generated_text",
+        "reasoningText",
+        "parts",
+        "textDelta",
+        "thought",
+    ]
+)
+# What LangChain's serialised objects are called, in a list under `id`.
+_CLASSES = frozenset(
+    ["langchain", "langchain_core", "schema", "messages", "ai", "AIMessage", "AIMessageChunk"]
+)
+_NAMED_TYPE = "tool-"  # behind it stands the name of a tool, in whole messages of the Vercel AI SDK
+_WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]-]*(?: [\w.-]+){0,2}")
+_NAME = re.compile(r"\s*[\w.:/@$-]*\s*")
+_KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,48}")
+
+
+def is_word(key: str, text: str) -> bool:
+    """Whether a value is a word of the protocol."""
+    return text in _CLASSES if key == "id" else _stands_for_words(key) and is_counted(text)
+
+
+@cache
+def _stands_for_words(key: str) -> bool:
+    parts = [part.lower() for part in _PARTS.findall(key)] or [""]
+    return parts[-1] in _WORDS or parts[0] in _FIRST
+
+
+@cache
+def is_count(key: str) -> bool:
+    """Whether an object under a key counts what was used; words in it are of the protocol."""
+    return _COUNTS.fullmatch(key) is not None
+
+
+def is_counted(text: str) -> bool:
+    """Whether a text in such an object is a word or a number."""
+    return _WORD.fullmatch(text) is not None
+
+
+def is_name(key: str, text: str) -> bool:
+    """Whether a value is the name of a tool, or of what else a provider names."""
+    return key in _NAMES and _NAME.fullmatch(text) is not None
+
+
+def named_type(key: str, around: str, text: str) -> int:
+    """Return how many characters of a type come before the name of a tool, 0 where none is in it."""
+    is_named = key == "type" and around == "parts" and text.startswith(_NAMED_TYPE)
+    return len(_NAMED_TYPE) if is_named else 0
+
+
+def is_text(key: str) -> bool:
+    """Whether values under a key are what a model says or thinks."""
+    return key in _TEXTS
+
+
+def is_key_word(text: str) -> bool:
+    """Whether a key looks like one of a protocol, not like an id or a text."""
+    return _KEY.fullmatch(text) is not None

@@ -1,0 +1,61 @@
+"""What of events does not depend on letters: all but the texts, and of these the sizes.
+
+Theory of operation. Words of our own and of the protocol are compared as they are, ids and names by which of
+them are equal, everything else by its number of characters; what is no text counts as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from wholecall.events import Event
+
+__all__ = ["shape"]
+
+_WORDS = frozenset(
+    [
+        "type",
+        "kind",
+        "dialect",
+        "model",
+        "reason",
+        "provider_reason",
+        "status",
+        "flags",
+        "edits",
+        "anomalies",
+        "usage",
+    ]
+)
+_LABELS = frozenset({"id", "name", "namespace"})
+
+
+def shape(events: Iterable[Event[Any]]) -> list[Any]:
+    """Return the events of one stream without their letters."""
+    labels: dict[tuple[str, str], int] = {}
+    return [
+        {key: _of(key, value, labels) for key, value in msgspec.to_builtins(event).items()}
+        for event in events
+    ]
+
+
+def _of(key: str, value: Any, labels: dict[tuple[str, str], int]) -> Any:
+    if key in _WORDS:
+        return value
+    if key in _LABELS and isinstance(value, str):
+        return labels.setdefault((key, value), len(labels)), len(value)
+    return _sizes(value)
+
+
+def _sizes(value: Any) -> Any:
+    """Return a value of JSON with the sizes of its texts."""
+    if isinstance(value, str):
+        return ("text", len(value))
+    if isinstance(value, dict):
+        return [(len(key), _sizes(one)) for key, one in value.items()]
+    if isinstance(value, list):
+        return [_sizes(one) for one in value]
+    return value

@@ -1,0 +1,354 @@
+from __future__ import annotations
+
+import base64
+import json
+import re
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import pytest
+
+from tests.support import bless
+from wholecall import BadRecording, ToolCall
+from wholecall.cli import main
+from wholecall.recordings import Recording, Request, read
+from wholecall.recordings.model import Chunk
+from wholecall.redacting import Redaction, redact
+from wholecall.redacting.letters import Letters
+from wholecall.replay import replay
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LETTERS = Letters("seed")
+MIXED = 'Paris été 東京 Жук ß Ωmega 😀\U0001d504 "x" 2024-01 \t\\n'
+
+
+def recorded(data: bytes, **known: Any) -> Recording:
+    """Return a recording of one chunk."""
+    chunks: list[Chunk] = [(None, data)]
+    return Recording(name="made", chunks=iter(chunks), **known)
+
+
+def redacted(data: bytes, **options: Any) -> bytes:
+    """Return the bytes of a stream, redacted."""
+    return b"".join(chunk for _, chunk in redact(recorded(data), Redaction("seed", **options)).chunks)
+
+
+def chunk(**delta: Any) -> dict[str, Any]:
+    """Return a chunk of a chat completion."""
+    choice = {"index": 0, "delta": delta, "finish_reason": None}
+    return {
+        "id": "chatcmpl-Marigold77",
+        "object": "chat.completion.chunk",
+        "model": "beam-2",
+        "choices": [choice],
+    }
+
+
+def sse(*payloads: Any, ascii: bool = False) -> bytes:  # noqa: A002
+    """Return payloads as a stream of server-sent events."""
+    lines = [f"data: {json.dumps(one, ensure_ascii=ascii)}\n\n" for one in payloads]
+    return "".join((*lines, "data: [DONE]\n\n")).encode("utf-8", "surrogatepass")
+
+
+def call(*fragments: str, ascii: bool = False) -> bytes:  # noqa: A002
+    """Return a stream with one call whose arguments come in these fragments."""
+    first = {"index": 0, "id": "call_Zanzibar", "type": "function", "function": {"name": "book_ferry"}}
+    said = [{"index": 0, "function": {"arguments": text}} for text in fragments]
+    ended = chunk()
+    ended["choices"][0]["finish_reason"] = "tool_calls"
+    return sse(*(chunk(tool_calls=[one]) for one in (first, *said)), ended, ascii=ascii)
+
+
+def arguments(data: bytes) -> ToolCall:
+    """Return the one call of a stream."""
+    (found,) = [event for event in replay(recorded(data)) if isinstance(event, ToolCall)]
+    return found
+
+
+class TestLetters:
+    """The substitution of characters."""
+
+    def test_every_letter_and_digit_is_another_one_of_its_kind(self) -> None:
+        """No letter of ASCII, no digit stays, and none is lost."""
+        for kind in ("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"):
+            others = LETTERS.plain(kind)
+            assert sorted(kind) == sorted(others)
+            assert not [one for one, other in zip(kind, others, strict=True) if one == other]
+
+    def test_sizes_and_cases_stay(self) -> None:
+        """A character has as many bytes as before in UTF-8 and UTF-16, and the same case."""
+        others = LETTERS.plain(MIXED)
+
+        assert [len(char.encode()) for char in MIXED] == [len(char.encode()) for char in others]
+        assert [len(char.encode("utf-16")) for char in MIXED] == [
+            len(char.encode("utf-16")) for char in others
+        ]
+        assert [char.isupper() for char in MIXED if ord(char) < 0x10000] == [
+            char.isupper() for char in others if ord(char) < 0x10000
+        ]
+        assert all(one != other for one, other in zip(MIXED, others, strict=True) if one.isalnum())
+
+    @pytest.mark.parametrize("size", range(len(MIXED)))
+    def test_fragments_add_up(self, size: int) -> None:
+        """The substitutes of two parts are the substitute of the whole."""
+        assert LETTERS.plain(MIXED) == LETTERS.plain(MIXED[:size]) + LETTERS.plain(MIXED[size:])
+
+    def test_halves_of_a_pair_add_up(self) -> None:
+        """A character beyond the BMP that comes in two halves is the one that comes whole."""
+        halves = LETTERS.plain("\ud83d") + LETTERS.plain("\ude00")
+
+        assert LETTERS.plain("\U0001f600") == halves.encode("utf-16", "surrogatepass").decode("utf-16")
+
+    def test_different_characters_stay_different(self) -> None:
+        """No two characters of the BMP have one substitute."""
+        every = [chr(code) for code in range(0x10000)]
+
+        assert len(every) == len({LETTERS.plain(f"-{char}") for char in every})
+
+    @pytest.mark.parametrize(
+        ("text", "kept"),
+        [
+            ('{"a": true, "b": [null, 1.5e-7, -20]}', '{"#": true, "#": [null, 1.5e-7, -20]}'),
+            ("{'a': True, 'b': None}", "{'#': True, '#': None}"),
+            ('{"true": "null 12"}', '{"####": "#### ##"}'),
+            (r'{"a\n\"b": "\d\u00e9"}', r'{"#\n\"#": "\d\u####"}'),
+            ('{"a": tru', '{"#": tru'),
+            ('{"a": "tru', '{"#": "###'),
+            (r'"{\"a\": true, \"b\": \"true\"}"', r'"{\"#\": true, \"#\": \"####\"}"'),
+            ('{"a": 1}<|im_end|>', '{"#": 1}<|im_end|>'),
+            ("null", "null"),
+        ],
+    )
+    def test_argument_text_stays_json(self, text: str, kept: str) -> None:
+        """Outside strings numbers, literals and special tokens stay, inside them escapes; all else goes."""
+        found = LETTERS.arguments(text)
+        shown = re.escape(kept).replace(r"\#", r"(?=[a-z0-9])\w")
+
+        assert re.fullmatch(shown, found), found
+        assert "#" not in kept or text != found
+
+    def test_seeds_give_other_letters(self) -> None:
+        """A seed decides the substitution, and nothing else does."""
+        assert Letters("a").plain(MIXED) == Letters("a").plain(MIXED) != Letters("b").plain(MIXED)
+
+
+class TestStreams:
+    """What becomes of streams."""
+
+    def test_secrets_are_gone(self) -> None:
+        """No word of texts, ids, arguments, comments, errors and unknown members is in the result."""
+        words = [
+            "Marigold",
+            "Zanzibar",
+            "Harrison",
+            "Philately",
+            "Bletchley",
+            "Ottoline",
+            "Quagmire",
+            "Kingfisher",
+        ]
+        data = (
+            b": Kingfisher\nid: Quagmire\n"
+            + sse(
+                chunk(content="Dear Harrison"),
+                {**chunk(reasoning_content="Philately"), "user": "Bletchley", "x": {"y": ["Quagmire 9"]}},
+            )[:-14]
+            + call('{"Ottoline": "Bletch', 'ley", "n": [true, "Philately"]}')[:-14]
+            + b'data: {"error": {"message": "Ottoline", "code": "server_error"}}\n\nKingfisher\n\n'
+        )
+        found = redacted(data)
+
+        assert all(word.encode() in data for word in words)
+        assert not [word for word in words if word.lower().encode() in found.lower()]
+        assert len(data) == len(found)
+        assert b"server_error" in found
+        assert b'"name": "book_ferry"' in found
+
+    def test_literals_may_come_in_pieces(self) -> None:
+        """A literal that is split over frames stays, the same letters in a string do not."""
+        found = arguments(redacted(call('{"a": t', "ru", 'e, "b": "t', "ru", 'e"}')))
+        first, second = found.arguments.values()
+
+        assert ("exact", True) == (found.status, first)
+        assert len(second) == 4
+        assert second != "true"
+
+    def test_spellings_stay(self) -> None:
+        """What was an escape on the wire is one again, with as many digits."""
+        text = '{"a": "été 😀"}'
+        short, long = redacted(call(text)), redacted(call(text, ascii=True))
+
+        assert arguments(short).arguments == arguments(long).arguments
+        assert len(call(text, ascii=True)) == len(long)
+        assert long.isascii()
+
+    def test_a_pair_may_come_in_halves(self) -> None:
+        """Half a surrogate pair at the end of a fragment still meets the other half."""
+        found = arguments(redacted(call('{"a": "\ud83d', '\ude00"}', ascii=True)))
+
+        assert "exact" == found.status
+        assert 1 == len(found.arguments.popitem()[1])
+
+    def test_ids_keep_what_they_are(self) -> None:
+        """The prefix of an id stays; what stands for no id does, too."""
+        found = redacted(call("{}").replace(b"call_Zanzibar", b"None"))
+
+        assert b'"id": "None"' in found
+        assert re.search(rb'"id": "call_(?!Zanzibar)[A-Z][a-z]{7}"', redacted(call("{}")))
+
+    def test_names_on_demand(self) -> None:
+        """Names of tools are kept, or replaced with the other letters."""
+        assert "book_ferry" == arguments(redacted(call("{}"))).name
+        assert LETTERS.plain("book_ferry") == arguments(redacted(call("{}"), names=True)).name
+
+    def test_text_on_demand(self) -> None:
+        """What the model says can be kept; arguments and ids never are."""
+        data = sse(chunk(content="Harrison"))[:-14] + call('{"a": "Harrison"}')
+        found = redacted(data, keep_text=True)
+
+        assert b'"content": "Harrison"' in found
+        assert 1 == found.count(b"Harrison")
+        assert b"Zanzibar" not in found
+
+    def test_base64_is_written_anew(self) -> None:
+        """JSON inside base64 is redacted, and the checksums of the messages are right."""
+        data = (bless.CORPORA / "recordings/bedrock-invoke-anthropic/single-call.bin").read_bytes()
+        found = redacted(data)
+
+        assert sizes(data) == sizes(found)
+        assert all(checksums(found))
+        assert texts(data) != texts(found)
+        assert [text.keys() for text in texts(data)] == [text.keys() for text in texts(found)]
+
+    def test_wrong_checksums_stay_wrong(self) -> None:
+        """A message that was damaged is damaged still."""
+        data = (bless.CORPORA / "recordings/bedrock-converse/wrong-checksum.bin").read_bytes()
+
+        assert False in checksums(data)
+        assert checksums(data) == checksums(redacted(data))
+
+    def test_messages_that_cannot_be_found_are_refused(self) -> None:
+        """A binary stream with broken lengths is refused by name, not published."""
+        data = (bless.CORPORA / "recordings/bedrock-converse/single-call.bin").read_bytes()
+        with pytest.raises(BadRecording, match=r"^made: it cannot be redacted, the lengths") as caught:
+            redacted(data + b"Harrison and some more bytes")
+
+        assert "Harrison" not in str(caught.value)
+
+    def test_what_would_behave_otherwise_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The result is compared with the original, whatever the substitution did."""
+        monkeypatch.setattr(Letters, "arguments", lambda _self, text: text.replace("}", "x"))
+        with pytest.raises(BadRecording, match=r"^made: it cannot be redacted, its events would be others$"):
+            redacted(call('{"a": 1}'))
+
+
+def messages(data: bytes) -> list[bytes]:
+    """Return the messages of a binary event stream."""
+    found, start = [], 0
+    while start < len(data):
+        end = start + int.from_bytes(data[start : start + 4], "big")
+        found.append(data[start:end])
+        start = end
+    return found
+
+
+def sizes(data: bytes) -> list[int]:
+    """Return the sizes of the messages."""
+    return [len(message) for message in messages(data)]
+
+
+def checksums(data: bytes) -> list[bool]:
+    """Tell which messages have the right checksum."""
+    return [crc32(message[:-4]) == int.from_bytes(message[-4:], "big") for message in messages(data)]
+
+
+def texts(data: bytes) -> list[dict[str, Any]]:
+    """Return what the base64 of the messages holds."""
+    return [json.loads(base64.b64decode(coded)) for coded in re.findall(rb'"bytes":"([^"]*)"', data)]
+
+
+class TestRecordings:
+    """What is known about a recording."""
+
+    def test_requests_lose_their_keys(self) -> None:
+        """Of a URL the user, the query and the fragment go; other notes have other letters, times stay."""
+        request = Request("POST", "https://me:secret@api.example:8443/v1/chat?key=Harrison#top")
+        meta = {"started": "2025-01-02T03:04:05.678Z", "by": ["Harrison"], "n": 3}
+        found = redact(recorded(call("{}"), request=request, meta=meta), Redaction("seed"))
+
+        assert found.request is not None
+        assert "https://api.example:8443/v1/chat" == found.request.url
+        assert {"started": meta["started"], "by": [LETTERS.plain("Harrison")], "n": 3} == found.meta
+
+    def test_chunks_and_times_stay(self) -> None:
+        """The bytes come in the chunks that they came in, cut anywhere."""
+        data = call('{"a": "été"}')
+        chunks: list[Chunk] = [(at / 10, data[at : at + 1]) for at in range(len(data))]
+        found = list(redact(Recording(name="made", chunks=iter(chunks)), Redaction("seed")).chunks)
+
+        assert [(at, 1) for at, _ in chunks] == [(at, len(piece)) for at, piece in found]
+        assert redacted(data) == b"".join(piece for _, piece in found)
+
+
+class TestCommand:
+    """`wholecall redact`."""
+
+    @pytest.fixture(autouse=True)
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """Make a folder with a recording the current one."""
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "a.sse").write_bytes(call('{"a": "Harrison"}'))
+        return tmp_path
+
+    def test_a_recording_is_written(self) -> None:
+        """The result is a recording in our format, with the letters of the seed."""
+        assert 0 == main(["redact", "a.sse", "-o", "out.jsonl", "--seed", "seed"])
+        (found,) = read("out.jsonl")
+        assert "wholecall" == found.form
+        assert redacted(call('{"a": "Harrison"}')) == b"".join(piece for _, piece in found.chunks)
+
+    def test_bare_bytes_are_written(self, folder: Path) -> None:
+        """The bytes of one recording are written bare."""
+        options = ["--to", "raw", "--seed", "seed", "--names", "--keep-text"]
+        assert 0 == main(["redact", "a.sse", "-o", "out.sse", *options])
+        expected = redacted(call('{"a": "Harrison"}'), names=True, keep_text=True)
+        assert expected == (folder / "out.sse").read_bytes()
+
+    def test_each_run_has_other_letters(self, folder: Path) -> None:
+        """Without a seed nobody can know the substitution."""
+        for name in ("b", "c"):
+            assert 0 == main(["redact", "a.sse", "-o", name])
+        assert (folder / "b").read_bytes() != (folder / "c").read_bytes()
+
+    def test_bare_bytes_are_those_of_one(self, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+        """Two recordings cannot be one raw stream: nothing is written."""
+        assert 3 == main(["redact", "a.sse", "a.sse", "--to", "raw", "-o", "out"])
+        assert "--to raw takes one recording, there are 2" in capsys.readouterr().err
+        assert not (folder / "out").exists()
+
+    def test_what_cannot_be_redacted_is_named(
+        self, capsysbinary: pytest.CaptureFixture[bytes], folder: Path
+    ) -> None:
+        """The others are written all the same."""
+        data = (bless.CORPORA / "recordings/bedrock-converse/single-call.bin").read_bytes()
+        (folder / "bad.bin").write_bytes(data + bytes(12))
+        assert 3 == main(["redact", "bad.bin", "a.sse"])
+        out, err = capsysbinary.readouterr()
+        assert b"bad.bin: it cannot be redacted" in err
+        assert 1 == out.count(b'{"wholecall":')
+
+    @pytest.mark.parametrize(
+        ("options", "said"), [(["none.sse"], "No such"), (["a.sse", "-o", "."], "directory")]
+    )
+    def test_troubles(self, options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """What cannot be read or written is said, with exit code 3."""
+        assert 3 == main(["redact", *options])
+        assert said in capsys.readouterr().err
+
+    def test_nothing_to_redact(self, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+        """A file without recordings is no success."""
+        (folder / "none.har").write_bytes(b'{"log": {"entries": []}}')
+        assert 3 == main(["redact", "none.har"])
+        assert "there is no recording" in capsys.readouterr().err
