@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support import encode
@@ -43,6 +43,12 @@ def ends(found: list[Event]) -> list[tuple[object, ...]]:
     ]
 
 
+_USUAL = settings.default.max_examples if settings.default else 100
+# A plan is rendered on every wire, so that each example is many.
+FEW = settings(max_examples=_USUAL if _USUAL >= 2000 else max(_USUAL // 3, 1))
+
+
+@FEW
 @given(plans(least=3, most=5, of=HOLLOW_OR_NOT), st.integers(1, 30), st.sampled_from((None, "length")))
 def test_calls_that_end_in_one_frame_end_in_order(plan: Plan, size: int, stopped: str | None) -> None:
     """Law 34: calls without arguments stand among the others where one frame ends them all."""
@@ -56,6 +62,7 @@ def test_calls_that_end_in_one_frame_end_in_order(plan: Plan, size: int, stopped
             assert sorted(places) == places, name
 
 
+@FEW
 @given(plans(), st.integers(1, 30))
 def test_a_dialect_is_read_in_any_framing(plan: Plan, size: int) -> None:
     """Law 35: the same events as server-sent events, as JSON lines and as a JSON array give the same calls."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support import bless
@@ -122,6 +122,8 @@ NASTY = [
 ]
 
 
+@example(content=b"interactions:\n- !!float :")
+@example(content=b"interactions:\n- !!int :")
 @given(
     st.binary(max_size=200) | st.lists(st.sampled_from([*NASTY, *SMALL.values()]), max_size=4).map(b"".join)
 )

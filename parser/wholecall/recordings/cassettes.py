@@ -183,7 +183,7 @@ class _Cassette:
         construct = getattr(self._constructor, f"construct_yaml_{kind}")
         try:
             return construct(self._yaml.ScalarNode(tag, event.value))
-        except (ValueError, KeyError):  # a tag that does not fit, a number of too many digits
+        except (ValueError, LookupError):  # a tag that does not fit, no digits, too many of them
             return event.value
 
     def _binary(self, event: Any) -> bytes:
