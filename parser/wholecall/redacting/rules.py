@@ -79,7 +79,7 @@ _WORDS = frozenset(
 )
 _FIRST = frozenset({"model"})  # the first part of one
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_COUNTS = re.compile(r"(?i).*(?:usage|metrics|billed_units|tokens).*")
+_COUNTS = re.compile(r"(?i).*(?:usage|metrics|billed_units|tokens?_?details).*")
 _TEXTS = frozenset(
     [
         "content",
@@ -107,20 +107,32 @@ _CLASSES = frozenset(
     ["langchain", "langchain_core", "schema", "messages", "ai", "AIMessage", "AIMessageChunk"]
 )
 _NAMED_TYPE = "tool-"  # behind it stands the name of a tool, in whole messages of the Vercel AI SDK
-_WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]-]*(?: [\w.-]+){0,2}")
+# Types, models and the like have numbers; a code, a state or a reason with some may be a secret.
+_NUMBERED = frozenset(
+    {"type", "types", "object", "event", "model", "index", "jsonrpc", "method", "version", "modality"}
+)
+_WORD = re.compile(r"(?=.{0,80}\Z)[^\W\d]*(?:[.:/@-][^\W\d]+)*(?: [^\W\d]+){0,2}")
+_NUMBERED_WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]-]*(?: [\w.-]+){0,2}")
+_NUMBER = re.compile(r"[0-9.]*")
 _NAME = re.compile(r"\s*[\w.:/@$-]*\s*")
 _KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,48}")
 
 
 def is_word(key: str, text: str) -> bool:
     """Whether a value is a word of the protocol."""
-    return text in _CLASSES if key == "id" else _stands_for_words(key) and is_counted(text)
+    if key == "id":
+        return text in _CLASSES
+    pattern = _pattern(key)
+    return pattern is not None and pattern.fullmatch(text) is not None
 
 
 @cache
-def _stands_for_words(key: str) -> bool:
+def _pattern(key: str) -> re.Pattern[str] | None:
+    """Return what words under a key look like, None where texts are no words."""
     parts = [part.lower() for part in _PARTS.findall(key)] or [""]
-    return parts[-1] in _WORDS or parts[0] in _FIRST
+    if parts[0] in _FIRST or parts[-1] in _NUMBERED:
+        return _NUMBERED_WORD
+    return _WORD if parts[-1] in _WORDS else None
 
 
 @cache
@@ -131,7 +143,7 @@ def is_count(key: str) -> bool:
 
 def is_counted(text: str) -> bool:
     """Whether a text in such an object is a word or a number."""
-    return _WORD.fullmatch(text) is not None
+    return bool(_WORD.fullmatch(text) or _NUMBER.fullmatch(text))
 
 
 def is_name(key: str, text: str) -> bool:
