@@ -212,6 +212,19 @@ class TestStreams:
         assert 1 == found.count(b"Harrison")
         assert b"Zanzibar" not in found
 
+    def test_arguments_that_belong_to_no_call_are_no_text(self) -> None:
+        """Argument text that could not be placed goes, also where text is kept."""
+        late = {
+            "type": "response.function_call_arguments.delta",
+            "item_id": "fc_9",
+            "delta": '{"a": "Harrison"}',
+        }
+        data = (bless.CORPORA / "recordings/responses/namespace.sse").read_bytes()
+        found = redacted(data + sse(late)[:-14], keep_text=True)
+
+        assert b"Harrison" not in found
+        assert b'"delta": "{\\"' in found
+
     def test_base64_is_written_anew(self) -> None:
         """JSON inside base64 is redacted, and the checksums of the messages are right."""
         data = (bless.CORPORA / "recordings/bedrock-invoke-anthropic/single-call.bin").read_bytes()

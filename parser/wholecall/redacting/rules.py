@@ -10,7 +10,17 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["ARGUMENTS", "BASE64", "CODE", "is_key_word", "is_name", "is_text", "is_word", "named_type"]
+__all__ = [
+    "ARGUMENTS",
+    "BASE64",
+    "CODE",
+    "is_key_word",
+    "is_name",
+    "is_of_call",
+    "is_text",
+    "is_word",
+    "named_type",
+]
 
 # Objects under these keys are arguments, and strings argument text.
 ARGUMENTS = frozenset(
@@ -102,6 +112,7 @@ _TEXTS = frozenset(
         "thought",
     ]
 )
+_CALLS = re.compile(r"(?i)arg(?:s|ument)|input|tool")
 # What LangChain's serialised objects are called, in a list under `id`.
 _CLASSES = frozenset(
     ["langchain", "langchain_core", "schema", "messages", "ai", "AIMessage", "AIMessageChunk"]
@@ -155,6 +166,11 @@ def named_type(key: str, around: str, text: str) -> int:
     """Return how many characters of a type come before the name of a tool, 0 where none is in it."""
     is_named = key == "type" and around == "parts" and text.startswith(_NAMED_TYPE)
     return len(_NAMED_TYPE) if is_named else 0
+
+
+def is_of_call(event: str) -> bool:
+    """Whether what an event of this name adds is text of a call."""
+    return _CALLS.search(event) is not None
 
 
 def is_text(key: str) -> bool:
