@@ -150,7 +150,7 @@ class TestStreams:
             "Kingfisher",
         ]
         data = (
-            b": Kingfisher\nid: Quagmire\n"
+            b": Kingfisher\nid: Quagmire\nretry: 7\n"
             + sse(
                 chunk(content="Dear Harrison"),
                 {**chunk(reasoning_content="Philately"), "user": "Bletchley", "x": {"y": ["Quagmire 9"]}},
@@ -212,6 +212,19 @@ class TestStreams:
         assert 1 == found.count(b"Harrison")
         assert b"Zanzibar" not in found
 
+    def test_arguments_that_belong_to_no_call_are_no_text(self) -> None:
+        """Argument text that could not be placed goes, also where text is kept."""
+        late = {
+            "type": "response.function_call_arguments.delta",
+            "item_id": "fc_9",
+            "delta": '{"a": "Harrison"}',
+        }
+        data = (bless.CORPORA / "recordings/responses/namespace.sse").read_bytes()
+        found = redacted(data + sse(late)[:-14], keep_text=True)
+
+        assert b"Harrison" not in found
+        assert b'"delta": "{\\"' in found
+
     def test_base64_is_written_anew(self) -> None:
         """JSON inside base64 is redacted, and the checksums of the messages are right."""
         data = (bless.CORPORA / "recordings/bedrock-invoke-anthropic/single-call.bin").read_bytes()
@@ -236,6 +249,78 @@ class TestStreams:
             redacted(data + b"Harrison and some more bytes")
 
         assert "Harrison" not in str(caught.value)
+
+    def test_impossible_lengths_are_refused(self) -> None:
+        """A head whose checksum is right may tell more headers than there are bytes."""
+        lengths = (16).to_bytes(4, "big") + (9).to_bytes(4, "big")
+        head = lengths + crc32(lengths).to_bytes(4, "big")
+        with pytest.raises(BadRecording, match=r"the lengths of the message at byte 0 are impossible$"):
+            redacted(head + bytes(40))
+
+    @pytest.mark.parametrize("size", [3, 12, 40, 150])
+    def test_a_cut_message_is_no_trouble(self, size: int) -> None:
+        """A binary stream that ends inside a message is redacted as far as it goes."""
+        data = (bless.CORPORA / "recordings/bedrock-converse/single-call.bin").read_bytes()
+        found = redacted(data + data[:size])
+
+        assert len(data) + size == len(found)
+        assert redacted(data) == found[: len(data)]
+
+    def test_errors_in_headers_are_redacted(self) -> None:
+        """What a header tells of an error goes, other headers stay."""
+        headers = {":message-type": b"error", ":error-code": b"Throttled", ":error-message": b"Harrison"}
+        block = b"".join(
+            bytes([len(name)]) + name.encode() + b"\x07" + len(value).to_bytes(2, "big") + value
+            for name, value in headers.items()
+        )
+        block += b"\x01n\x00"  # a header that is no text ends the search
+        lengths = (16 + len(block)).to_bytes(4, "big") + len(block).to_bytes(4, "big")
+        message = lengths + crc32(lengths).to_bytes(4, "big") + block
+        found = redacted(message + crc32(message).to_bytes(4, "big"))
+
+        assert all(checksums(found))
+        assert b"Throttled" in found
+        assert LETTERS.plain("Harrison").encode() in found
+
+    @pytest.mark.parametrize(
+        "file",
+        [
+            "chat-completions/arguments-snapshots-before-value.sse",
+            "chat-completions/framing-multi-line.sse",
+            "gemini/streamed-arguments.sse",
+            "openai-assistants/code-that-openai-runs.sse",
+            "responses/namespace.sse",
+            "vercel-data/parallel-calls.ndjson",
+            "vercel-ui/old-version-text-tool.sse",
+            "vercel-ui/whole-message.json",
+        ],
+    )
+    def test_names_are_replaced_in_every_dialect(self, file: str) -> None:
+        """Wherever a dialect puts a name, calls have the other one."""
+        data = (bless.CORPORA / "recordings" / file).read_bytes()
+        before, after = (
+            [event.name for event in replay(recorded(one)) if isinstance(event, ToolCall)]
+            for one in (data, redacted(data, names=True))
+        )
+
+        assert [LETTERS.plain(name) for name in before] == after
+
+    @pytest.mark.parametrize("coded", ["bm8gSlNPTg==", "e31=", "!!"])
+    def test_other_base64_is_text(self, coded: str) -> None:
+        """What is no JSON inside base64, or would be written otherwise, is replaced letter by letter."""
+        data = sse({**chunk(content="x"), "bytes": coded})
+
+        assert LETTERS.plain(coded).encode() in redacted(data)
+
+    def test_a_byte_order_mark_is_no_trouble(self) -> None:
+        """The mark before the first field hides no field."""
+        assert redacted(call("{}")) == redacted(b"\xef\xbb\xbf" + call("{}"))[3:]
+
+    def test_bytes_that_are_no_text_stay(self) -> None:
+        """Bytes that are not UTF-8 are where they were."""
+        data = call("{}")[:-14] + b'data: {"x": "Harri\xffson"}\n\n'
+
+        assert (LETTERS.plain("Harri").encode() + b"\xff" + LETTERS.plain("son").encode()) in redacted(data)
 
     def test_what_would_behave_otherwise_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The result is compared with the original, whatever the substitution did."""
@@ -281,6 +366,12 @@ class TestRecordings:
         assert found.request is not None
         assert "https://api.example:8443/v1/chat" == found.request.url
         assert {"started": meta["started"], "by": [LETTERS.plain("Harrison")], "n": 3} == found.meta
+
+    def test_a_url_that_is_none_is_left_out(self) -> None:
+        """What cannot be read as a URL might hold anything."""
+        found = redact(recorded(call("{}"), request=Request("GET", "http://[Harrison")), Redaction("seed"))
+
+        assert Request("GET", None) == found.request
 
     def test_chunks_and_times_stay(self) -> None:
         """The bytes come in the chunks that they came in, cut anywhere."""

@@ -97,27 +97,21 @@ def _redact(options: argparse.Namespace) -> int:
             complain(f"--to raw takes one recording, there are {len(every):,}")
             return UNREADABLE
         recordings = iter(every)
-    try:
-        _write(options, recordings)
-    except OSError as error:
-        if options.output in {None, "-"}:
-            raise
-        complain(f"{options.output}: {error.strerror}")
-        return UNREADABLE
+    if options.output in {None, "-"}:
+        _write(options.to, recordings, sys.stdout.buffer)
+    else:
+        try:
+            with Path(options.output).open("wb") as file:
+                _write(options.to, recordings, file)
+        except OSError as error:
+            complain(f"{options.output}: {error.strerror}")
+            return UNREADABLE
     if not found.count and not found.refused:
         complain("there is no recording")
     return OK if found.count and not found.refused else UNREADABLE
 
 
-def _write(options: argparse.Namespace, recordings: Iterator[Recording]) -> None:
-    if options.output in {None, "-"}:
-        _put(options.to, recordings, sys.stdout.buffer)
-        return
-    with Path(options.output).open("wb") as file:
-        _put(options.to, recordings, file)
-
-
-def _put(form: str, recordings: Iterator[Recording], file: IO[bytes]) -> None:
+def _write(form: str, recordings: Iterator[Recording], file: IO[bytes]) -> None:
     if form == _RAW:
         file.writelines(to_bytes(recordings))
         return

@@ -26,7 +26,7 @@ __all__ = ["Frame", "Leaf", "Region", "scan_lines", "scan_value"]
 
 _TOKEN = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*)("?)(\s*:)?|[{}\[\],]|[^\s"{}\[\],:]+')
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
-_FIELD = re.compile(rb"(data|event|id|retry|)(: ?)")
+_FIELD = re.compile(rb"(?:\xef\xbb\xbf)?(data|event|id|retry|)(: ?)")
 _CODE = re.compile(rb"[0-9a-k]:(?=[\[{\"0-9tfn])")
 _OPENERS = (bytearray(b"{"), bytearray(b"["))
 _BARE = re.compile(rb"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|true|false|null|None|NaN|-?Infinity|DONE|undefined")

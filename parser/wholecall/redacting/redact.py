@@ -29,6 +29,7 @@ from wholecall.redacting.rules import (
     is_counted,
     is_key_word,
     is_name,
+    is_of_call,
     is_text,
     is_word,
     named_type,
@@ -172,16 +173,8 @@ class _Stream:
         texts = texts_of(self._steps, values)
         free = {"".join(text.pieces) for text in texts if text.free}
         found = {leaf: other for text in texts for leaf, other in text.substituted(self._letters)}
-        last = ("", "")
         for leaf in leaves:
-            other = found.get(leaf)
-            if other is None and leaf.text == last[0] and leaf.key not in ("", "id"):
-                other = last[1]  # a repetition
-            if other is None:
-                other = self._alone(leaf, free)
-            else:
-                last = leaf.text, other
-            _put(leaf, other)
+            _put(leaf, found[leaf] if leaf in found else self._alone(leaf, free))
 
     def _alone(self, leaf: Leaf, free: set[str]) -> str:
         """Return the substitute of a string that is no piece of a call's text."""
@@ -201,10 +194,9 @@ class _Stream:
 
 
 def _is_arguments(leaf: Leaf) -> bool:
-    told = leaf.frame.event.lower()
     if leaf.around in CODE:
         return False
-    return leaf.key in ARGUMENTS or (leaf.key == "delta" and ("argument" in told or "input" in told))
+    return leaf.key in ARGUMENTS or (leaf.key == "delta" and is_of_call(leaf.frame.event))
 
 
 def _put(leaf: Leaf, other: str) -> None:

@@ -10,7 +10,17 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["ARGUMENTS", "BASE64", "CODE", "is_key_word", "is_name", "is_text", "is_word", "named_type"]
+__all__ = [
+    "ARGUMENTS",
+    "BASE64",
+    "CODE",
+    "is_key_word",
+    "is_name",
+    "is_of_call",
+    "is_text",
+    "is_word",
+    "named_type",
+]
 
 # Objects under these keys are arguments, and strings argument text.
 ARGUMENTS = frozenset(
@@ -79,7 +89,7 @@ _WORDS = frozenset(
 )
 _FIRST = frozenset({"model"})  # the first part of one
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_COUNTS = re.compile(r"(?i).*(?:usage|metrics|billed_units|tokens).*")
+_COUNTS = re.compile(r"(?i).*(?:usage|metrics|billed_units|tokens?_?details).*")
 _TEXTS = frozenset(
     [
         "content",
@@ -102,25 +112,38 @@ _TEXTS = frozenset(
         "thought",
     ]
 )
+_CALLS = re.compile(r"(?i)arg(?:s|ument)|input|tool")
 # What LangChain's serialised objects are called, in a list under `id`.
 _CLASSES = frozenset(
     ["langchain", "langchain_core", "schema", "messages", "ai", "AIMessage", "AIMessageChunk"]
 )
 _NAMED_TYPE = "tool-"  # behind it stands the name of a tool, in whole messages of the Vercel AI SDK
-_WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]-]*(?: [\w.-]+){0,2}")
+# Types, models and the like have numbers; a code, a state or a reason with some may be a secret.
+_NUMBERED = frozenset(
+    {"type", "types", "object", "event", "model", "index", "jsonrpc", "method", "version", "modality"}
+)
+_WORD = re.compile(r"(?=.{0,80}\Z)[^\W\d]*(?:[.:/@-][^\W\d]+)*(?: [^\W\d]+){0,2}")
+_NUMBERED_WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]-]*(?: [\w.-]+){0,2}")
+_NUMBER = re.compile(r"[0-9.]*")
 _NAME = re.compile(r"\s*[\w.:/@$-]*\s*")
 _KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,48}")
 
 
 def is_word(key: str, text: str) -> bool:
     """Whether a value is a word of the protocol."""
-    return text in _CLASSES if key == "id" else _stands_for_words(key) and is_counted(text)
+    if key == "id":
+        return text in _CLASSES
+    pattern = _pattern(key)
+    return pattern is not None and pattern.fullmatch(text) is not None
 
 
 @cache
-def _stands_for_words(key: str) -> bool:
+def _pattern(key: str) -> re.Pattern[str] | None:
+    """Return what words under a key look like, None where texts are no words."""
     parts = [part.lower() for part in _PARTS.findall(key)] or [""]
-    return parts[-1] in _WORDS or parts[0] in _FIRST
+    if parts[0] in _FIRST or parts[-1] in _NUMBERED:
+        return _NUMBERED_WORD
+    return _WORD if parts[-1] in _WORDS else None
 
 
 @cache
@@ -131,7 +154,7 @@ def is_count(key: str) -> bool:
 
 def is_counted(text: str) -> bool:
     """Whether a text in such an object is a word or a number."""
-    return _WORD.fullmatch(text) is not None
+    return bool(_WORD.fullmatch(text) or _NUMBER.fullmatch(text))
 
 
 def is_name(key: str, text: str) -> bool:
@@ -143,6 +166,11 @@ def named_type(key: str, around: str, text: str) -> int:
     """Return how many characters of a type come before the name of a tool, 0 where none is in it."""
     is_named = key == "type" and around == "parts" and text.startswith(_NAMED_TYPE)
     return len(_NAMED_TYPE) if is_named else 0
+
+
+def is_of_call(event: str) -> bool:
+    """Whether what an event of this name adds is text of a call."""
+    return _CALLS.search(event) is not None
 
 
 def is_text(key: str) -> bool:

@@ -3,10 +3,9 @@
 Theory of operation
 -------------------
 Whether the letters `true` are a literal depends on the text before them, perhaps in other frames. The timeline
-tells what text each step added to which call; the strings of that step, and of those before it whose text had to
-wait, are looked through from the last to the first for the ones that add up to it. What a call was given is then
-substituted as one text, and each string gets its part. A string that added nothing stands for itself: a whole
-text, a repetition, a restatement.
+tells what text each step added to which call; the strings of that step are looked through from the last to the
+first for the ones that add up to it. What a call was given is then substituted as one text, and each string gets
+its part. A string that added nothing stands for itself: a whole text, a repetition, a restatement.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from wholecall.vocabulary import Kind
 
 __all__ = ["Text", "texts_of"]
 
-_WAITING = 64  # strings before a step that may have waited for it
 _JSON = frozenset('{["') | {""}
 _FREE = frozenset({"custom", "builtin"})  # kinds of calls whose input need not be JSON
 
@@ -48,18 +46,18 @@ class Text:
         is_code = self.kind == "server" and "".join(self.pieces[:2]).lstrip()[:1] not in _JSON
         return self.kind in _FREE or is_code
 
-    def add(self, text: str, waiting: list[Leaf]) -> None:
-        """Take more text, and the strings that it came from out of those that wait."""
+    def add(self, text: str, strings: list[Leaf]) -> None:
+        """Take more text, and the strings that it came from out of those of its step."""
         found: list[tuple[Leaf, int]] = []
         end = len(text)
-        for leaf in reversed(waiting[-_WAITING:]):
+        for leaf in reversed(strings):
             if end and leaf.text and text.endswith(leaf.text, 0, end):
                 end -= len(leaf.text)
                 found.append((leaf, self.size + end))
         if not end:
             self.parts += found
             for leaf, _ in found:
-                waiting.remove(leaf)
+                strings.remove(leaf)
         self.pieces.append(text)
         self.size += len(text)
 
@@ -92,12 +90,12 @@ def texts_of(steps: Iterable[Step], leaves: list[Leaf]) -> list[Text]:
     """
     texts: list[Text] = []
     current: dict[tuple[int, int, int], Text] = {}
-    waiting: list[Leaf] = []
     taken = 0
     for step in steps:
         end = step.offset + step.size
+        strings: list[Leaf] = []
         while taken < len(leaves) and leaves[taken].place < end:
-            waiting.append(leaves[taken])
+            strings.append(leaves[taken])
             taken += 1
         for change in step.changes:
             key = change.turn, change.choice, change.index
@@ -105,6 +103,5 @@ def texts_of(steps: Iterable[Step], leaves: list[Leaf]) -> list[Text]:
                 current[key] = Text(change.kind)
                 texts.append(current[key])
             if change.added:
-                current[key].add(change.added, waiting)
-        del waiting[:-_WAITING]
+                current[key].add(change.added, strings)
     return texts
