@@ -34,6 +34,15 @@ KINDS = {
 FIELDS = {"raw": "raw_arguments"}
 
 every_recording = pytest.mark.parametrize("entry", ENTRIES, ids=[entry["name"] for entry in ENTRIES])
+every_recording_long_ones_slow = pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(
+            entry, id=entry["name"], marks=pytest.mark.slow if len(bless.recorded(entry)) > 2 * SMALL else ()
+        )
+        for entry in ENTRIES
+    ],
+)
 every_small_recording = pytest.mark.parametrize(
     "entry",
     [pytest.param(entry, id=entry["name"]) for entry in ENTRIES if len(bless.recorded(entry)) <= SMALL],
@@ -101,7 +110,7 @@ def test_the_event_log_is_the_golden_one(entry: dict[str, Any]) -> None:
     assert bless.lines(bless.parse([bless.recorded(entry)])) == bless.golden(entry).read_bytes()
 
 
-@every_recording
+@every_recording_long_ones_slow
 def test_no_chunk_size_changes_an_event(entry: dict[str, Any]) -> None:
     """Whole or in chunks of any usual size, the same bytes give the same full event list."""
     data = bless.recorded(entry)
@@ -110,7 +119,7 @@ def test_no_chunk_size_changes_an_event(entry: dict[str, Any]) -> None:
         assert bless.parse(bless.in_chunks(data, size)) == whole, size
 
 
-@every_recording
+@every_recording_long_ones_slow
 def test_no_random_cut_changes_an_event(entry: dict[str, Any]) -> None:
     """Cut at seeded random places, the same bytes give the same full event list."""
     data = bless.recorded(entry)

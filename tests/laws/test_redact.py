@@ -71,7 +71,9 @@ def trouble(recording: Recording, redaction: Redaction) -> str | None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("names", [False, True], ids=["names-kept", "names"])
+@pytest.mark.parametrize(
+    "names", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["names-kept", "names"]
+)
 def test_a_redacted_recording_behaves_as_before(dialect: str, names: bool) -> None:
     """Law 63: the same chunks and times, and the same events but for letters; nothing of the corpora is refused."""
     found = [entry for entry in bless.manifest() if entry["dialect"] == dialect]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.turns import canonical, values
@@ -93,6 +93,7 @@ def test_nothing_holds_itself(read: Callable[[Any], Any]) -> None:
         read(value)
 
 
+@settings(max_examples=5)
 @given(st.integers(3000, 5000))
 def test_no_depth_is_too_deep(depth: int) -> None:
     """Depth costs no stack."""
