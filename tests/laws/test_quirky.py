@@ -25,6 +25,7 @@ def test_each_mode(mode: str) -> None:
     assert [] == found
 
 
+@pytest.mark.slow
 def test_each_pair_of_modes() -> None:
     """Laws 1, 8 and 32: each pair of quirks."""
     found = [text for pair in quirky.PAIRS for text in _judge(quirky.make("pair", pair))]
