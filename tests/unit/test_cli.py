@@ -4,7 +4,6 @@ import importlib
 import io
 import json
 import os
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -487,18 +486,13 @@ class TestExit:
 class TestProgram:
     """The program as a whole."""
 
-    def test_the_package_runs(
-        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_package_runs(self) -> None:
         """Running the package as a module is running the program; importing that module is not."""
         write(good=GOOD)
         importlib.import_module("wholecall.__main__")
-        monkeypatch.delitem(sys.modules, "wholecall.__main__")
-        monkeypatch.setattr(sys, "argv", ["wholecall", "replay", "good.sse"])
-        with pytest.raises(SystemExit) as leaving:
-            runpy.run_module("wholecall", run_name="__main__")
-        assert leaving.value.code == 0
-        assert "1 recording: 1 call" in capsys.readouterr().out
+        command = [sys.executable, "-m", "wholecall", "replay", "good.sse"]
+        done = subprocess.run(command, capture_output=True, check=True, text=True)  # noqa: S603 - ours
+        assert "1 recording: 1 call" in done.stdout
 
     def test_standard_input(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
