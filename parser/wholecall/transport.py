@@ -142,7 +142,7 @@ class AsyncRepairTransport:
 def client(*, library: Library | None = None, **options: Any) -> Any:
     """Return an HTTP client to put under an SDK: `OpenAI(http_client=wholecall.transport.client())`.
 
-    An SDK takes clients of one library only: openai from 3 on and anthropic from 2 on those of httpx2, the versions
+    An SDK takes clients of one library only: openai from 3 on and anthropic from 1 on those of httpx2, the versions
     before those of httpx. Where both libraries are installed, `library="httpx"` chooses the older one; an SDK that
     got the wrong one raises a `TypeError`, "Invalid `http_client` argument".
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import gc
-import warnings
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -490,11 +489,3 @@ def test_a_wrong_name_raises_at_the_call() -> None:
     """A caller's mistake does not wait for the first chunk."""
     with pytest.raises(UnknownDialect):
         wrap(Stream(), "x")
-
-
-def test_nothing_warns() -> None:
-    """No coroutine is left unawaited, whichever way a stream is left."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        test_a_bare_asynchronous_break_is_closed_by_the_loop()
-        test_an_asynchronous_break_aborts(asyncio.run)

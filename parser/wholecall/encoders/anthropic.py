@@ -5,7 +5,7 @@ Source: Anthropic API reference, "Streaming Messages".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from wholecall.encoders.base import (
@@ -17,7 +17,6 @@ from wholecall.encoders.base import (
     tokens_of,
 )
 from wholecall.events import (
-    Event,
     ReasoningDelta,
     StreamFault,
     TextDelta,
@@ -49,7 +48,7 @@ class AnthropicEncoder(Encoder):
         self._open: str | None = None  # the type of the block of speech that is open
         self._n_calls = 0
         self._failed = False
-        self._events: dict[type, Callable[[Any], bytes]] = {
+        self._events = {
             TurnStarted: lambda event: self.start(event.id, event.model),
             TextDelta: lambda event: self._say(_TEXT, "text_delta", event.text),
             ReasoningDelta: lambda event: self._say(_THINKING, "thinking_delta", event.text),
@@ -57,13 +56,6 @@ class AnthropicEncoder(Encoder):
             TurnFinished: self._finished,
             StreamFault: self._fault,
         }
-
-    def encode(self, events: Iterable[Event[Any]]) -> bytes:
-        """Return the frames that say what the events say."""
-        known = self._events
-        return b"".join(
-            known[type(event)](event) for event in events if type(event) in known and event.choice == 0
-        )
 
     def close(self) -> bytes:
         """Return nothing: `message_stop` is the end."""

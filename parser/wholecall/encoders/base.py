@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Union
 
 import msgspec
@@ -53,9 +53,17 @@ class Encoder(ABC):
     (`begin`, `more`, `end`).
     """
 
-    @abstractmethod
+    _events: dict[type, Callable[[Any], bytes]]  # what writes each kind of event; others have no shape
+    _has_choices = False  # whether a turn may hold several; else the first one is written
+
     def encode(self, events: Iterable[Event[Any]]) -> bytes:
         """Return the frames that say what the events say."""
+        known, every = self._events, self._has_choices
+        return b"".join(
+            known[type(event)](event)
+            for event in events
+            if type(event) in known and (every or event.choice == 0)
+        )
 
     @abstractmethod
     def close(self) -> bytes:

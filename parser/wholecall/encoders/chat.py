@@ -5,7 +5,7 @@ A call is one fragment: index, id, type, name, arguments. Source: OpenAI API ref
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from wholecall.encoders.base import (
@@ -19,7 +19,6 @@ from wholecall.encoders.base import (
 from wholecall.events import (
     BuiltinToolCall,
     CustomToolCall,
-    Event,
     ReasoningDelta,
     StreamFault,
     TextDelta,
@@ -47,12 +46,14 @@ class ChatEncoder(Encoder):
         head: what stands in every chunk beside its choices: id, model and so on.
     """
 
+    _has_choices = True
+
     def __init__(self, head: Mapping[str, Any] = _HEAD) -> None:
         self._head = dict(head)
         self._n_calls: dict[int, int] = {}  # by choice
         self._over = False
         self._failed = False
-        self._events: dict[type, Callable[[Any], bytes]] = {
+        self._events = {
             TurnStarted: self._started,
             TextDelta: lambda event: self._delta(event.choice, {"content": event.text}),
             ReasoningDelta: lambda event: self._delta(event.choice, {"reasoning_content": event.text}),
@@ -61,11 +62,6 @@ class ChatEncoder(Encoder):
             TurnFinished: self._finished,
             StreamFault: self._fault,
         }
-
-    def encode(self, events: Iterable[Event[Any]]) -> bytes:
-        """Return the chunks that say what the events say."""
-        known = self._events
-        return b"".join(known[type(event)](event) for event in events if type(event) in known)
 
     def close(self) -> bytes:
         """Return the `[DONE]` of a turn that has ended."""

@@ -5,7 +5,7 @@ Source: OpenAI API reference, "Responses: streaming events".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from wholecall.encoders.base import (
@@ -20,7 +20,6 @@ from wholecall.encoders.speech import MESSAGE, REASONING, Speech, SpeechKind
 from wholecall.events import (
     BuiltinToolCall,
     CustomToolCall,
-    Event,
     ReasoningDelta,
     StreamFault,
     TextDelta,
@@ -66,7 +65,7 @@ class ResponsesEncoder(Encoder):
         self._n_calls = 0
         self._is_ours = True  # what calls bring besides is of this dialect
         self._failed = False
-        self._events: dict[type, Callable[[Any], bytes]] = {
+        self._events = {
             TurnStarted: self._started,
             TextDelta: lambda event: self._say(MESSAGE, event.text),
             ReasoningDelta: lambda event: self._say(REASONING, event.text),
@@ -74,13 +73,6 @@ class ResponsesEncoder(Encoder):
             TurnFinished: self._finished,
             StreamFault: self._fault,
         }
-
-    def encode(self, events: Iterable[Event[Any]]) -> bytes:
-        """Return the frames that say what the events say."""
-        known = self._events
-        return b"".join(
-            known[type(event)](event) for event in events if type(event) in known and event.choice == 0
-        )
 
     def close(self) -> bytes:
         """Return nothing: `response.completed` is the end."""
