@@ -77,6 +77,7 @@ class Assembler:
         self._early_usage: dict[str, Any] = {}  # that came before the first turn
         self._keys: dict[str, TurnState] = {}
         self._turn: TurnState | None = None
+        self._spoke: set[TurnState] = set()  # turns that may hold text
         self._choices: dict[int, Choice] = {}  # those of the current turn
         self._over: dict[str, Choice] = {}  # of finished turns, by the ids of their calls
 
@@ -160,9 +161,15 @@ class Assembler:
         """Return the current turn as it stands, an empty one if none began."""
         return self._turn.view() if self._turn is not None else Turn(None)
 
-    def snapshots(self) -> tuple[Turn[Any], ...]:
-        """Return all turns so far."""
-        return tuple(turn.view() for turn in self.turns)
+    def snapshots(self, start: int = 0) -> tuple[Turn[Any], ...]:
+        """Return the turns so far, from the one of this number on."""
+        return tuple(turn.view() for turn in self.turns[start:])
+
+    def forget(self) -> None:
+        """Let go of what turns said so far."""
+        for turn in self._spoke:
+            turn.forget()
+        self._spoke = {self._turn} if self._turn is not None else set()
 
     # Turns and choices.
 
@@ -199,6 +206,7 @@ class Assembler:
     def _switch(self, turn: TurnState) -> None:
         self._turn = turn
         self._choices = turn.choices
+        self._spoke.add(turn)
 
     def _turn_opened(self, delta: TurnOpened) -> None:
         known = self._keys.get(delta.key) if delta.key is not None else None
