@@ -5,9 +5,9 @@ a choice is passed on to `facts`; those that concern a turn or the whole stream 
 begin, switch and end, faults that leave holes, and the last word on each choice, which waits until nothing
 can follow. Nothing here parses or looks at argument text.
 
-The hot path is the loop in `_append`: a fragment whose call is on the choice's hot list, which begins no
-object longer than the text and fits the granted room, is appended and shown. All else goes the cold way,
-which heats the call again if it can.
+The hot path is `_append`: fragments in a row whose call is on the choice's hot list, of which none can begin an
+object longer than the text, and which fit the granted room, are appended as one text and shown as they came.
+All else goes the cold way, fragment by fragment, which heats the call again if it can.
 
 Not handled here: framing, dialects, detection (see `stream`), and what an argument text means
 (see `arguments`).
@@ -15,6 +15,7 @@ Not handled here: framing, dialects, detection (see `stream`), and what an argum
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -42,7 +43,7 @@ from wholecall.turn_state import TurnState
 from wholecall.turns import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from wholecall.calls import Call
     from wholecall.deltas import Delta
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Assembler"]
 
+_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
 _AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # facts that say nothing once a turn is over
 
 
@@ -105,23 +107,25 @@ class Assembler:
             else:
                 self._route(delta)
 
-    def _append(self, of: Fragment | Slot, texts: Iterable[str]) -> None:
-        """Append pieces to the call that `of` points at, the cold way where one could mean anything else."""
-        out, call = self._out, self._hot_call(of)
-        for text in texts:
-            if (
-                call is not None
-                and (room := call.room - len(text)) >= 0
-                and text
-                and (text[0] != "{" or PLACEHOLDER_SIZE < call.size > len(text))
-                and not "\ud800" <= text[-1] <= "\udbff"
-            ):
-                call.append(text)
-                call.room = room
-                out.append(ArgumentsDelta(call.turn, call.choice, call.number, text))
-            else:
-                self._route(of if text is of.text else replace(of, text=text))
-                call = self._hot_call(of)
+    def _append(self, of: Fragment | Slot, pieces: Sequence[str]) -> None:
+        """Append pieces to the call that `of` points at: at once if none could mean anything else, or one by one."""
+        text, call = "".join(pieces), self._hot_call(of)
+        if (
+            call is not None
+            and (room := call.room - len(text)) >= 0
+            and text
+            and ("{" not in text or PLACEHOLDER_SIZE < call.size > len(text))
+            and (text.isascii() or not _HALF.search(text))
+        ):
+            call.append(text)
+            call.room = room
+            turn, choice, number = call.turn, call.choice, call.number
+            self._out += [ArgumentsDelta(turn, choice, number, piece) for piece in pieces]
+        elif len(pieces) > 1:
+            for piece in pieces:
+                self._append(of, (piece,))
+        else:
+            self._route(of if text is of.text else replace(of, text=text))
 
     def _hot_call(self, of: Fragment | Slot) -> Call | None:
         choice = self._choices.get(of.choice)

@@ -319,7 +319,7 @@ class TestProgress:
                 recording = Recording(name=name, chunks=iter([(None, b"x" * 2_345_000)]))
                 shown.step(recording)
                 assert [(None, b"x" * 2_345_000)] == list(recording.chunks)
-                print(name)
+                sys.stdout.write(f"{name}\n")
         drawn = terminal.getvalue()
         assert "1 recording, 0 B  a.sse" in drawn
         assert "second" not in drawn

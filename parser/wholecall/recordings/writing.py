@@ -106,7 +106,12 @@ def _interaction(recording: Recording) -> str:
     except UnicodeDecodeError:
         body = f'!!binary "{base64.b64encode(data).decode()}"'
     asked = recording.request or Request()
-    request = {"method": asked.method or "POST", "uri": asked.url or "", "body": None, "headers": {}}
+    request: dict[str, Any] = {
+        "method": asked.method or "POST",
+        "uri": asked.url or "",
+        "body": None,
+        "headers": {},
+    }
     headers = {"content-type": [recording.content_type]} if recording.content_type else {}
     status = {"code": recording.status or 200, "message": ""}
     return (
