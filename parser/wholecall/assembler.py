@@ -5,7 +5,7 @@ a choice is passed on to `facts`; those that concern a turn or the whole stream 
 begin, switch and end, faults that leave holes, and the last word on each choice, which waits until nothing
 can follow. Nothing here parses or looks at argument text.
 
-The hot path is `_append`: fragments in a row whose call is on the choice's hot list, of which none can begin an
+The hot path is `_appended`: fragments in a row whose call is on the choice's hot list, of which none can begin an
 object longer than the text, and which fit the granted room, are appended as one text and shown as they came.
 All else goes the cold way, fragment by fragment, which heats the call again if it can.
 
@@ -108,30 +108,37 @@ class Assembler:
                 self._route(delta)
 
     def _append(self, of: Fragment | Slot, pieces: Sequence[str]) -> None:
-        """Append pieces to the call that `of` points at: at once if none could mean anything else, or one by one."""
-        text, call = "".join(pieces), self._hot_call(of)
-        if (
-            call is not None
-            and (room := call.room - len(text)) >= 0
-            and text
-            and ("{" not in text or PLACEHOLDER_SIZE < call.size > len(text))
-            and (text.isascii() or not _HALF.search(text))
-        ):
-            call.append(text)
-            call.room = room
-            turn, choice, number = call.turn, call.choice, call.number
-            self._out += [ArgumentsDelta(turn, choice, number, piece) for piece in pieces]
-        elif len(pieces) > 1:
-            for piece in pieces:
+        """Append pieces to the call that `of` points at, the cold way where one could mean anything else."""
+        if self._appended(of, pieces):
+            return
+        first, *others = pieces
+        self._route(of if first is of.text else replace(of, text=first))
+        if others and not self._appended(of, others):  # the first piece of a call heats it for the others
+            for piece in others:
                 self._append(of, (piece,))
-        else:
-            self._route(of if text is of.text else replace(of, text=text))
 
-    def _hot_call(self, of: Fragment | Slot) -> Call | None:
+    def _appended(self, of: Fragment | Slot, pieces: Sequence[str]) -> bool:
+        """Whether the pieces could be appended at once: their call is hot, and none could mean anything else."""
         choice = self._choices.get(of.choice)
         if choice is None:
-            return None
-        return (choice.hot if type(of) is Fragment else choice.hot_slots).get(of.index)
+            return False
+        call = (choice.hot if type(of) is Fragment else choice.hot_slots).get(of.index)
+        if call is None:
+            return False
+        text = "".join(pieces)
+        room = call.room - len(text)
+        if (
+            room < 0
+            or not text
+            or ("{" in text and not PLACEHOLDER_SIZE < call.size > len(text))
+            or not (text.isascii() or _HALF.search(text) is None)
+        ):
+            return False
+        call.append(text)
+        call.room = room
+        turn, number, index = call.turn, call.choice, call.number
+        self._out += [ArgumentsDelta(turn, number, index, piece) for piece in pieces]
+        return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""

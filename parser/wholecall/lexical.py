@@ -13,11 +13,26 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Scan", "starts_value"]
+import msgspec
+
+__all__ = ["Scan", "is_object", "starts_value"]
+
+_check = msgspec.json.Decoder(msgspec.Raw).decode  # reads all of the text and builds nothing
 
 # Inside a string: everything up to the closing quote, or up to a backslash that ends the piece.
 _STRING = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]', re.DOTALL)
+
+
+def is_object(text: str) -> bool:
+    """Return whether the text is a JSON object, strictly: the quick way to learn that a text is complete."""
+    if not text.lstrip().startswith("{"):
+        return False
+    try:
+        _check(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return False
+    return True
 
 
 def starts_value(text: str) -> bool:

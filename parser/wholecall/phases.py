@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from wholecall.calls import is_placeholder
 from wholecall.deltas import OBJECT
 from wholecall.events import ArgumentsDelta, ArgumentsReset, ToolCallStarted
+from wholecall.lexical import is_object
 from wholecall.verdicts import judge
 
 if TYPE_CHECKING:
@@ -163,12 +164,13 @@ def _close(choice: Choice, call: Call, truncated: bool) -> None:
 def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
     if call.inside is not None and call.inside.phase != "ended":
         return
-    if call.kind != "custom" and call.complete and not call.holds_placeholder and _object(call):
+    if call.kind != "custom" and not call.holds_placeholder and _holds_object(call):
         _finish(choice, call, ended)
 
 
-def _object(call: Call) -> bool:
-    return (call.restated or call.text).lstrip().startswith("{")
+def _holds_object(call: Call) -> bool:
+    text = call.restated or call.text
+    return is_object(text) or (call.complete and text.lstrip().startswith("{"))
 
 
 def _stay(_choice: Choice, _call: Call, _what: object) -> None:
