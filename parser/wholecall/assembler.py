@@ -45,7 +45,6 @@ from wholecall.turns import Turn
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from wholecall.calls import Call
     from wholecall.deltas import Delta
     from wholecall.events import Event
     from wholecall.limits import Limits

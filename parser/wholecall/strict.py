@@ -33,6 +33,7 @@ class Read(msgspec.Struct, frozen=True):
 
 _NO_FLAGS: tuple[Flag, ...] = ()
 _decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
 _INT_DIGITS = 4300  # what CPython and msgspec turn into an int
 
 
@@ -42,7 +43,9 @@ def read_strict(text: str, policy: Policy, limits: Limits) -> Read:
     if deep is not None and text.count("{") + text.count("[") > deep and nesting(text).depth > deep:
         return Read(reason="nesting_too_deep")
     try:
-        value = _decode(text)
+        value = _decode(
+            text if text.isascii() else text.encode()
+        )  # else the text keeps a second copy of itself
     except msgspec.ValidationError:  # well-formed so far, but a number that Python cannot hold
         return Read(reason="number_too_long" if holds_number(text, _INT_DIGITS) else "number_out_of_range")
     except (msgspec.DecodeError, UnicodeEncodeError):
@@ -93,9 +96,24 @@ def _finite(number: str) -> float:
 
 
 def _repeats_key(text: str, value: dict[str, Any]) -> bool:
-    """Whether valid JSON `text` has more members than its decoded `value` has keys; cheapest bound first."""
-    keys = len(value) if text.count("{") == 1 else _count_keys(value)
-    return text.count(":") > keys and members(text) > keys
+    """Whether valid JSON `text` has more members than its decoded `value` has keys; cheapest bound first.
+
+    Decoding loses the first of two members of one key, and with it a colon; the colons within strings come back
+    when the value is written again, unless one of them was an escape (or something cannot be written).
+    """
+    colons = text.count(":")
+    if colons == len(value):
+        return False
+    if "\\u003" in text or (written := _written(value)) is None:
+        return members(text) > _count_keys(value)
+    return colons > written.count(b":")
+
+
+def _written(value: dict[str, Any]) -> bytes | None:
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:  # a lone surrogate, which the policy lets pass
+        return None
 
 
 def _count_keys(value: dict[str, Any]) -> int:

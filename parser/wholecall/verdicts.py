@@ -7,7 +7,6 @@ to emit: what is still to be shown of a restated text, then the terminal event. 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import UNSET
@@ -121,9 +120,10 @@ def _text_was_left_over(choice: Choice, hollow: Call) -> bool:
 
 def _read(choice: Choice, call: Call, ended: Finished) -> tuple[str, Verdict]:
     """Return the text in force and its verdict: the restated one, unless only the fragments are valid."""
-    parse: Callable[[str], Verdict] = partial(
-        read_arguments, ended=ended, policy=choice.policy, limits=choice.limits
-    )
+
+    def parse(text: str) -> Verdict:
+        return read_arguments(text, ended, choice.policy, choice.limits)
+
     fragments = call.text
     preset = call.rank == OBJECT and bool(fragments) and not is_placeholder(fragments)
     if call.restated is None or preset:
@@ -249,7 +249,7 @@ def _terminal(choice: Choice, call: Call, text: str, verdict: Verdict) -> Event:
 
 
 def _flags(call: Call) -> tuple[Flag, ...]:
-    return tuple(sorted(call.flags))
+    return tuple(sorted(call.flags)) if call.flags else ()
 
 
 def _name(call: Call) -> str:

@@ -35,13 +35,16 @@ from wholecall.deltas import (
 from wholecall.dialects.anthropic_blocks import Blocks, reasoning_deltas
 from wholecall.dialects.anthropic_views import (
     BODY_DECODER,
+    COMMON,
     DECODER,
-    PIECES,
     Block,
+    BlockStart,
+    BlockStop,
     DeltaView,
     Event,
     InputPiece,
     Message,
+    Piece,
     TextPiece,
     ThinkingPiece,
     finish_deltas,
@@ -67,7 +70,7 @@ _QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
 
 _NO_EVENT = Event()
 _NO_DELTA = DeltaView()
-_piece = PIECES.decode
+_common = COMMON.decode
 
 
 def detect(payload: Mapping[str, Any], _event: str) -> bool:
@@ -112,21 +115,28 @@ class AnthropicTranslator(ViewTranslator):
         index, texts = None, []  # of the run that may go on
         for frame in frames:
             try:
-                piece = _piece(frame.data)
-            except UNREADABLE:  # another event, or an odd one
+                event = _common(frame.data)
+            except UNREADABLE:  # a rare event, or an odd one
                 index = None
                 deltas += self.translate(frame)
                 continue
-            delta = piece.delta
-            if not isinstance(delta, InputPiece):
+            if not isinstance(event, Piece):
                 index = None
-                deltas += _spoken(piece.index, delta)
-            elif piece.index == index:
+                deltas += self._block(event)
+            elif not isinstance(delta := event.delta, InputPiece):
+                index = None
+                deltas += _spoken(event.index, delta)
+            elif event.index == index and delta.partial_json:
                 texts.append(delta.partial_json)
-            elif (slot := self._blocks.piece(piece.index, delta.partial_json)) is not None:
-                index, texts = piece.index, [slot.text]
+            elif (slot := self._blocks.piece(event.index, delta.partial_json)) is not None:
+                index, texts = event.index, [slot.text]
                 deltas.append(Run(slot, texts))
         return deltas
+
+    def _block(self, event: BlockStart | BlockStop) -> list[Delta]:
+        if isinstance(event, BlockStart):
+            return self._blocks.start(event.index, event.content_block)
+        return self._blocks.stop(event.index)
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         known = self._events.get(event.type)

@@ -97,9 +97,11 @@ class Blocks:
 def _call_deltas(index: Index | None, block: Block, kind: Kind) -> list[Delta]:
     """Return what the start of a call's block says: its labels, and its input if that holds something."""
     id_, name, namespace = id_label(block.id), name_label(block.name), name_label(block.toolset_name)
-    origins = {"caller": block.caller, "server_name": block.server_name}
-    extra = {key: value for key, value in origins.items() if value is not None}
-    deltas: list[Delta] = [CallSeen(0, index, None, id_, name, kind, namespace, extra=extra or None)]
+    extra = None
+    if block.caller is not None or block.server_name is not None:
+        origins = {"caller": block.caller, "server_name": block.server_name}
+        extra = {key: value for key, value in origins.items() if value is not None}
+    deltas: list[Delta] = [CallSeen(0, index, None, id_, name, kind, namespace, extra=extra)]
     if text := _whole(block.input):
         deltas.append(CallWhole(0, index, None, id_, name, text, OBJECT, kind, namespace))
     return deltas

@@ -1,7 +1,7 @@
 """The views of a Messages stream, and what its events say beside the blocks.
 
-Nearly every event is a piece of a block. `PIECES` reads those, and nothing else, into the narrowest view there is;
-what it refuses is read by the wide views.
+Nearly every event is a piece of a block, its start or its end. `COMMON` reads those into the narrowest views there
+are, and refuses anything odd; what it refuses is read by the wide views.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from wholecall.dialects.reasons import turn_reason
 
 __all__ = [
     "BODY_DECODER",
+    "COMMON",
     "DECODER",
-    "PIECES",
     "Block",
+    "BlockStart",
+    "BlockStop",
     "DeltaView",
     "Event",
     "InputPiece",
     "Message",
+    "Piece",
     "TextPiece",
     "ThinkingPiece",
     "finish_deltas",
@@ -30,27 +33,7 @@ __all__ = [
 ]
 
 
-class InputPiece(msgspec.Struct, gc=False, tag="input_json_delta"):
-    """A piece of a call's text."""
-
-    partial_json: Annotated[str, msgspec.Meta(min_length=1)]
-
-
-class TextPiece(msgspec.Struct, gc=False, tag="text_delta"):
-    """A piece of text."""
-
-    text: str
-
-
-class ThinkingPiece(msgspec.Struct, gc=False, tag="thinking_delta"):
-    """A piece of reasoning."""
-
-    thinking: str
-
-
-class _Piece(msgspec.Struct, gc=False, tag="content_block_delta"):
-    index: Annotated[int, msgspec.Meta(ge=0)]
-    delta: Union[InputPiece, TextPiece, ThinkingPiece]
+_Place = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Block(msgspec.Struct, gc=False):
@@ -67,6 +50,44 @@ class Block(msgspec.Struct, gc=False):
     thinking: Any = None
     signature: Any = None
     data: Any = None
+
+
+class BlockStart(msgspec.Struct, gc=False, tag="content_block_start"):
+    """The start of a block."""
+
+    index: _Place
+    content_block: Block
+
+
+class BlockStop(msgspec.Struct, gc=False, tag="content_block_stop"):
+    """The end of a block."""
+
+    index: _Place
+
+
+class InputPiece(msgspec.Struct, gc=False, tag="input_json_delta"):
+    """A piece of a call's text."""
+
+    partial_json: str
+
+
+class TextPiece(msgspec.Struct, gc=False, tag="text_delta"):
+    """A piece of text."""
+
+    text: str
+
+
+class ThinkingPiece(msgspec.Struct, gc=False, tag="thinking_delta"):
+    """A piece of reasoning."""
+
+    thinking: str
+
+
+class Piece(msgspec.Struct, gc=False, tag="content_block_delta"):
+    """A piece of a block."""
+
+    index: _Place
+    delta: Union[InputPiece, TextPiece, ThinkingPiece]
 
 
 class DeltaView(msgspec.Struct, gc=False):
@@ -102,7 +123,7 @@ class Event(msgspec.Struct, gc=False):
     error: Any = None
 
 
-PIECES = msgspec.json.Decoder(_Piece)
+COMMON = msgspec.json.Decoder(Union[Piece, BlockStart, BlockStop])
 DECODER = msgspec.json.Decoder(Event)
 BODY_DECODER = msgspec.json.Decoder(Message)  # a whole, non-streamed body is a message at the top level
 

@@ -49,7 +49,7 @@ from wholecall.dialects.realtime_progress import (
     is_quiet,
 )
 from wholecall.dialects.responses_events import DONE_EVENTS, FRAGMENTS, added, whole_text
-from wholecall.dialects.responses_items import Item, call_delta, is_call
+from wholecall.dialects.responses_items import Item, call_delta, is_call, summed
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
@@ -188,5 +188,5 @@ def _item_done(now: Progress, event: Event) -> list[Delta]:
         return []  # an item of an unknown type was counted when it was added
     number = now.number_of(item, index_label(event.output_index))
     whole = call_delta(item, number, ITEM_DONE)
-    now.done[whole.id or ""] = item
+    now.done[whole.id or ""] = summed(item)
     return [whole, CallClosed(0, number, whole.alias, truncated=item.status == "incomplete")]

@@ -19,6 +19,7 @@ from wholecall.dialects.responses_items import (
     message_text,
     public_id,
     restated_call,
+    summed,
 )
 from wholecall.dialects.restated import told_together
 
@@ -77,7 +78,7 @@ class Progress:
     Attributes:
         key: the response's id.
         ended, spoken: whether its turn was ended, and whether text was told.
-        done: the finished calls by their public ids.
+        done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
         n_calls: how many calls have a number.
     """
 
@@ -86,7 +87,7 @@ class Progress:
     def __init__(self, key: str | None) -> None:
         self.key = key
         self.ended = self.spoken = False
-        self.done: dict[str, Item] = {}
+        self.done: dict[str, int] = {}
         self.n_calls = 0
         self._numbers: dict[tuple[str, Index], int] = {}
         self._last: tuple[object, int | None] = None, None  # the labels that came last, and their number
@@ -145,7 +146,7 @@ class Progress:
         for item in response.output or ():
             if not is_call(item):
                 deltas += [] if self.spoken else message_text(item)
-            elif self.done.get(public_id(item) or "") != item:
+            elif self.done.get(public_id(item) or "") != summed(item):
                 deltas += restated_call(item, self.number_of(item, None))
         return told_together(deltas, self.done)
 

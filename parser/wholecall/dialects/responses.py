@@ -65,6 +65,7 @@ from wholecall.dialects.responses_items import (
     call_delta,
     is_call,
     reasoning_deltas,
+    summed,
 )
 from wholecall.dialects.responses_progress import Progress
 from wholecall.dialects.restated import ended_together
@@ -208,7 +209,7 @@ class ResponsesTranslator(ViewTranslator):
         item, index = event.item or Item(), index_label(event.output_index)
         if is_call(item):
             whole = call_delta(item, index, ITEM_DONE)
-            self._now.done[whole.id or ""] = item
+            self._now.done[whole.id or ""] = summed(item)
             return [whole, CallClosed(0, index, whole.alias, truncated=item.status == "incomplete")]
         if item.type == "reasoning":
             told = index in self._now.thought

@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import astuple
 
 from wholecall.deltas import (
     HYDRATION,
@@ -41,7 +42,10 @@ __all__ = [
     "public_id",
     "reasoning_deltas",
     "restated_call",
+    "summed",
 ]
+
+_ENCODER = msgspec.json.Encoder()
 
 
 class Part(msgspec.Struct, gc=False):
@@ -153,6 +157,14 @@ QUIET_ITEMS = frozenset(
 def is_call(item: Item) -> bool:
     """Whether an item is a call, whoever executes it."""
     return item.type in _CALLS
+
+
+def summed(item: Item) -> int:
+    """Return a number that stands for all of an item: equal items have equal ones, and nothing of them is kept."""
+    try:
+        return hash(_ENCODER.encode(item))
+    except UnicodeEncodeError:  # half a surrogate pair somewhere
+        return hash(repr([bytes(value) if type(value) is msgspec.Raw else value for value in astuple(item)]))
 
 
 def public_id(item: Item) -> str | None:

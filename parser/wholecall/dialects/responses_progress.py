@@ -21,6 +21,7 @@ from wholecall.dialects.responses_items import (
     public_id,
     reasoning_deltas,
     restated_call,
+    summed,
 )
 from wholecall.dialects.restated import told_together
 
@@ -42,7 +43,7 @@ class Progress:
         expected: the next sequence number; -1 if none was seen yet.
         opened, ended, failed, spoken: whether its turn began, was ended, failed; and whether text was told.
         thought: the indices of the reasoning items that were told.
-        done: the finished calls by their public ids.
+        done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
     """
 
     __slots__ = ("_guest", "done", "ended", "expected", "failed", "key", "opened", "spoken", "thought")
@@ -56,7 +57,7 @@ class Progress:
         self.key = key
         self.opened = self.ended = self.failed = self.spoken = False
         self.thought: set[object] = set()
-        self.done: dict[str, Item] = {}
+        self.done: dict[str, int] = {}
 
     # The order of events
 
@@ -123,7 +124,7 @@ class Progress:
         for position, item in enumerate(response.output or ()):
             if not is_call(item):
                 deltas += self._restated_speech(item, position)
-            elif self.done.get(public_id(item) or "") != item:
+            elif self.done.get(public_id(item) or "") != summed(item):
                 deltas += restated_call(item, position)
         return told_together(deltas, self.done)
 
