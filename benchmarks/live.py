@@ -12,7 +12,7 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmarks.workloads import long_arguments
+from benchmarks.texts import every, long_arguments
 from wholecall.progress import ProgressScanner, StringWatcher
 
 __all__ = ["OURS", "RIVALS", "WATCHED", "Contender", "floor", "pieces", "watched_text"]
@@ -24,8 +24,7 @@ WATCHED = "content"  # the long string of `long_arguments`
 
 def pieces(size: int, delta: int = 4) -> list[str]:
     """Return an argument text with one string of about `size` characters, in pieces of `delta` characters."""
-    text = long_arguments(size)
-    return [text[start : start + delta] for start in range(0, len(text), delta)]
+    return every(long_arguments(size), delta)
 
 
 def floor(deltas: Sequence[str]) -> str:
