@@ -21,12 +21,12 @@ _PEAK_BUDGETS = {"chat-completions": 5, "anthropic": 5, "responses": 8}
 _KEPT_BUDGET = 1.0  # bytes a call; one pointer that is kept for each would be eight
 _CALLS = 100_000
 _CALLS_OF_A_STREAM = 100
-_WARM_UP = 20  # streams of each dialect: caches fill once
+_WARM_UP = 10  # streams of each dialect: caches fill once
 
 
 def _peak(dialect: str, scale: Scale) -> float:
     """Return the peak of one call of 512 KB in deltas of four characters, as a multiple of its argument text."""
-    workload = workloads.w2(dialect, 512 * KIB // min(scale.part, 4), 4)
+    workload = workloads.w2(dialect, 512 * KIB // min(scale.part, 8), 4)
     reads = workloads.cut(workload.data, READ)
     _parsed(workloads.w1(dialect))  # what is made once for all streams is no part of one
     return measure.peak_memory(partial(baselines.parse, reads)) / len(workload.calls[0].arguments)

@@ -12,10 +12,10 @@ from wholecall.repairing import Repairer
 
 __all__ = ["CLAIMS"]
 
-_WORKLOADS: dict[str, Callable[[str], Workload]] = {
-    "plain text": workloads.plain_text,
-    "W1": workloads.w1,
-    "W2 64K d4": lambda dialect: workloads.w2(dialect, 64 * KIB, 4),
+_WORKLOADS: dict[str, Callable[[str, int], Workload]] = {
+    "plain text": lambda dialect, part: workloads.plain_text(dialect, 32 * KIB // part),
+    "W1": lambda dialect, _: workloads.w1(dialect),
+    "W2 64K d4": lambda dialect, part: workloads.w2(dialect, 64 * KIB // part, 4),
 }
 
 
@@ -28,8 +28,8 @@ _REPAIR = Contender(_repaired, lambda subject, found: bool(subject.workload.data
 
 
 def _claim(name: str, dialect: str, read: str | int = READ) -> Comparison:
-    def make(_part: int) -> Stream:
-        return streams.stream(_WORKLOADS[name](dialect), read)
+    def make(part: int) -> Stream:
+        return streams.stream(_WORKLOADS[name](dialect, part), read)
 
     what = f"repair {name} {dialect}" + ("" if read == READ else f", a read is one {read}")
     return Comparison(what, make, {"parse": OURS, "repair": _REPAIR}, (Ratio("repair", "parse"),))

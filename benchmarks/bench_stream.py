@@ -23,7 +23,7 @@ _WIDE: dict[str, Callable[[str], Workload]] = {
     "plain text": workloads.plain_text,
 }
 _LARGE = {"W2 64K d4", "W2 512K d40"}
-# Shapes that a shortcut could be slow on, which may all be smaller; and who of the contenders cannot read them.
+# Shapes that a shortcut could be slow on: how each is made, where it exists, and what the loop cannot read.
 _ODD: dict[str, Callable[[str, int], Workload]] = {
     "interleaved": lambda dialect, _: workloads.interleaved(dialect),
     "1,000 calls": lambda dialect, part: workloads.many_calls(dialect, 1000 // part),

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.claims import FULL, Claim, Comparison, Figure, Growth, Scale
 
-_ONCE = Scale(part=16, rounds=1, span=2)
+_ONCE = Scale(part=32, rounds=1, span=2)
 
 
 class Entry(NamedTuple):
