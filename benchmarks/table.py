@@ -104,12 +104,13 @@ def _has_budget(claim: Claim) -> bool:
 def _tried(claim: Claim, scale: Scale) -> list[tuple[Row, bool]]:
     judged: list[tuple[Row, bool]] = []
     for _ in range(_TRIES):
-        judged = [(row, row.beyond(_margin(row, scale))) for row in claim.rows(scale) if row.budget]
-        if not any(beyond for _, beyond in judged):
+        judged = [(row, _far(row, scale)) for row in claim.rows(scale) if row.budget]
+        if not any(far for _, far in judged):
             break
     return judged
 
 
-def _margin(row: Row, scale: Scale) -> float:
-    """Return the margin; that of a growth, which is told per doubling, is spread over all its doublings."""
-    return _MARGIN ** (1 / (scale.span.bit_length() - 1)) if row.unit else _MARGIN
+def _far(row: Row, scale: Scale) -> bool:
+    """Whether a figure is more than twice its budget; a growth, more than twice the time of linear work."""
+    doublings = scale.span.bit_length() - 1
+    return row.value > 2 * _MARGIN ** (1 / doublings) if row.unit else row.beyond(_MARGIN)
