@@ -60,12 +60,17 @@ def _stream(claim: Comparison, scale: Scale) -> str:
     subject, times = claim.measured(scale)
     assert claim.events is not None, "these are claims about streams"
     n = claim.events(subject)
-    least = [f"{min(times[name]) / n * 1e6:.2f}" if name in times else "" for name in _CONTENDERS]
+    least = [_micro(min(times[name]) / n) if name in times else "" for name in _CONTENDERS]
     rows = {ratio.other: row for ratio, row in zip(claim.ratios, claim.judged(times), strict=True)}
     ratios = [f"{rows[name].value:.2f}" if name in rows else "" for name in _CONTENDERS[1:]]
     budgets = " / ".join(f"{row.budget}" for row in rows.values() if row.budget)
     missed = "  MISSED" if any(row.beyond() for row in rows.values()) else ""
     return _STREAM.format(claim.what, n, *least, *ratios, budgets + missed).rstrip()
+
+
+def _micro(seconds: float) -> str:
+    micro = seconds * 1e6
+    return f"{micro:.2f}" if micro < 100 else f"{micro:.0f}"
 
 
 def figures(scale: Scale) -> Iterator[str]:
