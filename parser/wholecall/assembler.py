@@ -5,9 +5,9 @@ a choice is passed on to `facts`; those that concern a turn or the whole stream 
 begin, switch and end, faults that leave holes, and the last word on each choice, which waits until nothing
 can follow. Nothing here parses or looks at argument text.
 
-The hot path is the loop in `_append`: a fragment whose call is on the choice's hot list, which begins no
-object longer than the text and fits the granted room, is appended and shown. All else goes the cold way,
-which heats the call again if it can.
+The hot path is `_append`: fragments in a row whose call is on the choice's hot list, of which none can begin an
+object longer than the text, and which fit the granted room, are appended as one text and shown as they came.
+All else goes the cold way, fragment by fragment, which heats the call again if it can.
 
 Not handled here: framing, dialects, detection (see `stream`), and what an argument text means
 (see `arguments`).
@@ -15,6 +15,7 @@ Not handled here: framing, dialects, detection (see `stream`), and what an argum
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -42,7 +43,7 @@ from wholecall.turn_state import TurnState
 from wholecall.turns import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from wholecall.calls import Call
     from wholecall.deltas import Delta
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Assembler"]
 
+_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
 _AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # facts that say nothing once a turn is over
 
 
@@ -77,6 +79,7 @@ class Assembler:
         self._early_usage: dict[str, Any] = {}  # that came before the first turn
         self._keys: dict[str, TurnState] = {}
         self._turn: TurnState | None = None
+        self._spoke: set[TurnState] = set()  # turns that may hold text
         self._choices: dict[int, Choice] = {}  # those of the current turn
         self._over: dict[str, Choice] = {}  # of finished turns, by the ids of their calls
 
@@ -104,23 +107,25 @@ class Assembler:
             else:
                 self._route(delta)
 
-    def _append(self, of: Fragment | Slot, texts: Iterable[str]) -> None:
-        """Append pieces to the call that `of` points at, the cold way where one could mean anything else."""
-        out, call = self._out, self._hot_call(of)
-        for text in texts:
-            if (
-                call is not None
-                and (room := call.room - len(text)) >= 0
-                and text
-                and (text[0] != "{" or PLACEHOLDER_SIZE < call.size > len(text))
-                and not "\ud800" <= text[-1] <= "\udbff"
-            ):
-                call.append(text)
-                call.room = room
-                out.append(ArgumentsDelta(call.turn, call.choice, call.number, text))
-            else:
-                self._route(of if text is of.text else replace(of, text=text))
-                call = self._hot_call(of)
+    def _append(self, of: Fragment | Slot, pieces: Sequence[str]) -> None:
+        """Append pieces to the call that `of` points at: at once if none could mean anything else, or one by one."""
+        text, call = "".join(pieces), self._hot_call(of)
+        if (
+            call is not None
+            and (room := call.room - len(text)) >= 0
+            and text
+            and ("{" not in text or PLACEHOLDER_SIZE < call.size > len(text))
+            and (text.isascii() or not _HALF.search(text))
+        ):
+            call.append(text)
+            call.room = room
+            turn, choice, number = call.turn, call.choice, call.number
+            self._out += [ArgumentsDelta(turn, choice, number, piece) for piece in pieces]
+        elif len(pieces) > 1:
+            for piece in pieces:
+                self._append(of, (piece,))
+        else:
+            self._route(of if text is of.text else replace(of, text=text))
 
     def _hot_call(self, of: Fragment | Slot) -> Call | None:
         choice = self._choices.get(of.choice)
@@ -160,9 +165,15 @@ class Assembler:
         """Return the current turn as it stands, an empty one if none began."""
         return self._turn.view() if self._turn is not None else Turn(None)
 
-    def snapshots(self) -> tuple[Turn[Any], ...]:
-        """Return all turns so far."""
-        return tuple(turn.view() for turn in self.turns)
+    def snapshots(self, start: int = 0) -> tuple[Turn[Any], ...]:
+        """Return the turns so far, from the one of this number on."""
+        return tuple(turn.view() for turn in self.turns[start:])
+
+    def forget(self) -> None:
+        """Let go of what turns said so far."""
+        for turn in self._spoke:
+            turn.forget()
+        self._spoke = {self._turn} if self._turn is not None else set()
 
     # Turns and choices.
 
@@ -199,6 +210,7 @@ class Assembler:
     def _switch(self, turn: TurnState) -> None:
         self._turn = turn
         self._choices = turn.choices
+        self._spoke.add(turn)
 
     def _turn_opened(self, delta: TurnOpened) -> None:
         known = self._keys.get(delta.key) if delta.key is not None else None

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec.structs import replace
+
 from wholecall.calls import Call
 from wholecall.verdicts import drop
 
@@ -163,6 +165,14 @@ class Choice:
             self.places.append((len(self.text), ("reasoning", len(blocks))))
             blocks.append([])
         blocks[-1].append(delta)
+
+    def forget(self) -> None:
+        """Let go of what was said: text, reasoning, and where calls stand in them."""
+        self.text.clear()
+        self.places.clear()
+        del self.reasoning[:-1]
+        for block in self.reasoning:  # the last one may go on
+            block[:] = [replace(block[-1], text="")]
 
     @property
     def holds_strays(self) -> bool:

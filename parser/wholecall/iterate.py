@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["acollect", "aevents", "aturns", "collect", "events", "turns"]
 
 Chunk = Union[bytes, bytearray, memoryview, Any]
+_FORGET_EVERY = 64  # chunks: where nobody asks for turns, text is let go
 
 
 @overload
@@ -55,7 +56,7 @@ def events(
         UnknownDialect: the dialect or the framing is not known.
         TypeError, ValueError, ImportError: what `tools` holds describes no tools.
     """
-    return _events(ToolCallParser(dialect, tools=tools, **options), source)
+    return _events(ToolCallParser(dialect, tools=tools, **options), source, forget=True)
 
 
 @overload
@@ -82,7 +83,7 @@ def aevents(
     **options: Unpack[ParserOptions],
 ) -> AsyncGenerator[Event[Any]]:
     """Yield the events of an asynchronous stream; see `events`."""
-    return _aevents(ToolCallParser(dialect, tools=tools, **options), source)
+    return _aevents(ToolCallParser(dialect, tools=tools, **options), source, forget=True)
 
 
 @overload
@@ -183,22 +184,32 @@ async def acollect(
     return parser.turn
 
 
-def _events(parser: ToolCallParser[Any], source: Source[Chunk]) -> Generator[Event[Any]]:
+def _events(
+    parser: ToolCallParser[Any], source: Source[Chunk], *, forget: bool = False
+) -> Generator[Event[Any]]:
     feeding = Feeding[Chunk](parser, source)
     try:
-        for _ in feeding:
+        for number, _ in enumerate(feeding, 1):
             yield from feeding.events
+            if forget and number % _FORGET_EVERY == 0:
+                parser.forget()
         yield from feeding.events  # what the end of the source caused
     finally:
         feeding.close()
 
 
-async def _aevents(parser: ToolCallParser[Any], source: AsyncSource[Chunk]) -> AsyncGenerator[Event[Any]]:
+async def _aevents(
+    parser: ToolCallParser[Any], source: AsyncSource[Chunk], *, forget: bool = False
+) -> AsyncGenerator[Event[Any]]:
     feeding = AsyncFeeding[Chunk](parser, source)
+    number = 0
     try:
         async for _ in feeding:
             for event in feeding.events:
                 yield event
+            number += 1
+            if forget and number % _FORGET_EVERY == 0:
+                parser.forget()
         for event in feeding.events:
             yield event
     finally:
@@ -210,9 +221,9 @@ def _turns(parser: ToolCallParser[Any], source: Source[Chunk]) -> Generator[Turn
     with closing(_events(parser, source)) as stream:
         for event in stream:
             if isinstance(event, TurnStarted):
-                yield from parser.turns[done : event.turn]
+                yield from parser.turns_from(done)[: event.turn - done]
                 done = event.turn
-    yield from parser.turns[done:]
+    yield from parser.turns_from(done)
 
 
 async def _aturns(parser: ToolCallParser[Any], source: AsyncSource[Chunk]) -> AsyncGenerator[Turn[Any]]:
@@ -221,8 +232,8 @@ async def _aturns(parser: ToolCallParser[Any], source: AsyncSource[Chunk]) -> As
         async for event in stream:
             if not isinstance(event, TurnStarted):
                 continue
-            for turn in parser.turns[done : event.turn]:
+            for turn in parser.turns_from(done)[: event.turn - done]:
                 yield turn
             done = event.turn
-    for turn in parser.turns[done:]:
+    for turn in parser.turns_from(done):
         yield turn

@@ -159,7 +159,19 @@ class ToolCallParser(Generic[ArgsT]):
     @property
     def turns(self) -> tuple[Turn[ArgsT], ...]:
         """All turns of the stream so far."""
-        return self._assembler.snapshots()
+        return self.turns_from(0)
+
+    def turns_from(self, number: int) -> tuple[Turn[ArgsT], ...]:
+        """Return the turns of the stream so far, from the one of this number on, counted from 0."""
+        return self._assembler.snapshots(number)
+
+    def forget(self) -> None:
+        """Let go of the text and the reasoning so far, which events have told; `turn` and `turns` keep the calls.
+
+        For sessions without end, and wherever events are all that is wanted: memory then does not grow with
+        what the model says.
+        """
+        self._assembler.forget()
 
     def partial(self, call: ToolCallStarted | ArgumentsDelta | ArgumentsProgress) -> PartialArguments | None:
         """Return what is known of a call's arguments while they arrive; to show, never to execute.

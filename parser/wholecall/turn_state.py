@@ -60,6 +60,11 @@ class TurnState:
         for number in sorted(self.choices):
             self.finished[number] = turn_finished(self.choices[number], self._usage())
 
+    def forget(self) -> None:
+        """Let go of what was said, but not of the calls."""
+        for choice in self.choices.values():
+            choice.forget()
+
     def _usage(self) -> dict[str, Any] | None:
         """Return what is known of the usage now; events and views do not change any more."""
         return dict(self.usage) or None

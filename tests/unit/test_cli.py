@@ -474,7 +474,7 @@ class TestExit:
         def interrupt(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(sys.modules["wholecall.cli.replay"], "read", interrupt)
+        monkeypatch.setattr(sys.modules["wholecall.cli.batch"], "read", interrupt)
         assert main(["replay", "."]) == 130
 
     def test_the_sum_of_nothing(self) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from tests.support import bless
 from tests.support.loopback import Answer, serve
 from tests.support.make_tool_files import CASES, TOOLS
 from wholecall.cli import main, progress
-from wholecall.recordings import read
+from wholecall.recordings import Recorder, Recording, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,6 +116,16 @@ class TestRecord:
         assert CHAT == b"".join(kept()) == capfdbinary.readouterr().out
         assert b"secret" not in Path("x.jsonl").read_bytes()
 
+    def test_what_was_saved_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """With `--json` an object takes the place of the stream on standard output."""
+        with serve(Answer(PIECES, status=201)) as server:
+            assert main(["record", "--json", "-o", "x.jsonl", server.url]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert {"recording": "x.jsonl", "status": 201, "bytes": len(CHAT), "complete": True} == {
+            key: value for key, value in told.items() if key != "chunks"
+        }
+        assert len(kept()) == told["chunks"]
+
     def test_a_stream_that_breaks_off_is_kept(self, capsys: pytest.CaptureFixture[str]) -> None:
         """What came before the connection was lost is in the file, and the exit code says so."""
         with serve(Answer(PIECES[:3], ending="cut")) as server:
@@ -168,7 +179,7 @@ class TestRecord:
 class TestConvert:
     """One form into another."""
 
-    @pytest.mark.parametrize("form", ["recording", "har"])
+    @pytest.mark.parametrize("form", ["recording", "har", "cassette"])
     @pytest.mark.parametrize("file", ["vcrpy.yaml", "mitmproxy.har", "vcrpy.json"])
     def test_the_bytes_survive(self, form: str, file: str) -> None:
         """What is converted and read again is the same, with what is known about it."""
@@ -182,6 +193,47 @@ class TestConvert:
         )
         assert there
         assert there == back
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b"",
+            b"data: \xff\x00\n\n",
+            'data: {"a": "\x7f\x85\u2028\ufeff\U0001f600 \\ud83d # - ! é"}\r\n\t: x\n\n'.encode(),
+        ],
+    )
+    def test_a_cassette_holds_any_bytes(self, body: bytes) -> None:
+        """YAML reads every body as it was, text or not."""
+        with Recorder("a.jsonl", content_type="text/event-stream") as recorder:
+            recorder.write(body)
+        assert main(["convert", "a.jsonl", "--to", "cassette", "-o", "out"]) == 0
+        (interaction,) = yaml.safe_load(Path("out").read_bytes())["interactions"]
+        found = interaction["response"]["body"]["string"]
+        assert body == (found if isinstance(found, bytes) else found.encode())
+        assert body == b"".join(kept("out"))
+
+    def test_a_cassette_of_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Where there is no recording the file is a cassette all the same."""
+        Path("none.har").write_bytes(b'{"log": {"entries": []}}')
+        assert main(["convert", "none.har", "--to", "cassette"]) == 3
+        assert {"interactions": [], "version": 1} == yaml.safe_load(capsys.readouterr().out)
+
+    @pytest.mark.parametrize("command", ["convert", "redact"])
+    def test_what_was_written_is_told(self, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """With `--json`, an object for each recording that is in the output."""
+        for name, data in (("a.sse", CHAT), ("b.sse", b"data: {}\n\n")):
+            Path(name).write_bytes(data)
+        argv = [command, "a.sse", "no.sse", "b.sse", "--to", "raw"]
+        assert main([*argv, "-o", "out", "--json"]) == 3
+        told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert told == [
+            {"recording": "a.sse", "form": "raw", "chunks": 1, "bytes": len(CHAT)},
+            {"recording": "b.sse", "form": "raw", "chunks": 1, "bytes": 10},
+        ]
+        assert len(CHAT) + 10 == len(Path("out").read_bytes())
+        with pytest.raises(SystemExit) as leaving:
+            main([*argv, "--json"])
+        assert leaving.value.code == 2
 
     def test_chunks_and_times_survive(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Our own form keeps them, and standard output is as good as a file."""
@@ -256,20 +308,25 @@ class TestProgress:
     def test_it_is_drawn_on_a_terminal_and_taken_away(
         self, has_rich: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The count and the name of the recording are shown, made printable; nothing stays."""
+        """Count, bytes and name are shown, made printable; nothing stays, and data goes to standard output only."""
         if not has_rich:
             monkeypatch.setitem(sys.modules, "rich.console", None)
         monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-        monkeypatch.setattr(sys, "stdout", io.StringIO())
-        times = iter([0.0, 0.0, 0.0, 0.05, 0.2, 0.2])
+        monkeypatch.setattr(sys, "stdout", data := io.StringIO())
+        times = iter([0.0, 0.0, 0.0, 0.05, 0.05, 0.06, 0.2, 0.2, 0.5, 0.5])
         with progress.Progress(clock=lambda: next(times)) as shown:
             for name in ("a.sse", "second.sse", "[red]\x1b.sse"):
-                shown.step(name)
+                recording = Recording(name=name, chunks=iter([(None, b"x" * 2_345_000)]))
+                shown.step(recording)
+                assert [(None, b"x" * 2_345_000)] == list(recording.chunks)
+                sys.stdout.write(f"{name}\n")
         drawn = terminal.getvalue()
-        assert "1 recordings  a.sse" in drawn
+        assert "1 recording, 0 B  a.sse" in drawn
         assert "second" not in drawn
-        assert r"3 recordings  [red]\x1b.sse" in drawn
+        assert r"3 recordings, 4.7 MB  [red]\x1b.sse" in drawn
+        assert r"3 recordings, 7.0 MB  [red]\x1b.sse" in drawn
         assert drawn.endswith(("\r", "\x1b[2K"))
+        assert data.getvalue().split() == ["a.sse", "second.sse", "[red]\x1b.sse"]
 
     @pytest.mark.parametrize(("err", "out"), [(io.StringIO(), io.StringIO()), (Terminal(), Terminal())])
     def test_nobody_sees_it_or_something_else_tells(
@@ -279,5 +336,5 @@ class TestProgress:
         monkeypatch.setattr(sys, "stderr", err)
         monkeypatch.setattr(sys, "stdout", out)
         with progress.Progress() as shown:
-            shown.step("a.sse")
+            shown.step(Recording(name="a.sse", chunks=iter([])))
         assert err.getvalue() == ""

@@ -413,11 +413,11 @@ class TestCommand:
             assert 0 == main(["redact", "a.sse", "-o", name])
         assert (folder / "b").read_bytes() != (folder / "c").read_bytes()
 
-    def test_bare_bytes_are_those_of_one(self, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-        """Two recordings cannot be one raw stream: nothing is written."""
-        assert 3 == main(["redact", "a.sse", "a.sse", "--to", "raw", "-o", "out"])
-        assert "--to raw takes one recording, there are 2" in capsys.readouterr().err
-        assert not (folder / "out").exists()
+    def test_one_of_many(self, folder: Path) -> None:
+        """`--only` chooses a recording by its place."""
+        (folder / "b.sse").write_bytes(b"data: {}\n\n")
+        assert 0 == main(["redact", "a.sse", "b.sse", "--to", "raw", "--only", "2", "-o", "out"])
+        assert b"data: {}\n\n" == (folder / "out").read_bytes()
 
     def test_what_cannot_be_redacted_is_named(
         self, capsysbinary: pytest.CaptureFixture[bytes], folder: Path
@@ -442,4 +442,4 @@ class TestCommand:
         """A file without recordings is no success."""
         (folder / "none.har").write_bytes(b'{"log": {"entries": []}}')
         assert 3 == main(["redact", "none.har"])
-        assert "there is no recording" in capsys.readouterr().err
+        assert "there is no such recording" in capsys.readouterr().err

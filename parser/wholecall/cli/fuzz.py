@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import argparse
 import json
-from contextlib import closing
 from importlib import import_module
 from itertools import zip_longest
 from typing import Any
 
+from wholecall.cli.batch import Batch
 from wholecall.cli.options import add_command_parser, add_dialect
-from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer, write
-from wholecall.cli.progress import Progress
+from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
 from wholecall.dialects.table import named
-from wholecall.errors import BadRecording, UnknownDialect
-from wholecall.recordings import Recording, read
+from wholecall.errors import UnknownDialect
+from wholecall.recordings import Recording
 from wholecall.replay import Chunking, replay
 
 __all__ = ["add_command"]
@@ -85,22 +84,13 @@ def _check(options: argparse.Namespace) -> None:
 
 def _fuzz(options: argparse.Namespace) -> int:
     _check(options)
-    differing = unreadable = n_recordings = 0
-    with closing(read(*options.paths)) as recordings, Progress() as progress:
-        for recording in recordings:
-            progress.step(recording.name)
-            try:
-                differing += _fuzz_one(recording, options)
-                n_recordings += 1
-            except BadRecording as error:
-                unreadable += 1
-                progress.clear()
-                complain(str(error))
+    batch = Batch(options.paths)
+    differing = sum(batch.each(lambda recording: _fuzz_one(recording, options)))
     if not options.json:
         write(
-            f"{n_recordings:,} recordings, each under {options.splits + 1:,} splits: {differing:,} differences\n"
+            f"{batch.count:,} recordings, each under {options.splits + 1:,} splits: {differing:,} differences\n"
         )
-    if unreadable:
+    if batch.unreadable:
         return UNREADABLE
     return FOUND if differing else OK
 

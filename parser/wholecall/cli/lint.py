@@ -11,16 +11,14 @@ import argparse
 import json
 import sys
 from collections import defaultdict
-from contextlib import closing
 from typing import Any, get_args
 
+from wholecall.cli.batch import Batch
 from wholecall.cli.ledger import KINDS, Ledger
 from wholecall.cli.options import add_command_parser, add_dialect
-from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer, write
-from wholecall.cli.progress import Progress
+from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
-from wholecall.errors import BadRecording
-from wholecall.recordings import Recording, read
+from wholecall.recordings import Recording
 from wholecall.replay import replay
 from wholecall.vocabulary import Anomaly, DropReason, EditKind, FaultKind, Flag
 
@@ -69,23 +67,14 @@ def add_command(commands: Any) -> None:
 
 
 def _lint(options: argparse.Namespace) -> int:
-    total, unreadable = Ledger(), 0
+    total, batch = Ledger(), Batch(options.paths)
     groups: defaultdict[str, Ledger] = defaultdict(Ledger)
-    with closing(read(*options.paths)) as recordings, Progress() as progress:
-        for recording in recordings:
-            progress.step(recording.name)
-            try:
-                ledger = _ledger(recording, options)
-            except BadRecording as error:
-                unreadable += 1
-                progress.clear()
-                complain(str(error))
-                continue
-            groups[recording.provider or ledger.dialect or "unknown"].merge(ledger)
-            total.merge(ledger)
-            _tell(recording.name, ledger, as_json=options.json)
+    for recording, ledger in batch.each(lambda recording: (recording, _ledger(recording, options))):
+        groups[recording.provider or ledger.dialect or "unknown"].merge(ledger)
+        total.merge(ledger)
+        _tell(recording.name, ledger, as_json=options.json)
     _sum_up(groups, total, as_json=options.json)
-    if unreadable:
+    if batch.unreadable:
         return UNREADABLE
     return OK if total.clean else FOUND
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from wholecall.cli.show import fitted
+from wholecall.recordings import Chunk, Recording
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["Progress"]
 
 _PAUSE = 0.1  # seconds between two drawings
+_KILO = 1000
 
 
 class _Bar(Protocol):
-    def draw(self, count: int, name: str) -> None: ...
+    def draw(self, count: str, name: str) -> None: ...
 
     def clear(self) -> None: ...
 
@@ -34,14 +36,13 @@ class Progress:
     """Counts what a command has come to.
 
     Args:
-        noun: what is counted.
         clock: tells seconds.
     """
 
-    def __init__(self, noun: str = "recordings", clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._bar: _Bar | None = _bar(noun) if _is_seen() else None
-        self._count = 0
+        self._bar: _Bar | None = _bar() if _is_seen() else None
+        self._count = self._size = 0
         self._drawn = clock() - _PAUSE
 
     def __enter__(self) -> Self:
@@ -52,12 +53,24 @@ class Progress:
     ) -> None:
         self.clear()
 
-    def step(self, name: str) -> None:
-        """Count one more, and say which it is."""
+    def step(self, recording: Recording) -> None:
+        """Count one more, say which it is, and count its bytes when they are taken."""
         self._count += 1
-        if self._bar is not None and self._clock() - self._drawn >= _PAUSE:
+        if self._bar is not None:
+            self._draw(self._bar, recording.name)
+            recording.chunks = self._counted(self._bar, recording.name, recording.chunks)
+
+    def _counted(self, bar: _Bar, name: str, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+        for chunk in chunks:
+            self._size += len(chunk[1])
+            self._draw(bar, name)
+            yield chunk
+
+    def _draw(self, bar: _Bar, name: str) -> None:
+        if self._clock() - self._drawn >= _PAUSE:
             self._drawn = self._clock()
-            self._bar.draw(self._count, name)
+            recordings = "recording" if self._count == 1 else "recordings"
+            bar.draw(f"{self._count:,} {recordings}, {_amount(self._size)}", name)
 
     def clear(self) -> None:
         """Leave no trace on the terminal, before something else is written there."""
@@ -69,28 +82,42 @@ def _is_seen() -> bool:
     return sys.stderr is not None and sys.stderr.isatty() and not sys.stdout.isatty()
 
 
-def _bar(noun: str) -> _Bar:
+def _bar() -> _Bar:
     try:
         from rich.console import Console  # noqa: PLC0415 - an extra
         from rich.live import Live  # noqa: PLC0415 - as above
         from rich.spinner import Spinner  # noqa: PLC0415 - as above
     except ImportError:
-        return _Line(noun)
-    return _Rich(
-        noun, Live(console=Console(stderr=True), transient=True, auto_refresh=False), Spinner("dots")
+        return _Line()
+    live = Live(
+        console=Console(stderr=True),
+        transient=True,
+        auto_refresh=False,
+        redirect_stdout=False,  # data goes where standard output goes, not to the terminal
+        redirect_stderr=False,
     )
+    return _Rich(live, Spinner("dots"))
+
+
+def _amount(size: int) -> str:
+    """Return a number of bytes as people read it."""
+    shown, unit = float(size), "B"
+    for larger in ("kB", "MB", "GB"):
+        if shown < _KILO:
+            break
+        shown, unit = shown / _KILO, larger
+    return f"{shown:.1f} {unit}" if unit != "B" else f"{size} B"
 
 
 class _Line:
     """One line of text."""
 
-    def __init__(self, noun: str) -> None:
-        self._noun = noun
+    def __init__(self) -> None:
         self._width = 0
 
-    def draw(self, count: int, name: str) -> None:
+    def draw(self, count: str, name: str) -> None:
         room = shutil.get_terminal_size().columns - 1
-        text = fitted(f"{count:,} {self._noun}  {name}", max(room, 40))
+        text = fitted(f"{count}  {name}", max(room, 40))
         sys.stderr.write("\r" + text.ljust(self._width))
         sys.stderr.flush()
         self._width = len(text)
@@ -105,16 +132,15 @@ class _Line:
 class _Rich:
     """A spinner, the count and the name."""
 
-    def __init__(self, noun: str, live: Any, spinner: Any) -> None:
-        self._noun = noun
+    def __init__(self, live: Any, spinner: Any) -> None:
         self._live = live
         self._spinner = spinner
 
-    def draw(self, count: int, name: str) -> None:
+    def draw(self, count: str, name: str) -> None:
         from rich.text import Text  # noqa: PLC0415 - an extra; a Text obeys no markup in names
 
         room = max(self._live.console.width - 4, 40)
-        self._spinner.update(text=Text(fitted(f"{count:,} {self._noun}  {name}", room)))
+        self._spinner.update(text=Text(fitted(f"{count}  {name}", room)))
         self._live.start()
         self._live.update(self._spinner, refresh=True)
 

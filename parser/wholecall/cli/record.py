@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import json
 import sys
 import urllib.error
 import urllib.request
@@ -16,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from wholecall.cli.options import add_command_parser
-from wholecall.cli.out import FOUND, OK, UNREADABLE, complain
+from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
 from wholecall.recordings import Recorder
 
 __all__ = ["add_command"]
@@ -58,6 +59,9 @@ def add_command(commands: Any) -> None:
     add("-o", "--output", metavar="OUT", required=True, help="the recording; compressed if it ends in .gz")
     add("--append", action="store_true", help="keep what the file holds, and add a recording")
     add("-q", "--quiet", action="store_true", help="pass nothing on to standard output")
+    add(
+        "--json", action="store_true", help="as --quiet, and tell at the end what was saved, as a JSON object"
+    )
     add("-X", "--method", metavar="M", help="the HTTP method; GET, or POST with -d")
     add(
         "-H",
@@ -144,11 +148,17 @@ def _save(options: argparse.Namespace, take: Callable[[int], bytes], known: dict
     except OSError as error:
         complain(f"{options.output}: {error.strerror}")
         return UNREADABLE
+    n_chunks = size = 0
     with recorder:
         for chunk in recorder.through(_chunks(take, trouble)):
-            if not options.quiet:
+            n_chunks += 1
+            size += len(chunk)
+            if not (options.quiet or options.json):
                 sys.stdout.buffer.write(chunk)
                 sys.stdout.buffer.flush()
+    if options.json:
+        told = {"status": known.get("status"), "chunks": n_chunks, "bytes": size, "complete": not trouble}
+        json_writer(options.output)(json.dumps(told).encode())
     if trouble:
         complain(f"the stream broke off: {type(trouble[0]).__name__}; what came is in {options.output}")
     return UNREADABLE if trouble else OK

@@ -11,16 +11,14 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from typing import Any
 
+from wholecall.cli.batch import Batch
 from wholecall.cli.options import add_command_parser, add_dialect
-from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer, write
-from wholecall.cli.progress import Progress
+from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import CALLS, Listing, Tally
-from wholecall.errors import BadRecording
 from wholecall.events import Event
-from wholecall.recordings import Recording, read
+from wholecall.recordings import Recording
 from wholecall.recordings.finding import STDIN
 from wholecall.replay import Chunking, replay
 
@@ -90,22 +88,10 @@ def _chunking(text: str) -> Chunking:
 def _replay(options: argparse.Namespace) -> int:
     tally = Tally()
     listing = None if options.json else _listing(options.calls)
-    with closing(read(*options.paths)) as recordings, Progress() as progress:
-        for recording in recordings:
-            progress.step(recording.name)
-            if listing is None:
-                show = _json_lines(recording.name, options.calls)
-            else:
-                listing.begin(recording.name)
-                show = listing.add
-            try:
-                _play(recording, options, tally, show)
-            except BadRecording as error:
-                tally.unreadable += 1
-                sys.stdout.flush()  # the complaint comes behind what was shown before it
-                progress.clear()
-                complain(str(error))
-        tally.skipped = recordings.skipped.total()
+    batch = Batch(options.paths)
+    for _ in batch.each(lambda recording: _play(recording, options, tally, listing)):
+        pass
+    tally.recordings, tally.unreadable, tally.skipped = batch.count, batch.unreadable, batch.skipped
     if listing is not None:
         listing.end(tally.summary())
     if tally.unreadable:
@@ -113,15 +99,17 @@ def _replay(options: argparse.Namespace) -> int:
     return FOUND if options.check and not tally.clean else OK
 
 
-def _play(
-    recording: Recording, options: argparse.Namespace, tally: Tally, show: Callable[[Event], None]
-) -> None:
+def _play(recording: Recording, options: argparse.Namespace, tally: Tally, listing: Listing | None) -> None:
+    if listing is None:
+        show = _json_lines(recording.name, options.calls)
+    else:
+        listing.begin(recording.name)
+        show = listing.add
     for event in replay(recording, options.dialect, chunking=options.chunk):
         tally.add(event)
         show(event)
         if recording.name == STDIN:  # it may be live
             sys.stdout.flush()
-    tally.recordings += 1
 
 
 def _listing(only_calls: bool) -> Listing:

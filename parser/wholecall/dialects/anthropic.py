@@ -28,7 +28,6 @@ from wholecall.deltas import (
     Index,
     Noted,
     Run,
-    Slot,
     TextFragment,
     TurnEnded,
     TurnOpened,
@@ -37,10 +36,14 @@ from wholecall.dialects.anthropic_blocks import Blocks, reasoning_deltas
 from wholecall.dialects.anthropic_views import (
     BODY_DECODER,
     DECODER,
+    PIECES,
     Block,
     DeltaView,
     Event,
+    InputPiece,
     Message,
+    TextPiece,
+    ThinkingPiece,
     finish_deltas,
     usage_deltas,
 )
@@ -64,7 +67,7 @@ _QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
 
 _NO_EVENT = Event()
 _NO_DELTA = DeltaView()
-_NO_SLOT = Slot(0, None, None, "")
+_piece = PIECES.decode
 
 
 def detect(payload: Mapping[str, Any], _event: str) -> bool:
@@ -86,7 +89,6 @@ class AnthropicTranslator(ViewTranslator):
         self._key: str | None = None
         self._ended = False
         self._blocks = Blocks()
-        self._last = _NO_SLOT  # the last piece of a call
         self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
             "content_block_delta": self._delta,
             "content_block_start": self._block_start,
@@ -105,35 +107,25 @@ class AnthropicTranslator(ViewTranslator):
         }
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Say what frames in a row say; further pieces of the same call, the most common case, in one `Run`."""
+        """Say what frames in a row say; pieces of one call that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        run: Run | None = None
-        typed = DECODER.decode
+        index, texts = None, []  # of the run that may go on
         for frame in frames:
             try:
-                event = typed(frame.data)
-            except UNREADABLE:
-                run = None
-                deltas += self._slowly(frame)
+                piece = _piece(frame.data)
+            except UNREADABLE:  # another event, or an odd one
+                index = None
+                deltas += self.translate(frame)
                 continue
-            last, delta = self._last, event.delta
-            if (
-                delta is not None
-                and delta.type == "input_json_delta"
-                and event.type == "content_block_delta"
-                and (text := delta.partial_json)
-                and type(text) is str
-                and event.index == last.index
-                and type(event.index) is int
-                and last.index in self._blocks.open.ids
-            ):
-                if run is None:
-                    run = Run(last, [])
-                    deltas.append(run)
-                run.texts.append(text)
-            else:
-                run = None
-                deltas += self._take(event, frame)
+            delta = piece.delta
+            if not isinstance(delta, InputPiece):
+                index = None
+                deltas += _spoken(piece.index, delta)
+            elif piece.index == index:
+                texts.append(delta.partial_json)
+            elif (slot := self._blocks.piece(piece.index, delta.partial_json)) is not None:
+                index, texts = piece.index, [slot.text]
+                deltas.append(Run(slot, texts))
         return deltas
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
@@ -168,10 +160,7 @@ class AnthropicTranslator(ViewTranslator):
 
     def _input(self, index: Index | None, delta: DeltaView) -> list[Delta]:
         slot = self._blocks.piece(index, delta.partial_json)
-        if slot is None:
-            return []
-        self._last = slot
-        return [slot]
+        return [] if slot is None else [slot]
 
     def _text(self, _index: Index | None, delta: DeltaView) -> list[Delta]:
         text = delta.text
@@ -219,3 +208,9 @@ class AnthropicTranslator(ViewTranslator):
 
     def _ping(self, _event: Event) -> list[Delta]:
         return []
+
+
+def _spoken(index: int, delta: TextPiece | ThinkingPiece) -> list[Delta]:
+    if isinstance(delta, TextPiece):
+        return [TextFragment(0, delta.text)] if delta.text else []
+    return reasoning_deltas(index, delta.thinking, None, None)

@@ -1,8 +1,12 @@
-"""The views of a Messages stream, and what its events say beside the blocks."""
+"""The views of a Messages stream, and what its events say beside the blocks.
+
+Nearly every event is a piece of a block. `PIECES` reads those, and nothing else, into the narrowest view there is;
+what it refuses is read by the wide views.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Union
 
 import msgspec
 
@@ -13,13 +17,40 @@ from wholecall.dialects.reasons import turn_reason
 __all__ = [
     "BODY_DECODER",
     "DECODER",
+    "PIECES",
     "Block",
     "DeltaView",
     "Event",
+    "InputPiece",
     "Message",
+    "TextPiece",
+    "ThinkingPiece",
     "finish_deltas",
     "usage_deltas",
 ]
+
+
+class InputPiece(msgspec.Struct, gc=False, tag="input_json_delta"):
+    """A piece of a call's text."""
+
+    partial_json: Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class TextPiece(msgspec.Struct, gc=False, tag="text_delta"):
+    """A piece of text."""
+
+    text: str
+
+
+class ThinkingPiece(msgspec.Struct, gc=False, tag="thinking_delta"):
+    """A piece of reasoning."""
+
+    thinking: str
+
+
+class _Piece(msgspec.Struct, gc=False, tag="content_block_delta"):
+    index: Annotated[int, msgspec.Meta(ge=0)]
+    delta: Union[InputPiece, TextPiece, ThinkingPiece]
 
 
 class Block(msgspec.Struct, gc=False):
@@ -71,6 +102,7 @@ class Event(msgspec.Struct, gc=False):
     error: Any = None
 
 
+PIECES = msgspec.json.Decoder(_Piece)
 DECODER = msgspec.json.Decoder(Event)
 BODY_DECODER = msgspec.json.Decoder(Message)  # a whole, non-streamed body is a message at the top level
 

@@ -50,8 +50,11 @@ from wholecall.dialects.responses_events import (
     DONE_EVENTS,
     ERROR_DECODER,
     FRAGMENTS,
+    PIECES,
     QUIET,
     Event,
+    Piece,
+    TextPiece,
     added,
     outcome_of,
     whole_text,
@@ -81,6 +84,7 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
 
 _NO_RESPONSE = Response()
 _NO_SLOT = Slot(0, None, None, "")
+_piece = PIECES.decode
 
 
 class ResponsesTranslator(ViewTranslator):
@@ -95,8 +99,6 @@ class ResponsesTranslator(ViewTranslator):
     def __init__(self, *, guest: bool = False) -> None:
         self._guest = guest
         self._stream_id: Any = None
-        self._last = _NO_SLOT  # the last fragment
-        self._last_type: str | None = None  # and its type
         self._now = Progress(guest=self._guest)
         self._progresses: dict[str, Progress] = {}
         self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
@@ -119,39 +121,31 @@ class ResponsesTranslator(ViewTranslator):
         }
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Say what frames in a row say; further pieces of the same call, the most common case, in one `Run`."""
+        """Say what frames in a row say; pieces of one call that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        run: Run | None = None
-        typed = DECODER.decode
-        last, kind, now = self._last, self._last_type, self._now
+        kind, slot, texts = None, _NO_SLOT, []  # of the run that may go on
         for frame in frames:
             try:
-                event = typed(frame.data)
-            except UNREADABLE:
-                run = None
-                deltas += self._slowly(frame)
-                last, kind, now = self._last, self._last_type, self._now
+                piece = _piece(frame.data)
+            except UNREADABLE:  # another event, or an odd one
+                kind = None
+                deltas += ended_together(self.translate(frame))
                 continue
-            text, number = event.delta, event.sequence_number
-            if (
-                event.type == kind
-                and event.item_id == last.alias
-                and event.output_index == last.index
-                and type(event.output_index) is int
-                and number == now.expected
-                and text
-                and type(text) is str
-                and event.stream_id is self._stream_id  # nearly always None
-            ):
+            number, now = piece.sequence_number, self._now
+            if (number is not None and number != now.expected) or piece.stream_id != self._stream_id:
+                kind = None
+                deltas += self._take(piece.to_event(), frame)
+                continue
+            if number is not None:
                 now.expected = number + 1
-                if run is None:
-                    run = Run(last, [])
-                    deltas.append(run)
-                run.texts.append(text)
+            if type(piece) is TextPiece:
+                kind = None
+                deltas += self._text(piece)
+            elif type(piece) is kind and piece.item_id == slot.alias and piece.output_index == slot.index:
+                texts.append(piece.delta)
             else:
-                run = None
-                deltas += ended_together(self._take(event, frame))
-                last, kind, now = self._last, self._last_type, self._now
+                kind, slot, texts = type(piece), _slot(piece), [piece.delta]
+                deltas.append(Run(slot, texts))
         return deltas
 
     def _done(self) -> list[Delta]:
@@ -198,14 +192,9 @@ class ResponsesTranslator(ViewTranslator):
     # The pieces of a message
 
     def _fragment(self, event: Event) -> list[Delta]:
-        text = event.delta
-        if text in ("", None):
-            return []
-        self._last = Slot(0, index_label(event.output_index), id_label(event.item_id), dumped(text))
-        self._last_type = event.type
-        return [self._last]
+        return [] if event.delta in ("", None) else [_slot(event)]
 
-    def _text(self, event: Event) -> list[Delta]:
+    def _text(self, event: Event | Piece) -> list[Delta]:
         self._now.spoken = True
         text = text_label(event.delta)
         return [] if text is None else [TextFragment(0, text)]
@@ -238,3 +227,7 @@ class ResponsesTranslator(ViewTranslator):
     def _finished(self, event: Event) -> list[Delta]:
         response = event.response or _NO_RESPONSE
         return self._now.conclude(response, outcome_of(event.type or "", response.status))
+
+
+def _slot(event: Event | Piece) -> Slot:
+    return Slot(0, index_label(event.output_index), id_label(event.item_id), dumped(event.delta))

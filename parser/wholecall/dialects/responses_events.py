@@ -1,8 +1,12 @@
-"""The events of a Responses stream: the view of them, which say nothing new, and what some of them say."""
+"""The events of a Responses stream: the views of them, which say nothing new, and what some of them say.
+
+Nearly every event is a piece of text or of a call. `PIECES` reads those, and nothing else, into a narrow view; what
+it refuses is read by the wide one.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final, Union
 
 import msgspec
 
@@ -19,8 +23,11 @@ __all__ = [
     "DONE_EVENTS",
     "ERROR_DECODER",
     "FRAGMENTS",
+    "PIECES",
     "QUIET",
     "Event",
+    "Piece",
+    "TextPiece",
     "added",
     "finish_of",
     "outcome_of",
@@ -63,6 +70,39 @@ _QUIET_PREFIXES = ("ping", "keepalive", "rate_limits.", "codex.")
 QUIET = (*_QUIET_PREFIXES, *(f"response.{family}." for family in _QUIET_FAMILIES))
 
 
+class Piece(msgspec.Struct, gc=False, kw_only=True):
+    """A piece of text or of a call."""
+
+    sequence_number: Union[int, None] = None
+    item_id: Union[str, None] = None
+    output_index: Union[Annotated[int, msgspec.Meta(ge=0)], None] = None
+    delta: Annotated[str, msgspec.Meta(min_length=1)]
+    stream_id: Any = None
+
+    def to_event(self) -> Event:
+        """Return the piece as the wide view has it."""
+        tag = str(type(self).__struct_config__.tag)
+        return Event(
+            tag, self.sequence_number, self.item_id, self.output_index, self.delta, stream_id=self.stream_id
+        )
+
+
+class TextPiece(Piece, gc=False, tag="response.output_text.delta"):
+    """A piece of text."""
+
+
+class _ArgumentsPiece(Piece, gc=False, tag=FRAGMENTS[0]):
+    """A piece of a function's arguments."""
+
+
+class _InputPiece(Piece, gc=False, tag=FRAGMENTS[1]):
+    """A piece of a custom tool's input."""
+
+
+class _ServerPiece(Piece, gc=False, tag=FRAGMENTS[2]):
+    """A piece of the arguments of a server's tool."""
+
+
 class Event(msgspec.Struct, gc=False):
     """The view of an event; the first fields stand in the order of the most common one, which reads fastest."""
 
@@ -89,6 +129,7 @@ class _FlatError(msgspec.Struct, gc=False):
     param: Any = None
 
 
+PIECES = msgspec.json.Decoder(Union[TextPiece, _ArgumentsPiece, _InputPiece, _ServerPiece])
 DECODER = msgspec.json.Decoder(Event)
 BODY_DECODER = msgspec.json.Decoder(Response)  # a whole, non-streamed body is a response at the top level
 ERROR_DECODER = msgspec.json.Decoder(_FlatError)

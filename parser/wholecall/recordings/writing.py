@@ -1,4 +1,4 @@
-"""Recordings written for others: the bare bytes, an HTTP archive, a session of messages.
+"""Recordings written for others: the bare bytes, an HTTP archive, a VCR cassette, a session of messages.
 
 Theory of operation. Each writer yields the file in pieces and takes one recording at a time, so memory holds
 one. A session tells what came out of the streams, not the bytes: it follows the Session Trace Simple format of
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -18,10 +19,11 @@ from wholecall.recordings.bodies import value_to_bytes
 from wholecall.recordings.model import Recording, Request
 from wholecall.turns import Turn
 
-__all__ = ["WRITERS", "to_archive", "to_bytes", "to_session"]
+__all__ = ["WRITERS", "to_archive", "to_bytes", "to_cassette", "to_session"]
 
 _VERSION = "1.2"  # of HAR
 _HARNESS = "wholecall"
+_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # YAML 1.1, 5.1 and 5.4
 
 
 def to_bytes(recordings: Iterable[Recording]) -> Iterator[bytes]:
@@ -84,6 +86,46 @@ _EMPTY: dict[str, Any] = {
 }
 
 
+def to_cassette(recordings: Iterable[Recording]) -> Iterator[bytes]:
+    """Yield a VCR cassette with an interaction for each recording; boundaries and times of chunks are lost.
+
+    It is YAML whose entries are JSON, a line each: any YAML reader takes it, and nothing is needed to write it.
+    """
+    begun = False
+    for recording in recordings:
+        yield b"" if begun else b"interactions:\n"
+        yield f"- {_interaction(recording)}\n".encode()
+        begun = True
+    yield b"version: 1\n" if begun else b"interactions: []\nversion: 1\n"
+
+
+def _interaction(recording: Recording) -> str:
+    data = b"".join(chunk for _, chunk in recording.chunks)
+    try:
+        body = _scalar(data.decode())
+    except UnicodeDecodeError:
+        body = f'!!binary "{base64.b64encode(data).decode()}"'
+    asked = recording.request or Request()
+    request: dict[str, Any] = {
+        "method": asked.method or "POST",
+        "uri": asked.url or "",
+        "body": None,
+        "headers": {},
+    }
+    headers = {"content-type": [recording.content_type]} if recording.content_type else {}
+    status = {"code": recording.status or 200, "message": ""}
+    return (
+        f'{{"request": {_scalar(request)}, "response": {{"status": {_scalar(status)}, '
+        f'"headers": {_scalar(headers)}, "body": {{"string": {body}}}}}}}'
+    )
+
+
+def _scalar(value: Any) -> str:
+    """Return JSON that is YAML too: what YAML refuses in a text, or takes for a line end, is escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def to_session(recordings: Iterable[Recording]) -> Iterator[bytes]:
     """Yield a session: a message of the assistant for each turn, with the calls that are whole."""
     begun = False
@@ -124,5 +166,6 @@ def _line(value: dict[str, Any]) -> bytes:
 WRITERS: dict[str, Callable[[Iterable[Recording]], Iterator[bytes]]] = {
     "raw": to_bytes,
     "har": to_archive,
+    "cassette": to_cassette,
     "session": to_session,
 }

@@ -1,0 +1,59 @@
+"""The recordings that a command line names, one after the other.
+
+Theory of operation. What cannot be read is named on standard error, and the others are read all the same; how
+far it is shows on a terminal. Every command that takes many recordings takes them here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from typing import TypeVar
+
+from wholecall.cli.out import complain
+from wholecall.cli.progress import Progress
+from wholecall.errors import BadRecording
+from wholecall.recordings import Recording, read
+
+__all__ = ["Batch"]
+
+MadeT = TypeVar("MadeT")
+
+
+class Batch:
+    """Goes through recordings, and counts.
+
+    Attributes:
+        count: how many were read to their end.
+        unreadable: how many could not be.
+        skipped: responses in the files that are no recordings.
+
+    Args:
+        paths: files, folders, globs, `"-"`.
+        only: the number of the one recording that is wanted, counted from 1; None takes all.
+    """
+
+    def __init__(self, paths: Sequence[str], only: int | None = None) -> None:
+        self.count = self.unreadable = self.skipped = 0
+        self._paths = paths
+        self._only = only
+
+    def each(self, make: Callable[[Recording], MadeT]) -> Generator[MadeT]:
+        """Yield what a function makes of each recording; one for which it raises `BadRecording` is left out."""
+        with closing(read(*self._paths)) as recordings, Progress() as progress:
+            for number, recording in enumerate(recordings, 1):
+                progress.step(recording)
+                if self._only not in {None, number}:
+                    continue
+                try:
+                    made = make(recording)
+                except BadRecording as error:
+                    self.unreadable += 1
+                    sys.stdout.flush()  # the complaint comes behind what was shown before it
+                    progress.clear()
+                    complain(str(error))
+                    continue
+                self.count += 1
+                yield made
+            self.skipped = recordings.skipped.total()

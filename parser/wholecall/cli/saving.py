@@ -1,0 +1,89 @@
+"""Recordings that a command writes: where to, in which form, and what is told of it.
+
+Theory of operation. Recordings are read, changed and written one at a time; each is whole before the first
+byte of it is written, so that a damaged one leaves no half in the output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from wholecall.cli.batch import Batch
+from wholecall.cli.out import OK, UNREADABLE, complain, json_writer
+from wholecall.recordings import Chunk, Recording, write
+from wholecall.recordings.writing import WRITERS
+
+__all__ = ["FORMS", "add_saving", "save"]
+
+_OWN = "recording"
+FORMS = (_OWN, *WRITERS)
+
+
+def add_saving(command: argparse.ArgumentParser, forms: Iterable[str] = FORMS) -> None:
+    """Add the options that say what is read and how it is written."""
+    command.set_defaults(refuse=command.error)
+    add = command.add_argument
+    add("paths", nargs="+", metavar="PATH", help="a file, a folder, a glob, or - for standard input")
+    add("-o", "--output", metavar="OUT", help="where to write it; standard output by default")
+    add("--to", choices=list(forms), default=_OWN, metavar="FORM", help=f"{', '.join(forms)} ({_OWN})")
+    add("--only", type=_number, metavar="N", help="take only the N-th recording, counted from 1")
+    add("--json", action="store_true", help="with -o: tell what was written, one JSON object a recording")
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
+    return int(text)
+
+
+def save(options: argparse.Namespace, change: Callable[[Recording], Recording]) -> int:
+    """Write what a function makes of the recordings that the options name; return the exit code."""
+    to_stdout = options.output in {None, "-"}
+    if options.json and to_stdout:
+        options.refuse("--json tells what was written, and needs -o OUT for the recordings")
+    batch = Batch(options.paths, options.only)
+    recordings = _saved(batch, change, as_json=options.json)
+    try:
+        if to_stdout:
+            _write(options.to, recordings, sys.stdout.buffer)
+        else:
+            with Path(options.output).open("wb") as file:
+                _write(options.to, recordings, file)
+    except OSError as error:
+        if to_stdout:
+            raise
+        complain(f"{options.output}: {error.strerror}")
+        return UNREADABLE
+    if batch.count == 0 and not batch.unreadable:
+        complain("there is no such recording")
+    return OK if batch.count and not batch.unreadable else UNREADABLE
+
+
+def _saved(batch: Batch, change: Callable[[Recording], Recording], *, as_json: bool) -> Generator[Recording]:
+    """Yield the recordings to write, and tell of each once it is written."""
+
+    def whole(recording: Recording) -> tuple[Recording, list[Chunk]]:
+        changed = change(recording)
+        chunks = list(changed.chunks)
+        changed.chunks = iter(chunks)
+        return changed, chunks
+
+    for recording, chunks in batch.each(whole):
+        yield recording
+        if as_json:
+            size = sum(len(data) for _, data in chunks)
+            known = {"form": recording.form, "chunks": len(chunks), "bytes": size}
+            json_writer(recording.name)(json.dumps(known).encode())
+
+
+def _write(form: str, recordings: Iterator[Recording], file: IO[bytes]) -> None:
+    if form == _OWN:
+        for recording in recordings:
+            write(file, recording)
+    else:
+        file.writelines(WRITERS[form](recordings))

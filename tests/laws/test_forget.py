@@ -1,0 +1,43 @@
+"""A parser may forget what was said, at any moment: what it tells of calls does not depend on it."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.laws.test_timeline import CORPORA, cut, names
+from wholecall import ToolCallParser
+
+_VIEWS = (
+    "calls",
+    "custom_calls",
+    "builtin_calls",
+    "server_calls",
+    "dropped",
+    "cancelled",
+    "reason",
+    "anomalies",
+)
+
+
+def told(name: str, *, forgetful: bool) -> tuple[list[bytes], list[Any]]:
+    """Return the events of a recording, and of each turn what is no text, with a parser that forgets or does not."""
+    data = (CORPORA / "recordings" / name).read_bytes()
+    parser = ToolCallParser()
+    events = []
+    for _, chunk in cut(data, Random(name)):
+        events += parser.feed(chunk)
+        if forgetful:
+            parser.forget()
+            assert all(turn.text == turn.reasoning.text == "" for turn in parser.turns)
+    events += parser.close()
+    views = [[getattr(turn, view) for view in _VIEWS] for turn in parser.turns]
+    return [event.to_json() for event in events], views
+
+
+@pytest.mark.parametrize("name", names())
+def test_forgetting_changes_no_event(name: str) -> None:
+    """Law 64: the events are the same, and the turns but for their text and reasoning."""
+    assert told(name, forgetful=False) == told(name, forgetful=True)
