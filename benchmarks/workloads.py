@@ -281,6 +281,24 @@ def _responses(calls: Sequence[Call], *, obfuscated: bool = False) -> list[bytes
     return stream.events
 
 
+def _responses_text(pieces: Sequence[str]) -> list[bytes]:
+    stream = _Responses()
+    stream.response("created", "in_progress", [])
+    item: JSON = {"id": "msg_68d2a1", "type": "message", "role": "assistant", "status": "in_progress"}
+    stream.say("output_item.added", output_index=0, item=item | {"content": []})
+    where = {"item_id": item["id"], "output_index": 0, "content_index": 0}
+    part: JSON = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+    stream.say("content_part.added", **where, part=part)
+    stream.pieces("output_text", where, pieces)
+    part |= {"text": "".join(pieces)}
+    stream.say("output_text.done", **where, text=part["text"])
+    stream.say("content_part.done", **where, part=part)
+    item |= {"status": "completed", "content": [part]}
+    stream.say("output_item.done", output_index=0, item=item)
+    stream.response("completed", "completed", [item])
+    return stream.events
+
+
 DIALECTS: dict[str, Callable[[Sequence[Call]], list[bytes]]] = {
     "chat-completions": _chat,
     "anthropic": _anthropic,
@@ -378,12 +396,7 @@ def plain_text(dialect: str, size: int = 32 * KIB) -> Workload:
         block = {"type": "text", "text": ""}
         events = _anthropic_message(_anthropic_block(0, block, "text_delta", "text", pieces), "end_turn")
     else:
-        stream = _Responses()
-        stream.response("created", "in_progress", [])
-        where = {"item_id": "msg_68d2a1", "output_index": 0, "content_index": 0}
-        stream.pieces("output_text", where, pieces)
-        stream.response("completed", "completed", [])
-        events = stream.events
+        events = _responses_text(pieces)
     return _workload("plain text", dialect, events)
 
 
