@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from benchmarks import baselines, live, measure, transcripts, workloads
+from benchmarks.rivals import speed
 from wholecall import Limits, Tools
 from wholecall.history import repair_transcript, shrink_arguments
 
@@ -54,6 +55,7 @@ def main() -> None:
     print()
     for what, ratio, budget in _rivals(quick):
         print(f"{what:<52}{ratio:>8.0f}  >= {budget}" + ("" if ratio >= budget else "  MISSED"), flush=True)
+    speed.print_rows(quick=quick)
 
 
 def _rounds(quick: bool) -> int:

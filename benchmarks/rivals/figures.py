@@ -8,13 +8,11 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from benchmarks.rivals.readers import ANTHROPIC, BEHIND_HTTP, CHAT, NAIVE_LOOP, RESPONSES
+from benchmarks.rivals.readers import ANTHROPIC, CHAT, RESPONSES
 
-__all__ = ["BASELINES", "DIALECTS", "FLOOR", "Figure", "Run", "merged"]
+__all__ = ["DIALECTS", "FLOOR", "Figure", "Run", "merged"]
 
-# What is no library, but what libraries are held against.
-FLOOR = "floor"
-BASELINES = (FLOOR, NAIVE_LOOP, BEHIND_HTTP)
+FLOOR = "floor"  # wholecall's framing and typed decoding of the same frames, and nothing else
 # How each dialect is called before people.
 DIALECTS = {CHAT: "Chat Completions", ANTHROPIC: "Anthropic Messages", RESPONSES: "OpenAI Responses"}
 # How many times faster than each we promise to be where calls are read.

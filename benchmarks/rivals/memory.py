@@ -26,18 +26,25 @@ class OutOfTime(BaseException):
 
 
 class Within:
-    """Pieces of a stream, for a reader that has so many seconds of processor time from the first one on."""
+    """Pieces of a stream, for a reader that has so many seconds of processor time from the first one on.
+
+    Attributes:
+        n_given: how many pieces the last reader got.
+    """
 
     def __init__(self, seconds: float, pieces: Iterable[Any]) -> None:
+        self.n_given = 0
         self._seconds = seconds
         self._pieces = pieces
 
     def __iter__(self) -> Iterator[Any]:
+        self.n_given = 0
         end = time.process_time() + self._seconds
         for piece in self._pieces:
+            self.n_given += 1
+            yield piece
             if time.process_time() > end:
                 raise OutOfTime
-            yield piece
 
 
 def transport(reads: Iterable[bytes], library: str = "httpx") -> Any:

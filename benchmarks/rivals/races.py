@@ -1,7 +1,8 @@
 """Times the rivals against wholecall: the same bytes, in turns, in one process.
 
-A rival has to come to our result before it is timed. One that is not done after some seconds is stopped, and its
-figure is the least that it can be; longer workloads of the kind are then not asked of it.
+A rival has to come to our result before it is timed. One that is not done after some seconds is stopped. Its figure
+is then what it took for the events so far, the least that it can be as long as later events cost no less; longer
+workloads of the kind are not asked of it.
 """
 
 from __future__ import annotations
@@ -76,10 +77,10 @@ def _stream(workload: workloads.Workload, kind: str) -> Race:
 
 
 def figures(pace: Pace, *, quick: bool, only: str = "") -> Iterator[Figure]:
-    """Yield the figures of every rival that is installed and has `only` in its name."""
+    """Yield the figures of the floor and of every rival that is installed, if they have `only` in their names."""
     stopped: set[tuple[str, str, str]] = set()
     for one in races(quick=quick):
-        if one.dialect != LIVE:
+        if one.dialect != LIVE and only in FLOOR:
             yield _floor(one, pace)
         for reader in READERS:
             entry = reader.name, one.dialect, one.kind
@@ -99,12 +100,13 @@ def race(reader: Reader, one: Race, pace: Pace) -> Figure:
         AssertionError: it reads another result from the workload than we do.
     """
     ours = partial(one.ours, one.pieces)
+    limited = Within(pace.seconds, one.pieces)
     start = time.process_time()
     try:
-        result = reader.open(Within(pace.seconds, one.pieces))()
+        result = reader.open(limited)()
     except OutOfTime:
         [taken] = measure.rounds(pace.rounds, ours)
-        spent = [pace.seconds] * len(taken)
+        spent = [pace.seconds * len(one.pieces) / limited.n_given] * len(taken)
         return _figure(reader.name, reader.versions, one, spent, taken, capped=True)
     first = time.process_time() - start
     assert result == ours(), f"{reader.name} reads another result from {one.name}, {one.dialect}"

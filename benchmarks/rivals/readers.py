@@ -14,6 +14,7 @@ import importlib.metadata
 import importlib.util
 import json
 import operator
+import os
 from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from typing import Any, NamedTuple
@@ -269,6 +270,7 @@ def _langchain(reads: Reads, dialect: str) -> Read:
 
 
 def _litellm(reads: Reads) -> Read:
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it asks the network for prices otherwise
     litellm: Any = importlib.import_module("litellm")
     litellm.suppress_debug_info = True
     ask = {"model": "openai/m", "messages": _MESSAGES, "stream": True, "max_retries": 0, "api_key": "unused"}

@@ -56,7 +56,10 @@ def absent(names: Iterable[str]) -> str:
 
 def table(run: Run) -> str:
     """Return the table, a part for each dialect."""
-    lines = [f"{run.date}, {run.python}, processor time; a slower of > was stopped by then", ""]
+    lines = [
+        f"{run.date}, {run.python}, processor time; a figure behind > is of a rival that was stopped by then",
+        "",
+    ]
     dialects = dict.fromkeys(figure.dialect for figure in run.figures)
     for dialect in dialects:
         lines += [title(dialect), HEAD]
@@ -88,7 +91,7 @@ def _streams(run: Run) -> Iterator[str]:
 
 def _live(run: Run) -> Iterator[str]:
     sizes = [size for size in _LIVE_COLUMNS if run.ours(LIVE, size)]
-    yield _cells("the value so far at every delta", *(size.replace(" d4", "B") for size in sizes))
+    yield _cells("the value so far at every delta", *(size.replace("K d4", " KB") for size in sizes))
     yield _cells("---", *["---:"] * len(sizes))
     yield _cells("**wholecall**", *(f"**{run.ours(LIVE, size):.1f} µs**" for size in sizes))
     for rival in dict.fromkeys(figure.rival for figure in run.figures if figure.dialect == LIVE):
