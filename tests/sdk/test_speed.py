@@ -53,7 +53,8 @@ def test_arguments_are_read_to_our_value(reader: Any) -> None:
 @pytest.mark.parametrize("reader", INSTALLED, ids=named)
 def test_every_library_can_be_stopped(reader: Any) -> None:
     """No library swallows what stops it when its time is over."""
-    data = live.pieces(64) if reader.dialect == LIVE else [workloads.w1(reader.dialect).data]
+    is_live = reader.dialect == LIVE
+    pieces = live.pieces(64) if is_live else workloads.cut(workloads.w1(reader.dialect).data, READ)
 
     with pytest.raises(OutOfTime):
-        reader.open(Within(-1, data))()
+        reader.open(Within(-1, pieces))()
