@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,7 +16,6 @@ from benchmarks.rivals.memory import OutOfTime, Within
 from benchmarks.rivals.readers import ANTHROPIC, CHAT, LIVE, NAIVE_LOOP, RESPONSES, Reader
 
 PACE = races.Pace(rounds=1, seconds=60)
-NO_TIME = races.Pace(rounds=1, seconds=-1)
 SVG = "{http://www.w3.org/2000/svg}"
 
 FIGURES = (
@@ -115,13 +115,15 @@ def test_a_rival_that_reads_otherwise_is_not_timed() -> None:
         races.race(reader(lambda _: lambda: baselines.Result("", [])), small_race(), PACE)
 
 
-def test_a_rival_without_time_is_capped() -> None:
-    """A stopped rival's figure is that of the events so far: its seconds for one of all the pieces."""
+def test_a_rival_out_of_time_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stopped rival's figure is that of the events so far: here 2.5 seconds for three of all the pieces."""
+    seconds = itertools.count()
+    monkeypatch.setattr("time.process_time", lambda: next(seconds))
     one = small_race()
-    figure = races.race(reader(lambda reads: lambda: list(reads)), one, NO_TIME)
+    figure = races.race(reader(lambda reads: lambda: list(reads)), one, races.Pace(rounds=1, seconds=2.5))
 
     assert figure.capped
-    assert pytest.approx(NO_TIME.seconds * len(one.pieces) / one.n_events * 1e6) == figure.theirs
+    assert pytest.approx(2.5 * len(one.pieces) / 3 / one.n_events * 1e6) == figure.theirs
 
 
 def test_a_stopped_rival_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
