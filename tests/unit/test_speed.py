@@ -201,7 +201,7 @@ def test_bars_are_by_length() -> None:
     found = [(bar.name, bar.kind, bar.micro) for bar in speed_chart.bars(RUN, CHAT)]
 
     assert [
-        ("framing and decoding alone", "base", 1.0),
+        ("framing + decoding", "base", 1.0),
         ("wholecall", "ours", 2.0),
         ("json.loads loop", "base", 3.0),
         ("openai create()", "rival", 60.0),
@@ -227,8 +227,8 @@ def test_the_chart_tells_its_figures_as_text() -> None:
         "> 1,234 µs> 617x",
     } <= set(told)
     assert "OpenAI Responses" not in told
-    assert "2026-11-22, CPython 3.11.7, processor time, in turns in one process" in told
-    assert "anthropic 2.12.0 · jiter 0.19.0 · langchain-core 1.7.2 · openai 3.54.0" in told
+    assert "2026-11-22, CPython 3.11.7, processor time, each in turns with wholecall" in told
+    assert "anthropic 2.12.0 · langchain-core 1.7.2 · openai 3.54.0" in told
 
 
 def test_the_chart_has_a_bar_for_each_figure() -> None:
