@@ -16,6 +16,7 @@ import msgspec
 
 from benchmarks import table
 from benchmarks.claims import CHECKED, FULL, QUICK, Scale
+from benchmarks.rivals import speed
 
 __all__: list[str] = []
 
@@ -41,6 +42,7 @@ def _print(scale: Scale) -> None:
         print()
         for line in section(scale):
             print(line, flush=True)
+    speed.print_rows(quick=scale is QUICK)
 
 
 def _check(scale: Scale) -> int:

@@ -14,7 +14,7 @@ __all__ = ["CLAIMS"]
 
 _WAYS = ("watch", "scan", "snapshots")
 _BUDGETS = {"watch": 10}  # times append and join
-# What the parsers that read all text again at every delta take of our time, and up to which size they can be asked.
+# What we take of the time of parsers that read all text again at every delta, and up to which size they can be asked.
 _RIVALS = {"jiter": (0.1, 64), "partial_json_parser": (0.02, 8)}
 
 
@@ -49,7 +49,9 @@ def _other_pieces(delta: int) -> Comparison:
 
 def _again(size: int) -> Comparison:
     """Against parsing all text so far at every delta."""
-    rivals = {name: Contender(act, _right) for name, act in RIVALS.items() if size <= _RIVALS[name][1]}
+    rivals = {
+        name: Contender(act, _right) for name, act in RIVALS.items() if size <= _RIVALS.get(name, (0, 0))[1]
+    }
     ratios = tuple(
         Ratio(way, name, _RIVALS[name][0] if size == _RIVALS[name][1] else 0)
         for name in rivals
