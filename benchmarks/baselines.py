@@ -9,24 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
+from benchmarks.workloads import Result
 from wholecall import Limits, ToolCallParser, Tools
 from wholecall.dialects import anthropic_views, chat_views, responses_events
 from wholecall.framing import FRAMINGS
 
-__all__ = ["NAIVE", "Result", "floor", "naive_payloads", "ours", "parse"]
+__all__ = ["NAIVE", "Result", "floor", "found", "naive_payloads", "ours", "parse"]
 
 Pending = dict[int, dict[str, Any]]
-
-
-class Result(NamedTuple):
-    """What a stream comes to: its visible text and its calls as (id, name, arguments)."""
-
-    text: str
-    calls: list[tuple[str, str, dict[str, Any]]]
 
 
 # Ours.
@@ -47,7 +41,12 @@ def parse(
 
 def ours(reads: Iterable[bytes], limits: Limits = Limits()) -> Result:  # noqa: B008 - frozen
     """Return what wholecall makes of a stream."""
-    turn = parse(reads, limits).turn
+    return found(parse(reads, limits))
+
+
+def found(parser: ToolCallParser[Any]) -> Result:
+    """Return what a parser has read."""
+    turn = parser.turn
     return Result(turn.text, [(call.id, call.name, call.arguments) for call in turn.calls])
 
 

@@ -1,4 +1,4 @@
-"""The claim: judging a text of arguments costs little more than `json.loads`, and recovery stays linear."""
+"""The claim: judging a text of arguments costs little more than `json.loads`, and damage costs no more than linear."""
 
 from __future__ import annotations
 
@@ -7,46 +7,66 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-import pytest
 
-from benchmarks.workloads import KIB, long_arguments, small_arguments
+from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio
+from benchmarks.texts import KIB, long_arguments, small_arguments
 from wholecall import parse_arguments
 
-TEXTS = {
-    "380 B": small_arguments(1),
-    "64 KB string": long_arguments(64 * KIB),
-    "64 KB members": json.dumps({f"key{number}": [number, 0.5, None, "text"] for number in range(1800)}),
+__all__ = ["CLAIMS"]
+
+
+def _members(n: int, value: Any) -> str:
+    return json.dumps({f"key{number}": value for number in range(n)})
+
+
+_TEXTS: dict[str, Callable[[int], str]] = {
+    "380 B": lambda _: small_arguments(1),
+    "64 KB string": lambda part: long_arguments(64 * KIB // part),
+    "64 KB members": lambda part: _members(1800 // part, [1, 0.5, None, "text"]),
 }
-CONTENDERS: dict[str, Callable[[str], object]] = {
+_CONTENDERS: dict[str, Callable[[str], Any]] = {
     "wholecall": lambda text: parse_arguments(text).arguments,
     "json.loads": json.loads,
     "msgspec": msgspec.json.Decoder().decode,
 }
 
 
-@pytest.mark.parametrize("contender", CONTENDERS)
-@pytest.mark.parametrize("name", TEXTS)
-def test_strict(benchmark: Any, name: str, contender: str) -> None:
-    """Valid JSON: one decode and the checks beside it."""
-    text = TEXTS[name]
-    assert CONTENDERS[contender](text) == json.loads(text)
-    benchmark.group = f"strict arguments, {name}"
-    benchmark.pedantic(CONTENDERS[contender], (text,), rounds=15, iterations=20, warmup_rounds=1)
+def _strict(name: str) -> Comparison:
+    contenders = {
+        way: Contender(act, lambda text, found: bool(json.loads(text) == found))
+        for way, act in _CONTENDERS.items()
+    }
+    ratios = (Ratio("wholecall", "json.loads"), Ratio("wholecall", "msgspec"))
+    return Comparison(f"strict arguments, {name}", _TEXTS[name], contenders, ratios, times=20)
 
 
-@pytest.mark.parametrize("members", [200, 400, 800])
-def test_recovery(benchmark: Any, members: int) -> None:
-    """Damaged JSON, a fault at the end: the whole text is rewritten."""
-    text = json.dumps({f"key{number}": "a value" for number in range(members)})[:-1] + ",}"
-    assert parse_arguments(text).status == "recovered"
-    benchmark.group = "recovered arguments, members"
-    benchmark.pedantic(parse_arguments, (text,), rounds=9, warmup_rounds=1)
+def _ends(**fields: object) -> Contender:
+    """Parse, which must end as the fields say."""
+    return Contender(
+        parse_arguments, lambda _, found: {name: getattr(found, name) for name in fields} == fields
+    )
 
 
-@pytest.mark.parametrize("size", [8 * KIB, 64 * KIB, 512 * KIB])
-def test_cut(benchmark: Any, size: int) -> None:
-    """A text that ends inside a string is refused in linear time."""
-    text = long_arguments(size)[:-2]
-    assert parse_arguments(text).reason == "truncated"
-    benchmark.group = "cut arguments, size"
-    benchmark.pedantic(parse_arguments, (text,), rounds=5, warmup_rounds=1)
+CLAIMS: list[Claim] = [
+    *map(_strict, _TEXTS),
+    # A fault at the end: the whole text is rewritten.
+    Growth(
+        "members of recovered arguments",
+        lambda n: _members(n, "a value")[:-1] + ",}",
+        1600,
+        len,
+        _ends(status="recovered"),
+    ),
+    Growth(
+        "bytes of arguments cut inside a string",
+        lambda n: long_arguments(n)[:-2],
+        256 * KIB,
+        len,
+        _ends(reason="truncated"),
+    ),
+]
+
+
+def test_arguments(race: Callable[[], None]) -> None:
+    """Valid JSON is read as `json` reads it; damage ends as it must."""
+    race()

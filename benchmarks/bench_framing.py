@@ -2,58 +2,76 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
-
-import pytest
+from typing import NamedTuple
 
 from benchmarks.baselines import naive_payloads
-from benchmarks.workloads import DIALECTS, PROFILES, big_done_event, cut, w1
+from benchmarks.claims import Comparison, Contender, Ratio
+from benchmarks.workloads import CUTS, DIALECTS, READ, cut, w1
 from wholecall import Limits
 from wholecall.framing import FRAMINGS
 
+__all__ = ["CLAIMS"]
 
-def framed(reads: list[bytes]) -> list[str]:
-    """Frame a stream as the parser does."""
+
+class Framed(NamedTuple):
+    """A stream in its reads, and the payloads in it."""
+
+    reads: list[bytes]
+    payloads: list[str]
+
+
+def _framed(subject: Framed) -> list[str]:
     framing = FRAMINGS["sse"](Limits())
-    return [frame.data for read in reads for frame in framing.feed(read)]
+    return [frame.data for read in subject.reads for frame in framing.feed(read)]
 
 
-def split(reads: list[bytes]) -> list[str]:
-    """Split a stream as the naive loop does."""
-    return list(naive_payloads(reads))
+def _same(subject: Framed, found: list[str]) -> bool:
+    return subject.payloads == found
 
 
-CONTENDERS: dict[str, Callable[[list[bytes]], list[str]]] = {"wholecall": framed, "naive": split}
+_OURS = Contender(_framed, _same)
+_SPLIT = Contender(lambda subject: list(naive_payloads(subject.reads)), _same)
 
 
-@pytest.mark.parametrize("contender", CONTENDERS)
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_sse(benchmark: Any, dialect: str, profile: str, contender: str) -> None:
-    """The frames of W1."""
-    reads = PROFILES[profile](w1(dialect).data)
-    assert framed(reads) == split(reads)
-    benchmark.group = f"framing {dialect}, reads: {profile}"
-    benchmark.pedantic(CONTENDERS[contender], (reads,), rounds=3, warmup_rounds=1)
+@functools.cache
+def _payloads(dialect: str) -> list[str]:
+    return list(naive_payloads([w1(dialect).data]))
 
 
-@pytest.mark.parametrize("size", [100, 1460, 2**24], ids=["100", "1460", "whole"])
-def test_big_event(benchmark: Any, size: int) -> None:
-    """One event of 1 MB: small reads may not copy what came before (the naive split does)."""
-    data = big_done_event().data
-    reads = cut(data, size)
-    assert framed(reads) == split([data])
-    benchmark.group = "framing, one event of 1 MB"
-    benchmark.pedantic(framed, (reads,), rounds=3, warmup_rounds=1)
+def _claim(dialect: str, name: str) -> Comparison:
+    def make(_part: int) -> Framed:
+        return Framed(CUTS[name](w1(dialect).data), _payloads(dialect))
+
+    ratios = (Ratio("wholecall", "naive"),) if name == str(READ) else ()
+    what = f"framing W1 {dialect}, reads: {name}"
+    return Comparison(what, make, {"wholecall": _OURS, "naive": _SPLIT}, ratios)
 
 
-@pytest.mark.parametrize("ends", ["lf", "crlf"])
-def test_line_ends(benchmark: Any, ends: str) -> None:
+def _line_ends(dialect: str) -> Comparison:
     """CRLF takes a step more than LF."""
-    data = w1("chat-completions").data
-    sent = data if ends == "lf" else data.replace(b"\n", b"\r\n")
-    reads = cut(sent, 1460)
-    assert framed(reads) == split([data])
-    benchmark.group = "framing, line ends"
-    benchmark.pedantic(framed, (reads,), rounds=3, warmup_rounds=1)
+
+    def make(_part: int) -> tuple[Framed, Framed]:
+        data, payloads = w1(dialect).data, _payloads(dialect)
+        return Framed(cut(data, READ), payloads), Framed(cut(data.replace(b"\n", b"\r\n"), READ), payloads)
+
+    contenders = {name: _nth(at) for at, name in enumerate(("LF", "CRLF"))}
+    return Comparison(f"framing W1 {dialect}", make, contenders, (Ratio("CRLF", "LF"),))
+
+
+def _nth(at: int) -> Contender:
+    return Contender(
+        lambda subjects: _framed(subjects[at]), lambda subjects, found: _same(subjects[at], found)
+    )
+
+
+CLAIMS = [
+    *(_claim(dialect, name) for dialect in DIALECTS for name in CUTS),
+    *(_line_ends(dialect) for dialect in DIALECTS),
+]
+
+
+def test_framing(race: Callable[[], None]) -> None:
+    """Both find the same payloads."""
+    race()

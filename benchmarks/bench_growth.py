@@ -1,34 +1,46 @@
-"""The claim: time is linear in everything that a stream can have more of. Compare the two rows of each group."""
+"""The claim: time is linear in everything that a stream can have more of, in every dialect that can have it."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
-import pytest
+from benchmarks import streams, workloads
+from benchmarks.claims import Growth
+from benchmarks.streams import OURS, Stream
+from benchmarks.workloads import DIALECTS, KIB, READ, Workload
 
-from benchmarks.baselines import parse
-from benchmarks.workloads import GROWTH, cut
-from wholecall import Limits
+__all__ = ["CLAIMS"]
 
-LIMITS = Limits(max_calls=None)
+_CHAT, _, _RESPONSES = DIALECTS
+
+# What there can be more of: how it is made, the n to begin at, the bytes of a read, and where it exists.
+_MORE: dict[str, tuple[Callable[[str, int], Workload], int, int, tuple[str, ...]]] = {
+    "bytes of text": (workloads.plain_text, 32 * KIB, READ, DIALECTS),
+    "bytes of one call": (partial(workloads.w2, delta=40), 256 * KIB, READ, DIALECTS),
+    "one-character deltas": (workloads.one_call, 8000, READ, DIALECTS),
+    "calls": (workloads.many_calls, 1000, READ, DIALECTS),
+    "calls side by side": (workloads.interleaved, 40, READ, DIALECTS),
+    "fragments with changing ids": (workloads.id_churn, 4000, READ, (_CHAT, _RESPONSES)),
+    "bytes of snapshots": (workloads.snapshots, 100, READ, (_CHAT,)),
+    "fragments after the end of a call": (workloads.blanks, 8000, READ, DIALECTS),
+    "bytes of one event": (workloads.big_event, 256 * KIB, READ, DIALECTS),
+    "bytes in reads of 1 B": (workloads.one_call, 1000, 1, DIALECTS),
+}
 
 
-@pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("what", GROWTH)
-def test_growth(benchmark: Any, what: str, times: int) -> None:
-    """Double each measure; twice the snapshots are four times the bytes."""
-    make, n = GROWTH[what]
-    workload = make(n * times)
-    reads = cut(workload.data, 1460)
-    assert parse(reads, LIMITS).turn.reason in {"tool_calls", "stop"}
-    benchmark.group = f"growth: {what}"
-    benchmark.extra_info["bytes"] = len(workload.data)
-    benchmark.pedantic(parse, (reads, LIMITS), rounds=7, warmup_rounds=1)
+def _claim(what: str, dialect: str) -> Growth:
+    make, n, read, _ = _MORE[what]
+
+    def stream(size: int) -> Stream:
+        return streams.stream(make(dialect, size), read)
+
+    return Growth(f"{what}, {dialect}", stream, n, lambda subject: len(subject.workload.data), OURS)
 
 
-@pytest.mark.parametrize("times", [1, 2])
-def test_growth_of_reads(benchmark: Any, times: int) -> None:
-    """Double the bytes, in reads of one byte."""
-    reads = cut(GROWTH["one-character deltas"][0](1000 * times).data, 1)
-    benchmark.group = "growth: bytes in 1 B reads"
-    benchmark.pedantic(parse, (reads,), rounds=7, warmup_rounds=1)
+CLAIMS = [_claim(what, dialect) for what, (*_, dialects) in _MORE.items() for dialect in dialects]
+
+
+def test_growth(race: Callable[[], None]) -> None:
+    """A larger stream is read as right as a smaller one."""
+    race()

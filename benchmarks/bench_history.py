@@ -1,35 +1,34 @@
-"""The claim: shrinking arguments is linear, whatever they are made of. Compare the two rows of each group."""
+"""The claim: shrinking arguments is linear, whatever they are made of, with a budget and without."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
-import pytest
+from benchmarks.claims import Contender, Growth
+from benchmarks.texts import KIB, SHRINKING
+from wholecall.history import Shrunk, shrink_arguments
 
-from benchmarks.workloads import SHRINKING
-from wholecall.history import shrink_arguments
+__all__ = ["CLAIMS"]
 
-MIB = 1024 * 1024
-
-
-@pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("what", SHRINKING)
-def test_shrinking(benchmark: Any, what: str, times: int) -> None:
-    """Double 1 MB of argument text."""
-    text = SHRINKING[what](MIB * times)
-    found = shrink_arguments(text)
-    assert found.valid
-    assert len(found.text) <= len(text)
-    benchmark.group = f"shrinking: {what}"
-    benchmark.extra_info["characters"] = len(text)
-    benchmark.pedantic(shrink_arguments, (text,), rounds=5, warmup_rounds=1)
+# The budget is found by bisection.
+_BUDGETS: dict[str, int | None] = {"": None, " to 4 KB": 4 * KIB}
 
 
-@pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("what", SHRINKING)
-def test_shrinking_to_a_budget(benchmark: Any, what: str, times: int) -> None:
-    """The same with a budget, which is found by bisection."""
-    text = SHRINKING[what](MIB * times)
-    assert len(shrink_arguments(text, max_bytes=4096).text) <= len(text)
-    benchmark.group = f"shrinking to 4 KB: {what}"
-    benchmark.pedantic(shrink_arguments, (text,), {"max_bytes": 4096}, rounds=3, warmup_rounds=1)
+def _claim(what: str, budget: str) -> Growth:
+    most = _BUDGETS[budget]
+
+    def right(text: str, found: Shrunk[str]) -> bool:
+        return len(found.text) <= len(text) and (found.valid or most is not None)
+
+    shrinks = Contender(lambda text: shrink_arguments(text, max_bytes=most), right)
+    return Growth(
+        f"shrinking{budget}, {what}", SHRINKING[what], KIB * KIB, len, shrinks, checked=most is None
+    )
+
+
+CLAIMS = [_claim(what, budget) for what in SHRINKING for budget in _BUDGETS]
+
+
+def test_shrinking(race: Callable[[], None]) -> None:
+    """What comes of it is no longer."""
+    race()

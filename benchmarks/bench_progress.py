@@ -3,71 +3,85 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
-import pytest
+from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio
+from benchmarks.live import OURS, RIVALS, floor, pieces, watched_text
+from benchmarks.texts import KIB, every
 
-from benchmarks.live import OURS, RIVALS, WATCHED, floor, pieces, watched_text
-from benchmarks.workloads import KIB
+__all__ = ["CLAIMS"]
 
-LINEAR = {"append and join": floor, **{name: OURS[name] for name in ("watch", "scan", "snapshots")}}
-# Every one of these pays for the text so far at every delta, so 8 KB must do for the slow ones.
-SHOWN = {**OURS, **RIVALS}
-
-
-def check(deltas: list[str]) -> None:
-    """Assert that all contenders read the same."""
-    value = json.loads(floor(deltas))
-    assert value[WATCHED] == watched_text(deltas)
-    assert value == OURS["scan"](deltas) == OURS["snapshots"](deltas)
+_WAYS = ("watch", "scan", "snapshots")
+_BUDGETS = {"watch": 10}  # times append and join
+# What we take of the time of parsers that read all text again at every delta, and up to which size they can be asked.
+_RIVALS = {"jiter": (0.1, 64), "partial_json_parser": (0.02, 8)}
 
 
-@pytest.mark.parametrize("contender", LINEAR)
-@pytest.mark.parametrize("size", [8, 64, 512], ids=lambda size: f"{size}K")
-def test_long_string(benchmark: Any, size: int, contender: str) -> None:
-    """One long string in pieces of four characters: compare with the floor, and with other sizes per character."""
-    deltas = pieces(size * KIB)
-    check(deltas)
-    benchmark.group = f"live arguments, one string of {size}K d4"
-    benchmark.pedantic(LINEAR[contender], (deltas,), rounds=5, warmup_rounds=1)
+def _right(deltas: list[str], found: Any) -> bool:
+    """Whether a contender's value is that of the whole text; a watcher's is the text of one string, or nothing."""
+    value = json.loads("".join(deltas))
+    return (
+        found in ("".join(deltas), value) if found is not None else watched_text(deltas) == value["content"]
+    )
 
 
-@pytest.mark.parametrize("contender", ["watch", "scan", "snapshots"])
-@pytest.mark.parametrize("delta", [1, 40, 4000])
-def test_pieces(benchmark: Any, delta: int, contender: str) -> None:
+_FLOOR = Contender(floor, _right)
+_OURS = {way: Contender(act, _right) for way, act in OURS.items()}
+
+
+def _pieces(size: int, delta: int = 4) -> Callable[[int], list[str]]:
+    return lambda part: pieces(size * KIB // part, delta)
+
+
+def _string(size: int) -> Comparison:
+    """One long string in pieces of four characters."""
+    contenders = {"append and join": _FLOOR, **{way: _OURS[way] for way in _WAYS}}
+    ratios = tuple(Ratio(way, "append and join", _BUDGETS.get(way, 0)) for way in _WAYS)
+    return Comparison(f"live arguments, {size}K d4", _pieces(size), contenders, ratios)
+
+
+def _other_pieces(delta: int) -> Comparison:
     """The same text in smaller and larger pieces."""
-    deltas = pieces(64 * KIB, delta)
-    check(deltas)
-    benchmark.group = f"live arguments, one string of 64K d{delta}"
-    benchmark.pedantic(OURS[contender], (deltas,), rounds=5, warmup_rounds=1)
+    ways = {way: _OURS[way] for way in _WAYS}
+    return Comparison(f"live arguments, 64K d{delta}", _pieces(64, delta), ways)
 
 
-@pytest.mark.parametrize("contender", ["watch", "scan", "snapshots"])
-@pytest.mark.parametrize("times", [1, 2])
-def test_members(benchmark: Any, times: int, contender: str) -> None:
-    """Double the members of one object: every one is told, and snapshots share those that are closed."""
-    text = json.dumps({f"key{number}": [number, 0.5, None, "text"] for number in range(1000 * times)})
-    deltas = [text[start : start + 4] for start in range(0, len(text), 4)]
-    assert json.loads(text) == OURS["scan"](deltas)
-    benchmark.group = f"live arguments, members: {contender}"
-    benchmark.pedantic(OURS[contender], (deltas,), rounds=5, warmup_rounds=1)
-
-
-@pytest.mark.parametrize("contender", SHOWN)
-def test_rivals(benchmark: Any, contender: str) -> None:
+def _again(size: int) -> Comparison:
     """Against parsing all text so far at every delta."""
-    deltas = pieces(8 * KIB)
-    value = json.loads(floor(deltas))
-    assert SHOWN[contender](deltas) in (value, None)
-    benchmark.group = "live arguments against parsing again, 8K d4"
-    benchmark.pedantic(SHOWN[contender], (deltas,), rounds=2)
+    rivals = {
+        name: Contender(act, _right) for name, act in RIVALS.items() if size <= _RIVALS.get(name, (0, 0))[1]
+    }
+    ratios = tuple(
+        Ratio(way, name, _RIVALS[name][0] if size == _RIVALS[name][1] else 0)
+        for name in rivals
+        for way in _WAYS
+    )
+    what = f"live arguments against parsing again, {size}K d4"
+    return Comparison(what, _pieces(size), {**_OURS, **rivals}, ratios)
 
 
-@pytest.mark.parametrize("contender", [name for name in SHOWN if name != "partial_json_parser"])
-def test_fast_rivals(benchmark: Any, contender: str) -> None:
-    """The same at a size that only the fast ones can be asked for."""
-    deltas = pieces(64 * KIB)
-    value = json.loads(floor(deltas))
-    assert SHOWN[contender](deltas) in (value, None)
-    benchmark.group = "live arguments against parsing again, 64K d4"
-    benchmark.pedantic(SHOWN[contender], (deltas,), rounds=2)
+def _members(n: int) -> list[str]:
+    """Return pieces of an object with many members: every one is told, and snapshots share those that are closed."""
+    return every(json.dumps({f"key{number}": [number, 0.5, None, "text"] for number in range(n)}), 4)
+
+
+def _growths(way: str) -> list[Growth]:
+    told = Contender(OURS[way], lambda deltas, found: found in (None, json.loads("".join(deltas))))
+    return [
+        Growth(f"bytes of live arguments, {way}", pieces, 256 * KIB, len, told),
+        Growth(f"members of live arguments, {way}", _members, 1000, len, told),
+    ]
+
+
+CLAIMS: list[Claim] = [
+    *map(_string, (8, 64, 512)),
+    *map(_other_pieces, (1, 40, 4000)),
+    *map(_again, (8, 64)),
+    *(growth for way in _WAYS for growth in _growths(way)),
+]
+
+
+def test_progress(race: Callable[[], None]) -> None:
+    """All read what the pieces say."""
+    race()

@@ -2,59 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
-import pytest
-
-from benchmarks import workloads
-from wholecall import ToolCallParser
+from benchmarks import streams, workloads
+from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio
+from benchmarks.streams import OURS, Stream
+from benchmarks.workloads import DIALECTS, KIB, READ, Workload
 from wholecall.repairing import Repairer
 
-_READ = 1460
-KIB = workloads.KIB
-WORKLOADS = {
-    "plain text": workloads.plain_text,
-    "parallel calls": workloads.w1,
-    "one long call": lambda dialect: workloads.w2(dialect, 64 * KIB, 4),
+__all__ = ["CLAIMS"]
+
+_WORKLOADS: dict[str, Callable[[str, int], Workload]] = {
+    "plain text": lambda dialect, part: workloads.plain_text(dialect, 32 * KIB // part),
+    "W1": lambda dialect, _: workloads.w1(dialect),
+    "W2 64K d4": lambda dialect, part: workloads.w2(dialect, 64 * KIB // part, 4),
 }
 
 
-def parsed(reads: list[bytes]) -> int:
-    """Return how many events the bare parser makes of the reads."""
-    parser = ToolCallParser()
-    return sum(len(parser.feed(data)) for data in reads) + len(parser.close())
-
-
-def repaired(reads: list[bytes]) -> bytes:
-    """Return the strict stream."""
+def _repaired(subject: Stream) -> bytes:
     repairer = Repairer()
-    return b"".join([*map(repairer.feed, reads), repairer.close()])
+    return b"".join([*map(repairer.feed, subject.reads), repairer.close()])
 
 
-@pytest.mark.parametrize("contender", [parsed, repaired], ids=["parse", "repair"])
-@pytest.mark.parametrize("name", WORKLOADS)
-@pytest.mark.parametrize("dialect", workloads.DIALECTS)
-def test_whole_reads(benchmark: Any, dialect: str, name: str, contender: Any) -> None:
-    """Reads of a network packet each: compare with the bare parser."""
-    reads = workloads.cut(WORKLOADS[name](dialect).data, _READ)
-    assert b"".join(reads) == repaired(reads)
-    benchmark.group = f"repair, {dialect}, {name}, {_READ} B reads"
-    benchmark.pedantic(contender, (reads,), rounds=5, warmup_rounds=1)
+_REPAIR = Contender(_repaired, lambda subject, found: bool(subject.workload.data == found))
 
 
-@pytest.mark.parametrize("contender", [parsed, repaired], ids=["parse", "repair"])
-def test_one_event_a_read(benchmark: Any, contender: Any) -> None:
-    """Text as it streams: an event a read."""
-    data = workloads.plain_text("chat-completions").data
-    reads = [block + b"\n\n" for block in data.split(b"\n\n") if block]
-    assert data == repaired(reads)
-    benchmark.group = "repair, chat-completions, plain text, an event a read"
-    benchmark.pedantic(contender, (reads,), rounds=5, warmup_rounds=1)
+def _claim(name: str, dialect: str, read: str | int = READ) -> Comparison:
+    def make(part: int) -> Stream:
+        return streams.stream(_WORKLOADS[name](dialect, part), read)
+
+    what = f"repair {name} {dialect}" + ("" if read == READ else f", a read is one {read}")
+    return Comparison(what, make, {"parse": OURS, "repair": _REPAIR}, (Ratio("repair", "parse"),))
 
 
-@pytest.mark.parametrize("times", [1, 2])
-def test_growth(benchmark: Any, times: int) -> None:
-    """Twice the arguments are at most about twice the work, held frames included."""
-    reads = workloads.cut(workloads.w2("chat-completions", 128 * KIB * times, 4).data, _READ)
-    benchmark.group = "repair, growth"
-    benchmark.pedantic(repaired, (reads,), rounds=5, warmup_rounds=1)
+def _growth(dialect: str) -> Growth:
+    return Growth(
+        f"bytes of one repaired call, {dialect}",
+        lambda n: streams.stream(workloads.w2(dialect, n, 4)),
+        32 * KIB,
+        lambda subject: len(subject.workload.data),
+        _REPAIR,
+    )
+
+
+CLAIMS: list[Claim] = [
+    *(_claim(name, dialect) for dialect in DIALECTS for name in _WORKLOADS),
+    *(_claim("plain text", dialect, "frame") for dialect in DIALECTS),
+    *map(_growth, DIALECTS),
+]
+
+
+def test_repair(race: Callable[[], None]) -> None:
+    """A strict stream leaves as it came."""
+    race()

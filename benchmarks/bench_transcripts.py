@@ -1,26 +1,33 @@
 """The claim: repairing a transcript is linear in its messages, repeated ids included, in every shape.
 
-Compare the two rows of each group. One id for every call is the hardest: each result has many calls to answer.
+One id for every call is the hardest: each result has many calls to answer.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
-import pytest
-
+from benchmarks.claims import Contender, Growth
 from benchmarks.transcripts import CASES, transcript
 from wholecall.history import repair_transcript
 
-MESSAGES = 10_000
+__all__ = ["CLAIMS"]
+
+_MESSAGES = 5_000
 
 
-@pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize(("shape", "what"), CASES)
-def test_growth(benchmark: Any, shape: str, what: str, times: int) -> None:
-    """Double the messages."""
-    messages = transcript(shape, what, MESSAGES * times // 2)
-    assert (repair_transcript(messages).messages is messages) == (what == "sound")
-    benchmark.group = f"repair: {shape}, {what}"
-    benchmark.extra_info["messages"] = len(messages)
-    benchmark.pedantic(repair_transcript, (messages,), rounds=5, warmup_rounds=1)
+def _claim(shape: str, what: str) -> Growth:
+    repairs = Contender(
+        repair_transcript, lambda messages, found: (found.messages is messages) == (what == "sound")
+    )
+    return Growth(
+        f"repaired messages, {shape}, {what}", lambda n: transcript(shape, what, n), _MESSAGES, len, repairs
+    )
+
+
+CLAIMS = [_claim(shape, what) for shape, what in CASES]
+
+
+def test_transcripts(race: Callable[[], None]) -> None:
+    """Nothing but a sound transcript comes back as it was."""
+    race()

@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from benchmarks.workloads import long_arguments
+from benchmarks.texts import every, long_arguments
 from wholecall.progress import ProgressScanner, StringWatcher
 
 __all__ = ["OURS", "RIVALS", "WATCHED", "Contender", "floor", "pieces", "watched_text"]
 
 # Reads the pieces; returns the whole value, if that is what it builds.
-Contender = Callable[[Sequence[str]], Any]
+Contender = Callable[[Iterable[str]], Any]
 WATCHED = "content"  # the long string of `long_arguments`
 
 
 def pieces(size: int, delta: int = 4) -> list[str]:
     """Return an argument text with one string of about `size` characters, in pieces of `delta` characters."""
-    text = long_arguments(size)
-    return [text[start : start + delta] for start in range(0, len(text), delta)]
+    return every(long_arguments(size), delta)
 
 
-def floor(deltas: Sequence[str]) -> str:
+def floor(deltas: Iterable[str]) -> str:
     """Append and join."""
     parts: list[str] = []
     for delta in deltas:
@@ -36,20 +35,20 @@ def floor(deltas: Sequence[str]) -> str:
     return "".join(parts)
 
 
-def watch(deltas: Sequence[str]) -> None:
+def watch(deltas: Iterable[str]) -> None:
     """Tell the text of the long string as it comes."""
     watcher = StringWatcher(WATCHED)
     for delta in deltas:
         watcher.feed(delta)
 
 
-def watched_text(deltas: Sequence[str]) -> str:
+def watched_text(deltas: Iterable[str]) -> str:
     """Return what a watcher tells, joined."""
     watcher = StringWatcher(WATCHED)
     return "".join([watcher.feed(delta) for delta in deltas])
 
 
-def scan(deltas: Sequence[str]) -> dict[str, Any]:
+def scan(deltas: Iterable[str]) -> dict[str, Any]:
     """Tell every string's text as it comes and every member that closes."""
     scanner = ProgressScanner()
     for delta in deltas:
@@ -57,7 +56,7 @@ def scan(deltas: Sequence[str]) -> dict[str, Any]:
     return dict(scanner.snapshot().value)
 
 
-def snapshots(deltas: Sequence[str]) -> dict[str, Any]:
+def snapshots(deltas: Iterable[str]) -> dict[str, Any]:
     """The same, and take a snapshot at every delta."""
     scanner = ProgressScanner()
     snapshot = scanner.snapshot()
@@ -67,7 +66,7 @@ def snapshots(deltas: Sequence[str]) -> dict[str, Any]:
     return dict(snapshot.value)
 
 
-def values(deltas: Sequence[str]) -> dict[str, Any]:
+def values(deltas: Iterable[str]) -> dict[str, Any]:
     """The same, and ask every snapshot for its value: this copies the open string, as any string must be."""
     scanner = ProgressScanner()
     value = scanner.snapshot().value
@@ -80,7 +79,7 @@ def values(deltas: Sequence[str]) -> dict[str, Any]:
 OURS: dict[str, Contender] = {"watch": watch, "scan": scan, "snapshots": snapshots, "values": values}
 
 
-def _jiter(deltas: Sequence[str]) -> Any:
+def _jiter(deltas: Iterable[str]) -> Any:
     parse = importlib.import_module("jiter").from_json
     data, value = b"", None
     for delta in deltas:
@@ -89,7 +88,7 @@ def _jiter(deltas: Sequence[str]) -> Any:
     return value
 
 
-def _partial_json_parser(deltas: Sequence[str]) -> Any:
+def _partial_json_parser(deltas: Iterable[str]) -> Any:
     parse = importlib.import_module("partial_json_parser").loads
     text, value = "", None
     for delta in deltas:
@@ -98,8 +97,20 @@ def _partial_json_parser(deltas: Sequence[str]) -> Any:
     return value
 
 
+def _json_repair(deltas: Iterable[str]) -> Any:
+    parse = importlib.import_module("json_repair").loads
+    text, value = "", None
+    for delta in deltas:
+        text += delta
+        value = parse(text, stream_stable=True)
+    return value
+
+
+_PARSERS: dict[str, Contender] = {
+    "jiter": _jiter,
+    "partial_json_parser": _partial_json_parser,
+    "json_repair": _json_repair,
+}
 RIVALS: dict[str, Contender] = {
-    module: contender
-    for module, contender in {"jiter": _jiter, "partial_json_parser": _partial_json_parser}.items()
-    if importlib.util.find_spec(module)
+    module: contender for module, contender in _PARSERS.items() if importlib.util.find_spec(module)
 }

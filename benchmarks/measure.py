@@ -13,9 +13,9 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["growth", "import_time", "peak_memory", "ratio", "rounds"]
+__all__ = ["import_times", "kept_memory", "peak_memory", "ratio", "rounds"]
 
 Action = Callable[[], object]
 
@@ -23,24 +23,23 @@ Action = Callable[[], object]
 def rounds(n: int, *actions: Action) -> list[list[float]]:
     """Return the processor times in seconds of each action, `n` of each; they take turns and meet the same noise."""
     times: list[list[float]] = [[] for _ in actions]
-    for _ in range(n):
-        for taken, action in zip(times, actions, strict=True):
-            gc.collect()
-            start = time.process_time()
-            action()
-            taken.append(time.process_time() - start)
+    gc.collect()
+    gc.freeze()  # what stands now is nothing that collections need to walk through again
+    try:
+        for _ in range(n):
+            for taken, action in zip(times, actions, strict=True):
+                gc.collect()
+                start = time.process_time()
+                action()
+                taken.append(time.process_time() - start)
+    finally:
+        gc.unfreeze()
     return times
 
 
 def ratio(one: list[float], other: list[float]) -> float:
     """Return the median ratio of times that were taken side by side: steadier than the ratio of two least times."""
     return statistics.median(a / b for a, b in zip(one, other, strict=True))
-
-
-def growth(n: int, single: Action, double: Action) -> float:
-    """Return time(2n) / time(n) of the same action on inputs of the size n and 2n."""
-    one, two = rounds(n, single, double)
-    return min(two) / min(one)
 
 
 def peak_memory(action: Action) -> int:
@@ -56,14 +55,34 @@ def peak_memory(action: Action) -> int:
         tracemalloc.stop()
 
 
-def import_time(module: str, n: int) -> float:
-    """Return the least processor time in seconds of a warm import in a fresh interpreter."""
-    code = f"import time; t = time.process_time(); import {module}; print(time.process_time() - t)"
-    command = [sys.executable, "-c", code]
+def kept_memory(warm_up: Action, action: Action) -> int:
+    """Return by how many bytes the Python objects that are alive have grown while the action ran.
+
+    The warm-up does the same in small and is watched too: the interpreter keeps some freed objects for new ones,
+    and what it has kept from before the watch does not count when it is used.
+    """
+    tracemalloc.start()
+    try:
+        warm_up()
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        action()
+        gc.collect()
+        return max(tracemalloc.get_traced_memory()[0] - before, 0)
+    finally:
+        tracemalloc.stop()
+
+
+def import_times(modules: Sequence[str], n: int) -> list[list[float]]:
+    """Return processor times in seconds of warm imports, each in a fresh interpreter; the modules take turns."""
     with tempfile.TemporaryDirectory() as cache:  # warm means compiled, whatever the environment says
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}
-        runs = [
-            subprocess.run(command, env=environment, check=True, capture_output=True, text=True)  # noqa: S603
-            for _ in range(n + 1)
-        ]
-    return min(float(run.stdout) for run in runs[1:])
+        runs = [[_import_time(module, environment) for module in modules] for _ in range(n + 1)]
+    return [list(times) for times in zip(*runs[1:], strict=True)]
+
+
+def _import_time(module: str, environment: Mapping[str, str]) -> float:
+    code = f"import time; t = time.process_time(); import {module}; print(time.process_time() - t)"
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)  # noqa: S603
+    return float(run.stdout)

@@ -15,11 +15,12 @@ import importlib.metadata
 import json
 import platform
 import statistics
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from benchmarks import baselines, measure, workloads
+from benchmarks.rivals import memory
 
 __all__ = ["Share", "shares"]
 
@@ -47,34 +48,10 @@ class Share(NamedTuple):
     share: float
 
 
-def _transport(reads: Sequence[bytes]) -> Any:
-    """Return a transport of httpx that answers every request with the same stream, in the same reads."""
-    httpx = importlib.import_module("httpx")
-
-    async def reread() -> AsyncIterator[bytes]:
-        for read in reads:
-            yield read
-
-    def stream(self: object) -> Iterator[bytes]:  # noqa: ARG001
-        yield from reads
-
-    bases = (httpx.SyncByteStream, httpx.AsyncByteStream)
-    body = type("Body", bases, {"__iter__": stream, "__aiter__": lambda _: reread()})
-    headers = {"content-type": "text/event-stream"}
-    return httpx.MockTransport(lambda _: httpx.Response(200, headers=headers, stream=body()))
-
-
 def _client(reads: Sequence[bytes], *, mended: bool, kind: str = "") -> Any:
     """Return a client of the SDK over a stream in memory; `kind` is `"Async"` or empty."""
-    httpx, openai = importlib.import_module("httpx"), importlib.import_module("openai")
-    transport = _transport(reads)
-    if mended:
-        transport = getattr(importlib.import_module("wholecall.transport"), f"{kind}RepairTransport")(
-            transport
-        )
-    http = getattr(httpx, f"{kind}Client")(transport=transport)
-    base = "http://127.0.0.1/v1"
-    return getattr(openai, f"{kind}OpenAI")(api_key="unused", base_url=base, max_retries=0, http_client=http)
+    repair = getattr(importlib.import_module("wholecall.transport"), f"{kind}RepairTransport")
+    return memory.sdk_client("openai.OpenAI", reads, kind=kind, wrap=repair if mended else memory.bare)
 
 
 def _read(client: Any) -> int:

@@ -1,0 +1,78 @@
+"""The claim: memory is a few times the arguments that are open, and nothing stays of a stream that has ended.
+
+The peak counts what the parser holds and what it makes while it works. It does not count the reads, which are the
+caller's, nor earlier events, which the caller lets go here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from benchmarks import baselines, measure, workloads
+from benchmarks.claims import Claim, Figure, Scale
+from benchmarks.workloads import DIALECTS, KIB, READ, Workload
+
+__all__ = ["CLAIMS"]
+
+# Times the argument text: its pieces, the joined text, the decoded value. Responses sends the whole text again, in
+# one event, so that the bytes of that event and what is read of them come on top.
+_PEAK_BUDGETS = {"chat-completions": 5, "anthropic": 5, "responses": 8}
+_KEPT_BUDGET = 1.0  # bytes a call; one pointer that is kept for each would be eight
+_CALLS = 100_000
+_CALLS_OF_A_STREAM = 100
+_WARM_UP = 10  # streams of each dialect: caches fill once
+
+
+def _peak(dialect: str, scale: Scale) -> float:
+    """Return the peak of one call of 512 KB in deltas of four characters, as a multiple of its argument text."""
+    workload = workloads.w2(dialect, 512 * KIB // min(scale.part, 8), 4)
+    reads = workloads.cut(workload.data, READ)
+    _parsed(workloads.w1(dialect))  # what is made once for all streams is no part of one
+    return measure.peak_memory(partial(baselines.parse, reads)) / len(workload.calls[0].arguments)
+
+
+def _parsed(workload: Workload) -> int:
+    return len(baselines.parse(workloads.cut(workload.data, READ)).turn.calls)
+
+
+def _labelled(workload: Workload, n: int) -> Iterator[list[bytes]]:
+    """Yield a stream `n` times, each time with ids and names of its own, so that nobody can know them already."""
+    for number in range(n):
+        data = workload.data.replace(b'"call_', b'"call_%d_' % number).replace(
+            b'"weather"', b'"w%d"' % number
+        )
+        yield workloads.cut(data, READ)
+
+
+def _kept(scale: Scale) -> float:
+    """Return how many bytes are kept of each of 100,000 finished calls: many streams, a parser for each."""
+    streams = _CALLS // _CALLS_OF_A_STREAM // len(DIALECTS) // scale.part
+    made = [workloads.many_calls(dialect, _CALLS_OF_A_STREAM) for dialect in DIALECTS]
+    found: list[int] = []
+    kept = measure.kept_memory(
+        partial(_finished, made, _WARM_UP), lambda: found.append(_finished(made, streams))
+    )
+    assert found == [streams * _CALLS_OF_A_STREAM * len(DIALECTS)]
+    return kept / found[0]
+
+
+def _finished(made: list[Workload], n: int) -> int:
+    """Parse each stream `n` times, and return how many calls that gave."""
+    return sum(
+        len(baselines.parse(reads).turn.calls) for workload in made for reads in _labelled(workload, n)
+    )
+
+
+CLAIMS: list[Claim] = [
+    *(
+        Figure(f"peak of W2 512K d4 {dialect} / its argument text", partial(_peak, dialect), budget)
+        for dialect, budget in _PEAK_BUDGETS.items()
+    ),
+    Figure("bytes kept of each of 100,000 finished calls", _kept, _KEPT_BUDGET),
+]
+
+
+def test_memory(race: Callable[[], None]) -> None:
+    """Every call is read while memory is watched."""
+    race()

@@ -1,0 +1,155 @@
+"""Times the rivals against wholecall: the same bytes, in turns, in one process.
+
+A rival has to come to our result before it is timed. One that is not done after some seconds is stopped. Its figure
+is then what it took for the events so far, the least that it can be as long as later events cost no less; longer
+workloads of the kind are not asked of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from benchmarks import baselines, live, measure, workloads
+from benchmarks.rivals.figures import FLOOR, Figure
+from benchmarks.rivals.memory import OutOfTime, Within
+from benchmarks.rivals.readers import LIVE, READERS, Read, Reader
+
+__all__ = ["Pace", "Race", "figures", "race", "races"]
+
+_READ = 1460
+_KIB = workloads.KIB
+# Ours is so much shorter than theirs that it is taken several times a round.
+_OURS_A_ROUND = 5
+
+
+class Pace(NamedTuple):
+    """How much time may be spent.
+
+    Attributes:
+        rounds: how often a rival is timed, at most.
+        seconds: how long one rival may take for a workload: its first run, and the rounds after it.
+    """
+
+    rounds: int
+    seconds: float
+
+
+class Race(NamedTuple):
+    """One workload for all rivals.
+
+    Attributes:
+        dialect: what is read.
+        kind: workloads of one kind differ in size only, and come in its order.
+        name: the workload.
+        pieces: what is read, in the pieces that come.
+        n_events: how many events that are.
+        ours: reads the pieces to the same result as the rivals.
+    """
+
+    dialect: str
+    kind: str
+    name: str
+    pieces: Sequence[Any]
+    n_events: int
+    ours: Callable[[Sequence[Any]], Any]
+
+
+def races(*, quick: bool) -> Iterator[Race]:
+    """Yield all workloads."""
+    for dialect in workloads.DIALECTS:
+        yield _stream(workloads.w1(dialect), "W1")
+        yield _stream(workloads.w2(dialect, 8 * _KIB, 4), "W2")
+        if not quick:
+            yield _stream(workloads.w2(dialect, 64 * _KIB, 4), "W2")
+            yield _stream(workloads.w2(dialect, 512 * _KIB, 40), "W2")
+        yield _stream(workloads.plain_text(dialect, (4 if quick else 32) * _KIB), "text")
+    for kib in (2, 8) if quick else (2, 8, 64):
+        deltas = live.pieces(kib * _KIB)
+        yield Race(LIVE, LIVE, f"{kib}K d4", deltas, len(deltas), live.OURS["values"])
+
+
+def _stream(workload: workloads.Workload, kind: str) -> Race:
+    reads = workloads.cut(workload.data, _READ)
+    return Race(workload.dialect, kind, workload.name, reads, workload.n_events, baselines.ours)
+
+
+def figures(pace: Pace, *, quick: bool, only: str = "") -> Iterator[Figure]:
+    """Yield the figures of the floor and of every rival that is installed, if they have `only` in their names."""
+    stopped: set[tuple[str, str, str]] = set()
+    for one in races(quick=quick):
+        if one.dialect != LIVE and only in FLOOR:
+            yield _floor(one, pace)
+        for reader in READERS:
+            entry = reader.name, one.dialect, one.kind
+            wanted = reader.dialect == one.dialect and only in reader.name and entry not in stopped
+            if not wanted or not reader.installed:
+                continue
+            figure = race(reader, one, pace)
+            if figure.capped:
+                stopped.add(entry)
+            yield figure
+
+
+def race(reader: Reader, one: Race, pace: Pace) -> Figure:
+    """Time a rival.
+
+    Raises:
+        AssertionError: it reads another result from the workload than we do.
+    """
+    ours = partial(one.ours, one.pieces)
+    limited = Within(pace.seconds, one.pieces)
+    start = time.process_time()
+    try:
+        result = reader.open(limited)()
+    except OutOfTime:
+        [taken] = measure.rounds(pace.rounds, ours)
+        spent = [pace.seconds * len(one.pieces) / limited.n_given] * len(taken)
+        return _figure(reader.name, reader.versions, one, spent, taken, capped=True)
+    first = time.process_time() - start
+    assert result == ours(), f"{reader.name} reads another result from {one.name}, {one.dialect}"
+    rounds = max(1, min(pace.rounds, int(pace.seconds / first)))
+    theirs, taken = _taken(reader.open(one.pieces), one, rounds)
+    return _figure(reader.name, reader.versions, one, theirs, taken)
+
+
+def _floor(one: Race, pace: Pace) -> Figure:
+    """Time what nothing robust can be below."""
+    floor = partial(baselines.floor, one.pieces, one.dialect)
+    assert floor() == one.n_events, f"{one.name}: the floor misses frames"
+    theirs, taken = _taken(floor, one, pace.rounds)
+    return _figure(FLOOR, {}, one, theirs, taken)
+
+
+def _taken(read: Read, one: Race, rounds: int) -> tuple[list[float], list[float]]:
+    """Return the seconds that a rival takes and those that we take, round by round."""
+
+    def repeated() -> None:
+        for _ in range(_OURS_A_ROUND):
+            one.ours(one.pieces)
+
+    theirs, ours = measure.rounds(rounds, read, repeated)
+    return theirs, [seconds / _OURS_A_ROUND for seconds in ours]
+
+
+def _figure(
+    rival: str,
+    versions: dict[str, str],
+    one: Race,
+    theirs: list[float],
+    ours: list[float],
+    *,
+    capped: bool = False,
+) -> Figure:
+    return Figure(
+        rival=rival,
+        versions=versions,
+        dialect=one.dialect,
+        workload=one.name,
+        theirs=min(theirs) / one.n_events * 1e6,
+        ours=min(ours) / one.n_events * 1e6,
+        ratio=measure.ratio(theirs, ours),
+        capped=capped,
+    )
