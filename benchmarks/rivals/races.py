@@ -29,12 +29,19 @@ class Pace(NamedTuple):
     """How much time may be spent.
 
     Attributes:
-        rounds: how often a rival is timed, at most.
+        rounds: how often a rival is timed, if there is time for it.
         seconds: how long one rival may take for a workload: its first run, and the rounds after it.
+        steady: a fast rival is timed more often, for so many seconds: its times are short, and noise weighs more.
     """
 
     rounds: int
     seconds: float
+    steady: float = 0
+
+    def rounds_of(self, first: float) -> int:
+        """Return how often to time a rival whose first run took so many seconds."""
+        wanted = max(self.rounds, int(self.steady / first))
+        return max(1, min(wanted, int(self.seconds / first)))
 
 
 class Race(NamedTuple):
@@ -110,8 +117,7 @@ def race(reader: Reader, one: Race, pace: Pace) -> Figure:
         return _figure(reader.name, reader.versions, one, spent, taken, capped=True)
     first = time.process_time() - start
     assert result == ours(), f"{reader.name} reads another result from {one.name}, {one.dialect}"
-    rounds = max(1, min(pace.rounds, int(pace.seconds / first)))
-    theirs, taken = _taken(reader.open(one.pieces), one, rounds)
+    theirs, taken = _taken(reader.open(one.pieces), one, pace.rounds_of(first))
     return _figure(reader.name, reader.versions, one, theirs, taken)
 
 

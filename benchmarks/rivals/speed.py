@@ -25,7 +25,7 @@ from benchmarks.rivals.readers import READERS
 
 __all__ = ["main", "print_rows"]
 
-_FULL = races.Pace(rounds=5, seconds=12)
+_FULL = races.Pace(rounds=5, seconds=12, steady=0.2)
 _QUICK = races.Pace(rounds=1, seconds=1.5)
 
 

@@ -109,6 +109,12 @@ def test_a_rival_that_reads_as_we_do_is_timed() -> None:
     assert min(figure.theirs, figure.ours, figure.ratio) > 0
 
 
+@pytest.mark.parametrize(("first", "rounds"), [(0.01, 20), (0.1, 5), (2, 5), (3, 4), (20, 1)], ids=str)
+def test_rounds_by_the_first(first: float, rounds: int) -> None:
+    """The fast are timed more often, the slow as often as there is time for it, everyone once."""
+    assert rounds == races.Pace(rounds=5, seconds=12, steady=0.2).rounds_of(first)
+
+
 def test_a_rival_that_reads_otherwise_is_not_timed() -> None:
     """Nobody is compared on a result that differs."""
     with pytest.raises(AssertionError, match="rival reads another result"):
