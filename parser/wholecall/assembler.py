@@ -5,7 +5,7 @@ a choice is passed on to `facts`; those that concern a turn or the whole stream 
 begin, switch and end, faults that leave holes, and the last word on each choice, which waits until nothing
 can follow. Nothing here parses or looks at argument text.
 
-The hot path is `_appended`: fragments in a row whose call is on the choice's hot list, of which none can begin an
+The hot path is `_say`: fragments in a row whose call is on the choice's hot list, of which none can begin an
 object longer than the text, and which fit the granted room, are appended as one text and shown as they came.
 All else goes the cold way, fragment by fragment, which heats the call again if it can.
 
@@ -18,8 +18,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from wholecall.calls import PLACEHOLDER_SIZE
 from wholecall.choices import Choice
 from wholecall.deltas import (
@@ -31,13 +29,14 @@ from wholecall.deltas import (
     Noted,
     Run,
     Slot,
+    TextFragment,
     TurnEnded,
     TurnOpened,
     UsageSeen,
     WireFault,
 )
 from wholecall.endings import CUT_REASONS
-from wholecall.events import ArgumentsDelta, StreamFault, ToolCallCancelled, TurnStarted
+from wholecall.events import ArgumentsDelta, StreamFault, TextDelta, ToolCallCancelled, TurnStarted
 from wholecall.facts import FACTS, judge_all, take_back
 from wholecall.turn_state import TurnState
 from wholecall.turns import Turn
@@ -45,7 +44,7 @@ from wholecall.turns import Turn
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from wholecall.deltas import Delta
+    from wholecall.deltas import Delta, Piecewise
     from wholecall.events import Event
     from wholecall.limits import Limits
     from wholecall.policy import Policy
@@ -100,31 +99,34 @@ class Assembler:
         """Take deltas in the order of their frames."""
         for delta in deltas:
             if type(delta) is Run:
-                self._append(delta.of, delta.texts)
-            elif type(delta) is Fragment or type(delta) is Slot:
-                self._append(delta, (delta.text,))
-            else:
+                if not self._say(delta.of, delta.texts):
+                    self._take_singly(delta)
+            elif (type(delta) is not Slot and type(delta) is not Fragment) or not self._say(
+                delta, (delta.text,)
+            ):
                 self._route(delta)
 
-    def _append(self, of: Fragment | Slot, pieces: Sequence[str]) -> None:
-        """Append pieces to the call that `of` points at, the cold way where one could mean anything else."""
-        if self._appended(of, pieces):
-            return
-        first, *others = pieces
-        self._route(of if first is of.text else replace(of, text=first))
-        if others and not self._appended(of, others):  # the first piece of a call heats it for the others
-            for piece in others:
-                self._append(of, (piece,))
+    def _take_singly(self, run: Run) -> None:
+        """Take the pieces of a run the cold way, but for those that follow a first one at once: it heats its call."""
+        first, *others = run.pieces()
+        self._route(first)
+        if others and not self._say(run.of, run.texts[1:]):
+            self.advance(others)
 
-    def _appended(self, of: Fragment | Slot, pieces: Sequence[str]) -> bool:
-        """Whether the pieces could be appended at once: their call is hot, and none could mean anything else."""
+    def _say(self, of: Piecewise, texts: Sequence[str]) -> bool:
+        """Take pieces of what `of` says at once; False, and nothing taken, where one could mean anything else."""
         choice = self._choices.get(of.choice)
-        if choice is None:
+        if choice is None or choice.ended:
             return False
-        call = (choice.hot if type(of) is Fragment else choice.hot_slots).get(of.index)
+        if type(of) is Slot:
+            call = choice.hot_slots.get(of.index)
+        elif type(of) is Fragment:
+            call = choice.hot.get(of.index)
+        else:
+            return type(of) is TextFragment and self._tell(choice, texts)
         if call is None:
             return False
-        text = "".join(pieces)
+        text = "".join(texts)
         room = call.room - len(text)
         if (
             room < 0
@@ -136,7 +138,16 @@ class Assembler:
         call.append(text)
         call.room = room
         turn, number, index = call.turn, call.choice, call.number
-        self._out += [ArgumentsDelta(turn, number, index, piece) for piece in pieces]
+        self._out += [ArgumentsDelta(turn, number, index, piece) for piece in texts]
+        return True
+
+    def _tell(self, choice: Choice, texts: Sequence[str]) -> bool:
+        """Tell pieces of visible text of a choice that goes on, unless the stream has failed."""
+        if self.failed:
+            return False
+        choice.text.append("".join(texts))
+        turn, number = choice.turn, choice.number
+        self._out += [TextDelta(turn, number, piece) for piece in texts]
         return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:

@@ -2,8 +2,8 @@
 
 Theory of operation. A call on the hot path holds a grant of characters, each worth at most four bytes, which
 it may append without asking. When the grant is used up the bytes are counted exactly and a new one is
-given. Near a limit the grants shrink to nothing and each fragment is counted, so a limit is met at the same
-byte for every way the stream is cut.
+given. What a call that has ended leaves of its grant is found when room gets short. Near a limit the grants
+shrink to nothing and each fragment is counted, so a limit is met at the same byte for every way the stream is cut.
 """
 
 from __future__ import annotations
@@ -66,11 +66,6 @@ class Budget:
         self._used += beyond - call.charged_whole
         call.charged_whole = beyond
         return True
-
-    def release(self, call: Call) -> None:
-        """Take back what the call's grant has left: it has ended."""
-        if call in self._holders:
-            self._count(call)
 
     def _free_after(self, need: int) -> int:
         """Return the bytes of the turn that are free after `need`, negative if there are too few."""

@@ -340,6 +340,7 @@ class Call:
             self.hole, self.healed = False, True
         if self.restated is None or rank >= self.rank:
             agrees = self.restated in (None, text) or rank > self.rank
-            self.restated, self.rank = text, rank
+            held = self.text
+            self.restated, self.rank = held if text == held else text, rank  # one copy of what came twice
             return agrees
         return text == self.restated

@@ -34,6 +34,7 @@ __all__ = [
     "Index",
     "Labelled",
     "Noted",
+    "Piecewise",
     "ReasoningFragment",
     "Run",
     "Slot",
@@ -85,17 +86,6 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
     index: Index | None
     alias: str | None
     text: str
-
-
-class Run(msgspec.Struct, frozen=True, gc=False):
-    """Pieces of one call that came in a row: what `of` says, with each of the texts (none empty) in its place."""
-
-    of: Fragment | Slot
-    texts: list[str]
-
-    def pieces(self) -> list[Fragment | Slot]:
-        """Return the pieces one by one."""
-        return [msgspec.structs.replace(self.of, text=text) for text in self.texts]
 
 
 class CallSeen(msgspec.Struct, frozen=True, gc=False):
@@ -225,6 +215,20 @@ class ReasoningFragment(msgspec.Struct, frozen=True, gc=False):
     id: str | None = None
     signature: str | None = None
     data: str | None = None
+
+
+Piecewise = Union[Fragment, Slot, TextFragment, ReasoningFragment]  # what comes many in a row
+
+
+class Run(msgspec.Struct, frozen=True, gc=False):
+    """Pieces of one text that came in a row: what `of` says, with each of the texts (none empty) in its place."""
+
+    of: Piecewise
+    texts: list[str]
+
+    def pieces(self) -> list[Piecewise]:
+        """Return the pieces one by one."""
+        return [msgspec.structs.replace(self.of, text=text) for text in self.texts]
 
 
 class UsageSeen(msgspec.Struct, frozen=True, gc=False):

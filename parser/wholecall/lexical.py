@@ -29,7 +29,7 @@ def is_object(text: str) -> bool:
     if not text.lstrip().startswith("{"):
         return False
     try:
-        _check(text)
+        _check(text if text.isascii() else text.encode())  # else the text keeps a second copy of itself
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return False
     return True

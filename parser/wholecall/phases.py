@@ -66,7 +66,6 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
         return
     if call.phase == "pending" and call.name is not None and ended == "clean":
         _start(choice, call)
-    choice.budget.release(call)
     events = judge(choice, call, ended)
     call.phase = "ended"
     choice.conclude(call, events)

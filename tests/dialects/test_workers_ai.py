@@ -17,7 +17,6 @@ from wholecall.deltas import (
     Finish,
     Fragment,
     Noted,
-    Run,
     Slot,
     TextFragment,
     TurnEnded,
@@ -189,11 +188,9 @@ def test_frames_of_chat_completions_belong_to_the_same_turn() -> None:
     """Some models answer so on the same endpoint (quirk 89); the turn is opened once."""
     delta = {"content": None, "tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}
     chunks = [{"id": "r", "choices": [{"index": 0, "delta": delta}]}] * 2
-    run = Run(Fragment(0, 0, ""), ["{}"])
-
     found = translate({"response": "Hi"}, *chunks)
     assert [OPENED] == [delta for delta in found if isinstance(delta, TurnOpened)]
-    assert run == found[-1]
+    assert Fragment(0, 0, "{}") == found[-1]
     assert TextFragment(0, "Hi") == translate(*chunks, {"response": "Hi"})[-1]
     assert 1 == sum(isinstance(delta, TurnOpened) for delta in translate(*chunks, {"response": "Hi"}))
     assert [TurnOpened(None, "r")] == translate(*chunks)[:1]

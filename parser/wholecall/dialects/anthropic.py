@@ -27,7 +27,9 @@ from wholecall.deltas import (
     Delta,
     Index,
     Noted,
+    ReasoningFragment,
     Run,
+    Slot,
     TextFragment,
     TurnEnded,
     TurnOpened,
@@ -110,28 +112,37 @@ class AnthropicTranslator(ViewTranslator):
         }
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Say what frames in a row say; pieces of one call that nothing interrupts are one `Run`."""
+        """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        index, texts = None, []  # of the run that may go on
+        kind, index, texts = None, 0, []  # of the run that may go on
         for frame in frames:
             try:
                 event = _common(frame.data)
             except UNREADABLE:  # a rare event, or an odd one
-                index = None
+                kind = None
                 deltas += self.translate(frame)
                 continue
             if not isinstance(event, Piece):
-                index = None
+                kind = None
                 deltas += self._block(event)
-            elif not isinstance(delta := event.delta, InputPiece):
-                index = None
-                deltas += _spoken(event.index, delta)
-            elif event.index == index and delta.partial_json:
-                texts.append(delta.partial_json)
-            elif (slot := self._blocks.piece(event.index, delta.partial_json)) is not None:
-                index, texts = event.index, [slot.text]
-                deltas.append(Run(slot, texts))
+                continue
+            delta = event.delta
+            if type(delta) is kind and event.index == index:
+                texts.append(delta.text)
+            elif (begun := self._begun(event.index, delta)) is not None:
+                kind, index, texts = type(delta), event.index, [delta.text]
+                deltas.append(Run(begun, texts))
         return deltas
+
+    def _begun(
+        self, index: int, delta: InputPiece | TextPiece | ThinkingPiece
+    ) -> Slot | TextFragment | ReasoningFragment | None:
+        """Return the piece that begins a run."""
+        if isinstance(delta, InputPiece):
+            return self._blocks.piece(index, delta.text)
+        if isinstance(delta, TextPiece):
+            return TextFragment(0, delta.text)
+        return ReasoningFragment(0, delta.text, index)
 
     def _block(self, event: BlockStart | BlockStop) -> list[Delta]:
         if isinstance(event, BlockStart):
@@ -218,9 +229,3 @@ class AnthropicTranslator(ViewTranslator):
 
     def _ping(self, _event: Event) -> list[Delta]:
         return []
-
-
-def _spoken(index: int, delta: TextPiece | ThinkingPiece) -> list[Delta]:
-    if isinstance(delta, TextPiece):
-        return [TextFragment(0, delta.text)] if delta.text else []
-    return reasoning_deltas(index, delta.thinking, None, None)

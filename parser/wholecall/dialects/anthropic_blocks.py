@@ -77,7 +77,7 @@ class Blocks:
             if index in self._skipped:
                 return None
             self.open.ids[index] = None
-        return Slot(0, index, None, dumped(text))
+        return Slot(0, index, None, text if type(text) is str else dumped(text))
 
     def stop(self, index: Index | None) -> list[Delta]:
         """Say that the block in a slot ended."""

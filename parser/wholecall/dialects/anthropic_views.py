@@ -34,6 +34,7 @@ __all__ = [
 
 
 _Place = Annotated[int, msgspec.Meta(ge=0)]
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class Block(msgspec.Struct, gc=False):
@@ -68,19 +69,19 @@ class BlockStop(msgspec.Struct, gc=False, tag="content_block_stop"):
 class InputPiece(msgspec.Struct, gc=False, tag="input_json_delta"):
     """A piece of a call's text."""
 
-    partial_json: str
+    text: _Text = msgspec.field(name="partial_json")
 
 
 class TextPiece(msgspec.Struct, gc=False, tag="text_delta"):
     """A piece of text."""
 
-    text: str
+    text: _Text
 
 
 class ThinkingPiece(msgspec.Struct, gc=False, tag="thinking_delta"):
     """A piece of reasoning."""
 
-    thinking: str
+    text: _Text = msgspec.field(name="thinking")
 
 
 class Piece(msgspec.Struct, gc=False, tag="content_block_delta"):

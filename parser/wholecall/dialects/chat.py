@@ -15,7 +15,7 @@ Source: OpenAI API reference, "Chat streaming", and the SDK types and recorded s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from wholecall.deltas import (
@@ -48,13 +48,17 @@ from wholecall.dialects.chat_calls import (
     speech,
 )
 from wholecall.dialects.chat_views import (
+    CALL_PIECE,
     NARROW,
+    TEXT_PIECE,
     WIDE,
+    CallPiece,
     ChoiceView,
     Chunk,
     DeltaView,
     NarrowCall,
     NarrowChoice,
+    PieceChunk,
     argument_text,
     unknown_fields,
 )
@@ -93,27 +97,58 @@ class ChatTranslator(Translator):
     def __init__(self) -> None:
         self._opened = False
         self._guest = ResponsesTranslator(guest=True)
+        self._usual: Callable[[str], PieceChunk[Any]] | None = None  # reads a piece like the last one
         self._told: set[tuple[int, str]] = set()  # what came in deltas: a message only repeats it
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""
-        return self.translate_all([frame])
-
-    def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Say what frames in a row say; pieces of one call that nothing interrupts are one `Run`."""
-        deltas: list[Delta] = []
-        for frame in frames:
-            if not self._opened or frame.event == "error":
-                deltas += ended_together(self._wide(frame))
-                continue
+        if self._opened and frame.event != "error":
             try:
                 chunk = _narrow(frame.data)
             except UNREADABLE:
-                deltas += ended_together(self._wide(frame))
-                continue
+                return ended_together(self._wide(frame))
+            deltas: list[Delta] = []
             for choice in chunk.choices:
                 self._narrow_choice(deltas, choice)
+            return deltas
+        return ended_together(self._wide(frame))
+
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
+        deltas: list[Delta] = []
+        usual = self._usual
+        number, index, texts = -1, None, []  # of the run that may go on
+        for frame in frames:
+            try:
+                chunk = usual(frame.data) if usual is not None and frame.event != "error" else None
+            except UNREADABLE:
+                chunk = None
+            if chunk is None:
+                said = self.translate(frame)
+                usual, number = _usual_after(said), -1
+                deltas += said
+                continue
+            choice = chunk.choices[0]
+            delta = choice.delta
+            if isinstance(delta, CallPiece):
+                call = delta.tool_calls[0]
+                place, text = call.index, call.function.arguments
+            else:
+                place, text = None, delta.content
+            if place == index and choice.index == number:
+                texts.append(text)
+            else:
+                number, index, texts = choice.index, place, [text]
+                deltas.append(Run(self._begun(number, index, text), texts))
+        self._usual = usual
         return deltas
+
+    def _begun(self, choice: int, index: int | None, text: str) -> Fragment | TextFragment:
+        """Return the piece that begins a run."""
+        if index is not None:
+            return Fragment(choice, index, text)
+        self._told.add((choice, "text"))
+        return TextFragment(choice, text)
 
     def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice) -> None:
         delta = choice.delta
@@ -233,8 +268,12 @@ def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> 
             name, text = name_label(function.name), function.arguments or ""
             deltas.append(Labelled(choice, index, id_label(call.id), name, text))
         else:
-            last = deltas[-1] if deltas else None
-            if type(last) is Run and last.of.index == index and last.of.choice == choice:
-                last.texts.append(function.arguments)
-            else:
-                deltas.append(Run(Fragment(choice, index, ""), [function.arguments]))
+            deltas.append(Fragment(choice, index, function.arguments))
+
+
+def _usual_after(said: list[Delta]) -> Callable[[str], PieceChunk[Any]] | None:
+    """Return what reads a piece like the one that came last: many more will come."""
+    last = said[-1] if said else None
+    if isinstance(last, TextFragment):
+        return TEXT_PIECE.decode
+    return CALL_PIECE.decode if isinstance(last, (Labelled, Fragment)) else None

@@ -1,4 +1,4 @@
-"""What a chunk of chat completions may look like: a narrow view for the common one, a wide one for all.
+"""What a chunk of chat completions may look like: narrow views for the common ones, a wide one for all.
 
 The narrow view refuses what it does not know inside `delta` and `tool_calls`, so that nothing is overlooked;
 such a chunk is read with the wide view, whose labels may be anything and whose argument values keep their own
@@ -7,20 +7,24 @@ text (quirks 2, 12, 22, 36, 39).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Union
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union
 
 import msgspec
 
 from wholecall.dialects.decode import NO_TEXT, wire_text
 
 __all__ = [
+    "CALL_PIECE",
     "NARROW",
+    "TEXT_PIECE",
     "WIDE",
+    "CallPiece",
     "ChoiceView",
     "Chunk",
     "DeltaView",
     "NarrowCall",
     "NarrowChoice",
+    "PieceChunk",
     "ToolCallView",
     "argument_text",
     "unknown_fields",
@@ -64,6 +68,67 @@ class NarrowChoice(msgspec.Struct, gc=False):
 
 class _NarrowChunk(msgspec.Struct, gc=False):
     choices: list[NarrowChoice]
+    usage: None = None
+    error: None = None
+    x_groq: None = None
+
+
+# Chunks that hold one piece of one text and nothing else; nearly all chunks do.
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
+_Nothing = Union[Literal[""], None]
+_Index = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _FunctionPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    arguments: _Text
+    name: _Nothing = None
+
+
+class _ToolCallPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    index: _Index
+    function: _FunctionPiece
+    id: _Nothing = None
+    type: Any = None
+
+
+class CallPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """A piece of the text of a call."""
+
+    tool_calls: Annotated[list[_ToolCallPiece], msgspec.Meta(min_length=1, max_length=1)]
+    content: _Nothing = None
+    reasoning_content: _Nothing = None
+    reasoning: _Nothing = None
+    role: Any = None
+
+
+class TextPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """A piece of visible text."""
+
+    content: _Text
+    tool_calls: None = None
+    reasoning_content: _Nothing = None
+    reasoning: _Nothing = None
+    role: Any = None
+
+
+PieceT = TypeVar("PieceT")
+
+
+class PieceChoice(msgspec.Struct, Generic[PieceT], gc=False):
+    """The choice that a piece belongs to."""
+
+    delta: PieceT
+    index: _Index = 0
+    finish_reason: _Nothing = None
+    stop_reason: None = None
+    message: None = None
+    usage: None = None
+
+
+class PieceChunk(msgspec.Struct, Generic[PieceT], gc=False):
+    """A chunk with one piece."""
+
+    choices: Annotated[list[PieceChoice[PieceT]], msgspec.Meta(min_length=1, max_length=1)]
     usage: None = None
     error: None = None
     x_groq: None = None
@@ -141,6 +206,8 @@ class Chunk(msgspec.Struct, gc=False):
     chatHistory: Any = None  # noqa: N815 - Oracle's spelling
 
 
+CALL_PIECE = msgspec.json.Decoder(PieceChunk[CallPiece])
+TEXT_PIECE = msgspec.json.Decoder(PieceChunk[TextPiece])
 NARROW = msgspec.json.Decoder(_NarrowChunk)
 WIDE = msgspec.json.Decoder(Chunk)
 

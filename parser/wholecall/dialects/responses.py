@@ -122,32 +122,43 @@ class ResponsesTranslator(ViewTranslator):
         }
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Say what frames in a row say; pieces of one call that nothing interrupts are one `Run`."""
+        """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        kind, slot, texts = None, _NO_SLOT, []  # of the run that may go on
+        kind, of, texts = None, _NO_SLOT, []  # of the run that may go on
+        now, stream_id = self._now, self._stream_id
         for frame in frames:
             try:
                 piece = _piece(frame.data)
             except UNREADABLE:  # another event, or an odd one
                 kind = None
                 deltas += ended_together(self.translate(frame))
+                now, stream_id = self._now, self._stream_id
                 continue
-            number, now = piece.sequence_number, self._now
-            if (number is not None and number != now.expected) or piece.stream_id != self._stream_id:
+            number = piece.sequence_number
+            if (
+                stream_id is not None
+                or piece.stream_id is not None
+                or (number != now.expected and number is not None)
+            ):
                 kind = None
                 deltas += self._take(piece.to_event(), frame)
+                now, stream_id = self._now, self._stream_id
                 continue
             if number is not None:
                 now.expected = number + 1
-            if type(piece) is TextPiece:
-                kind = None
-                deltas += self._text(piece)
-            elif type(piece) is kind and piece.item_id == slot.alias and piece.output_index == slot.index:
+            if type(piece) is kind and piece.item_id == of.alias and piece.output_index == of.index:
                 texts.append(piece.delta)
             else:
-                kind, slot, texts = type(piece), _slot(piece), [piece.delta]
-                deltas.append(Run(slot, texts))
+                kind, of, texts = type(piece), _slot(piece), [piece.delta]
+                deltas.append(Run(self._begun(piece, of), texts))
         return deltas
+
+    def _begun(self, piece: Piece, slot: Slot) -> Slot | TextFragment:
+        """Return the piece that begins a run."""
+        if not isinstance(piece, TextPiece):
+            return slot
+        self._now.spoken = True
+        return TextFragment(0, piece.delta)
 
     def _done(self) -> list[Delta]:
         return [] if self._now.ended else self._now.end()
@@ -193,7 +204,12 @@ class ResponsesTranslator(ViewTranslator):
     # The pieces of a message
 
     def _fragment(self, event: Event) -> list[Delta]:
-        return [] if event.delta in ("", None) else [_slot(event)]
+        text = event.delta
+        return (
+            []
+            if text in ("", None)
+            else [Slot(0, index_label(event.output_index), id_label(event.item_id), dumped(text))]
+        )
 
     def _text(self, event: Event | Piece) -> list[Delta]:
         self._now.spoken = True
@@ -230,5 +246,5 @@ class ResponsesTranslator(ViewTranslator):
         return self._now.conclude(response, outcome_of(event.type or "", response.status))
 
 
-def _slot(event: Event | Piece) -> Slot:
-    return Slot(0, index_label(event.output_index), id_label(event.item_id), dumped(event.delta))
+def _slot(piece: Piece) -> Slot:
+    return Slot(0, piece.output_index, id_label(piece.item_id), piece.delta)

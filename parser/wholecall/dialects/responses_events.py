@@ -1,7 +1,7 @@
 """The events of a Responses stream: the views of them, which say nothing new, and what some of them say.
 
-Nearly every event is a piece of text or of a call. `PIECES` reads those, and nothing else, into a narrow view; what
-it refuses is read by the wide one.
+Nearly every event is a piece of text or of a call. `PIECES` reads those, and nothing else, into a narrow view;
+what it refuses is read by the wide one.
 """
 
 from __future__ import annotations
