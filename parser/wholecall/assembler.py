@@ -101,9 +101,10 @@ class Assembler:
             if type(delta) is Run:
                 if not self._say(delta.of, delta.texts):
                     self._take_singly(delta)
-            elif (type(delta) is not Slot and type(delta) is not Fragment) or not self._say(
-                delta, (delta.text,)
-            ):
+            elif type(delta) is Slot or type(delta) is Fragment:
+                if not self._say(delta, (delta.text,)):
+                    self._route(delta)
+            else:
                 self._route(delta)
 
     def _take_singly(self, run: Run) -> None:
@@ -122,8 +123,11 @@ class Assembler:
             call = choice.hot_slots.get(of.index)
         elif type(of) is Fragment:
             call = choice.hot.get(of.index)
+        elif type(of) is TextFragment:
+            self._tell(choice, texts)
+            return True
         else:
-            return type(of) is TextFragment and self._tell(choice, texts)
+            return False
         if call is None:
             return False
         text = "".join(texts)
@@ -141,14 +145,11 @@ class Assembler:
         self._out += [ArgumentsDelta(turn, number, index, piece) for piece in texts]
         return True
 
-    def _tell(self, choice: Choice, texts: Sequence[str]) -> bool:
-        """Tell pieces of visible text of a choice that goes on, unless the stream has failed."""
-        if self.failed:
-            return False
+    def _tell(self, choice: Choice, texts: Sequence[str]) -> None:
+        """Tell pieces of visible text of a choice that goes on."""
         choice.text.append("".join(texts))
         turn, number = choice.turn, choice.number
         self._out += [TextDelta(turn, number, piece) for piece in texts]
-        return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""

@@ -461,6 +461,17 @@ def test_a_message_restates_by_position() -> None:
     ] == said(message(CALL, other))
 
 
+def test_a_message_repeats_no_text_of_any_choice() -> None:
+    """What a choice said in deltas is not said again by its message, also if it spoke amidst another's text."""
+    spoken = [
+        choice({"content": text}, index=index) for index, text in [(0, "a"), (0, "b"), (0, "c"), (1, "d")]
+    ]
+    translator = ChatTranslator()
+    translator.translate_all([framed(chunk) for chunk in spoken])
+
+    assert [] == translator.translate(framed(choice({}, index=1, message={"content": "d"})))
+
+
 def test_a_message_that_mirrors_its_delta_is_ignored() -> None:
     """Some servers show each delta twice; the mirror is no restatement (quirk 40)."""
     both = {"content": "x", "tool_calls": [piece('{"a"', id="c1", name="f")]}

@@ -253,6 +253,15 @@ def test_the_hot_path_is_a_short_cut(pieces: list[str], slotted: bool, limit: in
     assert expected == told(first, *run, CALLS, END, limits=limits)
 
 
+def test_a_run_of_text_is_its_pieces() -> None:
+    """Text in a run is told piece by piece, before its choice is known, and not after the turn has ended."""
+    run = Run(TextFragment(0, "a"), ["a", "b"])
+    pieces = run.pieces()
+
+    assert told(*pieces, END, *pieces) == told(run, END, run)
+    assert ["a", "b"] == [event.text for event in told(run, END, run) if isinstance(event, TextDelta)]
+
+
 def test_hot_fragments_of_several_choices() -> None:
     """Each choice has calls and indices of its own (quirk 82)."""
     events = told(
