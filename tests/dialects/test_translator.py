@@ -7,6 +7,8 @@ import random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support import bless
 from tests.support.told import Echo, in_pieces
@@ -99,6 +101,65 @@ def test_what_interrupts_a_run(dialect: str, texts: list[str]) -> None:
     expected = [delta for frame in frames for delta in one_by_one.translate(frame)]
 
     assert expected == in_pieces(in_a_row.translate_all(frames))
+
+
+# Labels and texts as servers send them, the usual ones most often.
+_INDICES = st.sampled_from((0, 0, 0, 1, 1, None, -1, True, 1.0, "1", 10**30, [0]))
+_TEXTS = st.sampled_from(("a", "b", "{", "", None, 5, {"a": 1}, "\ud83d"))
+_NUMBERS = st.sampled_from((0, 1, 2, 3, 4, 5, None, "2", -1, 1.0))
+_LABELS = st.sampled_from(("x", "x", "y", "", None, 5))
+_MORE = st.sampled_from(({}, {}, {}, {"id": "c"}, {"error": None}, {"usage": {"a": 1}}, {"stream_id": "s"}))
+
+
+@st.composite
+def odd_events(draw: st.DrawFn, dialect: str) -> dict[str, Any]:
+    """Draw an event of a dialect that is mostly a piece of something, with anything in its members."""
+    index, text, more = draw(_INDICES), draw(_TEXTS), draw(_MORE)
+    if dialect == "chat-completions":
+        function = {"arguments": text} | draw(
+            st.sampled_from(({}, {}, {"name": "f"}, {"name": ""}, {"x": 1}))
+        )
+        call = {"index": index, "function": function} | draw(
+            st.sampled_from(({}, {}, more, {"type": "function"}))
+        )
+        spoken = {"content": draw(_TEXTS)}
+        delta = draw(
+            st.sampled_from(({"tool_calls": [call]},) * 3 + (spoken, {**spoken, "tool_calls": [call, call]}))
+        )
+        odd = draw(st.sampled_from(({}, {}, {}, {"finish_reason": "stop"}, {"finish_reason": ""})))
+        return {"choices": [{"index": draw(_INDICES), "delta": delta, **odd}], **more}
+    if dialect == "anthropic":
+        kinds = {"input_json_delta": "partial_json", "text_delta": "text", "thinking_delta": "thinking"}
+        kind, field = draw(st.sampled_from(tuple(kinds.items())))
+        block = {
+            "type": draw(st.sampled_from(("tool_use", "text", "new"))),
+            "id": "c",
+            "name": "f",
+            "input": {},
+        }
+        begin = {"type": "content_block_start", "content_block": block}
+        piece = {"type": "content_block_delta", "delta": {"type": kind, field: text}}
+        event = draw(
+            st.sampled_from((piece,) * 4 + (begin, {"type": "content_block_stop"}, {"type": "ping"}))
+        )
+        return {**event, "index": index, **more}
+    kinds_ = ("function_call_arguments", "function_call_arguments", "output_text", "custom_tool_call_input")
+    event = {"type": f"response.{draw(st.sampled_from(kinds_))}.delta", "sequence_number": draw(_NUMBERS)}
+    return {**event, "item_id": draw(_LABELS), "output_index": index, "delta": text, **more}
+
+
+@pytest.mark.parametrize("dialect", HOT)
+@given(st.data())
+def test_odd_frames_in_a_row_say_what_they_say_one_by_one(dialect: str, data: st.DataObject) -> None:
+    """The narrow views read only what they say right: whatever is in an event, in a row or alone it says the same."""
+    events = data.draw(st.lists(odd_events(dialect), min_size=1, max_size=12))
+    frames = [Frame("message", json.dumps(event)) for event in events]
+    one_by_one, in_rows = (named(dialect).start() for _ in range(2))
+    expected = in_pieces(delta for frame in frames for delta in ended_together(one_by_one.translate(frame)))
+
+    assert expected == in_pieces(
+        delta for row in batches(frames, str(len(events))) for delta in in_rows.translate_all(row)
+    )
 
 
 @pytest.mark.parametrize("dialect", HOT)

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.hygiene.source_tree import CORPORA, PACKAGE, PROJECT
+from wholecall.dialects.table import DIALECTS
 
 pytest_plugins = ["pytester"]
+
+# Pytester forgets the modules that its runs load; the table would still hold what was in them.
+for _dialect in DIALECTS:
+    _dialect.start()
 
 TIDE = "chat-completions/parallel-interleaved.sse"
 AGENT = '''
@@ -341,9 +346,8 @@ def test_without_an_answer():
         self.cuts(project, passed=2)
         result = run(project, self.CODE, "--collect-only", "-q")
 
-        result.stdout.fnmatch_lines(
-            ["test_agent.py::test_agent[[]1]", "test_agent.py::test_without_an_answer"]
-        )
+        found = [line for line in result.stdout.lines if line.startswith("test_agent.py::")]
+        assert ["test_agent.py::test_agent[1]", "test_agent.py::test_without_an_answer"] == found
 
     def test_code_that_trusts_chunks_is_found(self, project: pytest.Pytester) -> None:
         """A reader that takes each chunk for an event passes as recorded and fails under a split."""
@@ -437,8 +441,7 @@ def test_agent(wholecall_golden):
         cut, full = run(project, code), run(project, code, "-vv")
 
         cut.stdout.fnmatch_lines(['+["]xxx*…', "… 62 more lines, shown with -vv"])
-        cut.stdout.no_fnmatch_line("+99")
-        full.stdout.fnmatch_lines(["+99"])
+        assert [False, True] == ["+99" in result.stdout.lines for result in (cut, full)]
 
     def test_names_tell_files_apart(self, project: pytest.Pytester, golden: Path) -> None:
         """Two values of one recording need names, or the second refuses to bless over the first."""
@@ -538,9 +541,11 @@ def pytest_unconfigure():
         named = project.runpytest_subprocess("--markers", "-p", "wholecall_pytest")
         without = project.runpytest_subprocess("--markers", "-p", "no:wholecall_pytest")
 
-        plain.stdout.fnmatch_lines(["@pytest.mark.wholecall([*]recordings, *"])
-        named.stdout.fnmatch_lines(["@pytest.mark.wholecall([*]recordings, *"])
-        without.stdout.no_fnmatch_line("@pytest.mark.wholecall(*")
+        marked = [
+            sum(line.startswith("@pytest.mark.wholecall(*recordings, ") for line in result.stdout.lines)
+            for result in (plain, named, without)
+        ]
+        assert [1, 1, 0] == marked
 
     def test_our_own_options_are_beside_it(self) -> None:
         """The options of this project's tests are others than the plugin's."""
