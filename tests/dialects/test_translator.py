@@ -88,6 +88,7 @@ INTERRUPTED = {
         [of_anthropic(1, "a"), of_anthropic(1, "b"), "{", of_anthropic(1, "c")],
     ),
     "anthropic true": ("anthropic", [of_anthropic(1, "a"), of_anthropic(1, "b"), of_anthropic(True, "c")]),
+    "anthropic negative": ("anthropic", [of_anthropic(1, "a"), of_anthropic(-5, "b"), of_anthropic(-5, "c")]),
     "anthropic stop": ("anthropic", [of_anthropic(1, "a"), STOP, of_anthropic(1, "b"), STOP]),
     "anthropic blank": ("anthropic", [of_anthropic(1, "a"), of_anthropic(1, ""), of_anthropic(1, "b")]),
 }
@@ -104,7 +105,7 @@ def test_what_interrupts_a_run(dialect: str, texts: list[str]) -> None:
 
 
 # Labels and texts as servers send them, the usual ones most often.
-_INDICES = st.sampled_from((0, 0, 0, 1, 1, None, -1, True, 1.0, "1", 10**30, [0]))
+_INDICES = st.sampled_from((0, 0, 0, 1, 1, None, -5, True, 1.0, "1", 10**30, [0]))
 _TEXTS = st.sampled_from(("a", "b", "{", "", None, 5, {"a": 1}, "\ud83d"))
 _NUMBERS = st.sampled_from((0, 1, 2, 3, 4, 5, None, "2", -1, 1.0))
 _LABELS = st.sampled_from(("x", "x", "y", "", None, 5))
