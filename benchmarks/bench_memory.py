@@ -16,17 +16,19 @@ from benchmarks.workloads import DIALECTS, KIB, READ, Workload
 __all__ = ["CLAIMS"]
 
 # Times the argument text: its pieces, the joined text, the decoded value. Responses sends the whole text again, in
-# one event, so that the bytes of that event and what is read of them come on top.
-_PEAK_BUDGETS = {"chat-completions": 5, "anthropic": 5, "responses": 8}
+# one event, so that the bytes of that event and what is read of them come on top. Text that is not ASCII has to be
+# encoded before it can be decoded, and the decoder widens its buffer on the way: two more copies.
+_PEAK_BUDGETS = {"chat-completions": 5, "anthropic": 5, "responses": 6}
+_OTHER_COPIES = {"chat-completions": 1, "anthropic": 1, "responses": 3}
 _KEPT_BUDGET = 1.0  # bytes a call; one pointer that is kept for each would be eight
 _CALLS = 100_000
 _CALLS_OF_A_STREAM = 100
 _WARM_UP = 10  # streams of each dialect: caches fill once
 
 
-def _peak(dialect: str, scale: Scale) -> float:
+def _peak(dialect: str, plain: bool, scale: Scale) -> float:
     """Return the peak of one call of 512 KB in deltas of four characters, as a multiple of its argument text."""
-    workload = workloads.w2(dialect, 512 * KIB // min(scale.part, 8), 4)
+    workload = workloads.w2(dialect, 512 * KIB // min(scale.part, 8), 4, plain=plain)
     reads = workloads.cut(workload.data, READ)
     _parsed(workloads.w1(dialect))  # what is made once for all streams is no part of one
     return measure.peak_memory(partial(baselines.parse, reads)) / len(workload.calls[0].arguments)
@@ -66,8 +68,18 @@ def _finished(made: list[Workload], n: int) -> int:
 
 CLAIMS: list[Claim] = [
     *(
-        Figure(f"peak of W2 512K d4 {dialect} / its argument text", partial(_peak, dialect), budget)
+        Figure(
+            f"peak of W2 512K d4 {dialect} / its argument text, ASCII", partial(_peak, dialect, True), budget
+        )
         for dialect, budget in _PEAK_BUDGETS.items()
+    ),
+    *(
+        Figure(
+            f"peak of W2 512K d4 {dialect} / its argument text, with accents",
+            partial(_peak, dialect, False),
+            _PEAK_BUDGETS[dialect] + copies,
+        )
+        for dialect, copies in _OTHER_COPIES.items()
     ),
     Figure("bytes kept of each of 100,000 finished calls", _kept, _KEPT_BUDGET),
 ]

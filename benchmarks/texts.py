@@ -91,6 +91,11 @@ def long_arguments(size: int) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def unaccented(text: str) -> str:
+    """Return a text of ours in ASCII."""
+    return text.replace("é", "e")
+
+
 def every(text: str, size: int) -> list[str]:
     """Return a text in pieces of `size` characters."""
     return [text[start : start + size] for start in range(0, len(text), size)]

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from benchmarks.envelopes import ENVELOPES, Envelope, Responses
-from benchmarks.texts import KIB, Call, every, long_arguments, prose, small_call
+from benchmarks.texts import KIB, Call, every, long_arguments, prose, small_call, unaccented
 
 __all__ = [
     "CUTS",
@@ -131,9 +131,12 @@ def w1(dialect: str, *, obfuscated: bool = False) -> Workload:
 
 
 @functools.lru_cache(maxsize=8)
-def w2(dialect: str, size: int, delta: int) -> Workload:
-    """Return workload W2: one call with `size` characters of text in deltas of `delta` characters."""
-    arguments = long_arguments(size)
+def w2(dialect: str, size: int, delta: int, *, plain: bool = False) -> Workload:
+    """Return workload W2: one call with `size` characters of text in deltas of `delta` characters.
+
+    Some of its words have accents, unless it is `plain`.
+    """
+    arguments = unaccented(long_arguments(size)) if plain else long_arguments(size)
     call = Call("call_w2", "write_file", arguments, every(arguments, delta))
     return _calls(f"W2 {size // KIB}K d{delta}", dialect, [call])
 

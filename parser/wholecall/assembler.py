@@ -16,6 +16,7 @@ Not handled here: framing, dialects, detection (see `stream`), and what an argum
 from __future__ import annotations
 
 import re
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from wholecall.calls import PLACEHOLDER_SIZE
@@ -109,10 +110,10 @@ class Assembler:
 
     def _take_singly(self, run: Run) -> None:
         """Take the pieces of a run the cold way, but for those that follow a first one at once: it heats its call."""
-        first, *others = run.pieces()
-        self._route(first)
-        if others and not self._say(run.of, run.texts[1:]):
-            self.advance(others)
+        self._route(run.of)
+        others = run.texts[1:]
+        if others and not self._say(run.of, others):
+            self.advance(run.pieces()[1:])
 
     def _say(self, of: Piecewise, texts: Sequence[str]) -> bool:
         """Take pieces of what `of` says at once; False, and nothing taken, where one could mean anything else."""
@@ -141,15 +142,13 @@ class Assembler:
             return False
         call.append(text)
         call.room = room
-        turn, number, index = call.turn, call.choice, call.number
-        self._out += [ArgumentsDelta(turn, number, index, piece) for piece in texts]
+        self._out += map(ArgumentsDelta, repeat(call.turn), repeat(call.choice), repeat(call.number), texts)
         return True
 
     def _tell(self, choice: Choice, texts: Sequence[str]) -> None:
         """Tell pieces of visible text of a choice that goes on."""
         choice.text.append("".join(texts))
-        turn, number = choice.turn, choice.number
-        self._out += [TextDelta(turn, number, piece) for piece in texts]
+        self._out += map(TextDelta, repeat(choice.turn), repeat(choice.number), texts)
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""

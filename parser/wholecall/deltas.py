@@ -221,7 +221,10 @@ Piecewise = Union[Fragment, Slot, TextFragment, ReasoningFragment]  # what comes
 
 
 class Run(msgspec.Struct, frozen=True, gc=False):
-    """Pieces of one text that came in a row: what `of` says, with each of the texts (none empty) in its place."""
+    """Pieces of one text that came in a row: `of` is the first, the others say what it says with their own text.
+
+    `texts` holds the texts of all of them, none of them empty.
+    """
 
     of: Piecewise
     texts: list[str]

@@ -25,8 +25,6 @@ from wholecall.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from wholecall.calls import Call
     from wholecall.choices import Choice
     from wholecall.events import Event
@@ -120,22 +118,21 @@ def _text_was_left_over(choice: Choice, hollow: Call) -> bool:
 
 def _read(choice: Choice, call: Call, ended: Finished) -> tuple[str, Verdict]:
     """Return the text in force and its verdict: the restated one, unless only the fragments are valid."""
-
-    def parse(text: str) -> Verdict:
-        return read_arguments(text, ended, choice.policy, choice.limits)
-
     fragments = call.text
     preset = call.rank == OBJECT and bool(fragments) and not is_placeholder(fragments)
     if call.restated is None or preset:
-        return _read_fragments(call, fragments, ended, parse)
-    verdict = parse(call.restated)
+        verdict = read_arguments(fragments, ended, choice.policy, choice.limits)
+        return (
+            (fragments, verdict) if verdict.reason is None else _second_reading(choice, call, ended, verdict)
+        )
+    verdict = read_arguments(call.restated, ended, choice.policy, choice.limits)
     if not fragments or call.healed or call.rank == OBJECT or fragments == call.restated:
         return call.restated, verdict
     extends = call.restated.startswith(fragments)
     if extends and verdict.status == "exact":
         call.flags.add("done_completed_buffer")
         return call.restated, verdict
-    other = parse(fragments)
+    other = read_arguments(fragments, ended, choice.policy, choice.limits)
     streamed = verdict.status != "exact" and other.status == "exact"
     if extends and not streamed:
         call.flags.add("done_completed_buffer")
@@ -162,29 +159,27 @@ def same_value(one: object, other: object) -> bool:
     return True
 
 
-def _read_fragments(
-    call: Call, text: str, ended: Finished, parse: Callable[[str], Verdict]
-) -> tuple[str, Verdict]:
-    verdict = parse(text)
-    if verdict.reason is None or ended != "clean" or not call.other_reading or not call.unfinished:
-        return text, verdict
-    other = parse(call.other_reading)
-    if other.reason is not None:
-        return text, verdict
-    call.flags.add("snapshots")
-    return call.other_reading, other
+def _second_reading(choice: Choice, call: Call, ended: Finished, verdict: Verdict) -> tuple[str, Verdict]:
+    """Return the other reading of the fragments if that one can be read, else the first with its verdict."""
+    if ended == "clean" and call.other_reading and call.unfinished:
+        other = read_arguments(call.other_reading, ended, choice.policy, choice.limits)
+        if other.reason is None:
+            call.flags.add("snapshots")
+            return call.other_reading, other
+    return call.text, verdict
 
 
 def _accept(choice: Choice, call: Call, text: str, verdict: Verdict) -> Verdict[Any]:
     """Hold what could be read against the tool that it is for, if the tools are known."""
     if verdict.reason is not None:
         return verdict
-    unknown = _unknown_tool(choice, call)
-    if unknown is not None:
-        return Verdict("dropped", reason="unknown_tool", detail=unknown)
     check = None
-    if choice.tools is not None and call.kind == "function":
-        check = choice.tools.check_of(_name(call))
+    if choice.tools is not None:
+        unknown = _unknown_tool(choice, call)
+        if unknown is not None:
+            return Verdict("dropped", reason="unknown_tool", detail=unknown)
+        if call.kind == "function":
+            check = choice.tools.check_of(_name(call))
     return accept(verdict, text, check, choice.policy, choice.limits)
 
 
@@ -233,19 +228,25 @@ def _custom(choice: Choice, call: Call) -> list[Event]:
 
 
 def _terminal(choice: Choice, call: Call, text: str, verdict: Verdict) -> Event:
-    id, name, arguments = _public_id(choice, call), _name(call), verdict.arguments
-    where = (choice.turn, choice.number, call.number, id)
-    flags = _flags(call)
+    turn, number, index, id, name = (
+        choice.turn,
+        choice.number,
+        call.number,
+        _public_id(choice, call),
+        _name(call),
+    )
+    arguments, flags, extra = verdict.arguments, _flags(call), call.extra
     assert arguments is not None
     if call.kind == "builtin":
-        return BuiltinToolCall(*where, name, arguments, flags, call.extra)  # type: ignore[arg-type]
+        return BuiltinToolCall(turn, number, index, id, name, arguments, flags, extra)  # type: ignore[arg-type]
     if call.kind == "server":
-        return ServerToolCall(*where, name, arguments, text, flags, call.extra)
-    status = verdict.status
+        return ServerToolCall(turn, number, index, id, name, arguments, text, flags, extra)
+    status, edits, namespace = verdict.status, verdict.edits, call.namespace
     assert status != "dropped"
-    edits, namespace, extra = verdict.edits, call.namespace, call.extra
     typed = UNSET if verdict.value is None else verdict.value
-    return ToolCall(*where, name, arguments, text, status, namespace, edits, flags, extra, typed)
+    return ToolCall(
+        turn, number, index, id, name, arguments, text, status, namespace, edits, flags, extra, typed
+    )
 
 
 def _flags(call: Call) -> tuple[Flag, ...]:
@@ -262,12 +263,13 @@ def _public_id(choice: Choice, call: Call) -> str:
     if call.id is None:
         call.flags.add("id_generated")
         return _free_id(choice, f"call_{choice.turn}_{choice.number}_{call.number}", 1)
-    claimants = choice.by_id.get(call.id, [])
-    owner = next((other for other in claimants if other.id == call.id), call)
-    if owner is call:
-        return call.id
-    call.flags.add("duplicate_id")
-    return _free_id(choice, call.id, 2)
+    for other in choice.by_id.get(call.id, ()):
+        if other.id == call.id:
+            if other is call:
+                break
+            call.flags.add("duplicate_id")
+            return _free_id(choice, call.id, 2)
+    return call.id
 
 
 def _free_id(choice: Choice, stem: str, first: int) -> str:

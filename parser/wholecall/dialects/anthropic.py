@@ -127,10 +127,13 @@ class AnthropicTranslator(ViewTranslator):
                 deltas += self._block(event)
                 continue
             delta = event.delta
+            text = delta.text
+            if not text:  # the first piece of a call is usually empty
+                continue
             if type(delta) is kind and event.index == index:
-                texts.append(delta.text)
+                texts.append(text)
             elif (begun := self._begun(event.index, delta)) is not None:
-                kind, index, texts = type(delta), event.index, [delta.text]
+                kind, index, texts = type(delta), event.index, [text]
                 deltas.append(Run(begun, texts))
         return deltas
 

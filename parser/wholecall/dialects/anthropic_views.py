@@ -34,7 +34,6 @@ __all__ = [
 
 
 _Place = Annotated[int, msgspec.Meta(ge=0)]
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class Block(msgspec.Struct, gc=False):
@@ -69,19 +68,19 @@ class BlockStop(msgspec.Struct, gc=False, tag="content_block_stop"):
 class InputPiece(msgspec.Struct, gc=False, tag="input_json_delta"):
     """A piece of a call's text."""
 
-    text: _Text = msgspec.field(name="partial_json")
+    text: str = msgspec.field(name="partial_json")
 
 
 class TextPiece(msgspec.Struct, gc=False, tag="text_delta"):
     """A piece of text."""
 
-    text: _Text
+    text: str
 
 
 class ThinkingPiece(msgspec.Struct, gc=False, tag="thinking_delta"):
     """A piece of reasoning."""
 
-    text: _Text = msgspec.field(name="thinking")
+    text: str = msgspec.field(name="thinking")
 
 
 class Piece(msgspec.Struct, gc=False, tag="content_block_delta"):

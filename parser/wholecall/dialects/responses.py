@@ -84,7 +84,6 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
 
 
 _NO_RESPONSE = Response()
-_NO_SLOT = Slot(0, None, None, "")
 _piece = PIECES.decode
 
 
@@ -124,7 +123,7 @@ class ResponsesTranslator(ViewTranslator):
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        kind, of, texts = None, _NO_SLOT, []  # of the run that may go on
+        kind, alias, index, texts = None, None, None, []  # of the run that may go on
         now, stream_id = self._now, self._stream_id
         for frame in frames:
             try:
@@ -146,17 +145,17 @@ class ResponsesTranslator(ViewTranslator):
                 continue
             if number is not None:
                 now.expected = number + 1
-            if type(piece) is kind and piece.item_id == of.alias and piece.output_index == of.index:
+            if type(piece) is kind and piece.item_id == alias and piece.output_index == index:
                 texts.append(piece.delta)
             else:
-                kind, of, texts = type(piece), _slot(piece), [piece.delta]
-                deltas.append(Run(self._begun(piece, of), texts))
+                kind, alias, index, texts = type(piece), piece.item_id, piece.output_index, [piece.delta]
+                deltas.append(Run(self._begun(piece), texts))
         return deltas
 
-    def _begun(self, piece: Piece, slot: Slot) -> Slot | TextFragment:
+    def _begun(self, piece: Piece) -> Slot | TextFragment:
         """Return the piece that begins a run."""
         if not isinstance(piece, TextPiece):
-            return slot
+            return Slot(0, piece.output_index, id_label(piece.item_id), piece.delta)
         self._now.spoken = True
         return TextFragment(0, piece.delta)
 
@@ -244,7 +243,3 @@ class ResponsesTranslator(ViewTranslator):
     def _finished(self, event: Event) -> list[Delta]:
         response = event.response or _NO_RESPONSE
         return self._now.conclude(response, outcome_of(event.type or "", response.status))
-
-
-def _slot(piece: Piece) -> Slot:
-    return Slot(0, piece.output_index, id_label(piece.item_id), piece.delta)
