@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 __all__ = ["Assembler"]
 
 _HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
+_LONGEST_DETAIL = 4096  # characters of what a server says of its error
+_MOST_COUNTS = 256  # members of a turn's usage, after which no more are taken up
 _AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # facts that say nothing once a turn is over
 
 
@@ -63,12 +65,14 @@ class Assembler:
 
     Attributes:
         dialect: the name that `TurnStarted` carries; the parser sets it when it is known.
-        turns: all turns of the stream so far.
+        turns: the turns of the stream so far, the last `Limits.max_turns` of them.
+        n_turns: how many there were.
     """
 
     def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
         self.dialect = "unknown"
         self.turns: list[TurnState] = []
+        self.n_turns = 0
         self.failed = False
         self._policy = policy
         self._limits = limits
@@ -79,6 +83,7 @@ class Assembler:
         self._keys: dict[str, TurnState] = {}
         self._turn: TurnState | None = None
         self._spoke: set[TurnState] = set()  # turns that may hold text
+        self._since_hole: set[TurnState] = set()  # turns in which calls may have opened since the last hole
         self._choices: dict[int, Choice] = {}  # those of the current turn
         self._over: dict[str, Choice] = {}  # of finished turns, by the ids of their calls
 
@@ -168,6 +173,7 @@ class Assembler:
             self._ignore(delta)
         elif not choice.ended:
             choice.replaced = replaced
+            choice.holed = False
             FACTS[type(delta)](choice, delta)
         elif not isinstance(delta, _AFTERTHOUGHTS):
             choice.anomalies.add("data_after_end")
@@ -183,8 +189,9 @@ class Assembler:
         return self._turn.view() if self._turn is not None else Turn(None)
 
     def snapshots(self, start: int = 0) -> tuple[Turn[Any], ...]:
-        """Return the turns so far, from the one of this number on."""
-        return tuple(turn.view() for turn in self.turns[start:])
+        """Return the turns so far that are kept, from the one of this number on."""
+        n_gone = self.n_turns - len(self.turns)
+        return tuple(turn.view() for turn in self.turns[max(start - n_gone, 0) :])
 
     def forget(self) -> None:
         """Let go of what turns said so far."""
@@ -210,10 +217,12 @@ class Assembler:
         return None
 
     def _begin(self, opened: TurnOpened) -> TurnState:
-        turn = TurnState(len(self.turns), opened, self.dialect, self._limits)
+        self._let_go()
+        turn = TurnState(self.n_turns, opened, self.dialect, self._limits)
         turn.faults, self._early_faults = self._early_faults, []
         turn.usage, self._early_usage = self._early_usage, {}
         self.turns.append(turn)
+        self.n_turns += 1
         if opened.key is not None:
             self._keys[opened.key] = turn
         self._switch(turn)
@@ -224,10 +233,28 @@ class Assembler:
         self._out.append(TurnStarted(turn.number, 0, self.dialect, opened.id, opened.model))
         return turn
 
+    def _let_go(self) -> None:
+        """Make room for a turn: end the oldest one if it still goes on, and forget it."""
+        limit = self._limits.max_turns
+        if limit is None or len(self.turns) < max(limit, 1):
+            return
+        oldest = self.turns[0]
+        self._finish_turn(oldest, "open")
+        del self.turns[0]
+        self._spoke.discard(oldest)
+        self._since_hole.discard(oldest)
+        if oldest.key is not None and self._keys.get(oldest.key) is oldest:
+            del self._keys[oldest.key]
+        for choice in oldest.choices.values():
+            for id in choice.by_id:
+                if self._over.get(id) is choice:
+                    del self._over[id]
+
     def _switch(self, turn: TurnState) -> None:
         self._turn = turn
         self._choices = turn.choices
         self._spoke.add(turn)
+        self._since_hole.add(turn)
 
     def _turn_opened(self, delta: TurnOpened) -> None:
         known = self._keys.get(delta.key) if delta.key is not None else None
@@ -291,7 +318,8 @@ class Assembler:
 
     def _usage(self, delta: UsageSeen) -> None:
         usage = self._early_usage if self._turn is None else self._turn.usage
-        usage.update(delta.usage)
+        if len(usage) <= _MOST_COUNTS:
+            usage.update(delta.usage)
 
     def _cancelled(self, delta: CallCancelled) -> None:
         here = (choice for choice in self._choices.values() if delta.id in choice.by_id)
@@ -305,7 +333,8 @@ class Assembler:
     def _fault(self, delta: WireFault) -> None:
         turn = self._turn
         number = turn.number if turn is not None else 0
-        fault = StreamFault(number, 0, delta.kind, delta.detail, delta.error, delta.fatal, delta.raw)
+        detail, raw = delta.detail[:_LONGEST_DETAIL], delta.raw[: self._limits.max_raw_bytes]
+        fault = StreamFault(number, 0, delta.kind, detail, delta.error, delta.fatal, raw)
         self._out.append(fault)
         faults = turn.faults if turn is not None else self._early_faults
         limit = self._limits.max_faults
@@ -319,8 +348,12 @@ class Assembler:
                 self._end_turn(turn, "aborted")
 
     def _hole(self) -> None:
-        """Argument text was lost: it may have been any open call's."""
-        for turn in self.turns:
-            for call in [call for choice in turn.choices.values() for call in choice.calls]:
-                if call.phase != "ended":
-                    call.hole = True
+        """Argument text was lost: it may have been any open call's.
+
+        Only what changed since the last hole is looked at: hostile streams hold many turns and many holes.
+        """
+        for turn in self._since_hole:
+            for choice in turn.choices.values():
+                if not choice.holed:
+                    choice.lose_text()
+        self._since_hole = {self._turn} if self._turn is not None else set()

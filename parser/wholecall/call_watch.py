@@ -116,8 +116,9 @@ class CallWatch:
             if index is not None:
                 told.setdefault((event.turn, event.choice, index), []).append(event)
         anomalies: set[Anomaly] = set()
-        self._open += turns[self._n_turns :]
-        self._n_turns = len(turns)
+        n_gone = turns[0].number if turns else 0  # a parser lets the oldest turns go
+        self._open += turns[max(self._n_turns - n_gone, 0) :]
+        self._n_turns = n_gone + len(turns)
         for turn in turns if end else self._open:
             anomalies |= self._meet(turn)
         self._open = [turn for turn in self._open if turn is turns[-1] or not _is_over(turn)]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["PLACEHOLDER_SIZE", "Call", "is_placeholder"]
 
 PLACEHOLDER_SIZE = 8  # a placeholder and some white space; longer texts are none
+_LONGEST_BLANK = 1024  # characters
 _PLACEHOLDERS = frozenset({"{}", "null", "None"})
 
 
@@ -79,6 +80,7 @@ class Call:
     reading: tuple[str, dict[str, Any] | None] | None = None
     rank = 0
     length = bytes = charged = charged_whole = granted = room = 0
+    n_slots = 0  # numbers of slots that it went by
     _counted = 0  # parts whose size is in `length` and `bytes`
     _scan: Scan | None = None
     _scanned = 0  # parts that the scan has seen
@@ -166,6 +168,23 @@ class Call:
         if self.restated is not None:
             return True
         return not self.empty and (self._lexical().complete or self.holds_placeholder)
+
+    @property
+    def scanned(self) -> bool:
+        """Whether a scan of the text has begun, so that another one costs only what is new."""
+        return self._scan is not None
+
+    @property
+    def begins_object(self) -> bool:
+        """Whether the text in force begins with a brace, blanks aside; a thousand of them are not looked behind."""
+        seen = 0
+        for part in self._parts if self.restated is None else (self.restated,):
+            if text := part[:_LONGEST_BLANK].lstrip():
+                return text[0] == "{"
+            seen += len(part)
+            if seen > _LONGEST_BLANK:
+                break
+        return False
 
     @property
     def unfinished(self) -> bool:

@@ -39,6 +39,7 @@ class Choice:
         held: the call that the wire closed, whose verdict waits for what comes next.
         cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
+        holed: text was lost, and no fact came since.
         places: where each block of reasoning and each call began, in pieces of `text` before it.
         reason: why the choice ended, None while no reason is known.
     """
@@ -73,7 +74,7 @@ class Choice:
         self.reason: TurnReason | None = None
         self.provider_reason: str | None = None
         self.ended = False
-        self.replaced = False
+        self.replaced = self.holed = False
         self.abort_detail = "the turn was aborted"
         self.anomalies: set[Anomaly] = set()
         self.text: list[str] = []
@@ -119,7 +120,7 @@ class Choice:
         """Let the call learn an index; the overflow call learns only indices that are taken."""
         claimants = self.by_index.get(index)
         if claimants is None:
-            if call is not self.overflow:
+            if call is not self.overflow and self.may_learn(len(call.indices)):
                 self.by_index[index] = [call]
                 call.indices.add(index)
         elif call not in claimants:
@@ -141,10 +142,14 @@ class Choice:
             self._learn(call, id)
 
     def _learn(self, call: Call, label: str) -> None:
-        limit = self.limits.max_aliases
-        if label not in call.aliases and (limit is None or len(call.aliases) < limit):
+        if label not in call.aliases and self.may_learn(len(call.aliases)):
             call.aliases.append(label)
             self.by_id.setdefault(label, []).append(call)
+
+    def may_learn(self, known: int) -> bool:
+        """Whether a call that knows so many labels of a kind may learn one more."""
+        limit = self.limits.max_aliases
+        return limit is None or known < limit
 
     def claim_alias(self, call: Call, alias: str) -> None:
         """Let the call be found by another label than its id, if that is free."""
@@ -157,6 +162,13 @@ class Choice:
         return next(
             (call for call in reversed(claimants) if call.continuable), claimants[-1] if claimants else None
         )
+
+    def lose_text(self) -> None:
+        """Let each open call know that text was lost that may have been its own."""
+        self.holed = True
+        for call in self.calls:
+            if call.phase != "ended":
+                call.hole = True
 
     def reason_with(self, delta: ReasoningFragment) -> None:
         """Add a piece of reasoning to its block; a new block number opens a new block."""
@@ -217,7 +229,10 @@ class Choice:
         """Let fragments at the index append to the call, if nothing could make them mean anything else."""
         simple = call.phase == "streaming" and call.plain
         hot = self.hot_slots if call.slotted else self.hot
-        if not call.slotted:
+        if call.slotted:
+            simple = simple and self.slots.get(index) is call
+        else:
+            simple = simple and index in call.indices
             simple = simple and not (self.muddled and any(o.continuable for o in self.calls if o is not call))
         if simple:
             hot[index] = call

@@ -232,7 +232,7 @@ def judge_all(choice: Choice, ended: Ended) -> None:
     news = "abort" if ended == "aborted" else "end"
     out, before = choice.out, len(choice.out)
     said: dict[int, list[Event]] = {}
-    for call in sorted(choice.calls, key=lambda call: (call.hollow, call.number)):
+    for call in sorted(choice.calls, key=lambda call: (call.phase != "ended" and call.hollow, call.number)):
         advance(choice, call, news, ended)
         said[call.number] = out[before:]
         del out[before:]

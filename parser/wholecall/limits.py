@@ -23,16 +23,17 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         max_stream_bytes: the whole stream; what goes beyond ends it, `stream_too_large`. Off by default.
         max_calls: tool calls per choice; later ones share one drop `too_many_calls`.
         max_choices: choices per turn; fragments of later ones are ignored and counted.
+        max_turns: turns that a parser keeps; the oldest is let go, and ended if it still went on.
         max_id_chars: a longer call id drops its call, `id_too_long`.
         max_name_chars: a longer tool name drops its call, `name_too_long`.
-        max_aliases: ids that one call remembers when a server changes them.
+        max_aliases: ids that one call remembers when a server changes them; and indices.
         max_arguments_bytes: UTF-8 bytes of one call's argument text; `arguments_too_large`.
         max_total_arguments_bytes: the same, summed over one turn.
         max_depth: nesting of objects and arrays in arguments; `nesting_too_deep`.
         max_number_chars: characters of one number in arguments; `number_too_long`.
         max_recovery_bytes: longer texts are parsed strictly but never recovered.
         max_edits: recovery gives up beyond this many edits.
-        max_pending_frames_bytes: what is kept of a stream whose dialect is not known yet.
+        max_pending_frames_bytes: what is kept of a stream whose dialect is not known yet, 200 more for each frame.
         max_raw_bytes: how much of a faulty frame or an oversized call is kept as raw text.
         max_faults: faults that a turn keeps; the rest are events only.
     """
@@ -42,6 +43,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_stream_bytes: int | None = None
     max_calls: int | None = 128
     max_choices: int | None = 128
+    max_turns: int | None = 4000
     max_id_chars: int | None = 512
     max_name_chars: int | None = 256
     max_aliases: int | None = 16
@@ -59,3 +61,41 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     def none(cls) -> Limits:
         """No bounds at all, for input that is trusted."""
         return cls(**dict.fromkeys(cls.__struct_fields__))
+
+    @classmethod
+    def gateway(cls) -> Limits:
+        """Bounds for services that read many streams of strangers at once: a stream must not cost its neighbours.
+
+        What one stream can make a process hold is about a tenth of what the defaults allow.
+        """
+        return cls(
+            max_line_bytes=4 * MIB,
+            max_event_bytes=4 * MIB,
+            max_stream_bytes=64 * MIB,
+            max_calls=64,
+            max_choices=8,
+            max_turns=256,
+            max_arguments_bytes=1 * MIB,
+            max_total_arguments_bytes=4 * MIB,
+            max_depth=64,
+            max_recovery_bytes=64 * KIB,
+            max_pending_frames_bytes=256 * KIB,
+            max_raw_bytes=8 * KIB,
+            max_faults=20,
+        )
+
+    @classmethod
+    def desktop(cls) -> Limits:
+        """Bounds for one user's program that reads a provider of their choice: a long session, whole files as arguments.
+
+        They only keep a server that went wrong from filling the memory.
+        """
+        return cls(
+            max_line_bytes=64 * MIB,
+            max_event_bytes=128 * MIB,
+            max_calls=512,
+            max_turns=65536,
+            max_arguments_bytes=64 * MIB,
+            max_total_arguments_bytes=256 * MIB,
+            max_recovery_bytes=1 * MIB,
+        )

@@ -168,8 +168,10 @@ def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
 
 
 def _holds_object(call: Call) -> bool:
-    text = call.restated or call.text
-    return is_object(text) or (call.complete and text.lstrip().startswith("{"))
+    """Whether the text is one whole object; the second time only what is new of it is read."""
+    if not call.begins_object:
+        return False
+    return call.restated is not None or (not call.scanned and is_object(call.text)) or call.complete
 
 
 def _stay(_choice: Choice, _call: Call, _what: object) -> None:

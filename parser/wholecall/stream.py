@@ -8,6 +8,7 @@ does I/O, and nothing that comes from the wire raises.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, overload
 
 import msgspec
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["ParserOptions", "ToolCallParser", "detect"]
 
 _LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
+_UNNAMED = ("", "message")  # names that frames have which the wire gives none
 
 
 class ParserOptions(TypedDict, total=False):
@@ -124,7 +126,7 @@ class ToolCallParser(Generic[ArgsT]):
             raise UnknownDialect(f"there is no framing {framing!r}; use one of: {', '.join(FRAMINGS)}")
         self._framing: Framing | None = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not tell the framing
-        self._pending: list[Frame] = []  # frames before the dialect is known
+        self._pending: deque[Frame] = deque()  # frames before the dialect is known
         self._pending_size = 0
         self._n_forgotten = 0  # frames that were kept for a dialect, and were too many
         self._n_frames = 0
@@ -144,7 +146,7 @@ class ToolCallParser(Generic[ArgsT]):
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "open"
-        return f"<ToolCallParser {self._assembler.dialect} {state} turns={len(self._assembler.turns)}>"
+        return f"<ToolCallParser {self._assembler.dialect} {state} turns={self._assembler.n_turns}>"
 
     @property
     def dialect(self) -> str | None:
@@ -323,9 +325,10 @@ class ToolCallParser(Generic[ArgsT]):
 
     def _detect(self, frame: Frame) -> None:
         self._pending.append(frame)
-        self._pending_size += len(frame.data)
+        self._pending_size += frame.size
         for text in payloads(frame.data):
-            dialect = detect_dialect(_object(text), frame.event)
+            told = _object(text)
+            dialect = detect_dialect(told, frame.event) if told or frame.event not in _UNNAMED else None
             if dialect is not None:
                 self._assembler.dialect = dialect.name
                 self._translator = dialect.start()
@@ -333,11 +336,11 @@ class ToolCallParser(Generic[ArgsT]):
                 return
         limit = self._limits.max_pending_frames_bytes
         while limit is not None and self._pending_size > limit:
-            self._pending_size -= len(self._pending.pop(0).data)
+            self._pending_size -= self._pending.popleft().size
             self._n_forgotten += 1
 
     def _translate_pending(self) -> None:
-        pending, self._pending = self._pending, []
+        pending, self._pending = self._pending, deque()
         for frame in pending:
             self._frame(frame)
 

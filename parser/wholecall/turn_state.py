@@ -38,6 +38,7 @@ class TurnState:
 
     Attributes:
         number: 0 for the first turn of a stream.
+        key: what the wire calls it, where several run side by side.
         choices: by the wire's number.
         left_over: argument text that no name claims came for a choice beyond the limit.
         finished: the last event of each choice; empty until the turn is over.
@@ -45,6 +46,7 @@ class TurnState:
 
     def __init__(self, number: int, opened: TurnOpened, dialect: str, limits: Limits) -> None:
         self.number = number
+        self.key = opened.key
         self.id = opened.id
         self.model = opened.model
         self.dialect = dialect

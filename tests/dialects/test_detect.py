@@ -482,10 +482,13 @@ def test_frames_before_the_decisive_one_are_replayed_in_order() -> None:
 def test_frames_that_are_kept_are_bounded() -> None:
     """The oldest frames go when what is kept outgrows its limit; the newest are replayed."""
     stream = sse(b"data: broken1\n\n", b"data: broken2\n\n", b"data: broken3\n\n", CHAT)
-    kept = Limits(max_pending_frames_bytes=len("broken2broken3"))
+    frame = len("message") + len("broken2") + 200  # its name, its text, and what a frame takes by itself
+    kept = Limits(max_pending_frames_bytes=2 * frame)
+    fewer = Limits(max_pending_frames_bytes=2 * frame - 1)
 
     faults = [event.raw for event in parse(stream, limits=kept) if isinstance(event, StreamFault)]
     assert ["broken2", "broken3"] == faults
+    assert 1 == sum(isinstance(event, StreamFault) for event in parse(stream, limits=fewer))
     assert 3 == sum(isinstance(event, StreamFault) for event in parse(stream, limits=Limits.none()))
 
 

@@ -14,16 +14,18 @@ from wholecall.dialects.labels import id_label, index_label, name_label, text_la
         (None, None),
         (0, 0),
         (7, 7),
-        (2**70, 2**70),
+        (2**61 - 2, 2**61 - 2),
+        (2**61 - 1, "1fffffffffffffff"),
+        (2**70, f"{2**70:x}"),
         (1.0, 1),
         (-0.0, 0),
-        (1e20, 10**20),
+        (1e20, f"{10**20:x}"),
         ("3", 3),
         ("007", 7),
-        ("9" * 39, int("9" * 39)),
+        ("9" * 39, f"{int('9' * 39):x}"),
     ],
 )
-def test_an_index_is_any_spelling_of_a_whole_number(wire: object, label: int | None) -> None:
+def test_an_index_is_any_spelling_of_a_whole_number(wire: object, label: int | str | None) -> None:
     """Null is no index; integral floats and digits count as their integer (quirks 1, 2 and 4)."""
     assert label == index_label(wire)
     assert type(label) is type(index_label(wire))

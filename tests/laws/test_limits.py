@@ -47,6 +47,8 @@ CALL_LIMITS = {
     ),
     "id": Breach(Limits(max_id_chars=8), _call(ident="i" * 8), _call(ident="i" * 9), "id_too_long"),
     "name": Breach(Limits(max_name_chars=8), _call(name="n" * 8), _call(name="n" * 9), "name_too_long"),
+    "recovery": Breach(Limits(max_recovery_bytes=9), _call('{"a":12,}'), _call('{"a":123,}'), "invalid_json"),
+    "edits": Breach(Limits(max_edits=2), _call('{"a":[1,,,2]}'), _call('{"a":[1,,,,2]}'), "invalid_json"),
 }
 
 

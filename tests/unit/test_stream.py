@@ -619,7 +619,7 @@ def test_frames_that_wait_for_a_dialect_are_bounded() -> None:
     data = sse({"error": "old"}, b"data: broken\n\n", chunk({"content": "x"}))
 
     assert [("provider_error", True)] == faults(parse(data))[:1]
-    assert [("undecodable_frame", False)] == faults(parse(data, limits=Limits(max_pending_frames_bytes=9)))
+    assert [("undecodable_frame", False)] == faults(parse(data, limits=Limits(max_pending_frames_bytes=430)))
 
 
 def test_usage_before_the_first_choices_is_of_the_same_turn() -> None:

@@ -12,6 +12,7 @@ import msgspec
 
 from wholecall.deltas import Delta, Finish, UsageSeen
 from wholecall.dialects.decode import NO_TEXT
+from wholecall.dialects.labels import HIGHEST_INDEX
 from wholecall.dialects.reasons import turn_reason
 
 __all__ = [
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 
-_Place = Annotated[int, msgspec.Meta(ge=0)]
+_Place = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_INDEX)]
 
 
 class Block(msgspec.Struct, gc=False):

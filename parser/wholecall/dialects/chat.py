@@ -63,7 +63,7 @@ from wholecall.dialects.chat_views import (
     unknown_fields,
 )
 from wholecall.dialects.decode import UNREADABLE, first_choice, is_done, plain, read
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.responses import ResponsesTranslator
 from wholecall.dialects.restated import ended_together, told_together
@@ -196,7 +196,7 @@ class ChatTranslator(Translator):
             deltas.append(TurnEnded())  # some streams say it of chunks with deltas
 
     def _choice(self, deltas: list[Delta], choice: ChoiceView, payload: Any) -> None:
-        number = max(index_label(choice.index) or 0, 0)
+        number = choice_label(choice.index)
         if choice.delta is not None:
             self._speak(deltas, number, choice.delta)
             self._calls(deltas, number, choice.delta, member(payload, "delta"))

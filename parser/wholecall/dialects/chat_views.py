@@ -12,6 +12,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, Union
 import msgspec
 
 from wholecall.dialects.decode import NO_TEXT, wire_text
+from wholecall.dialects.labels import HIGHEST_INDEX
 
 __all__ = [
     "CALL_PIECE",
@@ -41,7 +42,7 @@ class _NarrowFunction(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 class NarrowCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     """A tool call with nothing but the usual labels."""
 
-    index: Union[int, None] = None
+    index: Union[Annotated[int, msgspec.Meta(le=HIGHEST_INDEX)], None] = None
     function: Union[_NarrowFunction, None] = None
     id: Union[str, None] = None
     type: Any = None
@@ -59,7 +60,7 @@ class NarrowChoice(msgspec.Struct, gc=False):
     """A choice with a usual delta, or none."""
 
     delta: Union[_NarrowDelta, None] = None
-    index: Annotated[int, msgspec.Meta(ge=0)] = 0
+    index: Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_INDEX)] = 0
     finish_reason: Union[str, None] = None
     stop_reason: None = None
     message: None = None
@@ -76,7 +77,7 @@ class _NarrowChunk(msgspec.Struct, gc=False):
 # Chunks that hold one piece of one text and nothing else; nearly all chunks do.
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 _Nothing = Union[Literal[""], None]
-_Index = Annotated[int, msgspec.Meta(ge=0)]
+_Index = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_INDEX)]
 
 
 class _FunctionPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):

@@ -25,6 +25,7 @@ from typing import Any, Union
 import msgspec
 
 from wholecall.deltas import (
+    INVALID_INDEX,
     Delta,
     Finish,
     Noted,
@@ -37,7 +38,7 @@ from wholecall.deltas import (
 from wholecall.dialects.chat_calls import labelled, listed, speech
 from wholecall.dialects.chat_views import ChoiceView, DeltaView
 from wholecall.dialects.decode import is_noise, plain, provider_error
-from wholecall.dialects.labels import id_label, index_label, text_label
+from wholecall.dialects.labels import choice_label, id_label, index_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
@@ -105,7 +106,7 @@ class DashScopeTranslator(ViewTranslator):
 
     def _choice(self, position: int, choice: ChoiceView) -> list[Delta]:
         index = index_label(choice.index)
-        number = position if index is None or index < 0 else index
+        number = position if index in (None, INVALID_INDEX) else choice_label(choice.index)
         message = choice.message or choice.delta or DeltaView()
         deltas = self._spoken.news(number, speech(number, message))
         deltas += [labelled(number, call, None) for call in listed(message)]
@@ -128,7 +129,8 @@ class _Spoken:
     def __init__(self) -> None:
         self._restates: bool | None = None  # None: there was no text yet that could tell
         self._told: dict[tuple[int, bool], str] = {}
-        self._doubted: dict[tuple[int, bool], str] = {}  # equal texts: a restatement, or the same word twice
+        # Texts that came so many times more: a restatement, or the same word again.
+        self._doubted: dict[tuple[int, bool], tuple[str, int]] = {}
 
     def news(self, choice: int, said: list[Delta]) -> list[Delta]:
         """Return what of the speech of one frame was not said before."""
@@ -143,16 +145,20 @@ class _Spoken:
 
     def _rest(self, channel: tuple[int, bool], text: str) -> str:
         if self._restates is False:
-            return self._doubted.pop(channel, "") + text
+            return self._told_in_doubt(channel) + text
         before = self._told.get(channel, "")
         if not text.startswith(before):
             self._restates = False
             self._told.clear()
-            return self._doubted.pop(channel, "") + text
+            return self._told_in_doubt(channel) + text
         self._told[channel] = text
         if before == text and self._restates is None:
-            self._doubted[channel] = self._doubted.get(channel, "") + text
+            self._doubted[channel] = text, self._doubted.get(channel, (text, 0))[1] + 1
         elif before:
             self._restates = True
             self._doubted.clear()
         return text[len(before) :]
+
+    def _told_in_doubt(self, channel: tuple[int, bool]) -> str:
+        text, times = self._doubted.pop(channel, ("", 0))
+        return text * times

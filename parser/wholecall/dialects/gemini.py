@@ -52,7 +52,7 @@ from wholecall.dialects.decode import (
 )
 from wholecall.dialects.gemini_streamed import StreamedCalls
 from wholecall.dialects.gemini_views import either
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
@@ -219,7 +219,7 @@ class GeminiTranslator(Translator):
 
 
 def _number(candidate: views.Candidate) -> int:
-    return max(index_label(candidate.index) or 0, 0)
+    return choice_label(candidate.index)
 
 
 def _text(number: int, part: views.Part) -> list[Delta]:

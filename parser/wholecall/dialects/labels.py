@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from wholecall.deltas import INVALID_INDEX
+from typing import Final
 
-__all__ = ["id_label", "index_label", "name_label", "text_label"]
+from wholecall.deltas import INVALID_INDEX, Index
 
+__all__ = ["HIGHEST_INDEX", "choice_label", "id_label", "index_label", "name_label", "text_label"]
+
+# Integers up to here have hashes of their own. Of those beyond, a server can find as many as it likes that share
+# one, and a dict or a set of such keys takes quadratic time.
+HIGHEST_INDEX: Final = 2**61 - 2
 _LONGEST_INDEX = 40
 _NO_LABEL = frozenset({"", "null", "None"})
 
 
-def index_label(value: object) -> int | None:
-    """Return a wire index as a non-negative int, None where it is absent, `INVALID_INDEX` where it is none.
+def index_label(value: object) -> Index | None:
+    """Return a wire index as a key, None where it is absent, `INVALID_INDEX` where it is none.
 
-    Integral floats and decimal strings count as their integer, whatever its size: an index is a key, never
-    a position in a list.
+    A key is the non-negative int, or its digits beyond `HIGHEST_INDEX`. Integral floats and decimal strings count
+    as their integer, whatever its size: an index is never a position in a list.
     """
     if value is None:
         return None
+    number = _number(value)
+    return number if number <= HIGHEST_INDEX else f"{number:x}"
+
+
+def choice_label(value: object) -> int:
+    """Return the number of a choice: 0 where the wire sent none; those beyond `HIGHEST_INDEX` are one."""
+    return min(max(_number(value), 0), HIGHEST_INDEX + 1)
+
+
+def _number(value: object) -> int:
     integral = type(value) is float and value.is_integer()
     decimal = type(value) is str and value.isascii() and value.isdecimal() and len(value) < _LONGEST_INDEX
     number = int(value) if integral or decimal else value  # type: ignore[call-overload]

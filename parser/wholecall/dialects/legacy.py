@@ -27,7 +27,7 @@ import msgspec
 
 from wholecall.deltas import Delta, Finish, TextFragment, TurnEnded, TurnOpened, UsageSeen
 from wholecall.dialects.decode import first_choice, provider_error
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
@@ -108,7 +108,7 @@ class LegacyTranslator(ViewTranslator):
             self._open, self._key = True, id_label(chunk.id)
             deltas.append(TurnOpened(self._key, self._key, name_label(chunk.model)))
         for choice in choices:
-            number = max(index_label(choice.index) or 0, 0)
+            number = choice_label(choice.index)
             said = text_label(choice.text) or text_label(choice.generation) or text_label(choice.outputText)
             if said is not None:
                 deltas.append(TextFragment(number, said))

@@ -12,7 +12,7 @@ import msgspec
 
 from wholecall.deltas import DONE, OBJECT, CallSeen, CallWhole, Delta, Finish, Noted
 from wholecall.dialects.decode import NO_TEXT, wire_text
-from wholecall.dialects.labels import id_label, index_label, name_label
+from wholecall.dialects.labels import HIGHEST_INDEX, id_label, index_label, name_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.responses_items import QUIET_ITEMS, Details, Item, Response, call_delta, is_call
 from wholecall.vocabulary import Kind
@@ -75,7 +75,7 @@ class Piece(msgspec.Struct, gc=False, kw_only=True):
 
     sequence_number: Union[int, None] = None
     item_id: Union[str, None] = None
-    output_index: Union[Annotated[int, msgspec.Meta(ge=0)], None] = None
+    output_index: Union[Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_INDEX)], None] = None
     delta: Annotated[str, msgspec.Meta(min_length=1)]
     stream_id: Any = None
 

@@ -41,7 +41,7 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.chat_views import FunctionView
 from wholecall.dialects.decode import is_blank, is_noise, provider_error, wire_text
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
@@ -135,7 +135,7 @@ class XaiGrpcTranslator(ViewTranslator):
             return [] if quiet or not self._open else [Noted(0, "unknown_events")]
         deltas = self._opened(chunk) if chunk.outputs else []
         for output in chunk.outputs or ():
-            deltas += self._output(index_label(output.index) or 0, output)
+            deltas += self._output(choice_label(output.index), output)
         if isinstance(chunk.usage, dict) and chunk.usage:
             deltas.append(UsageSeen(chunk.usage))
         whole = any(output.message is not None for output in chunk.outputs or ())

@@ -6,6 +6,8 @@ import msgspec
 
 __all__ = ["Frame"]
 
+_OWN_SIZE = 200
+
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
     """One event of a stream.
@@ -23,3 +25,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     id: str = ""
     retry: int | None = None
     replaced: bool = False
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes to keep the frame: empty ones are not free."""
+        return len(self.data) + len(self.event) + _OWN_SIZE

@@ -1,0 +1,231 @@
+"""Limits of what a stream may hold besides one call: labels, choices, turns, faults, frames that wait."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support import bless
+from tests.support.model import Fragment
+from tests.support.turns import DONE, chunk, frame, log, pairs, parse, partitions, split, stream, violations
+from wholecall import Limits, ToolCallParser
+from wholecall.events import StreamFault, ToolCallDropped, TurnFinished, TurnStarted
+
+
+class Bound(NamedTuple):
+    """A limit that a stream just keeps with `at`, and goes beyond with one less."""
+
+    limit: str
+    at: int
+    octets: bytes
+    within: list[Any]  # what `_outcome` says of the stream
+    beyond: list[Any]
+
+
+def _chat(*fragments: dict[str, Any]) -> bytes:
+    frames = [frame(_entry(fragment)) for fragment in fragments]
+    return b"".join([*frames, frame(chunk(finish="tool_calls")), DONE])
+
+
+def _entry(entry: dict[str, Any]) -> dict[str, Any]:
+    return {**chunk(), "choices": [{"index": 0, "delta": {"tool_calls": [entry]}, "finish_reason": None}]}
+
+
+def _piece(
+    text: str, index: int | None = None, id: str | None = None, name: str | None = None
+) -> dict[str, Any]:
+    labels = {key: value for key, value in (("index", index), ("id", id)) if value is not None}
+    return {**labels, "function": {"arguments": text, **({"name": name} if name else {})}}
+
+
+def _response(key: str, *, whole: bool) -> list[bytes]:
+    """Return a response of a Realtime session: a call that is open, and with `whole` its end."""
+    item = {"type": "function_call", "id": f"i{key}", "call_id": key, "name": "f", "arguments": ""}
+    where = {"event_id": "e", "response_id": key}
+    events = [
+        {"type": "response.created", "event_id": "e", "response": {"id": key}},
+        {"type": "response.output_item.added", **where, "output_index": 0, "item": item},
+    ]
+    if whole:
+        done = {**item, "arguments": "{}", "status": "completed"}
+        body = {"id": key, "status": "completed", "output": [done]}
+        events.append({"type": "response.done", "event_id": "e", "response": body})
+    return [json.dumps(event).encode() + b"\n" for event in events]
+
+
+_IDS = _chat(_piece('{"x":', 0, "a", "f"), _piece("1", 0, "b"), _piece("}", None, "b"))
+_INDICES = _chat(
+    _piece('{"y":2', 9, "b", "g"),
+    _piece('{"x":', 0, "a", "f"),
+    _piece("1", 5, "a"),
+    _piece("}", 5),
+    _piece("}", 9),
+)
+_CHOICES = b"".join(
+    [
+        *(frame(chunk(Fragment(0, f"c{n}", "f", "{}"), choice=n)) for n in range(3)),
+        *(frame(chunk(finish="tool_calls", choice=n)) for n in range(3)),
+        DONE,
+    ]
+)
+_SIDE_BY_SIDE = b"".join(
+    [*_response("r1", whole=False), *_response("r2", whole=True), _response("r1", whole=True)[-1]]
+)
+BOUNDS = {
+    "ids": Bound("max_aliases", 2, _IDS, [("a", "f")], ["nameless", "truncated"]),
+    "indices": Bound(
+        "max_aliases",
+        2,
+        _INDICES,
+        [("a", "f"), ("b", "g")],
+        ["incomplete_input", "incomplete_input", "nameless"],
+    ),
+    "choices": Bound(
+        "max_choices", 3, _CHOICES, [("c0", "f"), ("c1", "f"), ("c2", "f")], [("c0", "f"), ("c1", "f")]
+    ),
+    "turns": Bound(
+        "max_turns", 2, _SIDE_BY_SIDE, [("r1", "f"), ("r2", "f")], [("r1", "f"), ("r2", "f"), "unterminated"]
+    ),
+}
+
+
+def _outcome(found: list[Any]) -> list[Any]:
+    """Return id and name of the calls that came out, and the reasons of the drops."""
+    drops = sorted(event.reason for event in found if isinstance(event, ToolCallDropped))
+    return [*sorted(pair[:2] for pair in pairs(found)), *drops]
+
+
+def _read(bound: Bound, chunks: list[bytes], less: int = 0) -> list[Any]:
+    return parse(chunks, "auto", limits=Limits(**{bound.limit: bound.at - less}))
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_boundary(name: str) -> None:
+    """Law 23: what just fits is as without a limit, one more is not; nothing raises."""
+    bound = BOUNDS[name]
+    within, beyond = _read(bound, [bound.octets]), _read(bound, [bound.octets], 1)
+
+    assert (bound.within, bound.beyond) == (_outcome(within), _outcome(beyond))
+    assert log(within) == log(parse([bound.octets], "auto", limits=Limits.none()))
+    assert [] == violations(beyond)
+
+
+@given(st.sampled_from(sorted(BOUNDS)), st.data())
+def test_breaches_do_not_depend_on_splits(name: str, data: Any) -> None:
+    """Law 23: the same breach at the same place for every partition, single bytes among them."""
+    bound = BOUNDS[name]
+    whole = log(_read(bound, [bound.octets], 1))
+    cuts = data.draw(partitions(len(bound.octets)))
+
+    assert whole == log(_read(bound, split(bound.octets, cuts), 1))
+    assert whole == log(_read(bound, [bytes([octet]) for octet in bound.octets], 1))
+
+
+# Turns that are let go.
+
+
+def _message(number: int) -> bytes:
+    start = {"type": "message_start", "message": {"id": f"m{number}", "content": []}}
+    text = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "hi"}}
+    return frame(start) + frame(text) + frame({"type": "message_stop"})
+
+
+@pytest.mark.parametrize("extra", [0, 1, 5])
+def test_the_oldest_turns_are_let_go(extra: int) -> None:
+    """Law 24: turns that are over are forgotten without an event; those that are kept are as they were."""
+    data = b"".join(_message(number) for number in range(3 + extra))
+    free, bound = ToolCallParser(limits=Limits.none()), ToolCallParser(limits=Limits(max_turns=3))
+    events = [[*parser.feed(data), *parser.close()] for parser in (free, bound)]
+
+    assert log(events[0]) == log(events[1])
+    assert free.turns[-3:] == bound.turns
+    assert free.turns_from(2 + extra) == bound.turns_from(2 + extra)
+
+
+def test_facts_about_a_turn_that_was_let_go() -> None:
+    """What comes late for a turn that was let go opens a turn of its own, and hurts no other."""
+    late = _response("r1", whole=True)[-1]
+    data = b"".join([*_response("r1", whole=False), *_response("r2", whole=False), late])
+    found = parse([data], limits=Limits(max_turns=1), dialect="openai-realtime")
+
+    assert ["r1", "r2", None] == [event.id for event in found if isinstance(event, TurnStarted)]
+    assert [0, 1, 2] == [event.turn for event in found if isinstance(event, TurnFinished)]
+    assert [] == violations(found)
+
+
+# Faults, and frames that wait.
+
+_BROKEN = b"data: {broken\n\n"
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(3, 3), (2, 2), (0, 0), (None, 3)])
+def test_faults_of_a_turn(limit: int | None, kept: int) -> None:
+    """Law 23: all faults are events; a turn keeps as many as it may."""
+    parser = ToolCallParser("chat-completions", limits=Limits(max_faults=limit))
+    found = [*parser.feed(b"".join(stream([Fragment(0, "c", "f", "")])[:1]) + _BROKEN * 3), *parser.close()]
+
+    assert 3 == sum(isinstance(event, StreamFault) for event in found)
+    assert kept == len(parser.turn.faults)
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(7, "{broken"), (6, "{broke"), (0, ""), (None, "{broken")])
+def test_raw_text_of_faults(limit: int | None, kept: str) -> None:
+    """Law 23: what is kept of a frame that cannot be read is cut at the limit, whoever found the fault."""
+    head = b"".join(stream([Fragment(0, "c", "f", "")])[:1])
+    found = parse([head + _BROKEN], limits=Limits(max_raw_bytes=limit))
+
+    assert [kept] == [event.raw for event in found if isinstance(event, StreamFault)]
+
+
+def test_details_of_faults_are_bounded() -> None:
+    """A server may say of its error what it likes: the detail is for people, the error is passed on."""
+    message = "x" * 10_000
+    (fault,) = [e for e in parse([frame({"error": {"message": message}})]) if isinstance(e, StreamFault)]
+
+    assert (4096, {"message": message}) == (len(fault.detail), fault.error)
+
+
+@pytest.mark.parametrize("waiting", [b"data:\n\n", b"data: 1\n\n", b"event: x\ndata: {}\n\n"])
+def test_frames_without_text_wait_no_longer_than_others(waiting: bytes) -> None:
+    """Law 23: a frame is not free because it is empty: however many come, few are kept."""
+    parser = ToolCallParser(limits=Limits(max_pending_frames_bytes=1000))
+    parser.feed(waiting * 1000)
+    kept = parser._pending
+
+    assert 0 < len(kept) < 5
+
+
+# Presets.
+
+
+def _is_wider(one: int | None, other: int | None) -> bool:
+    return other is not None and (one is None or one > other)
+
+
+def test_presets_keep_their_word() -> None:
+    """A gateway allows nothing that the defaults forbid, and bounds the stream; a desktop forbids nothing more."""
+    for name in Limits.__struct_fields__:
+        default, gateway, desktop = (
+            getattr(each, name) for each in (Limits(), Limits.gateway(), Limits.desktop())
+        )
+        assert (False, False) == (_is_wider(gateway, default), _is_wider(default, desktop)), name
+    assert Limits.gateway().max_stream_bytes is not None
+
+
+@pytest.mark.parametrize("preset", [Limits.gateway, Limits.desktop])
+def test_presets_read_what_the_defaults_read(preset: Callable[[], Limits]) -> None:
+    """No recording of an honest stream meets a limit of a preset."""
+    read = partial(parse, dialect="auto")
+    wrong = [
+        entry["name"]
+        for entry in bless.manifest()
+        if log(read([bless.recorded(entry)])) != log(read([bless.recorded(entry)], limits=preset()))
+    ]
+
+    assert [] == wrong
