@@ -41,7 +41,7 @@ def _carrier(results: list[Any], near: Message) -> Message:
 
 
 def _is_own(line: Message) -> bool:
-    return line.get("type") in _OWN_TYPES and isinstance(line.get("payload"), dict)
+    return str(line.get("type")) in _OWN_TYPES and isinstance(line.get("payload"), dict)
 
 
 CODEX = Shape(

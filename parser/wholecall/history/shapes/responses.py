@@ -137,7 +137,7 @@ def _carrier(results: list[Any], _near: Message) -> Message:
 
 
 def _is_own(item: Message) -> bool:
-    kind = item.get("type")
+    kind = str(item.get("type"))
     return kind in _OWN_TYPES or (kind == "message" and "role" in item)
 
 
