@@ -17,7 +17,7 @@ from tests.support.turns import canonical
 from wholecall import Limits, parse_arguments
 from wholecall.events import StreamFault
 from wholecall.history import Report, classify_error, repair_transcript, shrink_arguments, shrink_transcript
-from wholecall.history.shapes.table import SHAPES
+from wholecall.history.shapes.table import SHAPES, shape_of
 
 __all__ = ["TARGETS"]
 
@@ -205,7 +205,8 @@ def run_transcripts(data: bytes) -> None:
         return
     held("law 43: the input was changed", before == messages)
     held("law 43: `changed` is wrong", found.report.changed == (found.messages is not messages))
-    again = repair_transcript(found.messages, **{**chosen, "shape": chosen["shape"]})
+    chosen["shape"] = shape_of(messages, chosen["shape"]).name  # what told it may have been taken out
+    again = repair_transcript(found.messages, **chosen)
     held(
         f"law 41: repair goes on: {again.report}",
         again.messages is found.messages and again.report == Report(),

@@ -199,7 +199,7 @@ def _entries(message: Message) -> list[Part]:
         return [Part("blank", None, field, gone=True)]
     single = isinstance(entries, dict)
     parts: list[Part] = []
-    for entry in [entries] if single else entries:
+    for entry in entries if isinstance(entries, (list, tuple)) else [entries]:
         block = expect_dict(entry, "a tool call")
         free = block.get("type") == "custom" and isinstance(block.get("custom"), dict)
         parts.append(_call(block, field, _CUSTOM if free else _ENTRY, "free" if free else "string"))
