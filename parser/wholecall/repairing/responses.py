@@ -185,13 +185,14 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
     def _passing(self, piece: Piece) -> bytes:
         payload = piece.payload or {}
         kind, index = piece.kind, payload.get("output_index")
+        is_number = type(index) is int
         if kind == "response.created":
             self._numbers, self._is_shifted = {}, False
             self._slots.clear()
             self._begin_turn()
             self._encoder.next_index, self._encoder.output = 0, []
-        if kind == "response.output_item.added" or (type(index) is int and index not in self._numbers):
-            self._numbers[index] = self._encoder.next_index
+        if kind == "response.output_item.added" or (is_number and index not in self._numbers):
+            self._numbers[index if is_number else None] = self._encoder.next_index
             self._encoder.next_index += 1
         if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
             self._encoder.output.append(payload["item"])

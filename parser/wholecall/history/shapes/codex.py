@@ -30,7 +30,7 @@ def _write(line: Message, parts: list[Part], left: list[Part]) -> Message:
 
 def _result(call: Part) -> Message:
     """Return an output; Codex answers its local shell as it answers a function."""
-    if call.value["type"] == "local_shell_call":
+    if call.value.get("type") == "local_shell_call":
         return {**text_output(call), "type": "function_call_output"}
     return RESPONSES.result(call)
 
