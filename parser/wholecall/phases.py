@@ -64,11 +64,18 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
     if call.phantom:
         call.phase = "ended"
         return
-    if call.phase == "pending" and call.name is not None and ended == "clean":
+    if call.phase == "pending" and call.name is not None and _may_come_out(choice, call, ended):
         _start(choice, call)
     events = judge(choice, call, ended)
     call.phase = "ended"
     choice.conclude(call, events)
+
+
+def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:
+    """Whether a call that nobody was told of may still come out: by its end, or, where the policy lets it, without."""
+    return ended == "clean" or (
+        ended == "open" and call.restated is not None and not choice.policy.require_terminal
+    )
 
 
 # Actions: names.

@@ -12,6 +12,7 @@ from wholecall.assembler import Assembler
 from wholecall.deltas import (
     DONE,
     HYDRATION,
+    OBJECT,
     CallCancelled,
     CallClosed,
     CallSeen,
@@ -643,6 +644,16 @@ def test_without_a_terminal() -> None:
     assert [("c0", "exact unterminated"), ("c1", "unterminated"), ("c2", "unterminated")] == ends(
         told(*cut, policy=Policy(require_terminal=False))
     )
+
+
+@pytest.mark.parametrize(("lenient", "expected"), [(False, "unterminated"), (True, "exact unterminated")])
+def test_a_preset_without_a_terminal(lenient: bool, expected: str) -> None:
+    """A block whose input came with its start is such a complete call: it is begun before it comes out (law 4)."""
+    cut: list[Delta] = [CallSeen(0, 0, None, "c0", "f"), CallWhole(0, 0, None, None, None, A, OBJECT)]
+    events = told(*cut, policy=Policy(require_terminal=not lenient))
+
+    assert [("c0", expected)] == ends(events)
+    assert lenient == any(isinstance(event, ToolCallStarted) for event in events)
 
 
 def test_a_reason_is_a_terminal() -> None:

@@ -835,3 +835,26 @@ def test_codex_answers_its_shell_like_a_function() -> None:
 
     assert record(output("c", MISSING_RESULT)) == repaired([record(shell)])[1]
     assert "custom_tool_call_output" == repaired([record(custom)])[1]["payload"]["type"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "function_call": {"name": "read", "arguments": "{}"}},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "read", "input": {}}]},
+        {
+            "role": "assistant",
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}],
+        },
+    ],
+    ids=["older chat", "a block", "chat"],
+)
+@pytest.mark.parametrize("shape", ["responses", "codex"])
+def test_calls_of_another_shape_among_items(message: dict[str, Any], shape: Any) -> None:
+    """Laws 4 and 41: a call that is no item is answered by a function's output, once."""
+    item = message if shape == "responses" else {"type": "response_item", "payload": message}
+    found = repair_transcript([item], shape=shape)
+    made = found.messages[-1] if shape == "responses" else found.messages[-1]["payload"]
+
+    assert "function_call_output" == made["type"]
+    assert found.messages is repair_transcript(found.messages, shape=shape).messages

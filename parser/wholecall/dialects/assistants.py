@@ -138,7 +138,7 @@ class AssistantsTranslator(Translator):
 
     def _step_completed(self, data: Data) -> list[Delta]:
         calls = (data.step_details.tool_calls if data.step_details is not None else None) or []
-        told = [call for call in calls if call.type in SERVER_TOOLS]
+        told = [call for call in calls if text_label(call.type) in SERVER_TOOLS]
         known = self._steps.get(id_label(data.id))
         if known.ended if known is not None else not told:
             return []  # told already, or of an earlier stream

@@ -7,7 +7,7 @@ import json
 from wholecall.deltas import HYDRATION, ITEM_DONE, OBJECT, CallClosed, CallSeen, CallWhole, Delta, Index, Slot
 from wholecall.dialects.assistants_views import Call, Function
 from wholecall.dialects.decode import is_blank, wire_text
-from wholecall.dialects.labels import id_label, index_label, name_label
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.restated import told_together
 
 __all__ = ["SERVER_TOOLS", "Step", "restated_code"]
@@ -32,8 +32,9 @@ class Step:
     def piece(self, call: Call) -> list[Delta]:
         """Say what an entry of a delta says: labels, a piece of text, or both."""
         index, id_ = index_label(call.index), id_label(call.id)
-        if call.type in SERVER_TOOLS:
-            seen: list[Delta] = [CallSeen(0, index, None, id_, call.type, "server")] if id_ else []
+        kind = text_label(call.type)
+        if kind in SERVER_TOOLS:
+            seen: list[Delta] = [CallSeen(0, index, None, id_, kind, "server")] if id_ else []
             return seen + self._code(index, call)
         function = call.function or Function()
         name, text = name_label(function.name), wire_text(function.arguments)

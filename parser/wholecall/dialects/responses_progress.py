@@ -92,7 +92,7 @@ class Progress:
     def body(self, response: Response) -> list[Delta]:
         """Say what a whole, non-streamed response says."""
         deltas = self.open(response)
-        if response.status in {"queued", "in_progress"}:
+        if response.status in ("queued", "in_progress"):
             return deltas + self.restated(response)
         return deltas + self.conclude(response, outcome_of("", response.status))
 

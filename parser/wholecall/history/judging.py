@@ -220,7 +220,10 @@ def _coerced(call: Part, strict: bool) -> Any:
     if arguments is ABSENT or arguments is None:
         return {"object": {}, "string": "{}", "free": ""}[call.form]
     raw = arguments if isinstance(arguments, str) else _text(arguments)
-    return encode_arguments(raw, _OBJECT) if call.form == "object" else raw
+    if call.form == "object":
+        return encode_arguments(raw, _OBJECT)
+    strictly = _strictly(raw, strict) if call.form == "string" else ABSENT
+    return raw if strictly is ABSENT else strictly
 
 
 def _strictly(raw: str, strict: bool) -> Any:

@@ -72,17 +72,17 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; the first of a message that never began has a start before it."""
         start = b""
-        if not self._has_begun and any((piece.payload or {}).get("type") in _INSIDE for piece in pieces):
+        if not self._has_begun and any(piece.kind in _INSIDE for piece in pieces):
             self._has_begun = True
             start = self._encoder.start()
         return start + super().take(pieces, events)
 
     def _role(self, piece: Piece) -> Role:
         payload = piece.payload or {}
-        kind, index = payload.get("type"), _hashable(payload.get("index"))
+        kind, index = piece.kind, _hashable(payload.get("index"))
         if kind == "ping":
             return Role.LIVES
-        if isinstance(kind, str) and kind in _ENDS:
+        if kind in _ENDS:
             self._blocks.clear()
             return _ENDS[kind]
         if kind == "content_block_start":
@@ -105,7 +105,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
 
     def _track(self, piece: Piece) -> bool:
         payload = piece.payload or {}
-        kind, index = payload["type"], _hashable(payload.get("index"))
+        kind, index = piece.kind, _hashable(payload.get("index"))
         if piece.event != kind or type(index) is not int or index in self._stopped:
             return False
         if kind == "content_block_start":
@@ -120,7 +120,8 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         if kind == "content_block_stop":
             self._stopped.add(index)
             return True
-        return self._tracks[index].add(payload["delta"].get("partial_json"))
+        delta = payload.get("delta")
+        return isinstance(delta, dict) and self._tracks[index].add(delta.get("partial_json"))
 
     def _read(self) -> list[tuple[str, str, str]]:
         if self._stopped != self._tracks.keys():
@@ -132,7 +133,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
 
     def _passing(self, piece: Piece) -> bytes:
         payload = piece.payload or {}
-        kind = payload.get("type")
+        kind = piece.kind
         edit = self._edits.get(kind)
         if piece.event != kind and (edit is not None or kind == "error"):
             piece = piece._replace(event=kind)
@@ -162,8 +163,10 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
     def _with_content(self, piece: Piece, blocks: list[Any]) -> bytes:
         payload = piece.payload or {}
         message = payload.get("message")
-        if not isinstance(message, dict) or len(message.get("content") or ()) == len(blocks):
+        content = message.get("content") if isinstance(message, dict) else None
+        if not content or (isinstance(content, list) and len(content) == len(blocks)):
             return piece.raw
+        assert isinstance(message, dict)
         return piece.with_payload({**payload, "message": {**message, "content": blocks}})
 
     def _block_started(self, piece: Piece) -> bytes:
@@ -181,7 +184,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         index, delta = _hashable(payload.get("index")), payload.get("delta")
         if index in self._numbers:
             return self._numbered(piece)
-        start = _STARTS.get(delta.get("type")) if isinstance(delta, dict) else None
+        start = _STARTS.get(_hashable(delta.get("type"))) if isinstance(delta, dict) else None
         if start is None:
             return b""
         self._numbers[index] = self._encoder.next_index

@@ -213,8 +213,10 @@ class ChatTracks:
             return self.legacy and isinstance(legacy, dict) and _legacy(tracks, legacy)
         if not isinstance(listed, list):
             return not listed
-        indices = [call.get("index") if isinstance(call, dict) else None for call in listed]
-        return len(set(indices)) == len(indices) and all(_fragment(tracks, call) for call in listed)
+        indices = {
+            index for call in listed if isinstance(call, dict) and type(index := call.get("index")) is int
+        }
+        return len(indices) == len(listed) and all(_fragment(tracks, call) for call in listed)
 
 
 def _fragment(tracks: list[Track], call: Any) -> bool:

@@ -64,6 +64,12 @@ class Piece(NamedTuple):
     is_done: bool = False
     is_call: bool = False
 
+    @property
+    def kind(self) -> str:
+        """The `type` that its payload says, `""` where it says none."""
+        kind = (self.payload or {}).get("type")
+        return kind if type(kind) is str else ""
+
     def with_payload(self, payload: Mapping[str, Any]) -> bytes:
         """Return the frame with another payload; its name stays."""
         head = b"" if self.event is None else b"event: " + self.event.encode() + b"\n"

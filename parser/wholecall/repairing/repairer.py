@@ -8,6 +8,7 @@ The output depends on the bytes alone, not on how they were cut.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,7 @@ class Repairer:
         self._framing = SSEFraming(limits, dispatch_at_eof=True, raw_json=True)
         self._blocks = Blocks()
         self._limits = limits
-        self._most = limits.max_event_bytes
+        self._most = sys.maxsize if limits.max_event_bytes is None else limits.max_event_bytes
         self._live = live_arguments
         self._on_dropped = on_dropped
         self._mender: Mender[Any] | None = None
@@ -95,13 +96,15 @@ class Repairer:
             raise StreamClosed("the stream is closed; use a new repairer for another stream")
         if self._passes:
             return data
+        if self.ended:
+            return b""
         if not self._begun:
             data = self._begin(data)
             if self._passes:
                 return data
         blocks = self._blocks.feed(data)
         out = [self._block(block) for block in blocks]
-        if self._most is not None and len(self._blocks) > self._most:
+        if len(self._blocks) > self._most and not self.ended:
             out.append(self._give_up())
         if self._passes:
             out.append(self._blocks.close())
@@ -176,6 +179,9 @@ class Repairer:
         mender = self._mender
         if mender is not None and mender.failed is not None:
             return b""
+        if len(block) > self._most:  # as it is where the block came in pieces
+            out = self._give_up()
+            return out + block if self._passes else out
         events = self._parser.feed(block)
         if self._has_ids:
             block = block.lstrip(b"\r\n")  # see `_silent`

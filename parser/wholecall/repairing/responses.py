@@ -89,8 +89,8 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
 
     def _role(self, piece: Piece) -> Role:
         payload = piece.payload or {}
-        kind = payload.get("type")
-        if type(kind) is not str or not kind.startswith("response."):
+        kind = piece.kind
+        if not kind.startswith("response."):
             return Role.LIVES if kind in {"ping", "keepalive"} else Role.PASSES
         if kind in _ENDS:
             return _ENDS[kind]
@@ -127,7 +127,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
 
     def _track(self, piece: Piece) -> bool:
         payload = piece.payload or {}
-        kind, index = str(payload["type"]), payload.get("output_index")
+        kind, index = piece.kind, payload.get("output_index")
         if type(index) is not int or index in self._done or piece.event not in (kind, None):
             return False
         if kind == "response.output_item.added":
@@ -184,19 +184,20 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
 
     def _passing(self, piece: Piece) -> bytes:
         payload = piece.payload or {}
-        kind, index = payload.get("type"), payload.get("output_index")
+        kind, index = piece.kind, payload.get("output_index")
+        is_number = type(index) is int
         if kind == "response.created":
             self._numbers, self._is_shifted = {}, False
             self._slots.clear()
             self._begin_turn()
             self._encoder.next_index, self._encoder.output = 0, []
-        if kind == "response.output_item.added" or (type(index) is int and index not in self._numbers):
-            self._numbers[index] = self._encoder.next_index
+        if kind == "response.output_item.added" or (is_number and index not in self._numbers):
+            self._numbers[index if is_number else None] = self._encoder.next_index
             self._encoder.next_index += 1
         if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
             self._encoder.output.append(payload["item"])
         edited = dict(payload)
-        if kind in _ENDS and _ENDS[str(kind)] is Role.ENDS:
+        if _ENDS.get(kind) is Role.ENDS:
             edited |= self._with_output(payload)
             edited |= self._with_outcome(edited)
         if self._is_shifted:
@@ -225,8 +226,8 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         told, ours = ([_label(item) for item in items if _is_ours(item)] for items in (listed, output))
         if told == ours:
             return {}
-        waiting = {_label(item)[1]: item for item in output if _is_ours(item)}
-        kept = [waiting.pop(_label(item)[1], None) if _is_ours(item) else item for item in listed]
+        waiting = {str(_label(item)[1]): item for item in output if _is_ours(item)}
+        kept = [waiting.pop(str(_label(item)[1]), None) if _is_ours(item) else item for item in listed]
         whole = [item for item in kept if item is not None] + list(waiting.values()) if listed else output
         return {"response": {**response, "output": whole}}
 

@@ -103,17 +103,17 @@ def block_types(message: Message) -> set[str]:
 def read_message(message: Message) -> Line:
     """Take a message with a role apart."""
     role = message.get("role")
+    if not isinstance(role, str):
+        return Line("other", [])
     if role in RESULT_ROLES:
-        return Line("result", [_whole_result(message, str(role))])
+        return Line("result", [_whole_result(message, role)])
     if role == "assistant":
         parts = [*_members(message, _THOUGHTS, "thinking"), *_content(message, "model")]
         parts += [*_members(message, _ANSWERS, "other"), *_entries(message), *_legacy(message)]
         return Line("model", parts, read_stop(message))
     if role in ("user", "system", "developer"):
         return Line("user", _content(message, "user"))
-    if isinstance(role, str):  # a role of the host's own: not for us to open
-        return Line("user", [Part("other", message)])
-    return Line("other", [])
+    return Line("user", [Part("other", message)])  # a role of the host's own: not for us to open
 
 
 def _members(message: Message, names: Iterable[str], kind: Any) -> list[Part]:
@@ -199,7 +199,7 @@ def _entries(message: Message) -> list[Part]:
         return [Part("blank", None, field, gone=True)]
     single = isinstance(entries, dict)
     parts: list[Part] = []
-    for entry in [entries] if single else entries:
+    for entry in entries if isinstance(entries, (list, tuple)) else [entries]:
         block = expect_dict(entry, "a tool call")
         free = block.get("type") == "custom" and isinstance(block.get("custom"), dict)
         parts.append(_call(block, field, _CUSTOM if free else _ENTRY, "free" if free else "string"))
@@ -239,4 +239,4 @@ def _fill(part: Part, block: Message) -> Part:
 
 
 def _is_blank_block(block: Any) -> bool:
-    return isinstance(block, dict) and block.get("type") in _TEXT_TYPES and _is_blank(block.get("text"))
+    return isinstance(block, dict) and str(block.get("type")) in _TEXT_TYPES and _is_blank(block.get("text"))

@@ -30,7 +30,7 @@ def _write(line: Message, parts: list[Part], left: list[Part]) -> Message:
 
 def _result(call: Part) -> Message:
     """Return an output; Codex answers its local shell as it answers a function."""
-    if call.value["type"] == "local_shell_call":
+    if call.value.get("type") == "local_shell_call":
         return {**text_output(call), "type": "function_call_output"}
     return RESPONSES.result(call)
 
@@ -41,7 +41,7 @@ def _carrier(results: list[Any], near: Message) -> Message:
 
 
 def _is_own(line: Message) -> bool:
-    return line.get("type") in _OWN_TYPES and isinstance(line.get("payload"), dict)
+    return str(line.get("type")) in _OWN_TYPES and isinstance(line.get("payload"), dict)
 
 
 CODEX = Shape(

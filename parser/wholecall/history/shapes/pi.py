@@ -74,7 +74,7 @@ def _time(entry: Message) -> Message:
 def _is_own(entry: Message) -> bool:
     if entry.get("type") in ("message", "custom_message") and ("message" in entry or "customType" in entry):
         return True
-    return entry.get("type") == "session" or entry.get("role") in _OWN_ROLES
+    return entry.get("type") == "session" or str(entry.get("role")) in _OWN_ROLES
 
 
 def _is_like(message: Message) -> bool:

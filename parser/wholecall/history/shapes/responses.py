@@ -103,8 +103,10 @@ def _result(item: Message) -> Part:
 
 
 def text_output(call: Part) -> Message:
-    """Return an output of plain text that says that the result is missing."""
-    return {"type": f"{call.value['type']}_output", "call_id": call.id, "output": MISSING_RESULT}
+    """Return an output of plain text that says that the result is missing; a call of another shape is a function."""
+    kind = str(call.value.get("type"))
+    answered = kind if kind in _CALLS else "function_call"
+    return {"type": f"{answered}_output", "call_id": call.id, "output": MISSING_RESULT}
 
 
 def _local_shell(call: Part) -> Message:
@@ -128,7 +130,7 @@ _MISSING: dict[str, Callable[[Part], Message]] = {
 
 
 def _missing(call: Part) -> Message:
-    return _MISSING.get(call.value["type"], text_output)(call)
+    return _MISSING.get(str(call.value.get("type")), text_output)(call)
 
 
 def _carrier(results: list[Any], _near: Message) -> Message:
@@ -137,7 +139,7 @@ def _carrier(results: list[Any], _near: Message) -> Message:
 
 
 def _is_own(item: Message) -> bool:
-    kind = item.get("type")
+    kind = str(item.get("type"))
     return kind in _OWN_TYPES or (kind == "message" and "role" in item)
 
 

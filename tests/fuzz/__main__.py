@@ -1,0 +1,137 @@
+"""Look for inputs that break a law, guided by coverage: `python -m tests.fuzz [TARGET ...] --seconds N`.
+
+Each target runs in a process of its own, one after the other, for so many seconds. What is found is kept under
+`--work` with the command that shows it again, and so are the inputs that reached new branches: the next run goes on
+from them. Needs the extra `fuzz`; `--input FILE` shows a finding without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.fuzz.targets import TARGETS
+
+_PROJECT = Path(__file__).resolve().parents[2]
+_EXECUTIONS = re.compile(r"^(?:stat::number_of_executed_units: +|#)(\d+)", re.MULTILINE)
+_SLOWEST = 60  # seconds for one input, also on a busy machine
+_MEMORY = 1024  # MiB for one process
+_LONGEST = 8192  # bytes of an input
+_HEAD = "{:<12} {:>12} {:>9} {:>9} {:>8}\n"
+
+
+class Outcome(NamedTuple):
+    """What one run of a target came to; CPU time in seconds, the corpus in inputs."""
+
+    executions: int
+    cpu: float
+    findings: list[Path]
+    corpus: int
+    log: str
+
+
+def run(name: str, seconds: int, work: Path) -> Outcome:
+    """Run one target and return what came of it."""
+    corpus, found = work / "corpus" / name, work / "findings"
+    corpus.mkdir(parents=True, exist_ok=True)
+    found.mkdir(exist_ok=True)
+    known = set(found.iterdir())
+    before = _cpu()
+    with tempfile.TemporaryDirectory() as seeds:
+        for seed in TARGETS[name].seeds():
+            Path(seeds, sha256(seed).hexdigest()[:20]).write_bytes(seed)
+        limits = [
+            f"-max_total_time={seconds}",
+            f"-timeout={_SLOWEST}",
+            f"-report_slow_units={_SLOWEST}",
+            f"-rss_limit_mb={_MEMORY}",
+        ]
+        shown = [f"-max_len={_LONGEST}", "-print_final_stats=1", f"-artifact_prefix={found}/{name}-"]
+        command = [sys.executable, "-m", "tests.fuzz.drive", name, *limits, *shown, str(corpus), seeds]
+        done = subprocess.run(command, cwd=_PROJECT, capture_output=True, check=False)  # noqa: S603 - our own
+    log = (done.stdout + done.stderr).decode("utf-8", "replace")
+    fresh = sorted(set(found.iterdir()) - known)
+    if done.returncode != 0 and not fresh:
+        raise RuntimeError(f"{name} did not run:\n{log[-3000:]}")
+    executions = max((int(number) for number in _EXECUTIONS.findall(log)), default=0)
+    return Outcome(executions, _cpu() - before, fresh, len(list(corpus.iterdir())), log)
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _why(log: str) -> str:
+    """Return the end of the traceback that libFuzzer's report begins with."""
+    told = log.partition("=== Uncaught Python exception: ===")[2].partition("==")[0].strip()
+    return "\n".join(("    " + line) for line in told.splitlines()[:14])
+
+
+def _shown(name: str, path: Path) -> int:
+    """Run one input; whatever it raises is shown as it is."""
+    TARGETS[name].run(path.read_bytes())
+    _say(f"{path}: nothing wrong\n")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the targets and print a table; the exit code is 1 if anything was found."""
+    options = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.partition("\n")[0])
+    options.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
+    options.add_argument("--seconds", type=int, default=30, help="for each target (30)")
+    options.add_argument(
+        "--work", type=Path, default=Path(".fuzz"), help="where inputs and findings are kept (.fuzz)"
+    )
+    options.add_argument("--input", type=Path, help="run the target over this one input, and nothing else")
+    given = options.parse_args(arguments)
+    if unknown := set(given.targets) - TARGETS.keys():
+        options.error(f"no such target: {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
+    names = given.targets or list(TARGETS)
+    if given.input is not None:
+        if len(given.targets) != 1:
+            options.error("--input needs one target")
+        return _shown(names[0], given.input)
+    if find_spec("atheris") is None:
+        options.error("atheris is not installed: pip install -e '.[test,fuzz]'")
+    return _campaign(names, given.seconds, given.work.resolve())
+
+
+def _campaign(names: Sequence[str], seconds: int, work: Path) -> int:
+    started, total = time.monotonic(), 0
+    _say(_HEAD.format("target", "executions", "CPU s", "findings", "corpus"))
+    for name in names:
+        outcome = run(name, seconds, work)
+        _say(
+            _HEAD.format(
+                name,
+                f"{outcome.executions:,}",
+                f"{outcome.cpu:.0f}",
+                len(outcome.findings),
+                outcome.corpus,
+            )
+        )
+        for path in outcome.findings:
+            _say(f"  python -m tests.fuzz {name} --input {path}\n{_why(outcome.log)}\n")
+        total += len(outcome.findings)
+    _say(f"{total} findings in {time.monotonic() - started:.0f} s\n")
+    return 1 if total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

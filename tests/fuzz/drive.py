@@ -1,0 +1,49 @@
+"""One target under atheris, in a process of its own: `python -m tests.fuzz.drive TARGET [libFuzzer's options]`.
+
+`tests.fuzz` starts it; libFuzzer never returns, and what it finds ends the process.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import random
+import sys
+from importlib import import_module
+
+import atheris
+
+__all__ = ["main"]
+
+_OUTSIDE = ("wholecall.cli", "wholecall.pytest_plugin", "wholecall.__main__")  # no target runs them
+
+
+def _instrumented() -> None:
+    """Import the whole package with counters in its branches; a dialect is imported late otherwise."""
+    with atheris.instrument_imports(include=["wholecall"], enable_loader_override=False):
+        import wholecall  # noqa: PLC0415 - under instrumentation
+
+        for module in pkgutil.walk_packages(wholecall.__path__, "wholecall."):
+            if not module.name.startswith(_OUTSIDE):
+                import_module(module.name)
+
+
+def main() -> None:
+    """Run a target until libFuzzer ends the process."""
+    name = sys.argv.pop(1)
+    _instrumented()
+    from tests.fuzz.model import mutated_input  # noqa: PLC0415 - behind the instrumentation
+    from tests.fuzz.targets import TARGETS  # noqa: PLC0415
+
+    def mutate(data: bytes, most: int, seed: int) -> bytes:
+        rng = random.Random(seed)
+        if rng.random() < 0.3:
+            return bytes(atheris.Mutate(data, most))
+        return mutated_input(bytes(data), rng)[:most]
+
+    target = TARGETS[name]
+    atheris.Setup(sys.argv, lambda data: target.run(bytes(data)), custom_mutator=mutate)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
