@@ -202,10 +202,7 @@ class Assembler:
     # Turns and choices.
 
     def _choice(self, number: int) -> Choice | None:
-        """Return the choice of this number, None beyond the limit."""
-        choice = self._choices.get(number)
-        if choice is not None:
-            return choice
+        """Return a new choice of this number, None beyond the limit."""
         turn = self._turn or self._open_turn(TurnOpened(None))
         limit = self._limits.max_choices
         if limit is None or len(turn.choices) < max(limit, 1):

@@ -110,7 +110,7 @@ def _starts(delta: Labelled) -> bool:
 
 
 def _begins_anew(delta: Labelled, call: Call) -> bool:
-    if not _starts(delta) or call.empty:
+    if not _starts(delta):
         return False
     return not call.may_go_on_with_object and not (delta.rank == 0 and call.extends(delta.text))
 
@@ -261,7 +261,7 @@ def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
         shared = delta.index is not None and len(choice.by_index[delta.index]) > 1
         if shared and call.id is None:
             return _new(choice, delta)
-        if not call.hollow and _could_be_text_of_another(choice, call):
+        if _could_be_text_of_another(choice, call):
             call.refuse("ambiguous", "its text may be an earlier call's, which has a name and no text")
         return call
     if not delta.text:  # the head of another call, or the name once more (quirk 15)

@@ -84,12 +84,7 @@ def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:
 def _learn_name(choice: Choice, call: Call, name: str) -> None:
     if call is choice.overflow and call.name is not None:
         return
-    if call.name is not None and choice.tools is not None:
-        known = choice.tools.joined(call.name.strip(), name.strip())
-        if known is None:
-            call.refuse("ambiguous", "two names of tools came for one call")
-        name = known or call.name
-    call.name = _merged(call.name, name)
+    call.name = _joined(choice, call, name)
     limit = choice.limits.max_name_chars
     if limit is not None and len(call.name) > limit:
         call.refuse("name_too_long", f"a name of more than {limit} characters")
@@ -100,6 +95,17 @@ def _learn_name(choice: Choice, call: Call, name: str) -> None:
         _start(choice, call)
     if call.closed:
         _finish(choice, call, "clean")
+
+
+def _joined(choice: Choice, call: Call, name: str) -> str:
+    """Return the name so far: what the tools' names make of the two, if that is one of them."""
+    if call.name is None or choice.tools is None:
+        return _merged(call.name, name)
+    known = choice.tools.joined(call.name.strip(), name.strip())
+    if known is None:
+        call.refuse("ambiguous", "two names of tools came for one call")
+        return call.name
+    return known if known in choice.tools else _merged(call.name, name)
 
 
 def _merged(old: str | None, new: str) -> str:
@@ -132,7 +138,6 @@ def _buffer(choice: Choice, call: Call, text: str) -> None:
 
 def _append(choice: Choice, call: Call, text: str) -> None:
     if not choice.budget.admit(call, text):
-        choice.cool(call)
         return
     shown = call.take(text)
     if shown:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from wholecall.assembler import Assembler
-from wholecall.deltas import Delta
+from wholecall.deltas import OBJECT, Delta, Finish, Labelled, TurnEnded
 from wholecall.events import CustomToolCall, ToolCall, ToolCallDropped, TurnFinished
 from wholecall.limits import Limits
 from wholecall.policy import Policy
+from wholecall.tools import Tools
+from wholecall.vocabulary import Kind
 
-__all__ = ["Got", "assembled"]
+__all__ = ["A", "B", "Got", "assembled", "at", "bound", "lost", "stray", "stream", "whole"]
 
 
 class Got(NamedTuple):
@@ -22,9 +25,15 @@ class Got(NamedTuple):
     sign: str = ""
 
 
-def assembled(*deltas: Delta, limits: Limits | None = None) -> tuple[list[Got], tuple[str, ...]]:
-    """Return the calls of a stream that ends with these deltas, in their order, and its anomalies."""
-    assembler = Assembler(Policy(), limits or Limits())
+def assembled(
+    *deltas: Delta, limits: Limits | None = None, tools: Sequence[str] | None = None
+) -> tuple[list[Got], tuple[str, ...]]:
+    """Return the calls of a stream that ends with these deltas, in their order, and its anomalies.
+
+    `tools` are the names of the tools that the model was given.
+    """
+    known = None if tools is None else Tools(dict.fromkeys(tools, _anything))
+    assembler = Assembler(Policy(), limits or Limits(), known)
     for delta in deltas:
         assembler.advance([delta])
     assembler.close()
@@ -40,3 +49,50 @@ def assembled(*deltas: Delta, limits: Limits | None = None) -> tuple[list[Got], 
         elif isinstance(event, TurnFinished):
             anomalies = event.anomalies
     return [found[index] for index in sorted(found)], anomalies
+
+
+def _anything(**arguments: Any) -> None:
+    """Be a tool that takes whatever comes."""
+
+
+# Streams of labels.
+
+A, B = '{"a":1}', '{"b":2}'
+
+
+def at(
+    index: int | str | None,
+    text: str = "",
+    id: str | None = None,
+    name: str | None = None,
+    kind: Kind = "function",
+) -> Labelled:
+    """Return a fragment at an index."""
+    return Labelled(0, index, id, name, text, kind)
+
+
+def whole(index: int | None, text: str, id: str | None = None, name: str | None = None) -> Labelled:
+    """Return an object where fragments are usual."""
+    return Labelled(0, index, id, name, text, "function", OBJECT)
+
+
+def stream(
+    *deltas: Delta, limits: Limits | None = None, tools: Sequence[str] | None = None
+) -> tuple[list[Got], tuple[str, ...]]:
+    """Stream the deltas to a clean end; return the calls in their order, and the anomalies."""
+    return assembled(*deltas, Finish(0, "tool_calls", "tool_calls"), TurnEnded(), limits=limits, tools=tools)
+
+
+def bound(*deltas: Delta, limits: Limits | None = None, tools: Sequence[str] | None = None) -> list[Got]:
+    """Return the calls of a stream."""
+    return stream(*deltas, limits=limits, tools=tools)[0]
+
+
+def lost(id: str | None, name: str | None, text: str) -> Got:
+    """Return a call that lost text."""
+    return Got(id, name, text, "dropped: incomplete_input")
+
+
+def stray(text: str, id: str | None = None) -> Got:
+    """Return text that is no call's."""
+    return Got(id, None, text, "dropped: nameless")

@@ -1,0 +1,110 @@
+"""Change the core a little, again and again, and see whether its tests notice: `python -m tests.mutation`.
+
+For each module the tests are its own: the test files named for it in `tests/unit`. The table tells how many
+changes (mutants) they noticed; below it stand those that they did not. A mutant that changes no behaviour at
+all is named in `equivalent.txt`, with the reason. The exit code is 1 if a module has another survivor, or if
+the list names a mutant that is found or no longer exists.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mutation.mutants import Mutant, mutants
+from tests.mutation.trial import settle, source_of, tried
+
+__all__: list[str] = []
+
+MODULES = {
+    "phases": "wholecall.phases",
+    "binding": "wholecall.binding",
+    "assembler": "wholecall.assembler",
+    "arguments": "wholecall.arguments",
+    "recovery": "wholecall.recovery",
+    "sse": "wholecall.framing.sse",
+}
+_HERE = Path(__file__).parent
+_ROW = "{:<10} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"
+
+
+@dataclass
+class Outcome:
+    """What came of the mutants of one module."""
+
+    name: str
+    total: int
+    survivors: list[Mutant]
+    listed: set[str]
+    seconds: float
+
+    @property
+    def unlisted(self) -> list[Mutant]:
+        """Return the survivors that nobody has called equivalent."""
+        return [mutant for mutant in self.survivors if mutant.name not in self.listed]
+
+    @property
+    def row(self) -> str:
+        """Return the row of the table."""
+        killed = self.total - len(self.survivors)
+        equivalent = len(self.survivors) - len(self.unlisted)
+        share = f"{100 * killed / self.total:.1f} %"
+        return _ROW.format(
+            self.name, self.total, killed, len(self.survivors), equivalent, share, f"{self.seconds:.0f}"
+        )
+
+
+def main() -> int:
+    """Try the mutants of the named modules, or of all, and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument("modules", nargs="*", metavar="module", help=", ".join(MODULES))
+    parser.add_argument("--place", default="", help="only mutants of functions whose names begin so")
+    options = parser.parse_args()
+    names = options.modules or list(MODULES)
+    if not set(names) <= set(MODULES):
+        parser.error(f"the modules are {', '.join(MODULES)}")
+    settle()
+    outcomes = [try_module(name, options.place) for name in names]
+    print(_ROW.format("module", "mutants", "killed", "survived", "equivalent", "share", "seconds"))
+    for outcome in outcomes:
+        print(outcome.row)
+    wrong = [report(outcome, partly=bool(options.place)) for outcome in outcomes]
+    return 1 if any(wrong) else 0
+
+
+def try_module(name: str, place: str) -> Outcome:
+    """Run the tests of a module on each of its mutants."""
+    module = MODULES[name]
+    tests = sorted((_HERE.parent / "unit").glob(f"test_{name}*.py"))
+    began = time.perf_counter()
+    found = [one for one in mutants(source_of(module).read_text("utf-8")) if one.place.startswith(place)]
+    survivors = []
+    for mutant, survives in tried(module, tests, found):
+        if survives:
+            survivors.append(mutant)
+            print(f"{name}:{mutant.line} {mutant.name}", file=sys.stderr, flush=True)
+    survivors.sort(key=lambda mutant: mutant.line)
+    return Outcome(name, len(found), survivors, equivalents(name), time.perf_counter() - began)
+
+
+def equivalents(name: str) -> set[str]:
+    """Return the mutants of a module that are listed as equivalent."""
+    lines = (_HERE / "equivalent.txt").read_text("utf-8").splitlines()
+    return {line.removeprefix(f"{name} ") for line in lines if line.startswith(f"{name} ")}
+
+
+def report(outcome: Outcome, *, partly: bool) -> bool:
+    """Print what is wrong with an outcome; return whether anything is."""
+    for mutant in outcome.unlisted:
+        print(f"survived: {outcome.name}:{mutant.line} {mutant.name}")
+    stale = outcome.listed - {mutant.name for mutant in outcome.survivors}
+    for name in sorted(stale if not partly else ()):
+        print(f"no survivor, but listed: {outcome.name} {name}")
+    return bool(outcome.unlisted or (stale and not partly))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

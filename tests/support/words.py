@@ -1,0 +1,125 @@
+"""What the assembler says of each delta, in a word or two: how the tests of phases see the life of a call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wholecall.assembler import Assembler
+from wholecall.deltas import (
+    DONE,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Labelled,
+    TurnEnded,
+    WireFault,
+)
+from wholecall.events import (
+    ArgumentsDelta,
+    ArgumentsReset,
+    CustomToolCall,
+    Event,
+    ToolCall,
+    ToolCallDropped,
+    ToolCallStarted,
+    TurnFinished,
+)
+from wholecall.limits import Limits
+from wholecall.policy import Policy
+from wholecall.tools import Tools
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "CALLS",
+    "CUT",
+    "END",
+    "LENGTH",
+    "OPEN",
+    "STOP",
+    "A",
+    "B",
+    "anything",
+    "closed",
+    "events_of",
+    "seen",
+    "told",
+    "whole",
+]
+
+A, B = '{"a":1}', '{"b":2}'
+OPEN = Labelled(0, 0, "c", "f")
+CUT = WireFault("provider_error", "", fatal=True)
+LENGTH, STOP, CALLS = Finish(0, "length", None), Finish(0, "stop", "completed"), Finish(0, "tool_calls", None)
+END = TurnEnded()
+
+
+def seen(name: str | None = "f") -> CallSeen:
+    """Return an announcement."""
+    return CallSeen(0, 0, "i", "c", name)
+
+
+def whole(text: str, rank: int = DONE) -> CallWhole:
+    """Return the whole text of the call."""
+    return CallWhole(0, 0, "i", "c", None, text, rank)
+
+
+def closed(*, truncated: bool = False) -> CallClosed:
+    """Return the end of the call."""
+    return CallClosed(0, 0, None, truncated=truncated)
+
+
+def brief(event: Event) -> str:
+    """Return an event of a call, or the end of a turn, in a word or two."""
+    if isinstance(event, ToolCallStarted):
+        return f"+{event.name}"
+    if isinstance(event, ArgumentsDelta):
+        return event.delta
+    if isinstance(event, ArgumentsReset):
+        return f"={event.raw_arguments}"
+    if isinstance(event, ToolCall):
+        return " ".join(("call", event.raw_arguments, *event.flags))
+    if isinstance(event, CustomToolCall):
+        return " ".join(("custom", event.input, *event.flags))
+    if isinstance(event, ToolCallDropped):
+        return f"drop {event.raw_arguments} {event.reason}"
+    if isinstance(event, TurnFinished):
+        return " ".join((event.reason, *event.anomalies))
+    return ""
+
+
+def told(
+    *deltas: Delta,
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    policy: Policy = Policy(),  # noqa: B008 (frozen)
+    tools: Sequence[str] | None = None,
+) -> list[list[str]]:
+    """Return what each delta, and the close of the stream, makes the assembler say; `tools` are known names."""
+    return [
+        [word for event in events if (word := brief(event))]
+        for events in events_of(*deltas, limits=limits, policy=policy, tools=tools)
+    ]
+
+
+def events_of(
+    *deltas: Delta,
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    policy: Policy = Policy(),  # noqa: B008 (frozen)
+    tools: Sequence[str] | None = None,
+) -> list[list[Event]]:
+    """Return the events of each delta, and of the close of the stream."""
+    known = None if tools is None else Tools(dict.fromkeys(tools, anything))
+    assembler = Assembler(policy, limits, known)
+    said = []
+    for delta in deltas:
+        assembler.advance([delta])
+        said.append(assembler.take())
+    assembler.close()
+    return [*said, assembler.take()]
+
+
+def anything(**arguments: Any) -> None:
+    """Be a tool that takes whatever comes."""

@@ -1,0 +1,212 @@
+"""The short way of text that simply appends: what it says is what the long way says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.assembled import CALLS, END, A, ends, head, new, told
+from wholecall.deltas import (
+    CallSeen,
+    Delta,
+    Fragment,
+    Piecewise,
+    ReasoningFragment,
+    Run,
+    Slot,
+    TextFragment,
+)
+from wholecall.events import (
+    ArgumentsDelta,
+    TextDelta,
+    ToolCall,
+)
+from wholecall.limits import Limits
+
+# The hot path.
+
+
+@pytest.mark.parametrize("pieces", [[A], ['{"a"', ":1}"], list(A), ['{"a":', "1", "}", " "]])
+def test_frames_are_not_seen(pieces: list[str]) -> None:
+    """Deltas of one frame or of several: the same events."""
+    deltas = [head(0), *(Fragment(0, 0, piece) for piece in pieces), CALLS, END]
+    together = new()
+    together.advance(deltas)
+    together.close()
+
+    assert told(*deltas) == together.take()
+
+
+@given(
+    st.lists(st.text(alphabet='{}[]",:1 a😀\ud83d\ude00', min_size=1, max_size=12), max_size=8),
+    st.booleans(),
+    st.integers(0, 60),
+)
+def test_the_hot_path_is_a_short_cut(pieces: list[str], slotted: bool, limit: int) -> None:
+    """Fragments that simply append say what they say on the long way, one by one or in a run (law 33)."""
+    first: Delta = CallSeen(0, 0, "i", "c", "f") if slotted else head(0)
+    pointed = [Slot(0, 0, None, piece) if slotted else Fragment(0, 0, piece) for piece in pieces]
+    deltas = [first, *pointed, CALLS, END]
+    limits = Limits(max_arguments_bytes=limit)
+    slow = new(limits=limits)
+    for delta in deltas:
+        slow.advance_replaced([delta])  # never takes the short cut; these texts hold no U+FFFD
+    slow.close()
+    expected = slow.take()
+    run = [Run(pointed[0], pieces)] if pointed else []
+
+    assert expected == told(*deltas, limits=limits)
+    assert expected == told(first, *run, CALLS, END, limits=limits)
+
+
+def test_a_run_of_text_is_its_pieces() -> None:
+    """Text in a run is told piece by piece, before its choice is known, and not after the turn has ended."""
+    run = Run(TextFragment(0, "a"), ["a", "b"])
+    pieces = run.pieces()
+
+    assert told(*pieces, END, *pieces) == told(run, END, run)
+    assert ["a", "b"] == [event.text for event in told(run, END, run) if isinstance(event, TextDelta)]
+
+
+def test_hot_fragments_of_several_choices() -> None:
+    """Each choice has calls and indices of its own (quirk 82)."""
+    events = told(
+        head(0, choice=0),
+        head(0, choice=1),
+        *(Fragment(choice, 0, piece) for piece in ('{"a"', ":1}") for choice in (0, 1)),
+        END,
+    )
+
+    assert [(0, 0, "c0", A), (1, 0, "c0", A)] == [
+        (event.choice, event.index, event.id, event.raw_arguments)
+        for event in events
+        if isinstance(event, ToolCall)
+    ]
+
+
+def opened(pieces: list[str], *, slotted: bool) -> list[Delta]:
+    """Return a call and its pieces, by label or by slot."""
+    if slotted:
+        return [CallSeen(0, 0, None, "c0", "f0"), *(Slot(0, 0, None, piece) for piece in pieces)]
+    return [head(0), *(Fragment(0, 0, piece) for piece in pieces)]
+
+
+@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
+def test_deltas_end_in_no_half(slotted: bool) -> None:
+    """A delta never ends in a high surrogate, and its other half finds it, on the hot path too (quirk 35)."""
+    events = told(
+        *opened(['{"a":"', "x", "\ud83d", "\ude00", "y\ud83d", '\ude00"}'], slotted=slotted), CALLS, END
+    )
+
+    assert ['{"a":"', "x", "😀", "y", '😀"}'] == [
+        event.delta for event in events if isinstance(event, ArgumentsDelta)
+    ]
+    assert [("c0", "exact")] == ends(events)
+
+
+@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
+def test_two_readings_leave_the_hot_path(slotted: bool) -> None:
+    """Both readings of a text go on with each fragment that follows (quirk 24)."""
+    whole, cut = ['{"a":', '{"a":1', ',"b":2', "}"], ['{"a":', '{"a":1}', '{"b":2']
+
+    assert [("c0", "exact snapshots")] == ends(told(*opened(whole, slotted=slotted), CALLS, END))
+    assert [("c0", "truncated")] == ends(told(*opened(whole[:-1], slotted=slotted), CALLS, END))
+    assert "exact" not in ends(told(*opened(cut, slotted=slotted), CALLS, END))[0][1]
+
+
+PLAIN = ['{"a":"', "xy", "z", '"}']
+
+
+@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
+@pytest.mark.parametrize("in_a_run", [False, True], ids=["one by one", "run"])
+def test_text_that_simply_appends(slotted: bool, in_a_run: bool) -> None:
+    """Each piece is shown as it came, and all of them are the text of the call."""
+    first, *rest = opened(PLAIN, slotted=slotted)
+    events = told(first, *([Run(rest[0], PLAIN)] if in_a_run else rest), CALLS, END)
+
+    assert PLAIN == [event.delta for event in events if isinstance(event, ArgumentsDelta)]
+    assert ["".join(PLAIN)] == [event.raw_arguments for event in events if isinstance(event, ToolCall)]
+
+
+@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
+def test_a_piece_without_text_says_nothing(slotted: bool) -> None:
+    """An empty piece amidst others is no event."""
+    events = told(*opened(['{"a"', "", ":1}"], slotted=slotted), CALLS, END)
+
+    assert ['{"a"', ":1}"] == [event.delta for event in events if isinstance(event, ArgumentsDelta)]
+
+
+@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
+@pytest.mark.parametrize(
+    ("pieces", "outcome"),
+    [
+        (['{"abc":1}', '{"abc":1}'], "exact repeated"),
+        (['{"abc":1', '{"abc":1}'], "exact snapshots"),
+        (["{}      ", A], "exact placeholder"),
+        (["{     }", "{ }"], "exact placeholder"),
+        (['{"abc":', '{"b":2}', "}"], "exact"),
+    ],
+)
+def test_an_object_behind_text_takes_the_long_way(pieces: list[str], outcome: str, slotted: bool) -> None:
+    """An object may repeat the text, continue it as a snapshot, or fill a placeholder (quirks 23 to 25)."""
+    found = ends(told(*opened(pieces, slotted=slotted), CALLS, END))
+
+    assert [("c0", outcome)] == found
+
+
+@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
+@pytest.mark.parametrize("size", [1, 2, 7, 40], ids=lambda size: f"pieces of {size}")
+def test_a_limit_is_met_at_its_byte(size: int, slotted: bool) -> None:
+    """Text of exactly the limit passes, one byte more does not, however many pieces it comes in (law 23)."""
+    text = '{"a":"' + "x" * 40 + '"}'
+    pieces = opened([text[at : at + size] for at in range(0, len(text), size)], slotted=slotted)
+
+    assert [("c0", "exact")] == ends(told(*pieces, CALLS, END, limits=Limits(max_arguments_bytes=len(text))))
+    assert [("c0", "arguments_too_large")] == ends(
+        told(*pieces, CALLS, END, limits=Limits(max_arguments_bytes=len(text) - 1))
+    )
+
+
+@pytest.mark.parametrize(
+    "of", [Fragment(0, 0, ""), Slot(0, 0, None, ""), TextFragment(0, ""), ReasoningFragment(0, "")], ids=repr
+)
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_run_is_its_pieces(of: Piecewise, replaced: bool) -> None:
+    """Whatever comes in a run says what its pieces say one by one, at the beginning and later, also in a bad frame."""
+
+    def said(deltas: list[Delta]) -> tuple[list[Any], Any]:
+        assembler = new()
+        for delta in [*deltas, head(0), *deltas, *deltas]:
+            (assembler.advance_replaced if replaced else assembler.advance)([delta])
+        view = assembler.snapshot()
+        return assembler.take(), (view.text, view.reasoning)
+
+    run = Run(of, ["a", "bc", "d"])
+
+    assert said([*run.pieces()]) == said([run])
+
+
+def test_text_in_a_run_is_kept() -> None:
+    """A turn holds the text of a run as it holds the text of its pieces."""
+    assembler = new()
+    assembler.advance([TextFragment(0, "a"), Run(TextFragment(0, ""), ["b", "c"])])
+
+    assert "abc" == assembler.snapshot().text
+
+
+def test_only_a_frame_with_bad_bytes_is_suspect() -> None:
+    """U+FFFD in a call's text drops it if the frame held bytes that are not UTF-8, and is text like any other else."""
+    pieces = [Fragment(0, 0, piece) for piece in ('{"a":"', "\ufffd", '"}')]
+    healthy, bad = new(), new()
+    healthy.advance([head(0)])
+    healthy.advance_replaced([TextFragment(0, "\ufffd")])
+    healthy.advance([*pieces, CALLS, END])
+    bad.advance([head(0)])
+    bad.advance_replaced(pieces)
+    bad.advance([CALLS, END])
+
+    assert [("c0", "exact")] == ends(healthy.take())
+    assert [("c0", "invalid_utf8")] == ends(bad.take())
