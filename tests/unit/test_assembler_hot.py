@@ -171,7 +171,7 @@ def test_a_limit_is_met_at_its_byte(size: int, slotted: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "of", [Fragment(0, 0, ""), Slot(0, 0, None, ""), TextFragment(0, ""), ReasoningFragment(0, "")], ids=repr
+    "of", [Fragment(0, 0, "a"), Slot(0, 0, None, "a"), TextFragment(0, "a"), ReasoningFragment(0, "a")], ids=repr
 )
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_run_is_its_pieces(of: Piecewise, replaced: bool) -> None:
@@ -192,7 +192,7 @@ def test_a_run_is_its_pieces(of: Piecewise, replaced: bool) -> None:
 def test_text_in_a_run_is_kept() -> None:
     """A turn holds the text of a run as it holds the text of its pieces."""
     assembler = new()
-    assembler.advance([TextFragment(0, "a"), Run(TextFragment(0, ""), ["b", "c"])])
+    assembler.advance([TextFragment(0, "a"), Run(TextFragment(0, "b"), ["b", "c"])])
 
     assert "abc" == assembler.snapshot().text
 
