@@ -15,7 +15,7 @@ from wholecall.dialects import table
 # .ci/run takes the second one from the README and runs it as it stands.
 COMMANDS = (
     "python3 -m venv .venv && .venv/bin/python -m pip install . && .venv/bin/wholecall replay corpora/recordings",
-    "python3 -m venv .venv && .venv/bin/python -m pip install -e '.[test]' && .venv/bin/python -m pytest",
+    "python3 -m venv .venv && .venv/bin/python -m pip install -e '.[test]' && .venv/bin/python -m pytest -n 2",
 )
 # Behind the language may stand what a block needs: such blocks run where that is installed (tests/sdk).
 _BLOCK = re.compile(
