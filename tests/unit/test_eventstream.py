@@ -53,9 +53,12 @@ def test_messages_of_other_kinds() -> None:
 def test_headers_of_every_type() -> None:
     """Headers that hold no string are passed over, whatever their type."""
     sizes = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
-    others = b"".join(header(f"h{kind}", b"\x07" * size, kind) for kind, size in sizes.items())
-    others += header("bytes", b"\x00\x03:::", 6)
-    stream = message(others + header(":event-type", "x") + others, b"1")
+    before, behind = (
+        b"".join(header(f"{name}{kind}", b"\x07" * size, kind) for kind, size in sizes.items())
+        + header(f"{name}bytes", b"\x00\x03:::", 6)
+        for name in "hi"
+    )
+    stream = message(before + header(":event-type", "x") + behind, b"1")
 
     assert [Frame("x", "1")] == read_all_ways(stream)
 
@@ -69,6 +72,7 @@ def test_headers_of_every_type() -> None:
         pytest.param(header("a", b"\x00", 5), id="short number"),
         pytest.param(header("a", b"\x00", 7), id="short length"),
         pytest.param(header("a", b"\x00\x02b", 7), id="short string"),
+        pytest.param(header(":event-type", "x") + header(":event-type", "y"), id="a header twice"),
     ],
 )
 def test_headers_that_cannot_be_read(headers: bytes) -> None:

@@ -118,8 +118,9 @@ class EventStreamFraming(ByteFraming):
 
 
 def _strings(block: bytes) -> dict[str, str] | None:
-    """Return the headers whose values are strings, None where the block cannot be read."""
+    """Return the headers whose values are strings, None where the block cannot be read or has a header twice."""
     found: dict[str, str] = {}
+    names: set[bytes] = set()
     at = 0
     while at < len(block):
         name = block[at + 1 : at + 1 + block[at]]
@@ -131,8 +132,9 @@ def _strings(block: bytes) -> dict[str, str] | None:
             at += 2
         value = block[at : at + size]
         at += size
-        if at > len(block):
+        if at > len(block) or name in names:
             return None
+        names.add(name)
         if kind == _STRING:
             found[name.decode("utf-8", "replace")] = value.decode("utf-8", "replace")
     return found
