@@ -44,7 +44,9 @@ ONE = b"data: a\n\n"
         pytest.param([b"event: x\n" + ONE + b"event: x\n" + ONE], 0, id="with one name"),
         pytest.param([b"event: x\n" + ONE + b"event: y\n" + ONE], 0, id="with names"),
         pytest.param([b"event: x\n" + ONE], 0, id="one with a name"),
-        pytest.param([b"event: x\n" + ONE + b"event: y\n" + ONE * 2], 18 + 18 + 9, id="with names and without"),
+        pytest.param(
+            [b"event: x\n" + ONE + b"event: y\n" + ONE * 2], 18 + 18 + 9, id="with names and without"
+        ),
         pytest.param([b"data: a\r\n\r\ndata: b\r\n\r\n"], 0, id="CRLF"),
         pytest.param([b"data: a\r\rdata: b\r\r"], 0, id="CR"),
         pytest.param([b"data: hel", b"lo\n\n"], 0, id="in two reads"),
@@ -101,6 +103,12 @@ def test_events_that_cannot_pass_a_limit_are_read_in_blocks() -> None:
         ),
         pytest.param(b"retry: 10\n\ndata: a\n\n", [message("a")], id="retry without data"),
         pytest.param(
+            b"retry: " + b"9" * 18 + b"\ndata: a\n\n",
+            [message("a", retry=10**18 - 1)],
+            id="a retry of 18 digits",
+        ),
+        pytest.param(b"retry: " + b"1" * 19 + b"\ndata: a\n\n", [message("a")], id="a retry of 19 digits"),
+        pytest.param(
             b"id: 7\nevent: x\ndata: a\n\ndata: b\n\n",
             [Frame("x", "a", "7"), message("b", id="7")],
             id="a name behind an id",
@@ -127,6 +135,12 @@ def test_events_that_cannot_pass_a_limit_are_read_in_blocks() -> None:
             b"data: a\n\n{\n\ndata: b\n\n", [message("a"), Frame("", "{\n"), message("b")], id="a brace"
         ),
         pytest.param(
+            b"{\ndatax}\n\ndata: b\n\n",
+            [Frame("", "{\ndatax}"), message("b")],
+            id="a field's name within an object",
+        ),
+        pytest.param(b"{\ndata", [Frame("", "{"), message("")], id="a field's bare name behind a brace"),
+        pytest.param(
             b"data: a\n\n{\n}\ndata: b\n\n", [message("a"), Frame("", "{\n}"), message("b")], id="an object"
         ),
     ],
@@ -147,3 +161,45 @@ def test_both_readers_agree_on_unusual_events(stream: bytes, expected: list[Fram
 def test_the_rest_of_a_large_event_is_skipped(stream: bytes, expected: list[str]) -> None:
     """What still comes of an event that grew too large is no event of its own, also where it looks like one."""
     assert expected == kinds(read_all_ways(stream, Limits(max_event_bytes=6)))
+
+
+@pytest.mark.parametrize("field", [b"data: ", b"data:", b"event: ", b"id: ", b"retry: ", b"{"])
+def test_a_limit_does_not_wait_for_the_end_of_the_line(field: bytes) -> None:
+    """The byte that breaks the limit of lines ends the stream, in every field and in bare JSON."""
+    framing = SSEFraming(Limits(max_line_bytes=16), raw_json=True)
+    faults = []
+    for byte in [*(field + b"7" * 20)[:17]]:
+        framing.feed(bytes([byte]))
+        faults.append(len(framing.faults))
+
+    assert [0] * 16 + [1] == faults
+    assert "line_too_long" == framing.faults[0].kind
+
+
+@pytest.mark.parametrize("line", [b": ", b"foo: ", b"x", b"dat: "])
+def test_what_nobody_reads_is_not_kept(line: bytes) -> None:
+    """Comments and unknown fields have no limit: what is known to be one is not kept."""
+    framing = SSEFraming(Limits(max_line_bytes=16, max_event_bytes=16))
+    kept = []
+    for byte in line + b"7" * 30:
+        framing.feed(bytes([byte]))
+        kept.append(len(framing._partial))
+
+    assert max(kept) <= 5
+    assert (0, []) == (kept[-1], framing.faults)
+
+
+@pytest.mark.parametrize(("ends", "outcome"), [(5, "{\n\n\n\n"), (6, "event_too_large")])
+def test_blank_lines_count_in_bare_json(ends: int, outcome: str) -> None:
+    """Bare JSON may be as large as an event, its blank lines counted."""
+    stream = b"{" + b"\n" * ends
+
+    assert [outcome] == kinds(read_all_ways(stream, Limits(max_event_bytes=5)))
+
+
+def test_bare_json_begins_anew() -> None:
+    """Each bare object has its own brackets: one that was never closed says nothing of the next."""
+    stream = b'{"a":[\ndata: x\n\n{"b":1}\n{"c":\n2}\n'
+    expected = [Frame("", '{"a":['), message("x"), Frame("", '{"b":1}'), Frame("", '{"c":\n2}')]
+
+    assert expected == read_all_ways(stream)
