@@ -36,7 +36,7 @@ class Recovered(NamedTuple):
 
     Attributes:
         text: the object, strict and compact.
-        edits: what was changed, in order of their offsets in the source.
+        edits: what was changed, each at its offset in the source.
         start: the first character of the object in the source.
         end: the character after the object in the source.
     """
@@ -67,7 +67,7 @@ def recover(text: str) -> Recovered | Fault:
     Args:
         text: argument text without surrounding white space.
     """
-    if text[:1] != "{" and (text[:1] in _NOT_OBJECTS or "{" not in text):
+    if text[:1] in _NOT_OBJECTS or "{" not in text:
         return _refuse(text)
     done = 0
     for _ in range(_MAX_GROUPS):

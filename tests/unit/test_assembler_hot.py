@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.assembled import CALLS, END, A, ends, head, new, told
+from wholecall.assembler import Assembler
 from wholecall.deltas import (
     CallSeen,
     Delta,
@@ -25,6 +26,7 @@ from wholecall.events import (
     ToolCall,
 )
 from wholecall.limits import Limits
+from wholecall.policy import Policy
 
 # The hot path.
 
@@ -159,9 +161,10 @@ def test_an_object_behind_text_takes_the_long_way(pieces: list[str], outcome: st
 
 @pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
 @pytest.mark.parametrize("size", [1, 2, 7, 40], ids=lambda size: f"pieces of {size}")
-def test_a_limit_is_met_at_its_byte(size: int, slotted: bool) -> None:
+@pytest.mark.parametrize("length", [40, 41, 42, 43])
+def test_a_limit_is_met_at_its_byte(size: int, slotted: bool, length: int) -> None:
     """Text of exactly the limit passes, one byte more does not, however many pieces it comes in (law 23)."""
-    text = '{"a":"' + "x" * 40 + '"}'
+    text = '{"a":"' + "x" * length + '"}'
     pieces = opened([text[at : at + size] for at in range(0, len(text), size)], slotted=slotted)
 
     assert [("c0", "exact")] == ends(told(*pieces, CALLS, END, limits=Limits(max_arguments_bytes=len(text))))
@@ -210,3 +213,38 @@ def test_only_a_frame_with_bad_bytes_is_suspect() -> None:
 
     assert [("c0", "exact")] == ends(healthy.take())
     assert [("c0", "invalid_utf8")] == ends(bad.take())
+
+
+class Watched(Assembler):
+    """An assembler that counts the facts that take the long way."""
+
+    routed = 0
+
+    def _route(self, delta: Any, *, replaced: bool = False) -> None:
+        self.routed += 1
+        super()._route(delta, replaced=replaced)
+
+
+@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
+@pytest.mark.parametrize("in_a_run", [False, True], ids=["one by one", "run"])
+@pytest.mark.parametrize(
+    "pieces",
+    [['{"a":"', "x", "yz", '"}'], ['{"a":"long', '{"', "}", '"}'], ['{"a":"', "\u00e9", "\U0001f600", '"}']],
+    ids=["plain", "with braces", "not ASCII"],
+)
+def test_the_common_fragment_asks_nobody(pieces: list[str], in_a_run: bool, slotted: bool) -> None:
+    """Behind the first piece of a call's text the others take the short way, whatever is in them."""
+    assembler = Watched(Policy(), Limits())
+    first, *rest = opened(pieces, slotted=slotted)
+    assembler.advance([first, *([Run(rest[0], pieces)] if in_a_run else rest)])
+
+    assert 2 == assembler.routed
+    assert pieces == [event.delta for event in assembler.take() if isinstance(event, ArgumentsDelta)]
+
+
+def test_text_asks_nobody() -> None:
+    """A run of text takes the short way once its choice is known."""
+    assembler = Watched(Policy(), Limits())
+    assembler.advance([TextFragment(0, "a"), *[Run(TextFragment(0, "b"), ["b", "c"])] * 3])
+
+    assert 1 == assembler.routed

@@ -50,9 +50,20 @@ def doubtful(id: str | None, name: str, text: str = "") -> Got:
             id="of two whole calls with one id, the one at the index",
         ),
         pytest.param(
-            [at(0, '{"a"', "c", "f "), at(3, ":1}", "c", " f")],
-            [Got("c", "f", A, "index_churn")],
-            id="blanks round the name are no other name of a known id",
+            [
+                *(at(0, A, "c", "f"), at(0, '{"b"', "c", "f"), at(1, '{"a"', "c", "g")),
+                *(at(0, ":2}", "c"), at(1, ":1}", "c")),
+            ],
+            [Got("c", "f", A), Got("c#2", "f", B, "duplicate_id"), Got("c#3", "g", A, "duplicate_id")],
+            id="of three calls with one id, the one at the index that can go on",
+        ),
+        *(
+            pytest.param(
+                [at(0, head, "c", "f "), at(3, tail, "c", " f")],
+                [Got("c", "f", A, "index_churn")],
+                id=f"blanks round the name are no other name of a known id, {when} its text",
+            )
+            for head, tail, when in (("", A, "before"), ('{"a"', ":1}", "amidst"))
         ),
         pytest.param(
             [at(0, '{"a"', "c"), at(3, ":1}", "c", "f")],
@@ -189,7 +200,11 @@ def test_text_without_id_and_name(deltas: list[Delta], calls: list[Got]) -> None
 @pytest.mark.parametrize(
     ("deltas", "calls"),
     [
-        pytest.param([at(INVALID_INDEX, A, None, "f")], [generated(0, "f", A)], id="an invalid index"),
+        pytest.param(
+            [at(0, '{"a"', "c", "f"), at(INVALID_INDEX, B, None, "g")],
+            [cut("c", "f", '{"a"'), generated(1, "g", B)],
+            id="an invalid index",
+        ),
         pytest.param(
             [at(0, A, "c", "f"), STOP, Fragment(0, INVALID_INDEX, B), at(None, "", None, "g")],
             [Got("c", "f", A), generated(1, "g", B)],
@@ -251,14 +266,22 @@ def test_text_without_id_and_name(deltas: list[Delta], calls: list[Got]) -> None
             id="a name with text is no late name",
         ),
         pytest.param(
+            [at(None, A, "c"), at(None, " ", None, "f")],
+            [stray(A, "c"), doubtful(None, "f", " ")],
+            id="a name with a blank is no late name",
+        ),
+        pytest.param(
             [at(None, A, "c"), at(None, B, "d"), at(None, "", None, "f")],
             [stray(A, "c"), Got("d", "f", B)],
             id="a late name is the latest call's",
         ),
-        pytest.param(
-            [at(None, '{"a"', "c", "f "), at(None, ":1}", None, " f")],
-            [Got("c", "f", A)],
-            id="blanks round a name are no other name",
+        *(
+            pytest.param(
+                [at(None, head, "c", "f "), at(None, tail, None, " f")],
+                [Got("c", "f", A)],
+                id=f"blanks round a name are no other name, {when} the text",
+            )
+            for head, tail, when in (("", A, "before"), ('{"a"', ":1}", "amidst"))
         ),
     ],
 )
