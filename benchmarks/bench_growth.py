@@ -1,11 +1,14 @@
-"""The claim: time is linear in everything that a stream can have more of, in every dialect that can have it."""
+"""The claim: time is linear in everything that a stream can have more of, in every dialect that can have it.
+
+That holds for what no healthy stream has, too: `hostile` makes it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 
-from benchmarks import streams, workloads
+from benchmarks import hostile, streams, workloads
 from benchmarks.claims import Growth
 from benchmarks.streams import OURS, Stream
 from benchmarks.workloads import DIALECTS, KIB, READ, Workload
@@ -38,7 +41,15 @@ def _claim(what: str, dialect: str) -> Growth:
     return Growth(f"{what}, {dialect}", stream, n, lambda subject: len(subject.workload.data), OURS)
 
 
-CLAIMS = [_claim(what, dialect) for what, (*_, dialects) in _MORE.items() for dialect in dialects]
+def _attack(what: str) -> Growth:
+    _, n, *_ = hostile.HOSTILE[what]
+    return Growth(what, partial(hostile.attack, what), n, lambda subject: subject.size, hostile.OURS)
+
+
+CLAIMS = [
+    *(_claim(what, dialect) for what, (*_, dialects) in _MORE.items() for dialect in dialects),
+    *map(_attack, hostile.HOSTILE),
+]
 
 
 def test_growth(race: Callable[[], None]) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Union
 
 import msgspec
 
+from wholecall.event_lines import discreet_repr
 from wholecall.vocabulary import Anomaly, DropReason, FaultKind, Flag, Kind, TurnReason
 
 __all__ = [
@@ -62,6 +63,8 @@ class Fragment(msgspec.Struct, frozen=True, gc=False):
     index: Index
     text: str
 
+    __repr__ = discreet_repr
+
 
 class Labelled(msgspec.Struct, frozen=True, gc=False):
     """A chat fragment with any label, or without an index; `text` may be empty.
@@ -78,6 +81,8 @@ class Labelled(msgspec.Struct, frozen=True, gc=False):
     rank: int = 0
     extra: dict[str, Any] | None = None
 
+    __repr__ = discreet_repr
+
 
 class Slot(msgspec.Struct, frozen=True, gc=False):
     """Argument text at a slot: `index` is the slot's number, `alias` the item's id; either may be None."""
@@ -86,6 +91,8 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
     index: Index | None
     alias: str | None
     text: str
+
+    __repr__ = discreet_repr
 
 
 class CallSeen(msgspec.Struct, frozen=True, gc=False):
@@ -103,6 +110,8 @@ class CallSeen(msgspec.Struct, frozen=True, gc=False):
     namespace: str | None = None
     flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
+
+    __repr__ = discreet_repr
 
 
 class CallWhole(msgspec.Struct, frozen=True, gc=False):
@@ -126,6 +135,8 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
     flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
     told: frozenset[str] = frozenset()
+
+    __repr__ = discreet_repr
 
 
 class CallClosed(msgspec.Struct, frozen=True, gc=False):
@@ -155,6 +166,8 @@ class CallRefused(msgspec.Struct, frozen=True, gc=False):
     reason: DropReason
     detail: str
     text: str = ""
+
+    __repr__ = discreet_repr
 
 
 class CallCancelled(msgspec.Struct, frozen=True, gc=False):
@@ -201,6 +214,8 @@ class TextFragment(msgspec.Struct, frozen=True, gc=False):
     choice: int
     text: str
 
+    __repr__ = discreet_repr
+
 
 class ReasoningFragment(msgspec.Struct, frozen=True, gc=False):
     """Reasoning text, or what belongs to it.
@@ -216,6 +231,8 @@ class ReasoningFragment(msgspec.Struct, frozen=True, gc=False):
     signature: str | None = None
     data: str | None = None
 
+    __repr__ = discreet_repr
+
 
 Piecewise = Union[Fragment, Slot, TextFragment, ReasoningFragment]  # what comes many in a row
 
@@ -228,6 +245,8 @@ class Run(msgspec.Struct, frozen=True, gc=False):
 
     of: Piecewise
     texts: list[str]
+
+    __repr__ = discreet_repr
 
     def pieces(self) -> list[Piecewise]:
         """Return the pieces one by one."""
@@ -260,6 +279,8 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
     fatal: bool = False
     raw: str = ""
     hole: bool = False
+
+    __repr__ = discreet_repr
 
 
 Delta = Union[

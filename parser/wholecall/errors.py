@@ -13,7 +13,12 @@ No message and no repr holds argument text.
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["BadRecording", "StreamClosed", "StreamFailed", "UnknownDialect", "WholecallError"]
+
+
+_QUOTED = re.compile(r"[{\[]")
 
 
 class WholecallError(Exception):
@@ -31,15 +36,28 @@ class UnknownDialect(WholecallError, ValueError):
 class StreamFailed(WholecallError):
     """Raised by `Turn.raise_for_fault` when the turn holds a fatal fault.
 
+    Some servers quote the model's arguments in their errors, so the message shows the provider's words only up to
+    the first brace or bracket; `detail` and `error` hold all of them.
+
     Attributes:
         kind: the fault's kind, one of `wholecall.events.FaultKind`.
+        detail: the fault's detail, with the provider's words.
         error: the provider's error object, or None.
     """
 
     def __init__(self, kind: str, detail: str, error: object = None) -> None:
-        super().__init__(f"{kind}: {detail}")
+        super().__init__(kind, detail, error)
         self.kind = kind
+        self.detail = detail
         self.error = error
+
+    def __str__(self) -> str:
+        shown = _QUOTED.split(self.detail, maxsplit=1)[0]
+        rest = len(self.detail) - len(shown)
+        return f"{self.kind}: {shown}" + (f"<{rest} more characters>" if rest else "")
+
+    def __repr__(self) -> str:
+        return f"StreamFailed({str(self)!r})"
 
 
 class BadRecording(WholecallError):

@@ -24,6 +24,8 @@ _SECRET = frozenset(
         "path",
         "value",
         "added",
+        "data",
+        "texts",
     }
 )
 

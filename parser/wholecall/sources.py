@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 
+from wholecall.single import Single
 from wholecall.stream import ToolCallParser
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def advice(source: object) -> str:
     )
 
 
-class _Common(Generic[ChunkT]):
+class _Common(Single, Generic[ChunkT]):
     """What both feedings share.
 
     Attributes:

@@ -26,6 +26,7 @@ from wholecall.limits import Limits
 from wholecall.live import LiveArguments
 from wholecall.objects import frames_of
 from wholecall.policy import Policy
+from wholecall.single import Single
 from wholecall.tools import Tools
 from wholecall.turns import Turn
 
@@ -55,7 +56,7 @@ class ParserOptions(TypedDict, total=False):
     limits: Limits
 
 
-class ToolCallParser(Generic[ArgsT]):
+class ToolCallParser(Single, Generic[ArgsT]):
     """Turns one stream, in whatever pieces it comes, into whole tool calls.
 
     ::
@@ -85,6 +86,8 @@ class ToolCallParser(Generic[ArgsT]):
         UnknownDialect: the dialect or the framing is not known.
         TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
     """
+
+    INSTEAD = "take its snapshot() and give that to restore()"
 
     @overload
     def __init__(

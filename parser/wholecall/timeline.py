@@ -29,6 +29,7 @@ from wholecall.framing import FRAMINGS, Frame, Framing, sniff
 from wholecall.limits import Limits
 from wholecall.pieces import Piece, Pieces, pieces_of
 from wholecall.policy import Policy
+from wholecall.single import Single
 from wholecall.stream import ToolCallParser
 from wholecall.vocabulary import Anomaly
 
@@ -115,7 +116,7 @@ class _Watched(ToolCallParser[Any]):
         return self._assembler.turns
 
 
-class Timeline:
+class Timeline(Single):
     """Turns the bytes of one stream, in whatever pieces they come, into steps.
 
     The arguments are those of `timeline`.

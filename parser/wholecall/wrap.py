@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from wholecall.events import ArgsT, ToolCall, ToolCallDropped
+from wholecall.single import Single
 from wholecall.sources import AsyncFeeding, Feeding, advice, is_asynchronous, is_synchronous
 from wholecall.stream import ParserOptions, ToolCallParser
 from wholecall.turns import Turn
@@ -30,7 +31,7 @@ __all__ = ["AsyncWrappedStream", "WrappedStream", "wrap"]
 ChunkT = TypeVar("ChunkT")
 
 
-class _Found(Generic[ChunkT, ArgsT]):
+class _Found(Single, Generic[ChunkT, ArgsT]):
     """What was found in the chunks that have passed; all else is the stream's own."""
 
     def __init__(self, feeding: Any, parser: ToolCallParser[ArgsT]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
@@ -102,10 +102,11 @@ def _is_log(path: str) -> bool:
 def _logged(path: str) -> Iterator[Line]:
     with Path(path).open("rb") as file:
         for number, text in enumerate(file, 1):
-            try:
+            line: Line | None = None
+            with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 line = msgspec.json.decode(text, type=Line)
-            except msgspec.DecodeError as error:
-                raise BadRecording(f"{path}: line {number} is no event") from error
+            if line is None:  # not inside of a handler: the decoder's error may hold the line
+                raise BadRecording(f"{path}: line {number} is no event")
             line.pop("recording", None)
             yield line
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -87,10 +88,10 @@ def _read_lines(path: str, source: bytes) -> Transcript:
 
 
 def _decode_line(path: str, number: int, line: bytes) -> Any:
-    try:
+    with suppress(ValueError, RecursionError):
         return _decode(line)
-    except (ValueError, RecursionError):
-        raise BadRecording(f"{path}: line {number} is no JSON; a transcript is JSON or JSON lines") from None
+    # Not inside of a handler: the decoder's error holds the line.
+    raise BadRecording(f"{path}: line {number} is no JSON; a transcript is JSON or JSON lines")
 
 
 def _checked(path: str, messages: Any) -> list[Any]:

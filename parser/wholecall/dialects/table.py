@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from itertools import chain
+from threading import Lock
 from typing import Any, Final
 
 import msgspec
@@ -120,7 +121,8 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
 )
 
 
-_registered: list[Dialect] = []  # by third parties, the latest first
+_registered: tuple[Dialect, ...] = ()  # by third parties, the latest first; replaced, never changed
+_registering = Lock()
 
 
 def register(dialect: Dialect) -> None:
@@ -129,9 +131,11 @@ def register(dialect: Dialect) -> None:
     Raises:
         ValueError: there is a dialect of this name.
     """
-    if any(known.name == dialect.name for known in _all()):
-        raise ValueError(f"there is a dialect {dialect.name!r} already; give yours another name")
-    _registered.insert(0, dialect)
+    global _registered  # noqa: PLW0603 - parsers in other threads go on with the tuple that they have
+    with _registering:
+        if any(known.name == dialect.name for known in _all()):
+            raise ValueError(f"there is a dialect {dialect.name!r} already; give yours another name")
+        _registered = (dialect, *_registered)
 
 
 def _all() -> Iterator[Dialect]:

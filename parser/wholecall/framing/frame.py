@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from wholecall.event_lines import discreet_repr
+
 __all__ = ["Frame"]
 
 _OWN_SIZE = 200
@@ -25,6 +27,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     id: str = ""
     retry: int | None = None
     replaced: bool = False
+
+    __repr__ = discreet_repr
 
     @property
     def size(self) -> int:

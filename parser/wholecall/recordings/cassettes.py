@@ -39,6 +39,7 @@ def read_cassette(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
             missing.
     """
     yaml = _yaml(source.path)
+    place = None
     try:
         for number, value in enumerate(_Cassette(yaml, source).interactions(), 1):
             found = interaction_of(f"{source.path}#{number}", _FORM, value)
@@ -47,7 +48,9 @@ def read_cassette(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
             else:
                 yield found
     except yaml.YAMLError as error:
-        raise BadRecording(f"{source.path}: it is no YAML ({_place(error)})") from None
+        place = _place(error)
+    if place is not None:  # not inside of the handler: PyYAML's error holds the text
+        raise BadRecording(f"{source.path}: it is no YAML ({place})")
 
 
 def _yaml(path: str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -144,10 +145,11 @@ def _chunks_again(name: str, place: Place, mine: int) -> Iterator[Chunk]:
 
 
 def _chunk(name: str, line: bytes, number: int) -> Chunk:
-    try:
+    chunk: ChunkLine | None = None
+    with suppress(*_UNDECODABLE):
         chunk = _CHUNKS.decode(line)
-    except _UNDECODABLE:
-        raise BadRecording(f"{name}: line {number} is no chunk of a recording") from None
+    if chunk is None:  # not inside of a handler: the decoder's error may hold the line
+        raise BadRecording(f"{name}: line {number} is no chunk of a recording")
     if (chunk.data is None) == (chunk.b64 is None):
         raise BadRecording(f"{name}: line {number} has neither or both of data and b64")
     if chunk.data is not None:

@@ -20,6 +20,7 @@ from wholecall.policy import Policy
 from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, without_fields
 from wholecall.repairing.mender import Mender, Piece, own_fault, pieces
 from wholecall.repairing.table import MENDERS
+from wholecall.single import Single
 from wholecall.stream import ToolCallParser
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no long
 Dropped = Callable[[ToolCallDropped], object]
 
 
-class Repairer:
+class Repairer(Single):
     """Makes a strict event stream of one that any server sent, while it streams.
 
     Calls come out whole, with whole names, stable ids, dense indices and JSON arguments, or not at all; text,

@@ -47,7 +47,7 @@ class Tool(Generic[ArgsT]):
         ImportError: a JSON Schema needs the extra `schema`.
     """
 
-    __slots__ = ("check", "name")
+    __slots__ = ("_form", "check", "name")
     check: Check
     name: str
 
@@ -60,6 +60,11 @@ class Tool(Generic[ArgsT]):
         if len(made) != 1:
             raise ValueError(f"the definition holds {len(made)} tools with a name; use Tools([...])")
         self.name, self.check = made[0]
+        self._form = form
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what describes the tool, not the check that was made of it."""
+        return type(self), (self._form, self.name)
 
     def __repr__(self) -> str:
         return f"<Tool {self.name!r}>"
@@ -133,7 +138,7 @@ class Tools(Generic[ArgsT]):
         ImportError: a JSON Schema needs the extra `schema`.
     """
 
-    __slots__ = ("_by_bare_name", "_by_name")
+    __slots__ = ("_by_bare_name", "_by_name", "_forms")
 
     @overload
     def __init__(self, forms: TypedTools[ArgsT]) -> None: ...
@@ -145,10 +150,15 @@ class Tools(Generic[ArgsT]):
             if name in self._by_name:
                 raise ValueError(f"two tools are called {name!r}")
             self._by_name[name] = check
+        self._forms = _kept(forms)
         bare = [_bare(name) for name in self._by_name]
         self._by_bare_name = {
             key: name for key, name in zip(bare, self._by_name, strict=True) if bare.count(key) == 1
         }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what describes the tools, not the checks that were made of it."""
+        return type(self), (self._forms,)
 
     def __repr__(self) -> str:
         return f"<Tools {', '.join(map(repr, self._by_name))}>"
@@ -187,6 +197,13 @@ class Tools(Generic[ArgsT]):
         if new in self:
             return None
         return old + new if is_piece else old
+
+
+def _kept(forms: Any) -> Any:
+    """Return the forms as they are now, whatever their owner does with the list."""
+    if isinstance(forms, Tools):
+        return forms._forms  # noqa: SLF001 - its own class
+    return dict(forms) if isinstance(forms, Mapping) else tuple(forms)
 
 
 def _all_made(forms: Any) -> Iterator[tuple[str, Check]]:

@@ -1,0 +1,46 @@
+"""Where argument text could spill: whatever can be reached from an object or an exception, and what shows of it."""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+__all__ = ["CANARY", "spilled_by", "spilled_in"]
+
+CANARY = "zq-canary-7731"  # stands in arguments and nowhere else
+_CODE = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.FrameType)
+
+
+def _reachable(roots: Iterable[object]) -> Iterator[Any]:
+    """Yield all objects that can be reached, also those that the collector does not follow."""
+    waiting, seen = list(roots), dict[int, object]()
+    while waiting:
+        found = waiting.pop()
+        if id(found) in seen or isinstance(found, _CODE):
+            continue
+        seen[id(found)] = found
+        yield found
+        waiting += gc.get_referents(found)
+        waiting += [getattr(found, name) for name in getattr(found, "__struct_fields__", ())]
+
+
+def spilled_in(*roots: object) -> set[str]:
+    """Return the types of ours whose repr or text shows the canary, among all that can be reached."""
+    ours = (found for found in _reachable(roots) if type(found).__module__.startswith("wholecall"))
+    return {type(found).__name__ for found in ours if CANARY in repr(found) or CANARY in str(found)}
+
+
+def spilled_by(error: BaseException) -> list[str]:
+    """Return what of an exception, of its causes and its contexts holds the canary: suppressed ones too."""
+    found: list[str] = []
+    waiting: list[BaseException | None] = [error]
+    for here in waiting:  # it grows on the way
+        if here is None:
+            continue
+        waiting += [here.__cause__, here.__context__]
+        held = {"str": str(here), "repr": repr(here), "args": here.args, **vars(here)}
+        held |= {name: getattr(here, name, None) for name in ("doc", "object", "msg", "reason", "filename")}
+        found += [f"{type(here).__name__}.{name}" for name, value in held.items() if CANARY in repr(value)]
+    return found
