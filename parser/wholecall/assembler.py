@@ -16,9 +16,10 @@ Not handled here: framing, dialects, detection (see `stream`), and what an argum
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from wholecall.calls import PLACEHOLDER_SIZE
+from wholecall.budget import Budget
+from wholecall.calls import PLACEHOLDER_SIZE, Call
 from wholecall.choices import Choice
 from wholecall.deltas import (
     CallCancelled,
@@ -65,21 +66,33 @@ class Assembler:
         turns: all turns of the stream so far.
     """
 
+    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_out", "_choices", "_turn_facts"})
+
+    dialect: str
+    turns: list[TurnState]
+    failed: bool
+    _early_faults: list[StreamFault]
+    _early_usage: dict[str, Any]
+    _keys: dict[str, TurnState]
+    _turn: TurnState | None
+    _spoke: set[TurnState]
+    _over: dict[str, Choice]
+
     def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
         self.dialect = "unknown"
-        self.turns: list[TurnState] = []
+        self.turns = []
         self.failed = False
         self._policy = policy
         self._limits = limits
         self._tools = tools
         self._out: list[Event[Any]] = []
-        self._early_faults: list[StreamFault] = []  # of frames before the first turn
-        self._early_usage: dict[str, Any] = {}  # that came before the first turn
-        self._keys: dict[str, TurnState] = {}
-        self._turn: TurnState | None = None
-        self._spoke: set[TurnState] = set()  # turns that may hold text
+        self._early_faults = []  # of frames before the first turn
+        self._early_usage = {}  # that came before the first turn
+        self._keys = {}
+        self._turn = None
+        self._spoke = set()  # turns that may hold text
         self._choices: dict[int, Choice] = {}  # those of the current turn
-        self._over: dict[str, Choice] = {}  # of finished turns, by the ids of their calls
+        self._over = {}  # of finished turns, by the ids of their calls
 
         self._turn_facts: dict[type, Callable[[Any], None]] = {
             TurnOpened: self._turn_opened,
@@ -88,6 +101,25 @@ class Assembler:
             CallCancelled: self._cancelled,
             WireFault: self._fault,
         }
+
+    def makers(self) -> dict[type, Callable[[], Any]]:
+        """Return how to make the objects of turns that a snapshot holds."""
+        limits = self._limits
+        return {
+            TurnState: lambda: TurnState(0, TurnOpened(None), self.dialect, limits),
+            Choice: lambda: Choice(0, 0, self._out, Budget(limits), self._policy, limits, self._tools),
+            Call: lambda: Call(0, 0, "function"),
+        }
+
+    def remade(self) -> None:
+        """Find the choices of the current turn; snapshots hold them once."""
+        self._choices = self._turn.choices if self._turn is not None else {}
+
+    def call(self, turn: int, choice: int, number: int) -> Call | None:
+        """Return the open call of this number, None if there is none."""
+        choices = self.turns[turn].choices if 0 <= turn < len(self.turns) else {}
+        calls = choices[choice].calls if choice in choices else []
+        return next((call for call in calls if call.number == number and call.phase != "ended"), None)
 
     def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""

@@ -37,6 +37,10 @@ class Budget:
         self._holders: dict[Call, int] = {}  # calls with an open grant, and the bytes it may take
         self._reserved = 0  # the sum of those
 
+    def charge(self, call: Call) -> None:
+        """Count a call of a snapshot, which knows its sizes."""
+        self._used += call.charged + call.charged_whole
+
     def admit(self, call: Call, text: str) -> bool:
         """Return whether the call may take the text; if not, it is refused and cut to `max_raw_bytes`."""
         if call.full:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Optional
 
 import msgspec
 
-from wholecall.calls import is_placeholder
+from wholecall.calls import Phase, is_placeholder
 from wholecall.event_lines import discreet_repr
 from wholecall.events import (
     ArgumentsDelta,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CallChange", "CallWatch", "Outcome", "Phase"]
 
-Phase = Literal["pending", "streaming", "settled", "ended"]
 Outcome = Literal["exact", "normalised", "recovered", "empty", "whole", "dropped"]
 Key = tuple[int, int, int]
 

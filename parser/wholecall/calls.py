@@ -17,7 +17,7 @@ Free text of custom tools knows none of this: its fragments are always appended.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from wholecall.deltas import HYDRATION, OBJECT
 from wholecall.lexical import Scan
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from wholecall.deltas import Index
     from wholecall.vocabulary import DropReason, Flag, Kind
 
-__all__ = ["PLACEHOLDER_SIZE", "Call", "is_placeholder"]
+__all__ = ["PLACEHOLDER_SIZE", "Call", "Phase", "is_placeholder"]
+
+Phase = Literal["pending", "streaming", "settled", "ended"]
 
 PLACEHOLDER_SIZE = 8  # a placeholder and some white space; longer texts are none
 _PLACEHOLDERS = frozenset({"{}", "null", "None"})
@@ -58,12 +60,30 @@ class Call:
         closed, cut: the wire ended this call; and called it incomplete.
         refusal: why it cannot be emitted, whatever its text says.
         reading: a text and what it says, kept for the next restatement (see `slots`).
+        shown: characters of the fragments before it was cut to a sample, None if it was not.
         room: characters that the hot path may append before the sizes are counted (see `budget`).
     """
 
+    DERIVED: ClassVar = frozenset(
+        {
+            *("append", "heated", "reading", "length", "bytes", "charged", "granted", "room"),
+            *("_counted", "_scan", "_scanned", "_other_size"),
+        }
+    )
+
+    turn: int
+    choice: int
+    kind: Kind
+    slotted: bool
+    aliases: list[str]
+    indices: set[Index]
+    flags: set[Flag]
+    _parts: list[str]
+    _other_reading: list[str]
+
     # What a call starts with; only what is mutable is made per call.
-    number = -1
-    phase = "pending"
+    number: int = -1
+    phase: Phase = "pending"
     id: str | None = None
     name: str | None = None
     public_name: str | None = None
@@ -72,31 +92,39 @@ class Call:
     extra: dict[str, Any] | None = None
     inside: Call | None = None
     refusal: DropReason | None = None
-    detail = ""
+    detail: str = ""
     dropped: DropReason | None = None
-    hole = healed = phantom = closed = cut = full = snapshots = False
+    hole: bool = False
+    healed: bool = False
+    phantom: bool = False
+    closed: bool = False
+    cut: bool = False
+    full: bool = False
+    snapshots: bool = False
     restated: str | None = None
     reading: tuple[str, dict[str, Any] | None] | None = None
-    rank = 0
-    length = bytes = charged = charged_whole = granted = room = 0
+    rank: int = 0
+    charged_whole: int = 0
+    shown: int | None = None
+    length = bytes = charged = granted = room = 0
     _counted = 0  # parts whose size is in `length` and `bytes`
     _scan: Scan | None = None
     _scanned = 0  # parts that the scan has seen
-    _surrogate = ""
+    _surrogate: str = ""
     _other_size = 0
 
     def __init__(self, turn: int, choice: int, kind: Kind, *, slotted: bool = False) -> None:
         self.turn = turn
         self.choice = choice
-        self.kind: Kind = kind
+        self.kind = kind
         self.slotted = slotted
-        self.aliases: list[str] = []
-        self.indices: set[Index] = set()
+        self.aliases = []
+        self.indices = set()
         self.heated: set[Index] = set()  # where its fragments may take the hot path
-        self.flags: set[Flag] = set()
-        self._parts: list[str] = []
+        self.flags = set()
+        self._parts = []
         self.append = self._parts.append  # the hot path's only call; `_parts` keeps its identity for it
-        self._other_reading: list[str] = []
+        self._other_reading = []
 
     def __repr__(self) -> str:
         return f"<Call {self.number} {self.phase} id={self.id!r} name={self.name!r}>"
@@ -142,6 +170,34 @@ class Call:
             self.bytes += utf8_size(block)
         self.granted = self.room
 
+    def remade(self) -> None:
+        """Find out anew what snapshots do not hold.
+
+        Raises:
+            ValueError: the state is none that a call can be in.
+        """
+        parts = self._parts
+        if self.phase in ("streaming", "settled") and (self.name is None or self.public_name is None):
+            raise ValueError("it has no name in a phase that wants one")
+        if self.phase == "pending" and self.name is not None and (parts or not self._shows_nothing):
+            raise ValueError("it has a name and a text, and did not begin")
+        if not (self._surrogate == "" or "\ud800" <= self._surrogate <= "\udbff"):
+            raise ValueError("half of a character is none")
+        if not (self.full or all(parts)):
+            raise ValueError("a piece of its text is empty")
+        self.append = parts.append
+        self._counted = len(parts)
+        text = "".join(parts)
+        self.length = len(text)
+        self.bytes = self.charged = utf8_size(text)
+        self._other_size = sum(map(len, self._other_reading))
+
+    @property
+    def _shows_nothing(self) -> bool:
+        """Whether a restated text waits for what comes next."""
+        preset = self.slotted and self.rank == OBJECT
+        return self.restated is None or preset or is_placeholder(self.restated)
+
     def tail(self, count: int) -> str:
         """Return the last characters of the fragments in force; unlike `text` it changes nothing."""
         found: list[str] = []
@@ -154,6 +210,7 @@ class Call:
 
     def cut_to(self, size: int, text: str) -> None:
         """Take no more text: keep the first `size` bytes as a sample."""
+        self.shown = self.size
         sample = (self.text + text)[:size].encode("utf-8", "surrogatepass")[:size]
         self._replace(sample.decode("utf-8", "ignore"))
         self.full = True

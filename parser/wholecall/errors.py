@@ -6,14 +6,15 @@
     ├── StreamClosed     feeding a parser after `close` or `abort`
     ├── UnknownDialect   a dialect (framing, transport) name that no record in the table has
     ├── StreamFailed     only from `Turn.raise_for_fault`
-    └── BadRecording     a recording that cannot be read
+    ├── BadRecording     a recording that cannot be read
+    └── BadSnapshot      a snapshot of a parser that cannot be read
 
 No message and no repr holds argument text.
 """
 
 from __future__ import annotations
 
-__all__ = ["BadRecording", "StreamClosed", "StreamFailed", "UnknownDialect", "WholecallError"]
+__all__ = ["BadRecording", "BadSnapshot", "StreamClosed", "StreamFailed", "UnknownDialect", "WholecallError"]
 
 
 class WholecallError(Exception):
@@ -44,3 +45,7 @@ class StreamFailed(WholecallError):
 
 class BadRecording(WholecallError):
     """A recording file that cannot be read; the message names the file and the position."""
+
+
+class BadSnapshot(WholecallError, ValueError):
+    """A snapshot that `ToolCallParser.restore` cannot read; the message says why, and quotes nothing of it."""

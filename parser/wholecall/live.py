@@ -52,6 +52,30 @@ class LiveArguments:
         """Whether only single strings are followed."""
         return self._watch is not None
 
+    @property
+    def watch(self) -> dict[str, Union[str, Path]] | None:
+        """The strings that are followed, None if everything is."""
+        if self._watch is None:
+            return None
+        return {tool: path if isinstance(path, str) else tuple(path) for tool, path in self._watch.items()}
+
+    def resets(self) -> dict[Key, int]:
+        """Return the calls that are followed, and how often their texts were replaced."""
+        return {key: reader.resets for key, reader in self._readers.items()}
+
+    def follow(self, started: ToolCallStarted, text: str, resets: int) -> None:
+        """Go on following a call of which this text has been shown.
+
+        Raises:
+            ValueError: this is no call to follow.
+        """
+        self._start(started)
+        reader = self._readers.get((started.turn, started.choice, started.index))
+        if reader is None:
+            raise ValueError("a call that nobody watches is followed")
+        reader.feed(text)
+        reader.resets = resets
+
     def after(self, take: Callable[[], list[Event[Any]]]) -> Callable[[], list[Event[Any]]]:
         """Return what takes events as `take` does, with their progress."""
         return lambda: self.told(take())

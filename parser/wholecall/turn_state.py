@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from wholecall.budget import Budget
 from wholecall.endings import turn_finished
@@ -43,17 +43,36 @@ class TurnState:
         finished: the last event of each choice; empty until the turn is over.
     """
 
+    DERIVED: ClassVar = frozenset({"budget"})
+
+    number: int
+    id: str | None
+    model: str | None
+    dialect: str
+    choices: dict[int, Choice]
+    usage: dict[str, Any]
+    faults: list[StreamFault]
+    left_over: bool
+    finished: dict[int, TurnFinished]
+
     def __init__(self, number: int, opened: TurnOpened, dialect: str, limits: Limits) -> None:
         self.number = number
         self.id = opened.id
         self.model = opened.model
         self.dialect = dialect
         self.budget = Budget(limits)
-        self.choices: dict[int, Choice] = {}
-        self.usage: dict[str, Any] = {}
-        self.faults: list[StreamFault] = []
+        self.choices = {}
+        self.usage = {}
+        self.faults = []
         self.left_over = False
-        self.finished: dict[int, TurnFinished] = {}
+        self.finished = {}
+
+    def remade(self) -> None:
+        """Let the choices share a budget, in which their calls are counted; snapshots do not hold it."""
+        for choice in self.choices.values():
+            choice.budget = self.budget
+            for call in choice.calls:
+                self.budget.charge(call)
 
     def finish(self) -> None:
         """Say the last word on each choice."""

@@ -64,10 +64,14 @@ class CopilotTranslator(ViewTranslator):
 
     decoder = DECODER
 
+    _turns: Turns
+    _where: dict[str | None, Turn]
+    _asked: dict[str | None, str | None]
+
     def __init__(self) -> None:
         self._turns = Turns()
-        self._where: dict[str | None, Turn] = {}  # the turns of calls, by their ids
-        self._asked: dict[str | None, str | None] = {}  # calls that wait for a permission, by its request
+        self._where = {}  # the turns of calls, by their ids
+        self._asked = {}  # calls that wait for a permission, by its request
         self._events: dict[str | None, Callable[[str | None, Data], list[Delta]]] = {
             "assistant.tool_call_delta": self._piece,
             "assistant.message_delta": self._text,
