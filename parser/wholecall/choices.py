@@ -122,7 +122,13 @@ class Choice:
             ValueError: it is not.
         """
         claimants = [call for by in (self.by_index, self.by_id) for calls in by.values() for call in calls]
-        named = [*self.slots.values(), *claimants, *(call for call, _ in self.waiting), self.held, self.overflow]
+        named = [
+            *self.slots.values(),
+            *claimants,
+            *(call for call, _ in self.waiting),
+            self.held,
+            self.overflow,
+        ]
         known = {None, *self.calls}
         if not known.issuperset(named) or any(call.inside not in known for call in self.calls):
             raise ValueError("a call is not among its calls")

@@ -9,7 +9,7 @@ costs less. What they tell is put behind the event that caused it. A parser with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from wholecall.events import (
     ArgumentsDelta,
@@ -24,6 +24,9 @@ from wholecall.events import (
 )
 from wholecall.limits import Limits
 from wholecall.progress import PartialArguments, Path, ProgressScanner, StringDelta, StringWatcher
+
+if TYPE_CHECKING:
+    from wholecall.calls import Call
 
 __all__ = ["LiveArguments", "Watch"]
 
@@ -63,18 +66,17 @@ class LiveArguments:
         """Return the calls that are followed, and how often their texts were replaced."""
         return {key: reader.resets for key, reader in self._readers.items()}
 
-    def follow(self, started: ToolCallStarted, text: str, resets: int) -> None:
-        """Go on following a call of which this text has been shown.
-
-        Raises:
-            ValueError: this is no call to follow.
-        """
-        self._start(started)
-        reader = self._readers.get((started.turn, started.choice, started.index))
+    def follow(self, call: Call, resets: int) -> bool:
+        """Go on following an open call of a snapshot, all of whose text has been shown; False if nobody does."""
+        key = call.turn, call.choice, call.number
+        if call.public_name is not None:
+            self._start(ToolCallStarted(*key, call.id, call.public_name, call.kind))
+        reader = self._readers.get(key)
         if reader is None:
-            raise ValueError("a call that nobody watches is followed")
-        reader.feed(text)
+            return False
+        reader.feed(call.tail(call.size)[: call.shown])
         reader.resets = resets
+        return True
 
     def after(self, take: Callable[[], list[Event[Any]]]) -> Callable[[], list[Event[Any]]]:
         """Return what takes events as `take` does, with their progress."""

@@ -8,7 +8,7 @@ does I/O, and nothing that comes from the wire raises.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypedDict, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 import msgspec
 
@@ -19,7 +19,7 @@ from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, named
 from wholecall.door import BytesLike, checked
 from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect
-from wholecall.events import ArgsT, Event, ToolCallStarted
+from wholecall.events import ArgsT, Event
 from wholecall.framing import FRAMINGS, Frame, Framing, name_of, sniff
 from wholecall.limits import Limits
 from wholecall.live import LiveArguments
@@ -34,24 +34,15 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
-    from wholecall.events import ArgumentsDelta, ArgumentsProgress
+    from wholecall.events import ArgumentsDelta, ArgumentsProgress, ToolCallStarted
     from wholecall.live import Watch
+    from wholecall.options import ParserOptions
     from wholecall.progress import PartialArguments
     from wholecall.tools import AnyTools, TypedTools
 
-__all__ = ["ParserOptions", "ToolCallParser", "detect"]
+__all__ = ["ToolCallParser"]
 
 _LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
-
-
-class ParserOptions(TypedDict, total=False):
-    """The options of `ToolCallParser` that the shells hand on."""
-
-    live: bool
-    watch: Watch | None
-    framing: str | None
-    policy: Policy
-    limits: Limits
 
 
 class ToolCallParser(Generic[ArgsT]):
@@ -274,14 +265,11 @@ class ToolCallParser(Generic[ArgsT]):
         return self._told()
 
     def snapshot(self) -> bytes:
-        """Return all that the parser knows as bytes, between any two feeds; the parser goes on unchanged.
+        """Return all that the parser knows as bytes (MessagePack), between any two feeds; nothing changes in it.
 
-        A parser that is restored from them goes on in its stead, in another process of the same version too:
-        same events, same turns. They hold what `turns` hold and what the stream has left open, in MessagePack;
-        after `forget` they are small. Policy, limits, `live` and `watch` travel with them, tools do not.
-
-        They hold what the model said, and who can change them can change what a tool is called with: keep them
-        as you keep a session.
+        What `restore` makes of them goes on like this parser, in another process too: same events, same turns.
+        Options travel with them, tools do not. They hold what `turns` hold, and less after `forget`. Keep them as
+        you keep a session: who can change them can change what a tool is called with.
 
         Raises:
             TypeError: a registered dialect has state that it does not annotate; the message names it.
@@ -310,35 +298,21 @@ class ToolCallParser(Generic[ArgsT]):
     def restore(cls, data: BytesLike, *, tools: AnyTools) -> ToolCallParser[Any]: ...
     @classmethod
     def restore(cls, data: BytesLike, *, tools: Any = None) -> ToolCallParser[Any]:
-        """Return a parser that goes on where the one whose snapshot this is stood.
+        """Return a parser that goes on where the one stood whose snapshot this is.
 
         Args:
             data: what `snapshot` returned.
-            tools: those that the parser had, which a snapshot does not hold; they are compared by their names.
-                Calls that were held against them are held against them once more, for their `value`.
+            tools: those that the parser had; compared by their names, and asked once more for the `value` of
+                calls that they took.
 
         Raises:
-            BadSnapshot: it is no snapshot, it is damaged or forged, of another version, of a dialect that is
-                not registered here, or of a parser with other tools.
+            BadSnapshot: it is none, damaged, forged, of another version, of an unknown dialect or other tools.
             TypeError, ValueError, ImportError: `data` is no bytes, or `tools` describes no tools.
         """
         held = snapshots.opened(data)
-        made = held.made
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
-        made.check_tools(known)
-        try:
-            parser: ToolCallParser[Any] = cls(
-                made.dialect or "auto",
-                tools=known,
-                live=made.live,
-                watch=made.watch,
-                framing=made.framing,
-                policy=made.policy,
-                limits=made.limits,
-            )
-        except UnknownDialect as error:
-            raise BadSnapshot(f"the snapshot's stream cannot be read here: {error}") from None
-        parser._resume(held)  # noqa: SLF001 - its own
+        parser = cls(tools=cast("AnyTools", known), **held.made.options(known))
+        parser._resume(held)
         return parser
 
     def _resume(self, held: snapshots.Held) -> None:
@@ -346,10 +320,8 @@ class ToolCallParser(Generic[ArgsT]):
         snapshots.fill(self, held, self._tools, self._assembler.makers())
         for key, resets in held.made.resets.items():
             call = self._assembler.call(*key)
-            if self._live is None or call is None or call.public_name is None:
-                raise BadSnapshot("a call is followed that is not open")
-            started = ToolCallStarted(*key, call.id, call.public_name, call.kind)
-            self._live.follow(started, call.tail(call.size)[: call.shown], resets)
+            if self._live is None or call is None or not self._live.follow(call, resets):
+                raise BadSnapshot("a call is followed live that is not open")
 
     # Framing.
 
@@ -419,20 +391,6 @@ class ToolCallParser(Generic[ArgsT]):
             self._translator = dialect.start()
             for waiting in self._undecided.give():
                 self._frame(waiting)
-
-
-def detect(data: BytesLike) -> str | None:
-    """Return the name of the dialect of a stream that begins with these bytes, or of a whole response.
-
-    None if no frame among them is decisive: more bytes may tell, or no dialect knows the stream.
-
-    Raises:
-        TypeError: `data` is no bytes; encode text with `.encode()`.
-    """
-    parser = ToolCallParser()
-    parser.feed(data)
-    parser.close()
-    return parser.dialect
 
 
 def _without_hole(delta: Delta) -> Delta:

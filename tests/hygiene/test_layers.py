@@ -33,7 +33,7 @@ LAYERS = (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
-    ("door", "objects", "stream"),
+    ("door", "objects", "undecided", "snapshots", "options", "stream", "detection"),
     (
         *("pieces", "call_watch", "timeline"),
         *(

@@ -23,6 +23,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, Union, get_args, get_origin
 
@@ -117,17 +118,32 @@ def _expected(data: Any, wanted: type, what: str) -> Any:
     return data
 
 
+def _scalar(wanted: type | None, packed: Callable[[Any], Any], read: Callable[[Any], Any]) -> Codec:
+    def pack(value: Any, _: Numbers) -> Any:
+        return packed(value if wanted is None else _checked(value, wanted))
+
+    def read_any(data: Any, _: Objects) -> Any:
+        return read(data)
+
+    return Codec(pack, read_any)
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+_BYTES = partial(_expected, wanted=bytes, what="bytes")
+_NOTHING = partial(_expected, wanted=type(None), what="nothing")
+_BOOL = partial(_expected, wanted=bool, what="true or false")
 _SCALARS: dict[Any, Codec] = {
-    str: Codec(lambda v, _: packed_text(_checked(v, str)), lambda d, _: read_text(d)),
-    int: Codec(lambda v, _: packed_number(_checked(v, int)), lambda d, _: read_number(d)),
-    bool: Codec(lambda v, _: _checked(v, bool), lambda d, _: _expected(d, bool, "true or false")),
-    bytes: Codec(lambda v, _: _checked(v, bytes), lambda d, _: _expected(d, bytes, "bytes")),
-    bytearray: Codec(
-        lambda v, _: bytes(_checked(v, bytearray)), lambda d, _: bytearray(_expected(d, bytes, "bytes"))
-    ),
-    type(None): Codec(lambda v, _: _checked(v, type(None)), lambda d, _: _expected(d, type(None), "nothing")),
-    Any: Codec(lambda v, _: packed_value(v), lambda d, _: read_value(d)),
-    object: Codec(lambda v, _: packed_value(v), lambda d, _: read_value(d)),
+    str: _scalar(str, packed_text, read_text),
+    int: _scalar(int, packed_number, read_number),
+    bool: _scalar(bool, _itself, _BOOL),
+    bytes: _scalar(bytes, _itself, _BYTES),
+    bytearray: _scalar(bytearray, bytes, lambda data: bytearray(_BYTES(data))),
+    type(None): _scalar(type(None), _itself, _NOTHING),
+    Any: _scalar(None, packed_value, read_value),
+    object: _scalar(None, packed_value, read_value),
 }
 
 
@@ -240,23 +256,17 @@ def _union(kind: Any) -> Codec:
 
 
 def _first(of: list[Codec], data: Any, objects: Objects) -> Any:
-    """Read what one of the codecs takes."""
+    """Read what the first of the codecs takes that takes it."""
     for codec in of[:-1]:
-        try:
+        with suppress(Odd):
             return codec.read(data, objects)
-        except Odd:
-            continue
     return of[-1].read(data, objects)
 
 
 def _annotated(kind: Any) -> Codec:
     of, meta = get_args(kind)
     if isinstance(meta, type):
-        leaf = _reference(meta)
-        return Codec(
-            lambda v, numbers: packed_value(v, lambda item: leaf.pack(item, numbers)),
-            lambda d, objects: read_value(d, lambda item: leaf.read(item, objects)),
-        )
+        return _tree(meta)
     codec, least = codec_of(of), meta.ge
 
     def read(data: Any, objects: Objects) -> Any:
@@ -268,13 +278,28 @@ def _annotated(kind: Any) -> Codec:
     return Codec(codec.pack, read)
 
 
+def _tree(cls: type) -> Codec:
+    leaf = _reference(cls)
+
+    def pack(value: Any, numbers: Numbers) -> Any:
+        return packed_value(value, lambda item: leaf.pack(item, numbers))
+
+    def read(data: Any, objects: Objects) -> Any:
+        return read_value(data, lambda item: leaf.read(item, objects))
+
+    return Codec(pack, read)
+
+
 def _reference(cls: type) -> Codec:
     abstract = is_abstract(cls)
 
     def pack(value: Any, numbers: Numbers) -> Any:
         return numbers.number_of(value if abstract else _checked(value, cls))
 
-    return Codec(pack, lambda data, objects: objects.object_at(_expected(data, int, "an object"), cls))
+    def read(data: Any, objects: Objects) -> Any:
+        return objects.object_at(_expected(data, int, "an object"), cls)
+
+    return Codec(pack, read)
 
 
 def _struct(cls: Any) -> Codec:
@@ -297,11 +322,16 @@ def _struct(cls: Any) -> Codec:
     return Codec(pack, read)
 
 
+def _is_typed(value: Any) -> bool:
+    return value is not msgspec.UNSET
+
+
+def _to_be_typed(data: Any) -> Any:
+    return True if _BOOL(data) else msgspec.UNSET
+
+
 # What a tool's type made of a call is nobody's to pack: only whether there is any.
-_TYPED = Codec(
-    lambda value, _: value is not msgspec.UNSET,
-    lambda data, _: True if _expected(data, bool, "true or false") else msgspec.UNSET,
-)
+_TYPED = _scalar(None, _is_typed, _to_be_typed)
 
 _MAKERS: dict[Any, Callable[[Any], Codec]] = {
     list: partial(_array, list),

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from wholecall.snapshots.codecs import is_abstract
-from wholecall.snapshots.shapes import check_kept, derived_of, fields_of
+from wholecall.snapshots.shapes import Field, check_kept, derived_of, fields_of
 from wholecall.snapshots.values import Odd
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ def packed_objects(root: object) -> Rows:
     return _Packing(root).rows()
 
 
-def read_objects(rows: Rows, root: object, makers: Mapping[type, Callable[[], Any]], typed: Typed) -> list[Any]:
+def read_objects(
+    rows: Rows, root: object, makers: Mapping[type, Callable[[], Any]], typed: Typed
+) -> list[Any]:
     """Fill an object, and make all that it holds; return these objects.
 
     Args:
@@ -62,15 +64,17 @@ class _Packing:
     def rows(self) -> Rows:
         return [self._row(value) for value in self._objects]  # which grow
 
-    def _row(self, value: object) -> list[Any]:
+    def _row(self, value: Any) -> list[Any]:
         check_kept(value)
-        row = []
-        for name, codec in fields_of(type(value)):
-            try:
-                row.append(codec.pack(getattr(value, name), self))
-            except TypeError as error:
-                raise TypeError(f"a snapshot cannot hold {type(value).__qualname__}.{name}: {error}") from None
-        return row
+        cls: type = type(value)
+        return [self._packed(value, field) for field in fields_of(cls)]
+
+    def _packed(self, value: Any, field: Field) -> Any:
+        try:
+            return field.codec.pack(getattr(value, field.name), self)
+        except TypeError as error:
+            place = f"{type(value).__qualname__}.{field.name}"
+            raise TypeError(f"a snapshot cannot hold {place}: {error}") from None
 
     def number_of(self, value: Any) -> int:
         number = self._numbers.setdefault(id(value), len(self._objects))
@@ -100,8 +104,9 @@ class _Reading:
             _remake(value)
         return self._objects
 
-    def _fill(self, value: object, row: Any) -> None:
-        fields = fields_of(type(value))
+    def _fill(self, value: Any, row: Any) -> None:
+        cls: type = type(value)
+        fields = fields_of(cls)
         if type(row) is not list or len(row) != len(fields):
             raise Odd(f"the row of a {type(value).__qualname__} is too short or too long")
         for (name, codec), data in zip(fields, row, strict=True):
@@ -125,7 +130,7 @@ class _Reading:
         make = self._makers.get(cls)
         if make is not None:
             return make()
-        return cls() if derived_of(cls) else cls.__new__(cls)
+        return cls() if derived_of(cls) else object.__new__(cls)
 
 
 def _remake(value: Any) -> None:

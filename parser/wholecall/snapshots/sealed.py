@@ -18,9 +18,11 @@ from zlib import crc32
 import msgspec
 
 from wholecall.arguments import accept, read_arguments
+from wholecall.dialects.table import DIALECTS, named
 from wholecall.door import BytesLike, checked
-from wholecall.errors import BadSnapshot
+from wholecall.errors import BadSnapshot, UnknownDialect
 from wholecall.events import ToolCall
+from wholecall.framing import FRAMINGS
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.progress import Path
@@ -56,11 +58,12 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[str, ...] | None
     resets: dict[tuple[int, int, int], int]
 
-    def check_tools(self, tools: Tools[Any] | None) -> None:
-        """See that the tools are those that the snapshot was taken with, by their names.
+    def options(self, tools: Tools[Any] | None) -> dict[str, Any]:
+        """Return the options of a parser that is made so, but for its tools, which are given.
 
         Raises:
-            BadSnapshot: they are others.
+            BadSnapshot: they are not the tools that the snapshot was taken with, by their names; or the dialect
+                or the framing is not known here.
         """
         given = None if tools is None else tuple(sorted(tools))
         if given != self.tools:
@@ -68,6 +71,17 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
                 f"the snapshot was taken with {_listed(self.tools)}, and {_listed(given)} given; "
                 "restore it with the `tools` that its parser had"
             )
+        try:
+            named(self.dialect or DIALECTS[0].name)
+        except UnknownDialect as error:
+            raise BadSnapshot(f"the stream's dialect must be registered here as well: {error}") from None
+        if self.framing not in (None, *FRAMINGS) or (self.watch and () in self.watch.values()):
+            raise BadSnapshot("the snapshot has options that no parser has")
+        return {
+            "dialect": self.dialect or "auto",
+            "framing": self.framing,
+            **{name: getattr(self, name) for name in ("live", "watch", "policy", "limits")},
+        }
 
 
 _MADE = codec_of(Made)

@@ -11,12 +11,17 @@ import inspect
 import sys
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin
+from typing import Any, ClassVar, Final, Literal, NamedTuple, get_args, get_origin
 from zlib import crc32
 
-from wholecall import assembler, calls, choices, deltas, events, turn_state, vocabulary
-from wholecall.framing import Frame, Framing
+from wholecall.calls import Call
+from wholecall.choices import Choice
+from wholecall.deltas import Index, ReasoningFragment
+from wholecall.events import Event, StreamFault, TurnFinished
+from wholecall.framing import Frame
 from wholecall.snapshots.codecs import Codec, codec_of, is_abstract
+from wholecall.turn_state import TurnState
+from wholecall.vocabulary import Anomaly, DropReason, Flag, Kind, TurnReason
 
 __all__ = ["Field", "check_kept", "derived_of", "fields_of", "fingerprint"]
 
@@ -28,12 +33,24 @@ class Field(NamedTuple):
     codec: Codec
 
 
-# The names that the annotations of the core use and its modules import for type checkers only.
-_NAMES: dict[str, Any] = {
-    name: getattr(module, name)
-    for module in (vocabulary, deltas, events, calls, choices, turn_state, assembler)
-    for name in module.__all__
-} | {"Frame": Frame}
+# What the annotations of the core name, and its modules import for type checkers only.
+_NAMES: Final[dict[str, Any]] = {
+    "Any": Any,
+    "Anomaly": Anomaly,
+    "Call": Call,
+    "Choice": Choice,
+    "DropReason": DropReason,
+    "Event": Event,
+    "Flag": Flag,
+    "Frame": Frame,
+    "Index": Index,
+    "Kind": Kind,
+    "ReasoningFragment": ReasoningFragment,
+    "StreamFault": StreamFault,
+    "TurnFinished": TurnFinished,
+    "TurnReason": TurnReason,
+    "TurnState": TurnState,
+}
 
 
 @cache
@@ -66,13 +83,13 @@ def fields_of(cls: type) -> tuple[Field, ...]:
     return tuple(Field(name, codec_of(kind)) for name, kind in annotations_of(cls).items())
 
 
-def check_kept(value: object) -> None:
+def check_kept(value: Any) -> None:
     """See that the class of an object names all of its attributes.
 
     Raises:
         TypeError: there is an attribute that is neither annotated nor derived.
     """
-    cls = type(value)
+    cls: type = type(value)
     slots = {name for base in cls.__mro__ for name in vars(base).get("__slots__", ())}
     unknown = {*getattr(value, "__dict__", ()), *slots} - _named(cls)
     if unknown:
@@ -85,7 +102,6 @@ def check_kept(value: object) -> None:
 @cache
 def _named(cls: type) -> frozenset[str]:
     return frozenset(annotations_of(cls)) | derived_of(cls)
-
 
 
 def fingerprint(root: object) -> int:

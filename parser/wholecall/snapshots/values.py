@@ -72,7 +72,7 @@ def read_number(data: object) -> int:
     """
     if type(data) is int:
         return data
-    if type(data) is not Ext or data.code != _NUMBER or len(data.data) > _LONGEST_NUMBER:
+    if type(data) is not Ext or data.code != _NUMBER or len(bytes(data.data)) > _LONGEST_NUMBER:
         raise Odd("an integer was expected")
     return int.from_bytes(data.data, "big", signed=True)
 
