@@ -116,10 +116,10 @@ class Assembler:
         self._choices = self._turn.choices if self._turn is not None else {}
 
     def call(self, turn: int, choice: int, number: int) -> Call | None:
-        """Return the open call of this number, None if there is none."""
+        """Return the call of this number, None if there is none."""
         choices = self.turns[turn].choices if 0 <= turn < len(self.turns) else {}
         calls = choices[choice].calls if choice in choices else []
-        return next((call for call in calls if call.number == number and call.phase != "ended"), None)
+        return next((call for call in calls if call.number == number), None)
 
     def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""

@@ -60,7 +60,7 @@ class Call:
         closed, cut: the wire ended this call; and called it incomplete.
         refusal: why it cannot be emitted, whatever its text says.
         reading: a text and what it says, kept for the next restatement (see `slots`).
-        shown: characters of the fragments before it was cut to a sample, None if it was not.
+        shown: characters of the fragments that were shown, None for all of them.
         room: characters that the hot path may append before the sizes are counted (see `budget`).
     """
 
@@ -380,6 +380,7 @@ class Call:
     def flush(self) -> None:
         """Keep a surrogate whose other half never came: the text has ended."""
         if self._surrogate:
+            self.shown = self.size
             self.append(self._surrogate)
             self._surrogate = ""
 

@@ -67,7 +67,7 @@ class LiveArguments:
         return {key: reader.resets for key, reader in self._readers.items()}
 
     def follow(self, call: Call, resets: int) -> bool:
-        """Go on following an open call of a snapshot, all of whose text has been shown; False if nobody does."""
+        """Go on following a call of a snapshot, whose text has been shown; False if nobody does."""
         key = call.turn, call.choice, call.number
         if call.public_name is not None:
             self._start(ToolCallStarted(*key, call.id, call.public_name, call.kind))

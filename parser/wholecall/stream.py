@@ -321,7 +321,7 @@ class ToolCallParser(Generic[ArgsT]):
         for key, resets in held.made.resets.items():
             call = self._assembler.call(*key)
             if self._live is None or call is None or not self._live.follow(call, resets):
-                raise BadSnapshot("a call is followed live that is not open")
+                raise BadSnapshot("a call is followed live that nobody watches")
 
     # Framing.
 

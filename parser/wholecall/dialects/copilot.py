@@ -200,6 +200,15 @@ class CopilotTranslator(ViewTranslator):
         self._place(id_label(data.tool_call_id), turn)
         return deltas
 
+    def remade(self) -> None:
+        """See that each turn knows its calls, in a snapshot that anybody may have written.
+
+        Raises:
+            ValueError: one does not.
+        """
+        if not all(turn.calls.has(id_) for id_, turn in self._where.items()):
+            raise ValueError("a call is not among those of its turn")
+
     def _start(self, agent: str | None, data: Data) -> list[Delta]:
         return self._told(agent, data, Calls.start)
 

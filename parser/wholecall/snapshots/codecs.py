@@ -266,7 +266,7 @@ def _first(of: list[Codec], data: Any, objects: Objects) -> Any:
 def _annotated(kind: Any) -> Codec:
     of, meta = get_args(kind)
     if isinstance(meta, type):
-        return _tree(meta)
+        return _tree(get_origin(of), meta)
     codec, least = codec_of(of), meta.ge
 
     def read(data: Any, objects: Objects) -> Any:
@@ -278,14 +278,17 @@ def _annotated(kind: Any) -> Codec:
     return Codec(codec.pack, read)
 
 
-def _tree(cls: type) -> Codec:
+def _tree(root: type | None, cls: type) -> Codec:
     leaf = _reference(cls)
 
     def pack(value: Any, numbers: Numbers) -> Any:
         return packed_value(value, lambda item: leaf.pack(item, numbers))
 
     def read(data: Any, objects: Objects) -> Any:
-        return read_value(data, lambda item: leaf.read(item, objects))
+        value = read_value(data, lambda item: leaf.read(item, objects))
+        if type(value) is not root:
+            raise Odd("a tree has another root")
+        return value
 
     return Codec(pack, read)
 
