@@ -109,6 +109,7 @@ class Assembler:
             TurnState: lambda: TurnState(0, TurnOpened(None), self.dialect, limits),
             Choice: lambda: Choice(0, 0, self._out, Budget(limits), self._policy, limits, self._tools),
             Call: lambda: Call(0, 0, "function"),
+            Budget: lambda: Budget(limits),
         }
 
     def remade(self) -> None:

@@ -64,12 +64,7 @@ class Call:
         room: characters that the hot path may append before the sizes are counted (see `budget`).
     """
 
-    DERIVED: ClassVar = frozenset(
-        {
-            *("append", "heated", "reading", "length", "bytes", "charged", "granted", "room"),
-            *("_counted", "_scan", "_scanned", "_other_size"),
-        }
-    )
+    DERIVED: ClassVar = frozenset({"append", "reading", "_scan", "_scanned", "_other_size"})
 
     turn: int
     choice: int
@@ -77,6 +72,7 @@ class Call:
     slotted: bool
     aliases: list[str]
     indices: set[Index]
+    heated: set[Index]
     flags: set[Flag]
     _parts: list[str]
     _other_reading: list[str]
@@ -106,8 +102,12 @@ class Call:
     rank: int = 0
     charged_whole: int = 0
     shown: int | None = None
-    length = bytes = charged = granted = room = 0
-    _counted = 0  # parts whose size is in `length` and `bytes`
+    length: int = 0
+    bytes: int = 0
+    charged: int = 0
+    granted: int = 0
+    room: int = 0
+    _counted: int = 0  # parts whose size is in `length` and `bytes`
     _scan: Scan | None = None
     _scanned = 0  # parts that the scan has seen
     _surrogate: str = ""
@@ -120,7 +120,7 @@ class Call:
         self.slotted = slotted
         self.aliases = []
         self.indices = set()
-        self.heated: set[Index] = set()  # where its fragments may take the hot path
+        self.heated = set()  # where its fragments may take the hot path
         self.flags = set()
         self._parts = []
         self.append = self._parts.append  # the hot path's only call; `_parts` keeps its identity for it
@@ -183,13 +183,9 @@ class Call:
             raise ValueError("it has a name and a text, and did not begin")
         if not (self._surrogate == "" or "\ud800" <= self._surrogate <= "\udbff"):
             raise ValueError("half of a character is none")
-        if not (self.full or all(parts)):
-            raise ValueError("a piece of its text is empty")
+        if not (self.full or all(parts)) or not 0 <= self._counted <= len(parts):
+            raise ValueError("a piece of its text is empty, or not there")
         self.append = parts.append
-        self._counted = len(parts)
-        text = "".join(parts)
-        self.length = len(text)
-        self.bytes = self.charged = utf8_size(text)
         self._other_size = sum(map(len, self._other_reading))
 
     @property
@@ -321,7 +317,7 @@ class Call:
         before = self.text
         if self.complete:
             return self._after_complete(before, text)
-        if not (before[0] == "{" and text.startswith(before)):
+        if not (before[:1] == "{" and text.startswith(before)):
             return self._appended(text)
         if not self.snapshots and self._may_hold_itself(before):
             self._other_reading, self._other_size = [text], len(text)

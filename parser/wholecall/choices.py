@@ -46,16 +46,19 @@ class Choice:
         reason: why the choice ended, None while no reason is known.
     """
 
-    DERIVED: ClassVar = frozenset({"out", "budget", "policy", "limits", "tools", "hot", "hot_slots"})
+    DERIVED: ClassVar = frozenset({"out", "policy", "limits", "tools"})
 
     turn: int
     number: int
+    budget: Budget
     calls: list[Call]
     by_index: dict[Index, list[Call]]
     by_id: dict[str, list[Call]]
     slots: dict[Index, Call]
     muddled: bool
     left_over: bool
+    hot: dict[Index | None, Call]
+    hot_slots: dict[Index | None, Call]
     overflow: Call | None
     n_overflow: int
     n_numbered: int
@@ -96,8 +99,8 @@ class Choice:
         self.by_id = {}
         self.slots = {}
         self.muddled = self.left_over = False
-        self.hot: dict[Index | None, Call] = {}
-        self.hot_slots: dict[Index | None, Call] = {}
+        self.hot = {}
+        self.hot_slots = {}
         self.overflow = None
         self.n_overflow = self.n_numbered = 0
         self.held = None
@@ -132,6 +135,11 @@ class Choice:
         known = {None, *self.calls}
         if not known.issuperset(named) or any(call.inside not in known for call in self.calls):
             raise ValueError("a call is not among its calls")
+        hot = [*self.hot.items(), *self.hot_slots.items()]
+        if any(
+            call.phase != "streaming" or call not in known or index not in call.heated for index, call in hot
+        ):
+            raise ValueError("a call is hot that did not begin")
         if any(not call.indices <= self.by_index.keys() for call in self.calls):
             raise ValueError("a call has an index that nothing knows")
         if not all(self.reasoning) or any(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from wholecall.budget import Budget
 from wholecall.endings import turn_finished
@@ -43,12 +43,11 @@ class TurnState:
         finished: the last event of each choice; empty until the turn is over.
     """
 
-    DERIVED: ClassVar = frozenset({"budget"})
-
     number: int
     id: str | None
     model: str | None
     dialect: str
+    budget: Budget
     choices: dict[int, Choice]
     usage: dict[str, Any]
     faults: list[StreamFault]
@@ -66,13 +65,6 @@ class TurnState:
         self.faults = []
         self.left_over = False
         self.finished = {}
-
-    def remade(self) -> None:
-        """Let the choices share a budget, in which their calls are counted; snapshots do not hold it."""
-        for choice in self.choices.values():
-            choice.budget = self.budget
-            for call in choice.calls:
-                self.budget.charge(call)
 
     def finish(self) -> None:
         """Say the last word on each choice."""

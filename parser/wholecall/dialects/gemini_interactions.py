@@ -211,6 +211,15 @@ class GeminiInteractionsTranslator(ViewTranslator):
             return [CallSeen(0, index, None, None, None, self._kinds[index], extra=extra)]
         return piece(index, delta)
 
+    def remade(self) -> None:
+        """See that the kinds of open calls are known, in a snapshot that anybody may have written.
+
+        Raises:
+            ValueError: one is not.
+        """
+        if not self._open.ids.keys() <= self._kinds.keys():
+            raise ValueError("a call has no kind")
+
     def _arguments(self, index: Index | None, delta: Step) -> list[Delta]:
         text = wire_text(delta.arguments)
         if kind_of(delta) is None and (index in self._others or not (text or index in self._open.ids)):

@@ -92,11 +92,11 @@ def codec_of(kind: Any) -> Codec:
     origin = type(None) if kind is None else get_origin(kind) or kind
     if origin in _SCALARS:
         return _SCALARS[origin]
-    if origin in _MAKERS:
+    if origin in _MAKERS and origin is not kind:
         return _MAKERS[origin](kind)
     if isinstance(origin, type) and issubclass(origin, msgspec.Struct):
         return _struct(origin)
-    if isinstance(origin, type) and origin.__module__ != "builtins":
+    if isinstance(origin, type) and origin.__module__ not in _BUILTIN:
         return _reference(origin)
     raise TypeError(f"a snapshot cannot hold what is annotated as {kind}")
 
@@ -336,6 +336,7 @@ def _to_be_typed(data: Any) -> Any:
 # What a tool's type made of a call is nobody's to pack: only whether there is any.
 _TYPED = _scalar(None, _is_typed, _to_be_typed)
 
+_BUILTIN = frozenset({"builtins", "collections.abc"})
 _MAKERS: dict[Any, Callable[[Any], Codec]] = {
     list: partial(_array, list),
     set: partial(_array, set),

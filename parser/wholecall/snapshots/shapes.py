@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, ClassVar, Final, Literal, NamedTuple, get_args, get_origin
 from zlib import crc32
 
+from wholecall.budget import Budget
 from wholecall.calls import Call
 from wholecall.choices import Choice
 from wholecall.deltas import Index, ReasoningFragment
@@ -37,6 +38,7 @@ class Field(NamedTuple):
 _NAMES: Final[dict[str, Any]] = {
     "Any": Any,
     "Anomaly": Anomaly,
+    "Budget": Budget,
     "Call": Call,
     "Choice": Choice,
     "DropReason": DropReason,
