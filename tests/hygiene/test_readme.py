@@ -45,7 +45,10 @@ def test_the_two_commands_are_there(command: str) -> None:
     "page",
     [
         "README.md",
-        *(f"docs/{name}.md" for name in ("dialects", "errors", "inspect", "recordings", "transcripts")),
+        *(
+            f"docs/{name}.md"
+            for name in ("dialects", "errors", "inspect", "recordings", "resume", "transcripts")
+        ),
     ],
 )
 def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
