@@ -1,8 +1,16 @@
 """Whole tool calls, or none: the bytes of any LLM stream to tool calls that are safe to execute."""
 
 from wholecall.arguments import Verdict, parse_arguments
+from wholecall.detection import detect
 from wholecall.dialects.table import Dialect, register
-from wholecall.errors import BadRecording, StreamClosed, StreamFailed, UnknownDialect, WholecallError
+from wholecall.errors import (
+    BadRecording,
+    BadSnapshot,
+    StreamClosed,
+    StreamFailed,
+    UnknownDialect,
+    WholecallError,
+)
 from wholecall.events import (
     ArgumentsDelta,
     ArgumentsProgress,
@@ -26,7 +34,7 @@ from wholecall.iterate import acollect, aevents, aturns, collect, events, turns
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.progress import PartialArguments
-from wholecall.stream import ToolCallParser, detect
+from wholecall.stream import ToolCallParser
 from wholecall.tools import Tool, Tools
 from wholecall.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.vocabulary import (
@@ -49,6 +57,7 @@ __all__ = [
     "ArgumentsReset",
     "AsyncWrappedStream",
     "BadRecording",
+    "BadSnapshot",
     "BuiltinKind",
     "BuiltinToolCall",
     "CustomToolCall",

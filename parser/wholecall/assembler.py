@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import re
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from wholecall.calls import PLACEHOLDER_SIZE
+from wholecall.budget import Budget
+from wholecall.calls import Call
 from wholecall.choices import Choice
 from wholecall.deltas import (
     CallCancelled,
@@ -39,6 +40,7 @@ from wholecall.deltas import (
 from wholecall.endings import CUT_REASONS
 from wholecall.events import ArgumentsDelta, StreamFault, TextDelta, ToolCallCancelled, TurnStarted
 from wholecall.facts import FACTS, judge_all, take_back
+from wholecall.placeholders import PLACEHOLDER_SIZE
 from wholecall.turn_state import TurnState
 from wholecall.turns import Turn
 
@@ -69,23 +71,34 @@ class Assembler:
         n_turns: how many there were.
     """
 
+    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_out", "_choices", "_turn_facts"})
+
+    dialect: str
+    turns: list[TurnState]
+    n_turns: int
+    failed: bool
+    _early_faults: list[StreamFault]
+    _early_usage: dict[str, Any]
+    _keys: dict[str, TurnState]
+    _turn: TurnState | None
+    _spoke: set[TurnState]
+    _since_hole: set[TurnState]
+    _over: dict[str, Choice]
+
     def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
         self.dialect = "unknown"
-        self.turns: list[TurnState] = []
-        self.n_turns = 0
+        self.turns, self.n_turns = [], 0
         self.failed = False
-        self._policy = policy
-        self._limits = limits
-        self._tools = tools
+        self._policy, self._limits, self._tools = policy, limits, tools
         self._out: list[Event[Any]] = []
-        self._early_faults: list[StreamFault] = []  # of frames before the first turn
-        self._early_usage: dict[str, Any] = {}  # that came before the first turn
-        self._keys: dict[str, TurnState] = {}
-        self._turn: TurnState | None = None
-        self._spoke: set[TurnState] = set()  # turns that may hold text
-        self._since_hole: set[TurnState] = set()  # turns in which calls may have opened since the last hole
+        self._early_faults = []  # of frames before the first turn
+        self._early_usage = {}  # that came before the first turn
+        self._keys = {}
+        self._turn = None
+        self._spoke = set()  # turns that may hold text
+        self._since_hole = set()  # turns in which calls may have opened since the last hole
         self._choices: dict[int, Choice] = {}  # those of the current turn
-        self._over: dict[str, Choice] = {}  # of finished turns, by the ids of their calls
+        self._over = {}  # of finished turns, by the ids of their calls
 
         self._turn_facts: dict[type, Callable[[Any], None]] = {
             TurnOpened: self._turn_opened,
@@ -94,6 +107,38 @@ class Assembler:
             CallCancelled: self._cancelled,
             WireFault: self._fault,
         }
+
+    def makers(self) -> dict[type, Callable[[], Any]]:
+        """Return how to make the objects of turns that a snapshot holds."""
+        limits = self._limits
+        return {
+            TurnState: lambda: TurnState(0, TurnOpened(None), self.dialect, limits),
+            Choice: lambda: Choice(0, 0, self._out, Budget(limits), self._policy, limits, self._tools),
+            Call: lambda: Call(0, 0, "function"),
+            Budget: lambda: Budget(limits),
+        }
+
+    def remade(self) -> None:
+        """Find the choices of the current turn; snapshots hold them once.
+
+        Raises:
+            ValueError: the turns are not the last ones, in their order.
+        """
+        if [turn.number for turn in self.turns] != list(range(self._n_gone, self.n_turns)):
+            raise ValueError("the turns are not the last ones")
+        self._choices = self._turn.choices if self._turn is not None else {}
+
+    @property
+    def _n_gone(self) -> int:
+        """How many turns were forgotten."""
+        return self.n_turns - len(self.turns)
+
+    def call(self, turn: int, choice: int, number: int) -> Call | None:
+        """Return the call of this number, None if there is none."""
+        place = turn - self._n_gone
+        choices = self.turns[place].choices if 0 <= place < len(self.turns) else {}
+        calls = choices[choice].calls if choice in choices else []
+        return next((call for call in calls if call.number == number), None)
 
     def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""
@@ -190,8 +235,7 @@ class Assembler:
 
     def snapshots(self, start: int = 0) -> tuple[Turn[Any], ...]:
         """Return the turns so far that are kept, from the one of this number on."""
-        n_gone = self.n_turns - len(self.turns)
-        return tuple(turn.view() for turn in self.turns[max(start - n_gone, 0) :])
+        return tuple(turn.view() for turn in self.turns[max(start - self._n_gone, 0) :])
 
     def forget(self) -> None:
         """Let go of what turns said so far."""

@@ -8,7 +8,7 @@ shrink to nothing and each fragment is counted, so a limit is met at the same by
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from wholecall.tokens import utf8_size
 
@@ -27,6 +27,11 @@ class Budget:
     """What the calls of one turn may still hold."""
 
     __slots__ = ("_holders", "_per_call", "_raw", "_reserved", "_total", "_used")
+    DERIVED: ClassVar = frozenset({"_per_call", "_raw", "_total"})
+
+    _used: int
+    _holders: dict[Call, int]
+    _reserved: int
 
     def __init__(self, limits: Limits) -> None:
         self._per_call = _UNBOUNDED if limits.max_arguments_bytes is None else limits.max_arguments_bytes
@@ -34,7 +39,7 @@ class Budget:
         self._total = _UNBOUNDED if total is None else total
         self._raw = _UNBOUNDED if limits.max_raw_bytes is None else limits.max_raw_bytes
         self._used = 0  # bytes counted, of all calls
-        self._holders: dict[Call, int] = {}  # calls with an open grant, and the bytes it may take
+        self._holders = {}  # calls with an open grant, and the bytes it may take
         self._reserved = 0  # the sum of those
 
     def admit(self, call: Call, text: str) -> bool:

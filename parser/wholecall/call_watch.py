@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Optional
 
 import msgspec
 
-from wholecall.calls import is_placeholder
+from wholecall.calls import Phase
 from wholecall.event_lines import discreet_repr
 from wholecall.events import (
     ArgumentsDelta,
@@ -31,6 +31,7 @@ from wholecall.events import (
     ToolCall,
     ToolCallDropped,
 )
+from wholecall.placeholders import is_placeholder
 from wholecall.vocabulary import Anomaly, DropReason, Flag, Kind
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CallChange", "CallWatch", "Outcome", "Phase"]
 
-Phase = Literal["pending", "streaming", "settled", "ended"]
 Outcome = Literal["exact", "normalised", "recovered", "empty", "whole", "dropped"]
 Key = tuple[int, int, int]
 

@@ -17,30 +17,22 @@ Free text of custom tools knows none of this: its fragments are always appended.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from wholecall.deltas import HYDRATION, OBJECT
 from wholecall.lexical import Scan
-from wholecall.tokens import utf8_size
+from wholecall.placeholders import PLACEHOLDER_SIZE, is_placeholder
+from wholecall.tokens import joined_surrogates, utf8_size
 
 if TYPE_CHECKING:
     from wholecall.deltas import Index
     from wholecall.vocabulary import DropReason, Flag, Kind
 
-__all__ = ["PLACEHOLDER_SIZE", "Call", "is_placeholder"]
+__all__ = ["Call", "Phase"]
 
-PLACEHOLDER_SIZE = 8  # a placeholder and some white space; longer texts are none
+Phase = Literal["pending", "streaming", "settled", "ended"]
+
 _LONGEST_BLANK = 1024  # characters
-_PLACEHOLDERS = frozenset({"{}", "null", "None"})
-
-
-def _joined(high: str, low: str) -> str:
-    return chr(0x10000 + ((ord(high) - 0xD800) << 10) + (ord(low) - 0xDC00))
-
-
-def is_placeholder(text: str) -> bool:
-    """Return whether the text is an empty object or a null, and nothing else."""
-    return len(text) <= PLACEHOLDER_SIZE and "".join(text.split()) in _PLACEHOLDERS
 
 
 class Call:
@@ -59,12 +51,26 @@ class Call:
         closed, cut: the wire ended this call; and called it incomplete.
         refusal: why it cannot be emitted, whatever its text says.
         reading: a text and what it says, kept for the next restatement (see `slots`).
+        shown: characters of the fragments that were shown, None for all of them.
         room: characters that the hot path may append before the sizes are counted (see `budget`).
     """
 
+    DERIVED: ClassVar = frozenset({"append", "reading", "_scan", "_scanned", "_other_size"})
+
+    turn: int
+    choice: int
+    kind: Kind
+    slotted: bool
+    aliases: list[str]
+    indices: set[Index]
+    heated: set[Index]
+    flags: set[Flag]
+    _parts: list[str]
+    _other_reading: list[str]
+
     # What a call starts with; only what is mutable is made per call.
-    number = -1
-    phase = "pending"
+    number: int = -1
+    phase: Phase = "pending"
     id: str | None = None
     name: str | None = None
     public_name: str | None = None
@@ -73,32 +79,42 @@ class Call:
     extra: dict[str, Any] | None = None
     inside: Call | None = None
     refusal: DropReason | None = None
-    detail = ""
+    detail: str = ""
     dropped: DropReason | None = None
-    hole = healed = phantom = closed = cut = full = snapshots = False
+    hole: bool = False
+    healed: bool = False
+    phantom: bool = False
+    closed: bool = False
+    cut: bool = False
+    full: bool = False
+    snapshots: bool = False
     restated: str | None = None
     reading: tuple[str, dict[str, Any] | None] | None = None
-    rank = 0
-    length = bytes = charged = charged_whole = granted = room = 0
-    n_slots = 0  # numbers of slots that it went by
-    _counted = 0  # parts whose size is in `length` and `bytes`
+    rank: int = 0
+    charged_whole: int = 0
+    n_slots: int = 0  # numbers of slots that it went by
+    shown: int | None = None
+    length: int = 0
+    bytes: int = 0
+    charged: int = 0
+    granted: int = 0
+    room: int = 0
+    _counted: int = 0  # parts whose size is in `length` and `bytes`
     _scan: Scan | None = None
     _scanned = 0  # parts that the scan has seen
-    _surrogate = ""
+    _surrogate: str = ""
     _other_size = 0
 
     def __init__(self, turn: int, choice: int, kind: Kind, *, slotted: bool = False) -> None:
-        self.turn = turn
-        self.choice = choice
-        self.kind: Kind = kind
-        self.slotted = slotted
-        self.aliases: list[str] = []
-        self.indices: set[Index] = set()
-        self.heated: set[Index] = set()  # where its fragments may take the hot path
-        self.flags: set[Flag] = set()
-        self._parts: list[str] = []
+        self.turn, self.choice = turn, choice
+        self.kind, self.slotted = kind, slotted
+        self.aliases = []
+        self.indices = set()
+        self.heated = set()  # where its fragments may take the hot path
+        self.flags = set()
+        self._parts = []
         self.append = self._parts.append  # the hot path's only call; `_parts` keeps its identity for it
-        self._other_reading: list[str] = []
+        self._other_reading = []
 
     def __repr__(self) -> str:
         return f"<Call {self.number} {self.phase} id={self.id!r} name={self.name!r}>"
@@ -144,6 +160,27 @@ class Call:
             self.bytes += utf8_size(block)
         self.granted = self.room
 
+    def remade(self) -> None:
+        """Find out anew what snapshots do not hold.
+
+        Raises:
+            ValueError: the state is none that a call can be in.
+        """
+        parts = self._parts
+        if self.phase in ("streaming", "settled") and (self.name is None or self.public_name is None):
+            raise ValueError("it has no name in a phase that wants one")
+        preset = (
+            self.restated is None or (self.slotted and self.rank == OBJECT) or is_placeholder(self.restated)
+        )
+        if self.phase == "pending" and self.name is not None and (parts or not preset):
+            raise ValueError("it has a name and a text, and did not begin")
+        if self._surrogate and not "\ud800" <= self._surrogate <= "\udbff":
+            raise ValueError("half of a character is none")
+        if not (self.full or all(parts)) or not 0 <= self._counted <= len(parts):
+            raise ValueError("a piece of its text is empty, or not there")
+        self.append = parts.append
+        self._other_size = sum(map(len, self._other_reading))
+
     def tail(self, count: int) -> str:
         """Return the last characters of the fragments in force; unlike `text` it changes nothing."""
         found: list[str] = []
@@ -156,6 +193,7 @@ class Call:
 
     def cut_to(self, size: int, text: str) -> None:
         """Take no more text: keep the first `size` bytes as a sample."""
+        self.shown = self.size
         sample = (self.text + text)[:size].encode("utf-8", "surrogatepass")[:size]
         self._replace(sample.decode("utf-8", "ignore"))
         self.full = True
@@ -177,13 +215,11 @@ class Call:
     @property
     def begins_object(self) -> bool:
         """Whether the text in force begins with a brace, blanks aside; a thousand of them are not looked behind."""
-        seen = 0
+        left = _LONGEST_BLANK
         for part in self._parts if self.restated is None else (self.restated,):
-            if text := part[:_LONGEST_BLANK].lstrip():
-                return text[0] == "{"
-            seen += len(part)
-            if seen > _LONGEST_BLANK:
-                break
+            if (text := part[:_LONGEST_BLANK].lstrip()) or left < 0:
+                return text[:1] == "{"
+            left -= len(part)
         return False
 
     @property
@@ -237,16 +273,14 @@ class Call:
 
     def grows_by(self, text: str) -> bool:
         """Return whether the text is the next snapshot, if the call's fragments are snapshots."""
-        size = self._other_size
-        return bool(self._other_reading) and len(text) >= size and text.startswith(self.other_reading)
+        return self.has_two_readings and len(text) >= self._other_size and text.startswith(self.other_reading)
 
     def extends(self, text: str) -> bool:
         """Return whether the text begins with all that the call holds: a snapshot of it."""
         return len(text) >= self.size and text.startswith(self.text)
 
     def _lexical(self) -> Scan:
-        if self._scan is None:
-            self._scan = Scan()
+        self._scan = self._scan or Scan()
         self._resume_scan()
         return self._scan
 
@@ -283,7 +317,7 @@ class Call:
         before = self.text
         if self.complete:
             return self._after_complete(before, text)
-        if not (before[0] == "{" and text.startswith(before)):
+        if not (before[:1] == "{" and text.startswith(before)):
             return self._appended(text)
         if not self.snapshots and self._may_hold_itself(before):
             self._other_reading, self._other_size = [text], len(text)
@@ -333,7 +367,7 @@ class Call:
         if text.isascii() and not self._surrogate:
             return text
         if self._surrogate and "\udc00" <= text[0] <= "\udfff":
-            text = _joined(self._surrogate, text[0]) + text[1:]
+            text = joined_surrogates(self._surrogate, text[0]) + text[1:]
         else:
             text = self._surrogate + text
         self._surrogate = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
@@ -342,6 +376,7 @@ class Call:
     def flush(self) -> None:
         """Keep a surrogate whose other half never came: the text has ended."""
         if self._surrogate:
+            self.shown = self.size
             self.append(self._surrogate)
             self._surrogate = ""
 

@@ -8,11 +8,12 @@ whose text there simply appends, so that the common fragment asks nobody; `hot_s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from msgspec.structs import replace
 
 from wholecall.calls import Call
+from wholecall.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.verdicts import drop
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from wholecall.vocabulary import Anomaly, DropReason, Kind, TurnReason
 
 __all__ = ["Choice"]
+
+_TERMINAL = (ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDropped)
 
 
 class Choice:
@@ -44,6 +47,38 @@ class Choice:
         reason: why the choice ended, None while no reason is known.
     """
 
+    DERIVED: ClassVar = frozenset({"out", "policy", "limits", "tools"})
+
+    turn: int
+    number: int
+    budget: Budget
+    calls: list[Call]
+    by_index: dict[Index, list[Call]]
+    by_id: dict[str, list[Call]]
+    slots: dict[Index, Call]
+    muddled: bool
+    left_over: bool
+    hot: dict[Index | None, Call]
+    hot_slots: dict[Index | None, Call]
+    overflow: Call | None
+    n_overflow: int
+    n_numbered: int
+    held: Call | None
+    reason: TurnReason | None
+    provider_reason: str | None
+    ended: bool
+    replaced: bool
+    holed: bool
+    abort_detail: str
+    anomalies: set[Anomaly]
+    text: list[str]
+    reasoning: list[list[ReasoningFragment]]
+    places: list[tuple[int, tuple[Literal["call", "reasoning"], int]]]
+    emitted: list[Event]
+    cancelled: dict[int, str]
+    waiting: list[tuple[Call, list[Event]]]
+    taken_ids: set[str]
+
     def __init__(
         self,
         turn: int,
@@ -61,29 +96,61 @@ class Choice:
         self.policy = policy
         self.limits = limits
         self.tools = tools
-        self.calls: list[Call] = []
-        self.by_index: dict[Index, list[Call]] = {}
-        self.by_id: dict[str, list[Call]] = {}
-        self.slots: dict[Index, Call] = {}
+        self.calls = []
+        self.by_index = {}
+        self.by_id = {}
+        self.slots = {}
         self.muddled = self.left_over = False
-        self.hot: dict[Index | None, Call] = {}
-        self.hot_slots: dict[Index | None, Call] = {}
-        self.overflow: Call | None = None
+        self.hot = {}
+        self.hot_slots = {}
+        self.overflow = None
         self.n_overflow = self.n_numbered = 0
-        self.held: Call | None = None
-        self.reason: TurnReason | None = None
-        self.provider_reason: str | None = None
+        self.held = None
+        self.reason = None
+        self.provider_reason = None
         self.ended = False
         self.replaced = self.holed = False
         self.abort_detail = "the turn was aborted"
-        self.anomalies: set[Anomaly] = set()
-        self.text: list[str] = []
-        self.reasoning: list[list[ReasoningFragment]] = []  # a list of fragments per block
-        self.places: list[tuple[int, tuple[Literal["call", "reasoning"], int]]] = []
-        self.emitted: list[Event] = []
-        self.cancelled: dict[int, str] = {}
-        self.waiting: list[tuple[Call, list[Event]]] = []
-        self.taken_ids: set[str] = set()
+        self.anomalies = set()
+        self.text = []
+        self.reasoning = []  # a list of fragments per block
+        self.places = []
+        self.emitted = []
+        self.cancelled = {}
+        self.waiting = []
+        self.taken_ids = set()
+
+    def remade(self) -> None:
+        """See that the state is one that a choice can be in.
+
+        Raises:
+            ValueError: it is not.
+        """
+        claimants = [call for by in (self.by_index, self.by_id) for calls in by.values() for call in calls]
+        named = [
+            *self.slots.values(),
+            *claimants,
+            *(call for call, _ in self.waiting),
+            self.held,
+            self.overflow,
+        ]
+        known = {None, *self.calls}
+        if not known.issuperset(named) or any(call.inside not in known for call in self.calls):
+            raise ValueError("a call is not among its calls")
+        hot = [*self.hot.items(), *self.hot_slots.items()]
+        if any(
+            call.phase != "streaming" or call not in known or index not in call.heated for index, call in hot
+        ):
+            raise ValueError("a call is hot that did not begin")
+        if any(not call.indices <= self.by_index.keys() for call in self.calls):
+            raise ValueError("a call has an index that nothing knows")
+        if not all(self.reasoning) or any(
+            what == "reasoning" and not 0 <= number < len(self.reasoning) for _, (what, number) in self.places
+        ):
+            raise ValueError("a block of reasoning is not there")
+        last = [*self.emitted, *(events[-1] if events else None for _, events in self.waiting)]
+        if not all(isinstance(event, _TERMINAL) for event in last):
+            raise ValueError("a call ends with what is no end")
 
     # Calls and their labels.
 

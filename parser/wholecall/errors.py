@@ -6,7 +6,8 @@
     ├── StreamClosed     feeding a parser after `close` or `abort`
     ├── UnknownDialect   a dialect (framing, transport) name that no record in the table has
     ├── StreamFailed     only from `Turn.raise_for_fault`
-    └── BadRecording     a recording that cannot be read
+    ├── BadRecording     a recording that cannot be read
+    └── BadSnapshot      a snapshot of a parser that cannot be read
 
 No message and no repr holds argument text.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["BadRecording", "StreamClosed", "StreamFailed", "UnknownDialect", "WholecallError"]
+__all__ = ["BadRecording", "BadSnapshot", "StreamClosed", "StreamFailed", "UnknownDialect", "WholecallError"]
 
 
 _QUOTED = re.compile(r"[{\[]")
@@ -62,3 +63,7 @@ class StreamFailed(WholecallError):
 
 class BadRecording(WholecallError):
     """A recording file that cannot be read; the message names the file and the position."""
+
+
+class BadSnapshot(WholecallError, ValueError):
+    """A snapshot that `ToolCallParser.restore` cannot read; the message says why, and quotes nothing of it."""

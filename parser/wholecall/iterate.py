@@ -13,8 +13,9 @@ from contextlib import aclosing, closing
 from typing import TYPE_CHECKING, Any, Union, overload
 
 from wholecall.events import ArgsT, Event, TurnStarted
+from wholecall.options import ParserOptions
 from wholecall.sources import AsyncFeeding, AsyncSource, Feeding, Source
-from wholecall.stream import ParserOptions, ToolCallParser
+from wholecall.stream import ToolCallParser
 from wholecall.turns import Turn
 
 if TYPE_CHECKING:

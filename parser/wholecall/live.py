@@ -9,7 +9,7 @@ costs less. What they tell is put behind the event that caused it. A parser with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from wholecall.events import (
     ArgumentsDelta,
@@ -24,6 +24,9 @@ from wholecall.events import (
 )
 from wholecall.limits import Limits
 from wholecall.progress import PartialArguments, Path, ProgressScanner, StringDelta, StringWatcher
+
+if TYPE_CHECKING:
+    from wholecall.calls import Call
 
 __all__ = ["LiveArguments", "Watch"]
 
@@ -51,6 +54,29 @@ class LiveArguments:
     def is_watching(self) -> bool:
         """Whether only single strings are followed."""
         return self._watch is not None
+
+    @property
+    def watch(self) -> dict[str, Union[str, Path]] | None:
+        """The strings that are followed, None if everything is."""
+        if self._watch is None:
+            return None
+        return {tool: path if isinstance(path, str) else tuple(path) for tool, path in self._watch.items()}
+
+    def resets(self) -> dict[Key, int]:
+        """Return the calls that are followed, and how often their texts were replaced."""
+        return {key: reader.resets for key, reader in self._readers.items()}
+
+    def follow(self, call: Call, resets: int) -> bool:
+        """Go on following a call of a snapshot, whose text has been shown; False if nobody does."""
+        key = call.turn, call.choice, call.number
+        if call.public_name is not None:
+            self._start(ToolCallStarted(*key, call.id, call.public_name, call.kind))
+        reader = self._readers.get(key)
+        if reader is None:
+            return False
+        reader.feed(call.tail(call.size)[: call.shown])
+        reader.resets = resets
+        return True
 
     def after(self, take: Callable[[], list[Event[Any]]]) -> Callable[[], list[Event[Any]]]:
         """Return what takes events as `take` does, with their progress."""

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wholecall.calls import is_placeholder
 from wholecall.deltas import OBJECT
 from wholecall.events import ArgumentsDelta, ArgumentsReset, ToolCallStarted
 from wholecall.lexical import is_object
+from wholecall.placeholders import is_placeholder
 from wholecall.verdicts import judge
 
 if TYPE_CHECKING:

@@ -8,20 +8,19 @@ does I/O, and nothing that comes from the wire raises.
 
 from __future__ import annotations
 
-from collections import deque
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 import msgspec
 
+from wholecall import snapshots
 from wholecall.assembler import Assembler
 from wholecall.deltas import Delta, WireFault
-from wholecall.dialects.decode import is_done, is_noise, payloads, plain, provider_error, undecodable
 from wholecall.dialects.restated import ended_together
-from wholecall.dialects.table import Translator, detect_dialect, named
+from wholecall.dialects.table import Translator, named
 from wholecall.door import BytesLike, checked
-from wholecall.errors import StreamClosed, UnknownDialect
+from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect
 from wholecall.events import ArgsT, Event
-from wholecall.framing import FRAMINGS, Frame, Framing, sniff
+from wholecall.framing import FRAMINGS, Frame, Framing, name_of, sniff
 from wholecall.limits import Limits
 from wholecall.live import LiveArguments
 from wholecall.objects import frames_of
@@ -29,6 +28,7 @@ from wholecall.policy import Policy
 from wholecall.single import Single
 from wholecall.tools import Tools
 from wholecall.turns import Turn
+from wholecall.undecided import REPLACED, Undecided
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -37,23 +37,13 @@ if TYPE_CHECKING:
 
     from wholecall.events import ArgumentsDelta, ArgumentsProgress, ToolCallStarted
     from wholecall.live import Watch
+    from wholecall.options import ParserOptions
     from wholecall.progress import PartialArguments
     from wholecall.tools import AnyTools, TypedTools
 
-__all__ = ["ParserOptions", "ToolCallParser", "detect"]
+__all__ = ["ToolCallParser"]
 
 _LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
-_UNNAMED = ("", "message")  # names that frames have which the wire gives none
-
-
-class ParserOptions(TypedDict, total=False):
-    """The options of `ToolCallParser` that the shells hand on."""
-
-    live: bool
-    watch: Watch | None
-    framing: str | None
-    policy: Policy
-    limits: Limits
 
 
 class ToolCallParser(Single, Generic[ArgsT]):
@@ -88,6 +78,18 @@ class ToolCallParser(Single, Generic[ArgsT]):
     """
 
     INSTEAD = "take its snapshot() and give that to restore()"
+    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_told"})
+
+    _assembler: Assembler
+    _translator: Translator | None
+    _framing: Framing | None
+    _head: bytes
+    _undecided: Undecided
+    _n_frames: int
+    _fed: bool
+    _framed: bool
+    _ending: bool
+    _closed: bool
 
     @overload
     def __init__(
@@ -116,27 +118,23 @@ class ToolCallParser(Single, Generic[ArgsT]):
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
+        self._policy = policy
         self._limits = limits
-        known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
-        self._assembler = Assembler(policy, limits, known)
+        self._tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
+        self._assembler = Assembler(policy, limits, self._tools)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._told = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
-        self._translator: Translator | None = None
+        self._translator = None
         if dialect != "auto":
             self._assembler.dialect = dialect
             self._translator = named(dialect).start()
         if framing is not None and framing not in FRAMINGS:
             raise UnknownDialect(f"there is no framing {framing!r}; use one of: {', '.join(FRAMINGS)}")
-        self._framing: Framing | None = FRAMINGS[framing](limits) if framing is not None else None
+        self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not tell the framing
-        self._pending: deque[Frame] = deque()  # frames before the dialect is known
-        self._pending_size = 0
-        self._n_forgotten = 0  # frames that were kept for a dialect, and were too many
+        self._undecided = Undecided(limits)
         self._n_frames = 0
-        self._fed = False
-        self._framed = False
-        self._ending = False
-        self._closed = False
+        self._fed = self._framed = self._ending = self._closed = False
 
     def __enter__(self) -> Self:
         return self
@@ -249,7 +247,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
         if self._translator is not None:
             self._assembler.advance(self._translator.close())
         else:
-            self._give_up()
+            self._assembler.advance(self._undecided.last_word())
         self._assembler.close()
         return self._told()
 
@@ -264,6 +262,65 @@ class ToolCallParser(Single, Generic[ArgsT]):
         self._closed = True
         self._assembler.close("aborted", reason)
         return self._told()
+
+    def snapshot(self) -> bytes:
+        """Return all that the parser knows as bytes (MessagePack), between any two feeds; nothing changes in it.
+
+        What `restore` makes of them goes on like this parser, in another process too: same events, same turns.
+        Options travel with them, tools do not. They hold what `turns` hold, and less after `forget`. Keep them as
+        you keep a session: who can change them can change what a tool is called with.
+
+        Raises:
+            TypeError: a registered dialect has state that it does not annotate; the message names it.
+        """
+        live = self._live
+        made = snapshots.Made(
+            dialect=self.dialect,
+            framing=None if self._framing is None else name_of(self._framing),
+            live=live is not None,
+            watch=None if live is None else live.watch,
+            policy=self._policy,
+            limits=self._limits,
+            tools=None if self._tools is None else tuple(sorted(self._tools)),
+            resets={} if live is None else live.resets(),
+        )
+        return snapshots.sealed(self, made)
+
+    @overload
+    @classmethod
+    def restore(cls, data: BytesLike, *, tools: None = None) -> ToolCallParser[dict[str, Any]]: ...
+    @overload
+    @classmethod
+    def restore(cls, data: BytesLike, *, tools: TypedTools[ArgsT]) -> ToolCallParser[ArgsT]: ...
+    @overload
+    @classmethod
+    def restore(cls, data: BytesLike, *, tools: AnyTools) -> ToolCallParser[Any]: ...
+    @classmethod
+    def restore(cls, data: BytesLike, *, tools: Any = None) -> ToolCallParser[Any]:
+        """Return a parser that goes on where the one stood whose snapshot this is.
+
+        Args:
+            data: what `snapshot` returned.
+            tools: those that the parser had; compared by their names, and asked once more for the `value` of
+                calls that they took.
+
+        Raises:
+            BadSnapshot: it is none, damaged, forged, of another version, of an unknown dialect or other tools.
+            TypeError, ValueError, ImportError: `data` is no bytes, or `tools` describes no tools.
+        """
+        held = snapshots.opened(data)
+        known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
+        parser = cls(tools=cast("AnyTools", known), **held.made.options(known))
+        parser._resume(held)
+        return parser
+
+    def _resume(self, held: snapshots.Held) -> None:
+        """Take the state that a snapshot holds."""
+        snapshots.fill(self, held, self._tools, self._assembler.makers())
+        for key, resets in held.made.resets.items():
+            call = self._assembler.call(*key)
+            if self._live is None or call is None or not self._live.follow(call, resets):
+                raise BadSnapshot("a call is followed live that nobody watches")
 
     # Framing.
 
@@ -321,69 +378,18 @@ class ToolCallParser(Single, Generic[ArgsT]):
         if self._ending:
             deltas = [_without_hole(delta) for delta in deltas]
         if frame.replaced:
-            self._assembler.advance([_REPLACED])
+            self._assembler.advance([REPLACED])
             self._assembler.advance_replaced(deltas)
         else:
             self._assembler.advance(deltas)
 
     def _detect(self, frame: Frame) -> None:
-        self._pending.append(frame)
-        self._pending_size += frame.size
-        for text in payloads(frame.data):
-            told = _object(text)
-            dialect = detect_dialect(told, frame.event) if told or frame.event not in _UNNAMED else None
-            if dialect is not None:
-                self._assembler.dialect = dialect.name
-                self._translator = dialect.start()
-                self._translate_pending()
-                return
-        limit = self._limits.max_pending_frames_bytes
-        while limit is not None and self._pending_size > limit:
-            self._pending_size -= self._pending.popleft().size
-            self._n_forgotten += 1
-
-    def _translate_pending(self) -> None:
-        pending, self._pending = self._pending, deque()
-        for frame in pending:
-            self._frame(frame)
-
-    def _give_up(self) -> None:
-        """The stream ended before any frame told its dialect: say what its frames were, once."""
-        frames = [frame for frame in self._pending if not is_noise(frame) and not is_done(frame.data)]
-        if any(frame.replaced for frame in frames):
-            self._assembler.advance([_REPLACED])
-        errors = [error for frame in frames if (error := _error_of(frame))]
-        if errors:
-            self._assembler.advance([provider_error(errors[0])])
-        elif frames and not any(_object(frame.data) for frame in frames):
-            self._assembler.advance([undecodable(frames[0].data, self._limits)])
-        elif frames or self._n_forgotten:
-            raw = frames[0].data[: self._limits.max_raw_bytes] if frames else ""
-            self._assembler.advance(
-                [WireFault("unknown_dialect", "no frame of a known dialect came", raw=raw)]
-            )
-
-
-def detect(data: BytesLike) -> str | None:
-    """Return the name of the dialect of a stream that begins with these bytes, or of a whole response.
-
-    None if no frame among them is decisive: more bytes may tell, or no dialect knows the stream.
-
-    Raises:
-        TypeError: `data` is no bytes; encode text with `.encode()`.
-    """
-    parser = ToolCallParser()
-    parser.feed(data)
-    parser.close()
-    return parser.dialect
-
-
-_REPLACED = WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")
-
-
-def _error_of(frame: Frame) -> Any:
-    told = _object(frame.data)
-    return told.get("error") or ((told or frame.data) if frame.event == "error" else None)
+        dialect = self._undecided.take(frame)
+        if dialect is not None:
+            self._assembler.dialect = dialect.name
+            self._translator = dialect.start()
+            for waiting in self._undecided.give():
+                self._frame(waiting)
 
 
 def _without_hole(delta: Delta) -> Delta:
@@ -391,9 +397,3 @@ def _without_hole(delta: Delta) -> Delta:
     if isinstance(delta, WireFault) and delta.hole:
         return msgspec.structs.replace(delta, hole=False)
     return delta
-
-
-def _object(text: str) -> dict[str, Any]:
-    """Return the JSON object in the text, an empty one if there is none."""
-    value = plain(text)
-    return value if isinstance(value, dict) else {}

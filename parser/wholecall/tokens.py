@@ -42,6 +42,7 @@ __all__ = [
     "Token",
     "exceeds",
     "holds_number",
+    "joined_surrogates",
     "members",
     "nesting",
     "plain",
@@ -220,6 +221,11 @@ def _outside(text: str) -> tuple[bytes, bool]:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     parts = data.translate(None, _NO_STRUCTURE).replace(b'""', b"").split(b'"')
     return b"".join(parts[::2]), len(parts) % 2 == 0
+
+
+def joined_surrogates(high: str, low: str) -> str:
+    """Return the character whose halves these are."""
+    return chr(0x10000 + ((ord(high) - 0xD800) << 10) + (ord(low) - 0xDC00))
 
 
 def utf8_size(text: str) -> int:

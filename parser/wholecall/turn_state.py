@@ -44,6 +44,18 @@ class TurnState:
         finished: the last event of each choice; empty until the turn is over.
     """
 
+    number: int
+    key: str | None
+    id: str | None
+    model: str | None
+    dialect: str
+    budget: Budget
+    choices: dict[int, Choice]
+    usage: dict[str, Any]
+    faults: list[StreamFault]
+    left_over: bool
+    finished: dict[int, TurnFinished]
+
     def __init__(self, number: int, opened: TurnOpened, dialect: str, limits: Limits) -> None:
         self.number = number
         self.key = opened.key
@@ -51,11 +63,11 @@ class TurnState:
         self.model = opened.model
         self.dialect = dialect
         self.budget = Budget(limits)
-        self.choices: dict[int, Choice] = {}
-        self.usage: dict[str, Any] = {}
-        self.faults: list[StreamFault] = []
+        self.choices = {}
+        self.usage = {}
+        self.faults = []
         self.left_over = False
-        self.finished: dict[int, TurnFinished] = {}
+        self.finished = {}
 
     def finish(self) -> None:
         """Say the last word on each choice."""

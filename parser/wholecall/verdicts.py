@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import UNSET
 
 from wholecall.arguments import Verdict, accept, read_arguments
-from wholecall.calls import is_placeholder
 from wholecall.deltas import OBJECT
 from wholecall.events import (
     ArgumentsDelta,
@@ -23,6 +22,7 @@ from wholecall.events import (
     ToolCall,
     ToolCallDropped,
 )
+from wholecall.placeholders import is_placeholder
 
 if TYPE_CHECKING:
     from wholecall.calls import Call

@@ -13,9 +13,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from wholecall.events import ArgsT, ToolCall, ToolCallDropped
+from wholecall.options import ParserOptions
 from wholecall.single import Single
 from wholecall.sources import AsyncFeeding, Feeding, advice, is_asynchronous, is_synchronous
-from wholecall.stream import ParserOptions, ToolCallParser
+from wholecall.stream import ToolCallParser
 from wholecall.turns import Turn
 
 if TYPE_CHECKING:

@@ -86,11 +86,9 @@ def tram(name: str = "tram") -> Dialect:
 
 
 @pytest.fixture
-def registry(monkeypatch: pytest.MonkeyPatch) -> list[Dialect]:
-    """Return an empty list of registered dialects, for this test alone."""
-    registered: list[Dialect] = []
-    monkeypatch.setattr(table, "_registered", registered)
-    return registered
+def registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No dialects of others, whatever was registered elsewhere."""
+    monkeypatch.setattr(table, "_registered", {})
 
 
 @pytest.mark.usefixtures("registry")

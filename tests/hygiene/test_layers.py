@@ -28,12 +28,22 @@ LAYERS = (
         "events",
         "deltas",
     ),
-    ("lexical", "recovery", "strict", "tools", "arguments", "framing", "dialects", "encoders"),
+    (
+        "placeholders",
+        "lexical",
+        "recovery",
+        "strict",
+        "tools",
+        "arguments",
+        "framing",
+        "dialects",
+        "encoders",
+    ),
     (
         *("calls", "budget", "verdicts", "choices", "binding", "slots", "phases"),
         *("turns", "endings", "turn_state", "facts", "assembler", "live"),
     ),
-    ("door", "objects", "stream"),
+    ("door", "objects", "undecided", "snapshots", "options", "stream", "detection"),
     (
         *("pieces", "call_watch", "timeline"),
         *(

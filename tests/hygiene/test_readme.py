@@ -45,13 +45,16 @@ def test_the_two_commands_are_there(command: str) -> None:
     "page",
     [
         "README.md",
-        *(f"docs/{name}.md" for name in ("dialects", "errors", "inspect", "recordings", "transcripts")),
+        *(
+            f"docs/{name}.md"
+            for name in ("dialects", "errors", "inspect", "recordings", "resume", "transcripts")
+        ),
     ],
 )
 def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python block of a page runs by itself, from the project's root."""
     monkeypatch.chdir(PROJECT)
-    monkeypatch.setattr(table, "_registered", [])
+    monkeypatch.setattr(table, "_registered", {})
     found = blocks("python", "py", page=page)
 
     assert found

@@ -149,7 +149,7 @@ def test_first_use_in_many_threads() -> None:
 
 def test_registering_while_others_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Law 29: dialects may be registered at any time; one of a name wins, and no stream is read otherwise."""
-    monkeypatch.setattr(table, "_registered", ())
+    monkeypatch.setattr(table, "_registered", {})
     made = [
         Dialect(f"mine-{n % 20}", ("sse",), lambda *_: False, table.named("anthropic").start)
         for n in range(80)

@@ -174,7 +174,9 @@ def test_a_limit_is_met_at_its_byte(size: int, slotted: bool, length: int) -> No
 
 
 @pytest.mark.parametrize(
-    "of", [Fragment(0, 0, "a"), Slot(0, 0, None, "a"), TextFragment(0, "a"), ReasoningFragment(0, "a")], ids=repr
+    "of",
+    [Fragment(0, 0, "a"), Slot(0, 0, None, "a"), TextFragment(0, "a"), ReasoningFragment(0, "a")],
+    ids=repr,
 )
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_run_is_its_pieces(of: Piecewise, replaced: bool) -> None:

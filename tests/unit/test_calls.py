@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wholecall import calls
-from wholecall.calls import Call, is_placeholder
+from wholecall.calls import Call
 from wholecall.deltas import DONE, HYDRATION, ITEM_DONE, OBJECT
 from wholecall.lexical import Scan
+from wholecall.placeholders import is_placeholder
 from wholecall.tokens import utf8_size
 from wholecall.vocabulary import Kind
 

@@ -183,7 +183,8 @@ class Forgetful(Translator):
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the dialect of a module that `--import` finds."""
-    monkeypatch.setattr(table, "_registered", [Dialect("forgetful", ("sse",), lambda *_: False, Forgetful)])
+    monkeypatch.setattr(table, "_registered", {})
+    table.register(Dialect("forgetful", ("sse",), lambda *_: False, Forgetful))
     monkeypatch.setitem(sys.modules, "forgetful_dialect", types.ModuleType("forgetful_dialect"))
 
 

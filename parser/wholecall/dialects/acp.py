@@ -72,10 +72,15 @@ class AcpTranslator(ViewTranslator):
 
     decoder = DECODER
 
+    _sessions: dict[str | None, Session]
+    _now: Session | None
+    _prompts: dict[str, str | None]
+    _hears_client: bool
+
     def __init__(self) -> None:
-        self._sessions: dict[str | None, Session] = {}
-        self._now: Session | None = None  # whose turn is the current one
-        self._prompts: dict[str, str | None] = {}  # requests without an answer, and their sessions
+        self._sessions = {}
+        self._now = None  # whose turn is the current one
+        self._prompts = {}  # requests without an answer, and their sessions
         self._hears_client = False
 
     def _take(self, message: Message, frame: Frame) -> list[Delta]:

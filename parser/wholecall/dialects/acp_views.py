@@ -68,6 +68,11 @@ DECODER = msgspec.json.Decoder(Message)
 class KnownCall:
     """What is known of a call: its slot, and the text that it had last."""
 
+    slot: int
+    named: bool
+    text: str
+    rank: int
+
     def __init__(self, slot: int) -> None:
         self.slot = slot
         self.named = False
@@ -78,10 +83,16 @@ class KnownCall:
 class Session:
     """A session, and the turn that its latest prompt began."""
 
+    id: str | None
+    open: bool
+    calls: dict[str, KnownCall]
+    n_slots: int
+    _n_turns: int
+
     def __init__(self, id: str | None) -> None:
         self.id = id
         self.open = False
-        self.calls: dict[str, KnownCall] = {}
+        self.calls = {}
         self.n_slots = 0
         self._n_turns = 0
 

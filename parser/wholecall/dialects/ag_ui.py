@@ -65,12 +65,18 @@ class AgUiTranslator(ViewTranslator):
 
     decoder = DECODER
 
+    _key: str | None
+    _calls: Calls
+    _history: set[str]
+    _foreign: set[str | None]
+    _message: str | None
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._calls = Calls()
-        self._history: set[str] = set()  # ids of calls that the run was started with
-        self._foreign: set[str | None] = set()  # ids of messages that are not the agent's
-        self._message: str | None = None  # the message that chunks without an id go on with
+        self._history = set()  # ids of calls that the run was started with
+        self._foreign = set()  # ids of messages that are not the agent's
+        self._message = None  # the message that chunks without an id go on with
         self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
             "TOOL_CALL_ARGS": self._call_args,
             "TEXT_MESSAGE_CONTENT": self._text,

@@ -21,10 +21,15 @@ __all__ = ["Calls"]
 class Calls:
     """The calls of one run."""
 
+    _slots: dict[str, int]
+    _open: dict[int, None]
+    _chunked: int | None
+    _n_slots: int
+
     def __init__(self) -> None:
-        self._slots: dict[str, int] = {}  # of calls that have no answer yet
-        self._open: dict[int, None] = {}  # slots whose end did not come
-        self._chunked: int | None = None  # the slot that chunks without an id go on with
+        self._slots = {}  # of calls that have no answer yet
+        self._open = {}  # slots whose end did not come
+        self._chunked = None  # the slot that chunks without an id go on with
         self._n_slots = 0
 
     def seen(self, id_: str | None, name: str | None, extra: dict[str, Any] | None) -> list[Delta]:

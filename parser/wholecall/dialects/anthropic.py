@@ -90,8 +90,13 @@ class AnthropicTranslator(ViewTranslator):
 
     decoder = DECODER
 
+    DERIVED = frozenset({"_deltas"})
+    _key: str | None
+    _ended: bool
+    _blocks: Blocks
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._ended = False
         self._blocks = Blocks()
         self._events: dict[str | None, Callable[[Event], list[Delta]]] = {

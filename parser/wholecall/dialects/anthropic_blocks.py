@@ -42,9 +42,12 @@ _QUIET_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "container_u
 class Blocks:
     """The blocks of one message, and the calls that are open in them."""
 
+    open: OpenCalls
+    _skipped: set[Index | None]
+
     def __init__(self) -> None:
         self.open = OpenCalls()
-        self._skipped: set[Index | None] = set()  # of an unknown type
+        self._skipped = set()  # of an unknown type
 
     def clear(self) -> None:
         """Forget all blocks: the message is over."""

@@ -47,10 +47,14 @@ def detect(payload: Mapping[str, Any], event: str) -> bool:
 class AssistantsTranslator(Translator):
     """Frames of one stream of a run to deltas."""
 
+    _model: str | None
+    _now: Step | None
+    _steps: dict[str | None, Step]
+
     def __init__(self) -> None:
-        self._model: str | None = None
-        self._now: Step | None = None
-        self._steps: dict[str | None, Step] = {}
+        self._model = None
+        self._now = None
+        self._steps = {}
         self._events: dict[str, Callable[[Data], list[Delta]]] = {
             "thread.run.step.delta": self._step_delta,
             "thread.message.delta": self._message_delta,

@@ -24,10 +24,15 @@ class Step:
         ended, spoken: whether its turn was ended, and whether text was told.
     """
 
+    key: str | None
+    ended: bool
+    spoken: bool
+    _codes: list[Index | None]
+
     def __init__(self, key: str | None) -> None:
         self.key = key
         self.ended = self.spoken = False
-        self._codes: list[Index | None] = []  # the slots of code that is not whole yet
+        self._codes = []  # the slots of code that is not whole yet
 
     def piece(self, call: Call) -> list[Delta]:
         """Say what an entry of a delta says: labels, a piece of text, or both."""

@@ -94,11 +94,16 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
 class ChatTranslator(Translator):
     """Frames of one chat stream to deltas."""
 
+    DERIVED = frozenset({"_usual"})
+    _opened: bool
+    _guest: ResponsesTranslator
+    _told: set[tuple[int, str]]
+
     def __init__(self) -> None:
         self._opened = False
         self._guest = ResponsesTranslator(guest=True)
         self._usual: Callable[[str], PieceChunk[Any]] | None = None  # reads a piece like the last one
-        self._told: set[tuple[int, str]] = set()  # what came in deltas: a message only repeats it
+        self._told = set()  # what came in deltas: a message only repeats it
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""

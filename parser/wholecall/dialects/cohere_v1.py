@@ -84,8 +84,14 @@ class CohereV1Translator(ViewTranslator):
 
     decoder = msgspec.json.Decoder(_Event)
 
+    _key: str | None
+    _ended: bool
+    _spoken: bool
+    _planned: bool
+    _n_named: int
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._ended = self._spoken = self._planned = False
         self._n_named = 0  # calls whose chunks have no index
         self._events: dict[str, Callable[[_Event], list[Delta]]] = {

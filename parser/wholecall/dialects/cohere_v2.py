@@ -104,11 +104,16 @@ class CohereV2Translator(ViewTranslator):
 
     decoder = msgspec.json.Decoder(_Event)
 
+    _key: str | None
+    _ended: bool
+    _open: dict[Index | None, str | None]
+    _filled: set[Index | None]
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._ended = False
-        self._open: dict[Index | None, str | None] = {}  # slots to ids
-        self._filled: set[Index | None] = set()
+        self._open = {}  # slots to ids
+        self._filled = set()
         self._events: dict[str, Callable[[_Event, _Message], list[Delta]]] = {
             "tool-call-delta": self._call_delta,
             "content-delta": self._said,

@@ -93,11 +93,17 @@ class ConversationsTranslator(ViewTranslator):
 
     decoder = msgspec.json.Decoder(_Event)
 
+    _key: str | None
+    _ended: bool
+    _labels: dict[Index | None, tuple[object, ...]]
+    _denied: list[Index | None]
+    _called: bool
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._ended = False
-        self._labels: dict[Index | None, tuple[object, ...]] = {}
-        self._denied: list[Index | None] = []  # the slots of calls that were denied
+        self._labels = {}
+        self._denied = []  # the slots of calls that were denied
         self._called = False  # there is a call that the client executes
         self._events: dict[str, Callable[[_Event], list[Delta]]] = {
             "function.call.delta": self._function,

@@ -95,6 +95,8 @@ class ConverseTranslator(ViewTranslator):
 
     decoder = msgspec.json.Decoder(Event)
 
+    _open: OpenCalls
+
     def __init__(self) -> None:
         self._open = OpenCalls()
         self._events: dict[str, Callable[[Member], list[Delta]]] = {

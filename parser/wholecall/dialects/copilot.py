@@ -64,10 +64,14 @@ class CopilotTranslator(ViewTranslator):
 
     decoder = DECODER
 
+    _turns: Turns
+    _where: dict[str | None, Turn]
+    _asked: dict[str | None, str | None]
+
     def __init__(self) -> None:
         self._turns = Turns()
-        self._where: dict[str | None, Turn] = {}  # the turns of calls, by their ids
-        self._asked: dict[str | None, str | None] = {}  # calls that wait for a permission, by its request
+        self._where = {}  # the turns of calls, by their ids
+        self._asked = {}  # calls that wait for a permission, by its request
         self._events: dict[str | None, Callable[[str | None, Data], list[Delta]]] = {
             "assistant.tool_call_delta": self._piece,
             "assistant.message_delta": self._text,
@@ -195,6 +199,15 @@ class CopilotTranslator(ViewTranslator):
         deltas += turn.calls.piece(data)
         self._place(id_label(data.tool_call_id), turn)
         return deltas
+
+    def remade(self) -> None:
+        """See that each turn knows its calls, in a snapshot that anybody may have written.
+
+        Raises:
+            ValueError: one does not.
+        """
+        if not all(turn.calls.has(id_) for id_, turn in self._where.items()):
+            raise ValueError("a call is not among those of its turn")
 
     def _start(self, agent: str | None, data: Data) -> list[Delta]:
         return self._told(agent, data, Calls.start)

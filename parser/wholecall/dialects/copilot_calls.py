@@ -40,10 +40,21 @@ _EXTRA: Final = {
 class _Call:
     """What is known of a call."""
 
+    slot: int
+    id: str | None
+    kind: Kind
+    seen: bool
+    named: bool
+    text: str
+    told: bool
+    whole: bool
+    decided: bool
+    waits: bool
+
     def __init__(self, slot: int, id: str | None) -> None:
         self.slot = slot
         self.id = id
-        self.kind: Kind = "function"
+        self.kind = "function"
         self.seen = self.named = False
         self.text = ""  # of a free-text tool, as it was told last
         self.told = False  # by a message
@@ -60,13 +71,22 @@ class Calls:
         cut: the model's answer was cut.
     """
 
+    _marked: bool
+    _n_calls: int
+    _by_id: dict[str | None, _Call]
+    _left: dict[int, _Call]
+    _in_pieces: dict[int, _Call]
+    _unnamed: dict[int, _Call]
+    requested: bool
+    cut: bool
+
     def __init__(self, *, marked: bool) -> None:
         self._marked = marked  # whether the turn is
         self._n_calls = 0
-        self._by_id: dict[str | None, _Call] = {}
-        self._left: dict[int, _Call] = {}  # those that are not decided, by their slots
-        self._in_pieces: dict[int, _Call] = {}  # of these, those of which not all is known
-        self._unnamed: dict[int, _Call] = {}  # and those without an id
+        self._by_id = {}
+        self._left = {}  # those that are not decided, by their slots
+        self._in_pieces = {}  # of these, those of which not all is known
+        self._unnamed = {}  # and those without an id
         self.requested = False
         self.cut = False
 

@@ -20,18 +20,30 @@ class Turn:
         reason: why the model's answer ended.
     """
 
+    number: int
+    key: str
+    marked: bool
+    open: bool
+    calls: Calls
+    reason: tuple[TurnReason, str] | None
+    _said: dict[tuple[str, str | None], list[str]]
+    _messages: set[str | None]
+    _block: str | None
+    _reasoned: bool
+    _thought: tuple[str | None, str] | None
+
     def __init__(self, number: int, *, marked: bool) -> None:
         self.number = number
         self.key = str(number)
         self.marked = marked
         self.open = True
         self.calls = Calls(marked=marked)
-        self.reason: tuple[TurnReason, str] | None = None
-        self._said: dict[tuple[str, str | None], list[str]] = {}  # pieces of what was not told as a whole yet
-        self._messages: set[str | None] = set()  # ids of those that were
-        self._block: str | None = None  # the thought that was told last
+        self.reason = None
+        self._said = {}  # pieces of what was not told as a whole yet
+        self._messages = set()  # ids of those that were
+        self._block = None  # the thought that was told last
         self._reasoned = False  # since the last message
-        self._thought: tuple[str | None, str] | None = None  # the last whole one; a message gives it no id
+        self._thought = None  # the last whole one; a message gives it no id
 
     def text(self, data: Data) -> list[Delta]:
         """Say a piece of visible text."""
@@ -88,9 +100,13 @@ class Turn:
 class Turns:
     """The latest turn of each agent; the main one has no id."""
 
+    _latest: dict[str | None, Turn]
+    _now: Turn | None
+    _n_turns: int
+
     def __init__(self) -> None:
-        self._latest: dict[str | None, Turn] = {}
-        self._now: Turn | None = None
+        self._latest = {}
+        self._now = None
         self._n_turns = 0
 
     def of(self, agent: str | None) -> Turn | None:

@@ -75,8 +75,12 @@ class DashScopeTranslator(ViewTranslator):
 
     decoder = msgspec.json.Decoder(_Frame)
 
+    _key: str | None
+    _open: bool
+    _spoken: _Spoken
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._open = False
         self._spoken = _Spoken()
 
@@ -126,11 +130,14 @@ def _choices(output: _Output) -> list[ChoiceView]:
 class _Spoken:
     """What was said so far, as long as the stream may restate it."""
 
+    _restates: bool | None
+    _told: dict[tuple[int, bool], str]
+    _doubted: dict[tuple[int, bool], tuple[str, int]]
+
     def __init__(self) -> None:
-        self._restates: bool | None = None  # None: there was no text yet that could tell
-        self._told: dict[tuple[int, bool], str] = {}
-        # Texts that came so many times more: a restatement, or the same word again.
-        self._doubted: dict[tuple[int, bool], tuple[str, int]] = {}
+        self._restates = None  # None: there was no text yet that could tell
+        self._told = {}
+        self._doubted = {}  # texts that came so many times more: a restatement, or the same word again
 
     def news(self, choice: int, said: list[Delta]) -> list[Delta]:
         """Return what of the speech of one frame was not said before."""

@@ -82,11 +82,18 @@ class GeminiTranslator(Translator):
 
     decoder: ClassVar[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(views.Frame)
 
+    _key: str | None
+    _open: bool
+    _n_slots: int
+    _malformed: set[int]
+    _streamed: StreamedCalls
+    _replaced: bool
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._open = False
         self._n_slots = 0
-        self._malformed: set[int] = set()  # candidates whose malformed call was told
+        self._malformed = set()  # candidates whose malformed call was told
         self._streamed = StreamedCalls()
         self._replaced = False  # the frame at hand held bytes that are not UTF-8
 

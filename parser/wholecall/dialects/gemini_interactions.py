@@ -94,13 +94,21 @@ class GeminiInteractionsTranslator(ViewTranslator):
 
     decoder = msgspec.json.Decoder(Event)
 
+    _key: str | None
+    _begun: bool
+    _told: bool
+    _ended: bool
+    _open: OpenCalls
+    _kinds: dict[Index | None, Kind]
+    _others: set[Index | None]
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._begun = self._told = False  # a turn at all, and any step of the last one
         self._ended = False
         self._open = OpenCalls()
-        self._kinds: dict[Index | None, Kind] = {}  # of calls, by their slots
-        self._others: set[Index | None] = set()  # slots of steps that are no calls
+        self._kinds = {}  # of calls, by their slots
+        self._others = set()  # slots of steps that are no calls
         self._events: dict[object, Callable[[Event], list[Delta]]] = {
             "step.delta": self._delta,
             "step.start": self._start,
@@ -202,6 +210,15 @@ class GeminiInteractionsTranslator(ViewTranslator):
         if index in self._open.ids and (extra := extra_of(delta)) is not None:
             return [CallSeen(0, index, None, None, None, self._kinds[index], extra=extra)]
         return piece(index, delta)
+
+    def remade(self) -> None:
+        """See that the kinds of open calls are known, in a snapshot that anybody may have written.
+
+        Raises:
+            ValueError: one is not.
+        """
+        if not self._open.ids.keys() <= self._kinds.keys():
+            raise ValueError("a call has no kind")
 
     def _arguments(self, index: Index | None, delta: Step) -> list[Delta]:
         text = wire_text(delta.arguments)

@@ -123,9 +123,11 @@ class GeminiLiveTranslator(GeminiTranslator):
 
     decoder: ClassVar[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(_Message)
 
+    _slots: dict[str, int]
+
     def __init__(self) -> None:
         super().__init__()
-        self._slots: dict[str, int] = {}  # of the turn's calls, by their ids
+        self._slots = {}  # of the turn's calls, by their ids
 
     def _take(self, view: Any, frame: Frame) -> list[Delta]:
         if view.error:

@@ -20,7 +20,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final, Union
+from typing import Annotated, Any, Final, Union
 
 import msgspec
 
@@ -50,6 +50,10 @@ class _Leaf:
 
     __slots__ = ("is_string", "open", "parts")
 
+    parts: list[str]
+    is_string: bool
+    open: bool
+
     def __init__(self, text: str, *, is_string: bool) -> None:
         self.parts = [text]
         self.is_string = is_string
@@ -71,10 +75,16 @@ class ArgumentsBuilder:
         detail: the same, for people.
     """
 
+    reason: DropReason | None
+    detail: str
+    _root: Annotated[dict[str, Any], _Leaf]
+    _weight: int
+    _n_open: int
+
     def __init__(self) -> None:
-        self.reason: DropReason | None = None
+        self.reason = None
         self.detail = ""
-        self._root: dict[str, Any] = {}
+        self._root = {}
         self._weight = 0
         self._n_open = 0
 

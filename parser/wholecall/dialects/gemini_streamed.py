@@ -33,8 +33,10 @@ class _Streamed(msgspec.Struct):
 class StreamedCalls:
     """The open call of each candidate."""
 
+    _open: dict[int, _Streamed]
+
     def __init__(self) -> None:
-        self._open: dict[int, _Streamed] = {}
+        self._open = {}
 
     def goes_on(self, number: int, call: Call) -> bool:
         """Whether the part is a piece of the open call: it has no name, or the same one and values."""

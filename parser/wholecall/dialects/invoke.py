@@ -59,6 +59,8 @@ def detects(inner: Detect) -> Detect:
 class InvokeTranslator(Translator):
     """Chunks of one stream to the deltas of the inner dialect, whose translator `start` makes."""
 
+    _inner: Translator
+
     def __init__(self, start: Callable[[], Translator]) -> None:
         self._inner = start()
 

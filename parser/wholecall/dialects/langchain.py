@@ -74,14 +74,22 @@ def is_message(payload: Mapping[str, Any]) -> bool:
 class LangChainTranslator(Translator):
     """Frames of one stream to deltas; it remembers of each message what came of it in chunks."""
 
+    _key: str | None
+    _open: set[str | None]
+    _ended: set[str | None]
+    _runs: dict[str, str]
+    _called: set[str | None]
+    _spoken: set[str | None]
+    _shown: dict[tuple[str | None, object], str]
+
     def __init__(self) -> None:
-        self._key: str | None = None
-        self._open: set[str | None] = set()
-        self._ended: set[str | None] = set()
-        self._runs: dict[str, str] = {}  # ids of runs, and of the messages that they are
-        self._called: set[str | None] = set()  # messages of which chunks told calls
-        self._spoken: set[str | None] = set()  # messages of which chunks told text
-        self._shown: dict[tuple[str | None, object], str] = {}  # what cumulative messages said so far
+        self._key = None
+        self._open = set()
+        self._ended = set()
+        self._runs = {}  # ids of runs, and of the messages that they are
+        self._called = set()  # messages of which chunks told calls
+        self._spoken = set()  # messages of which chunks told text
+        self._shown = {}  # what cumulative messages said so far
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""

@@ -70,10 +70,15 @@ class LangChainProtocolTranslator(ViewTranslator):
 
     decoder = DECODER
 
+    _messages: Messages
+    _now: Message | None
+    _told: set[str | None]
+    _n_turns: int
+
     def __init__(self) -> None:
         self._messages = Messages()
-        self._now: Message | None = None  # whose turn is the current one
-        self._told: set[str | None] = set()  # ids of messages that began
+        self._now = None  # whose turn is the current one
+        self._told = set()  # ids of messages that began
         self._n_turns = 0
         self._events: dict[str | None, Callable[[Message, Data], list[Delta]]] = {
             "content-block-delta": _block_delta,

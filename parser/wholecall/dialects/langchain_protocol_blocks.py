@@ -43,16 +43,27 @@ _NO_FIELDS: Final = Content()
 class _Call:
     """A call whose block is not finished: what is known of it, and the text that it was last said to have."""
 
+    slot: int
+    kind: Kind
+    id: str | None
+    name: str | None
+    extras: object
+    seen: bool
+    doubtful: bool
+    rewritten: bool
+    _parts: list[str]
+    _size: int
+
     def __init__(self, slot: int, kind: Kind) -> None:
         self.slot = slot
-        self.kind: Kind = kind
-        self.id: str | None = None
-        self.name: str | None = None
-        self.extras: object = None
+        self.kind = kind
+        self.id = None
+        self.name = None
+        self.extras = None
         self.seen = False
         self.doubtful = False  # a piece may have been its
         self.rewritten = False  # its text is no longer what was said piece by piece
-        self._parts: list[str] = []
+        self._parts = []
         self._size = 0
 
     def labelled(self, content: Content) -> list[Delta]:
@@ -104,14 +115,22 @@ class Blocks:
         crowded: another message began in the same place and was not finished, so its events may still come.
     """
 
+    _crowded: bool
+    _open: dict[Index | None, list[_Call]]
+    _spoken: set[Index | None]
+    _lost: set[Index | None]
+    _n_slots: int
+    _latest: _Call | None
+    _waiting: _Call | None
+
     def __init__(self, *, crowded: bool = False) -> None:
         self._crowded = crowded
-        self._open: dict[Index | None, list[_Call]] = {}
-        self._spoken: set[Index | None] = set()  # blocks that said something
-        self._lost: set[Index | None] = set()  # indices of pieces that are nobody's
+        self._open = {}
+        self._spoken = set()  # blocks that said something
+        self._lost = set()  # indices of pieces that are nobody's
         self._n_slots = 0
-        self._latest: _Call | None = None  # the call whose block the model was in last
-        self._waiting: _Call | None = None  # the same, once it is finished
+        self._latest = None  # the call whose block the model was in last
+        self._waiting = None  # the same, once it is finished
 
     def start(self, index: Index | None, content: Content) -> list[Delta]:
         """Say what the start of a block says."""

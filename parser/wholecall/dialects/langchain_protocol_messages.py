@@ -22,6 +22,15 @@ HERE: Final[Place] = (WHOLE_RUN, "")  # where events without an envelope are
 class Message:
     """A message under way. A muted one is not told: its events are skipped."""
 
+    turn: str
+    id: str | None
+    place: Place
+    run: str | None
+    muted: bool
+    open: bool
+    blocks: Blocks
+    _seq: int
+
     def __init__(self, turn: str, id_: str | None, place: Place, run: str | None, *, muted: bool) -> None:
         self.turn = turn
         self.id = id_
@@ -44,9 +53,12 @@ class Message:
 class Messages:
     """The messages under way."""
 
+    _by_key: dict[Union[Place, str], Message]
+    _by_namespace: dict[Namespace, dict[Message, None]]
+
     def __init__(self) -> None:
-        self._by_key: dict[Union[Place, str], Message] = {}  # the last one of each place and of each run
-        self._by_namespace: dict[Namespace, dict[Message, None]] = {}  # all of them, in order
+        self._by_key = {}  # the last one of each place and of each run
+        self._by_namespace = {}  # all of them, in order
 
     def found(self, place: Place, run: str | None) -> Message | None:
         """Return the message that an event belongs to."""

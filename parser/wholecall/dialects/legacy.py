@@ -91,8 +91,11 @@ class LegacyTranslator(ViewTranslator):
 
     decoder = msgspec.json.Decoder(_Chunk)
 
+    _key: str | None
+    _open: bool
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._open = False
 
     def _done(self) -> list[Delta]:

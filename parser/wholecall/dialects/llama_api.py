@@ -81,12 +81,18 @@ class LlamaTranslator(ViewTranslator):
 
     decoder = msgspec.json.Decoder(_Frame)
 
+    _key: str | None
+    _open: bool
+    _numbers: dict[str, int]
+    _latest: int
+    _other: LlamaStackTranslator | None
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._open = False
-        self._numbers: dict[str, int] = {}
+        self._numbers = {}
         self._latest = 0
-        self._other: LlamaStackTranslator | None = None  # whose stream it turned out to be
+        self._other = None  # whose stream it turned out to be
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""

@@ -123,11 +123,19 @@ class LlamaStackTranslator(ViewTranslator):
 
     decoder = msgspec.json.Decoder(_Frame)
 
+    _open: bool
+    _complete: bool
+    _reason: object
+    _written: list[str]
+    _size: int
+    _begun: bool
+    _n_calls: int
+
     def __init__(self, *, opened: bool = False) -> None:
         self._open = opened
         self._complete = False
-        self._reason: object = None
-        self._written: list[str] = []  # by the model, of calls that have no end yet
+        self._reason = None
+        self._written = []  # by the model, of calls that have no end yet
         self._size = 0
         self._begun = False  # a call was, even if nothing of it was written
         self._n_calls = 0

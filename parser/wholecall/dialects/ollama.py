@@ -79,6 +79,9 @@ def is_line(payload: Mapping[str, Any]) -> bool:
 class LineTranslator(ViewTranslator):
     """Lines of one stream to deltas; a subclass says what stands between the turn's beginning and its end."""
 
+    _open: bool
+    _ended: bool
+
     def __init__(self) -> None:
         self._open = False
         self._ended = False
@@ -123,9 +126,11 @@ class OllamaTranslator(LineTranslator):
 
     decoder = msgspec.json.Decoder(_ChatLine)
 
+    _slots: dict[object, int]
+
     def __init__(self) -> None:
         super().__init__()
-        self._slots: dict[object, int] = {}  # of the calls so far, by all that they said
+        self._slots = {}  # of the calls so far, by all that they said
 
     def _said(self, line: _ChatLine) -> list[Delta] | None:
         message = line.message

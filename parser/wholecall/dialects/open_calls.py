@@ -16,8 +16,10 @@ class OpenCalls:
         ids: of the open calls, by their slots; None where a delta came without a start (quirk 77).
     """
 
+    ids: dict[Index | None, str | None]
+
     def __init__(self) -> None:
-        self.ids: dict[Index | None, str | None] = {}
+        self.ids = {}
 
     def start(self, index: Index | None, id_: str | None) -> list[Delta]:
         """Open a slot: the same start again only restates its call, any other closes what is open (quirk 77)."""

@@ -78,10 +78,14 @@ class RealtimeTranslator(ViewTranslator):
 
     decoder = DECODER
 
+    _model: str | None
+    _now: Progress | None
+    _responses: dict[str | None, Progress]
+
     def __init__(self) -> None:
-        self._model: str | None = None
-        self._now: Progress | None = None
-        self._responses: dict[str | None, Progress] = {}
+        self._model = None
+        self._now = None
+        self._responses = {}
         self._events: dict[str | None, Callable[[Progress, Event], list[Delta]]] = {
             **dict.fromkeys(FRAGMENTS, _fragment),
             **dict.fromkeys(_TEXTS, _text),

@@ -84,13 +84,21 @@ class Progress:
 
     __slots__ = ("_last", "_numbers", "done", "ended", "key", "n_calls", "spoken")
 
+    key: str | None
+    ended: bool
+    spoken: bool
+    done: dict[str, int]
+    n_calls: int
+    _numbers: dict[tuple[str, Index], int]
+    _last: tuple[object, int | None]
+
     def __init__(self, key: str | None) -> None:
         self.key = key
         self.ended = self.spoken = False
-        self.done: dict[str, int] = {}
+        self.done = {}
         self.n_calls = 0
-        self._numbers: dict[tuple[str, Index], int] = {}
-        self._last: tuple[object, int | None] = None, None  # the labels that came last, and their number
+        self._numbers = {}
+        self._last = None, None  # the labels that came last, and their number
 
     # Which call is meant
 

@@ -96,11 +96,16 @@ class ResponsesTranslator(ViewTranslator):
 
     decoder = DECODER
 
+    _guest: bool
+    _stream_id: Any
+    _now: Progress
+    _progresses: dict[str, Progress]
+
     def __init__(self, *, guest: bool = False) -> None:
         self._guest = guest
-        self._stream_id: Any = None
+        self._stream_id = None
         self._now = Progress(guest=self._guest)
-        self._progresses: dict[str, Progress] = {}
+        self._progresses = {}
         self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
             **dict.fromkeys(FRAGMENTS, self._fragment),
             "response.output_text.delta": self._text,

@@ -11,6 +11,7 @@ a tool search runs at the client only when it says so.
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from operator import attrgetter
 from typing import Any, Final
 
@@ -162,9 +163,11 @@ def is_call(item: Item) -> bool:
 def summed(item: Item) -> int:
     """Return a number that stands for all of an item: equal items have equal ones, and nothing of them is kept."""
     try:
-        return hash(_ENCODER.encode(item))
+        text = _ENCODER.encode(item)
     except UnicodeEncodeError:  # half a surrogate pair somewhere
-        return hash(repr([bytes(value) if type(value) is msgspec.Raw else value for value in astuple(item)]))
+        told = [bytes(value) if type(value) is msgspec.Raw else value for value in astuple(item)]
+        text = ascii(told).encode()
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big")  # the same in every process
 
 
 def public_id(item: Item) -> str | None:

@@ -48,6 +48,16 @@ class Progress:
 
     __slots__ = ("_guest", "done", "ended", "expected", "failed", "key", "opened", "spoken", "thought")
 
+    _guest: bool
+    expected: int
+    key: str | None
+    opened: bool
+    ended: bool
+    failed: bool
+    spoken: bool
+    thought: set[object]
+    done: dict[str, int]
+
     def __init__(self, *, guest: bool = False) -> None:
         self._guest = guest  # of a stream of another dialect, which owns the turn
         self.expected = -1
@@ -56,8 +66,8 @@ class Progress:
     def _restart(self, key: str | None) -> None:
         self.key = key
         self.opened = self.ended = self.failed = self.spoken = False
-        self.thought: set[object] = set()
-        self.done: dict[str, int] = {}
+        self.thought = set()
+        self.done = {}
 
     # The order of events
 

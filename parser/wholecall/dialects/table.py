@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from itertools import chain
-from threading import Lock
 from typing import Any, Final
 
 import msgspec
@@ -121,25 +120,24 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
 )
 
 
-_registered: tuple[Dialect, ...] = ()  # by third parties, the latest first; replaced, never changed
-_registering = Lock()
+_registered: dict[
+    str, Dialect
+] = {}  # by third parties; changed by `setdefault` alone, which no thread can divide
 
 
 def register(dialect: Dialect) -> None:
     """Let parsers know a dialect of yours, by its name and in detection.
 
     Raises:
-        ValueError: there is a dialect of this name.
+        ValueError: there is another dialect of this name.
     """
-    global _registered  # noqa: PLW0603 - parsers in other threads go on with the tuple that they have
-    with _registering:
-        if any(known.name == dialect.name for known in _all()):
-            raise ValueError(f"there is a dialect {dialect.name!r} already; give yours another name")
-        _registered = (dialect, *_registered)
+    ours = any(known.name == dialect.name for known in DIALECTS)
+    if ours or _registered.setdefault(dialect.name, dialect) is not dialect:
+        raise ValueError(f"there is a dialect {dialect.name!r} already; give yours another name")
 
 
 def _all() -> Iterator[Dialect]:
-    return chain(_registered, DIALECTS)
+    return chain(tuple(_registered.values())[::-1], DIALECTS)
 
 
 def named(name: str) -> Dialect:

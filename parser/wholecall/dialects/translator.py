@@ -16,7 +16,13 @@ __all__ = ["Translator", "ViewTranslator"]
 
 
 class Translator(ABC):
-    """The translator of one stream; a dialect implements `translate`, and the rest where it has more to say."""
+    """The translator of one stream; a dialect implements `translate`, and the rest where it has more to say.
+
+    What it remembers of the stream it annotates in its class, so that snapshots hold it; what is named in
+    `DERIVED` is not kept but made anew with the translator (see `wholecall.snapshots`).
+    """
+
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"_events"})  # what does each event, by its name
 
     @abstractmethod
     def translate(self, frame: Frame) -> list[Delta]:

@@ -42,12 +42,18 @@ class Announced(msgspec.Struct, frozen=True):
 class Calls:
     """The calls of one message, by their ids; told again from its beginning, it has the same slots (quirk 91)."""
 
+    _step: int
+    _anonymous: int
+    _open: dict[str | None, str]
+    _filled: set[str]
+    _kinds: dict[str, Kind]
+
     def __init__(self) -> None:
         self._step = 0
         self._anonymous = 0  # calls without an id that have ended
-        self._open: dict[str | None, str] = {}  # ids to slots
-        self._filled: set[str] = set()  # slots that hold text
-        self._kinds: dict[str, Kind] = {}  # of slots: what a later event leaves out still counts
+        self._open = {}  # ids to slots
+        self._filled = set()  # slots that hold text
+        self._kinds = {}  # of slots: what a later event leaves out still counts
 
     def next_step(self) -> None:
         """Let ids be free again; what is open stays where it is."""

@@ -108,6 +108,10 @@ def detect(payload: Mapping[str, Any], event: str) -> bool:
 class VercelDataTranslator(Translator):
     """Lines of one stream to deltas."""
 
+    DERIVED = frozenset({"_values"})
+    _open: bool
+    _calls: Calls
+
     def __init__(self) -> None:
         self._open = False
         self._calls = Calls()

@@ -71,11 +71,17 @@ class VercelUITranslator(ViewTranslator):
 
     decoder = DECODER
 
+    DERIVED = frozenset({"_chunks"})
+    _key: str | None
+    _open: bool
+    _calls: Calls
+    _waiting: list[str]
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._open = False
         self._calls = Calls()
-        self._waiting: list[str] = []  # calls that are whole, but may still need an approval
+        self._waiting = []  # calls that are whole, but may still need an approval
         self._chunks: dict[str | None, Callable[[Chunk], list[Delta]]] = {
             "tool-input-delta": self._input_delta,
             "text-delta": self._text,

@@ -89,14 +89,23 @@ class WorkersTranslator(ViewTranslator):
 
     decoder = _DECODER
 
+    _open: bool
+    _lone: bool
+    _n_slots: int
+    _slots: dict[Index, int]
+    _ids: dict[Index, str | None]
+    _over: dict[str, int]
+    _latest: Index
+    _guest: ChatTranslator
+
     def __init__(self) -> None:
         self._open = False
         self._lone = False  # all that came is a frame that may be a whole body
         self._n_slots = 0
-        self._slots: dict[Index, int] = {}  # of the open calls, by what the wire calls them
-        self._ids: dict[Index, str | None] = {}  # of the open calls
-        self._over: dict[str, int] = {}  # the slots of the calls that were closed, by their ids
-        self._latest: Index = 0
+        self._slots = {}  # of the open calls, by what the wire calls them
+        self._ids = {}  # of the open calls
+        self._over = {}  # the slots of the calls that were closed, by their ids
+        self._latest = 0
         self._guest = ChatTranslator()
 
     def close(self) -> list[Delta]:

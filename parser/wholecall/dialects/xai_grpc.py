@@ -111,11 +111,16 @@ class XaiGrpcTranslator(ViewTranslator):
 
     decoder = msgspec.json.Decoder(_Line)
 
+    _key: str | None
+    _open: bool
+    _slots: dict[object, int]
+    _rounds: dict[int, bool]
+
     def __init__(self) -> None:
-        self._key: str | None = None
+        self._key = None
         self._open = False
-        self._slots: dict[object, int] = {}  # of the calls so far, by all that they said
-        self._rounds: dict[int, bool] = {}  # those with calls, and whether any is the client's
+        self._slots = {}  # of the calls so far, by all that they said
+        self._rounds = {}  # those with calls, and whether any is the client's
 
     def _done(self) -> list[Delta]:
         return self._end()

@@ -7,7 +7,7 @@ from wholecall.framing.frame import Frame
 from wholecall.framing.jsonarray import JSONArrayFraming
 from wholecall.framing.jsonl import JSONLinesFraming
 from wholecall.framing.sse import SSEFraming
-from wholecall.framing.table import FRAMINGS, Framing, sniff
+from wholecall.framing.table import FRAMINGS, Framing, name_of, sniff
 from wholecall.framing.vercel import VercelFraming
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "JSONLinesFraming",
     "SSEFraming",
     "VercelFraming",
+    "name_of",
     "sniff",
 ]

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from typing import Union
+from typing import ClassVar, Union
 
 from wholecall.deltas import WireFault
 from wholecall.framing.frame import Frame
@@ -58,13 +58,23 @@ class ByteFraming(ABC):
         replaced: whether any frame so far held bytes that are not UTF-8.
     """
 
+    DERIVED: ClassVar = frozenset({"faults", "_positions", "_max_line", "_max_event", "_max_raw"})
+
+    faults: list[WireFault]
+    replaced: bool
+    _n_frames: int
+    _dead: bool
+    _head: bytes | None
+    _guarded: bool
+    _stream_room: int | None
+
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
-        self.faults: list[WireFault] = []
+        self.faults = []
         self.replaced = False
         self._positions: list[int] = []  # of faults: how many frames were returned before each
         self._n_frames = 0
         self._dead = False
-        self._head: bytes | None = b""  # what may be the beginning of a BOM; None once that is settled
+        self._head = b""  # what may be the beginning of a BOM; None once that is settled
         self._guarded = True  # the BOM is not settled yet, the stream has a limit, or it is over
         self._stream_room = limits.max_stream_bytes
         self._max_line = _bound(limits.max_line_bytes)
@@ -163,10 +173,15 @@ class ByteFraming(ABC):
 class LineFraming(ByteFraming):
     """A framing of lines that end in LF; a subclass reads them one by one."""
 
+    _partial: bytearray
+    _room: int | None
+    _skipping: bool
+    _within_line: bool
+
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         super().__init__(limits)
         self._partial = bytearray()  # the line whose end has not come
-        self._room: int | None = None  # bytes that this line may have; None: its kind is not known yet
+        self._room = None  # bytes that this line may have; None: its kind is not known yet
         self._skipping = False  # nobody wants the rest of this line
         self._within_line = False
 

@@ -24,7 +24,7 @@ the one of AWS's own clients.
 from __future__ import annotations
 
 import struct
-from typing import Final
+from typing import Annotated, Final
 from zlib import crc32
 
 import msgspec
@@ -54,6 +54,10 @@ def is_prelude(data: bytes) -> bool:
 
 class EventStreamFraming(ByteFraming):
     """Frames of a binary event stream; exceptions in it are frames named `error`."""
+
+    _unread: bytearray
+    _needed: Annotated[int, msgspec.Meta(ge=PRELUDE_BYTES)]
+    _to_skip: Annotated[int, msgspec.Meta(ge=0)]
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         super().__init__(limits)

@@ -34,11 +34,17 @@ _ARRAY = ord("[")
 class JSONArrayFraming(ByteFraming):
     """Frames of the elements of a JSON array; their event name is `""`."""
 
+    _in_array: bool
+    _element: bytearray
+    _nesting: Nesting | None
+    _within: bool
+    _dropping: bool
+
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         super().__init__(limits)
         self._in_array = False
         self._element = bytearray()
-        self._nesting: Nesting | None = None  # of the element, if that is an object or an array
+        self._nesting = None  # of the element, if that is an object or an array
         self._within = False
         self._dropping = False  # this element grew too large
 

@@ -41,6 +41,11 @@ def _is_one_value(text: bytes) -> bool:
 class JSONLinesFraming(LineFraming):
     """Frames of newline-delimited JSON; their event name is `""`."""
 
+    _value: bytearray
+    _last: bytes
+    _nesting: Nesting
+    _lost: bool
+
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         super().__init__(limits)
         self._value = bytearray()  # the lines of a value that is not whole yet, each followed by LF

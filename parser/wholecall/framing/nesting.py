@@ -24,6 +24,10 @@ class Nesting:
         in_string: whether the text so far ends inside a string.
     """
 
+    depth: int
+    in_string: bool
+    _escaped: bool
+
     def __init__(self) -> None:
         self.depth = 0
         self.in_string = False

@@ -27,6 +27,7 @@ a string, which no JSON text has.
 from __future__ import annotations
 
 from itertools import repeat
+from typing import ClassVar
 
 from wholecall.framing.base import CR, DEFAULT_LIMITS, LineFraming, decode
 from wholecall.framing.frame import Frame
@@ -51,6 +52,19 @@ class SSEFraming(LineFraming):
         raw_json: return bare JSON objects among the lines as frames with the event name `""`.
     """
 
+    DERIVED: ClassVar = frozenset({"_dispatch_at_eof", "_raw_json", "_unlimited", "_max_held"})
+
+    _after_cr: bool
+    _resting: bool
+    _held: bytes
+    _event: str
+    _data: bytearray
+    _id: str
+    _retry: int | None
+    _dropping: bool
+    _raw: bytearray
+    _nesting: Nesting
+
     def __init__(
         self, limits: Limits = DEFAULT_LIMITS, *, dispatch_at_eof: bool = False, raw_json: bool = False
     ) -> None:
@@ -65,7 +79,7 @@ class SSEFraming(LineFraming):
         self._event = ""
         self._data = bytearray()  # every value followed by LF, as in WHATWG HTML 9.2.6
         self._id = ""
-        self._retry: int | None = None
+        self._retry = None
         self._dropping = False  # this event grew too large
         self._raw = bytearray()  # the lines of a bare JSON object, each followed by LF
         self._nesting = Nesting()

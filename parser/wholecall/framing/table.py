@@ -15,7 +15,7 @@ from wholecall.framing.sse import SSEFraming
 from wholecall.framing.vercel import VercelFraming, is_coded
 from wholecall.limits import Limits
 
-__all__ = ["FRAMINGS", "Framing", "sniff"]
+__all__ = ["FRAMINGS", "Framing", "name_of", "sniff"]
 
 
 class Framing(Protocol):
@@ -55,6 +55,18 @@ FRAMINGS: dict[str, Callable[[Limits], Framing]] = {
 }
 
 
+def name_of(framing: Framing) -> str:
+    """Return the name of the framing."""
+    return _NAMES[type(framing)]
+
+
+_NAMES: dict[type, str] = {
+    SSEFraming: "sse",
+    JSONLinesFraming: "jsonl",
+    JSONArrayFraming: "jsonarray",
+    EventStreamFraming: "eventstream",
+    VercelFraming: "vercel",
+}
 _CODE = b"0:"
 _CODED_VALUES = (b'"', b"{", b"[")
 _BINARY = (b"\0", b"\1")  # a message has less than 32 MiB

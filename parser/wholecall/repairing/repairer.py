@@ -182,7 +182,7 @@ class Repairer(Single):
             return b""
         if len(block) > self._most:  # as it is where the block came in pieces
             out = self._give_up()
-            return out + block if self._passes else out
+            return out + block if mender is None else out
         events = self._parser.feed(block)
         if self._has_ids:
             block = block.lstrip(b"\r\n")  # see `_silent`

@@ -1,0 +1,238 @@
+"""A stream may move between workers at any byte: a restored parser goes on as if it had never stopped."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.laws.test_split import SMALL
+from tests.laws.test_timeline import RECORDINGS, cut, names
+from tests.support import encode, quirky
+from tests.support.renderers import RENDERERS
+from tests.support.snapshots import forged, moved, opened, resealed
+from tests.support.turns import Plan, chunk, partitions, plans, split
+from wholecall import BadSnapshot, Limits, Policy, StreamClosed, ToolCallParser, Tools
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_PARSERS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "live": {"live": True},
+    "watching": {"watch": {"go": ("a",), "run": "path", "get_tide": "port"}},
+    "holding": {"policy": Policy(on_bad_sibling="reject_all"), "live": True},
+    "unterminated": {"policy": Policy(require_terminal=False, lone_surrogates="keep")},
+    "narrow": {
+        "limits": Limits(
+            max_arguments_bytes=40, max_total_arguments_bytes=90, max_calls=2, max_aliases=2, max_faults=1
+        )
+    },
+    "short of lines": {"limits": Limits(max_line_bytes=300, max_event_bytes=290, max_stream_bytes=4000)},
+}
+
+
+def _places(data: bytes, count: int, rng: random.Random) -> list[bytes]:
+    """Cut the bytes at some places."""
+    return split(data, sorted(rng.randrange(len(data) + 1) for _ in range(count)))
+
+
+def _smallest() -> list[Path]:
+    """Return the smallest recording of each dialect."""
+    by_dialect: dict[str, list[Path]] = {}
+    for path in RECORDINGS:
+        by_dialect.setdefault(path.parent.name, []).append(path)
+    return [min(paths, key=lambda path: path.stat().st_size) for paths in by_dialect.values()]
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=names())
+def test_recordings_go_on_after_a_move(path: Path, rng: random.Random) -> None:
+    """Law 20: every recording says the same when its parser moves at some places, and at frames' ends."""
+    data, options = path.read_bytes(), _PARSERS[rng.choice(list(_PARSERS))]
+    chunks = _places(data, 4, rng)
+
+    assert moved(chunks, ToolCallParser(**options), moves=False) == moved(chunks, ToolCallParser(**options))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(_PARSERS))
+@pytest.mark.parametrize("path", RECORDINGS, ids=names())
+def test_recordings_go_on_after_many_moves(path: Path, name: str, rng: random.Random) -> None:
+    """Law 20: so they do with every kind of parser, and more places."""
+    chunks = [chunk for _, chunk in cut(path.read_bytes()[:6000], rng)]
+    before, after = (ToolCallParser(**_PARSERS[name]) for _ in range(2))
+
+    assert moved(chunks, before, moves=False) == moved(chunks, after)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", _smallest(), ids=lambda path: path.parent.name)
+def test_small_recordings_go_on_after_every_byte(path: Path) -> None:
+    """Law 20: a parser that moves at every single byte says what one says that stays."""
+    data = path.read_bytes()[:1500]
+    chunks = [data[n : n + 1] for n in range(len(data))]
+    before, after = (ToolCallParser(live=True) for _ in range(2))
+
+    assert moved(chunks, before, moves=False) == moved(chunks, after)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_odd_streams_go_on_after_every_few_bytes(name: str) -> None:
+    """Law 20: bytes that are cut, no text, no stream, in characters or in line ends."""
+    data = SMALL[name]
+    chunks = [data[n : n + 13] for n in range(0, len(data), 13)]
+
+    assert moved(chunks, ToolCallParser(), moves=False) == moved(chunks, ToolCallParser())
+
+
+@given(
+    plans(),
+    st.integers(1, 30),
+    st.sampled_from(sorted(RENDERERS)),
+    st.sampled_from(sorted(_PARSERS)),
+    st.data(),
+)
+def test_every_dialect_goes_on_after_a_move(
+    plan: Plan, size: int, dialect: str, name: str, data: st.DataObject
+) -> None:
+    """Law 20: any turn in any dialect, cut anywhere, under any policy and limits."""
+    calls = [encode.Call(f"call_{n}", plan.names[n], plan.raw(n)) for n in range(len(plan))]
+    stream = RENDERERS[dialect](encode.Turn(calls), encode.every(size))
+    chunks = split(stream, data.draw(partitions(len(stream)))[:4])
+    before, after = (ToolCallParser(**_PARSERS[name]) for _ in range(2))
+
+    assert moved(chunks, before, moves=False) == moved(chunks, after)
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_quirky_streams_go_on_after_a_move(number: int) -> None:
+    """Law 20: labels that lie, and what else servers do."""
+    data, rng = quirky.make_numbered(20, number).bytes(), random.Random(number)
+    chunks = _places(data, 8, rng)
+    options = _PARSERS[rng.choice(list(_PARSERS))]
+
+    assert moved(chunks, ToolCallParser(**options), moves=False) == moved(chunks, ToolCallParser(**options))
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_previews_go_on_after_a_move(number: int) -> None:
+    """Law 20: what is known of half-finished arguments is the same."""
+    data, rng = quirky.make_numbered(21, number).bytes(), random.Random(number)
+    before = ToolCallParser(live=True)
+    for piece in _places(data, 10, rng):
+        followed = [
+            event for event in before.feed(piece) if hasattr(event, "delta") and hasattr(event, "index")
+        ]
+        after = ToolCallParser.restore(before.snapshot())
+        assert [repr(before.partial(event)) for event in followed] == [
+            repr(after.partial(event)) for event in followed
+        ]
+        values = [(before.partial(event), after.partial(event)) for event in followed]
+        assert all(one.value == other.value for one, other in values if one is not None and other is not None)
+
+
+def test_the_other_door_goes_on_after_a_move() -> None:
+    """Law 20: payloads and bytes may go through the doors of different workers."""
+    payloads = [
+        chunk(quirky_fragment)
+        for quirky_fragment in Plan(("go",), ({"a": 1},), (('{"a"', ":1}"),)).fragments()
+    ] + [chunk(finish="tool_calls")]
+    staying, moving = ToolCallParser(), ToolCallParser()
+    before, after = [], []
+    for payload in payloads:
+        before += staying.feed_event(payload)
+        moving = ToolCallParser.restore(moving.snapshot())
+        after += moving.feed_event(payload)
+
+    assert before + staying.close() == after + moving.close()
+
+
+def test_the_end_travels() -> None:
+    """Law 20: what was closed is closed, wherever it goes."""
+    parser = ToolCallParser()
+    parser.feed(SMALL["chat"])
+    parser.close()
+    other = ToolCallParser.restore(parser.snapshot())
+
+    assert ([], []) == (other.close(), other.abort())
+    assert parser.turns == other.turns
+    with pytest.raises(StreamClosed):
+        other.feed(b"data: {}\n\n")
+
+
+class Tide(msgspec.Struct):
+    """Where to look."""
+
+    port: str
+    n: list[Any]
+
+
+@dataclass
+class Now:
+    """Nothing to say."""
+
+
+def test_values_are_made_anew_by_the_tools() -> None:
+    """Law 20: calls that were held against their tools have their values in another worker."""
+    tools = Tools({"get_tide": Tide, "now": Now})
+    chunks = [SMALL["chat"][n : n + 40] for n in range(0, len(SMALL["chat"]), 40)]
+    stayed = moved(chunks, ToolCallParser(tools=tools), moves=False)
+    went = moved(chunks, ToolCallParser(tools=tools), tools=tools)
+
+    assert stayed == went
+    assert [Tide("Brést", [1, {"x": '}"'}]), Now()] == [call.value for call in went.turns[0].calls]
+
+
+# Whoever writes a snapshot.
+
+
+def _snapshot(path: Path, rng: random.Random) -> tuple[bytes, bytes]:
+    """Return a snapshot somewhere in a recording, and what comes after it."""
+    data = path.read_bytes()[:20_000]
+    place = rng.randrange(len(data) + 1)
+    parser = ToolCallParser(**_PARSERS[rng.choice(list(_PARSERS))])
+    parser.feed(data[:place])
+    return parser.snapshot(), data[place:]
+
+
+@pytest.mark.parametrize("path", RECORDINGS[::3], ids=names()[::3])
+def test_a_forged_snapshot_is_refused_or_a_parser(path: Path, rng: random.Random) -> None:
+    """Law 20: values of a snapshot may be anything; it is a `BadSnapshot`, or a parser that never raises."""
+    snapshot, rest = _snapshot(path, rng)
+    for _ in range(8):
+        try:
+            parser = ToolCallParser.restore(forged(snapshot, rng))
+        except BadSnapshot:
+            continue
+        if "closed" not in repr(parser):
+            parser.feed(rest)
+        parser.forget()
+        parser.close()
+        assert [] == parser.close()
+        assert len(parser.turns) == len(parser.turns_from(0))
+
+
+@given(st.sampled_from(RECORDINGS), st.randoms(use_true_random=False))
+def test_a_damaged_snapshot_is_refused(path: Path, rng: random.Random) -> None:
+    """Law 20: a snapshot that is cut, or differs in a byte, is a `BadSnapshot`."""
+    snapshot, _ = _snapshot(path, rng)
+    place, bit = rng.randrange(len(snapshot)), 1 << rng.randrange(8)
+    flipped = bytearray(snapshot)
+    flipped[place] ^= bit
+    for damaged in (snapshot[:place], bytes(flipped), snapshot + b"\0"):
+        with pytest.raises(BadSnapshot):
+            ToolCallParser.restore(damaged)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_restoring_raise_anything_else(data: bytes) -> None:
+    """Law 20: any bytes, also under the right checksum, are a `BadSnapshot`."""
+    told = opened(ToolCallParser().snapshot())
+    for hostile in (data, resealed(data), resealed([told[0], data, told[2]]), resealed([*told[:2], [data]])):
+        with pytest.raises(BadSnapshot):
+            ToolCallParser.restore(hostile)

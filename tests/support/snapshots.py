@@ -1,0 +1,113 @@
+"""Parsers that are moved from worker to worker while they read, and snapshots that somebody changed."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
+
+import msgspec
+
+from wholecall import ToolCallParser
+from wholecall.snapshots.values import Ext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from random import Random
+
+__all__ = ["Moved", "forged", "moved", "opened", "resealed"]
+
+_MOST = (1 << 63) - 1
+_ODDITIES: tuple[Any, ...] = (
+    *(None, True, False, 0, 1, 2, 3, 7, -1, 255, 1 << 40, -(1 << 63), (1 << 63) - 1, 1.5, float("nan")),
+    *(
+        "",
+        "a",
+        "{",
+        '{"a":',
+        "ended",
+        "pending",
+        "streaming",
+        "settled",
+        "function",
+        "custom",
+        "\u00e9",
+        b"",
+        b"{",
+    ),
+    *([], [[]], [0], [0, 0], [2, 0], [2, 1], [0, 1 << 40], [0, []], {}, {"a": 1}, Ext(1, b"\xed\xa0\x80")),
+    *(Ext(2, b"\x01" * 20), Ext(1, b"\xff"), Ext(9, b"")),
+)
+
+
+class Moved(NamedTuple):
+    """What a stream said: its events, its turns, and its snapshot at the end."""
+
+    events: list[Any]
+    turns: tuple[Any, ...]
+    snapshot: bytes
+
+
+def moved(
+    chunks: Iterable[bytes], parser: ToolCallParser[Any], *, moves: bool = True, tools: Any = None
+) -> Moved:
+    """Feed a stream; with `moves` the parser is replaced before each chunk by one restored from its snapshot."""
+    events: list[Any] = []
+    for chunk in chunks:
+        if moves:
+            parser = _replaced(parser, tools)
+        events += parser.feed(chunk)
+    parser = _replaced(parser, tools) if moves else parser
+    events += parser.close()
+    return Moved(events, parser.turns, parser.snapshot())
+
+
+def _replaced(parser: ToolCallParser[Any], tools: Any) -> ToolCallParser[Any]:
+    data, turns = parser.snapshot(), parser.turns
+    other = ToolCallParser.restore(data, tools=tools)
+    assert turns == other.turns
+    assert data == other.snapshot() == parser.snapshot()
+    return other
+
+
+def opened(data: bytes) -> Any:
+    """Return what is inside a snapshot."""
+    return msgspec.msgpack.decode(msgspec.msgpack.decode(data)[3])
+
+
+def resealed(inside: Any) -> bytes:
+    """Return a snapshot with other contents, and the right checksum."""
+    body = msgspec.msgpack.encode(inside)
+    return msgspec.msgpack.encode(["wholecall.snapshot", 1, crc32(body), body])
+
+
+def forged(data: bytes, rng: Random) -> bytes:
+    """Return a snapshot in which one to three values were replaced, dropped, doubled or exchanged."""
+    inside = opened(data)
+    for _ in range(rng.choice((1, 1, 2, 3, 5))):
+        rows = len(inside) == 3 and type(inside[2]) is list and inside[2] and rng.random() < 0.9
+        places = list(_places(inside[2] if rows else inside))
+        holder, place = rng.choice(places)
+        others = [outer[inner] for outer, inner in places]
+        alike = [value for value in (*others, *_ODDITIES) if type(value) is type(holder[place])]
+        kind = rng.random()
+        if kind < 0.05:
+            del holder[place]
+        elif kind < 0.1:
+            holder.insert(place, deepcopy(holder[place]))
+        elif kind < 0.2:
+            holder[place] = deepcopy(rng.choice((*others, *_ODDITIES)))
+        elif kind < 0.4 and type(holder[place]) is int:
+            holder[place] = max(min(holder[place] + rng.choice((-2, -1, 1, 2, 100)), _MOST), -_MOST)
+        elif kind < 0.8 and type(holder[place]) is bool:
+            holder[place] = not holder[place]
+        else:
+            holder[place] = deepcopy(rng.choice(alike))
+    return resealed(inside)
+
+
+def _places(value: Any) -> Iterator[tuple[Any, int]]:
+    for number, item in enumerate(value):
+        yield value, number
+        if type(item) is list:
+            yield from _places(item)

@@ -1,0 +1,402 @@
+"""Snapshots of parsers: what they hold, what they refuse, and what they say about it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.msgpack import Ext
+
+from tests.support.snapshots import opened, resealed
+from wholecall import BadSnapshot, Dialect, Limits, Policy, ToolCallParser, Tools, register
+from wholecall.deltas import Delta, Slot, TurnEnded, TurnOpened
+from wholecall.dialects import table
+from wholecall.dialects.translator import Translator
+from wholecall.framing import Frame
+from wholecall.snapshots import values
+from wholecall.snapshots.codecs import codec_of
+from wholecall.snapshots.values import Odd, packed_value, read_value
+
+HEAD = (
+    b'data: {"id":"r","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1",'
+    b'"function":{"name":"go","arguments":"{\\"secret\\":\\"se"}}]}}]}\n\n'
+)
+TAIL = (
+    b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"krit\\"}"}}]},'
+    b'"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n'
+)
+
+
+def snapshot(data: bytes = HEAD, **options: Any) -> bytes:
+    """Return the snapshot of a parser that read this."""
+    parser = ToolCallParser(**options)
+    parser.feed(data)
+    return parser.snapshot()
+
+
+def forged(name: str, value: Any, data: bytes | None = None) -> bytes:
+    """Return a snapshot in which a field of the call is another."""
+    inside = opened(data or snapshot())
+    row = next(row for row in inside[2] if "call_1" in row)
+    fields = [field.name for field in _fields()]
+    row[fields.index(name)] = value
+    return resealed(inside)
+
+
+def _fields() -> Any:
+    from wholecall.calls import Call  # noqa: PLC0415 - its row is what is forged here
+    from wholecall.snapshots.shapes import fields_of  # noqa: PLC0415
+
+    return fields_of(Call)
+
+
+# Plain values.
+
+_plain = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text()),
+    lambda inner: st.one_of(st.lists(inner), st.lists(inner).map(tuple), st.dictionaries(st.text(), inner)),
+    max_leaves=20,
+)
+
+
+@given(_plain)
+def test_plain_values_come_back(value: Any) -> None:
+    """What JSON can say, and tuples of it, is read as it was packed, with the order of its members."""
+    packed = msgspec.msgpack.decode(msgspec.msgpack.encode(packed_value(value)))
+
+    assert repr(value) == repr(read_value(packed))
+
+
+@pytest.mark.parametrize("value", ["\ud800", "a\udfff\U0001f600", 1 << 64, -(1 << 63) - 1, -(1 << 200)])
+def test_what_messagepack_does_not_know_comes_back(value: Any) -> None:
+    """Lone surrogates and long integers go as extensions."""
+    packed = msgspec.msgpack.decode(msgspec.msgpack.encode(packed_value([value])))
+
+    assert [value] == read_value(packed)
+
+
+def test_depth_is_no_matter() -> None:
+    """A value of any depth is packed and read without recursion."""
+    value: Any = 1
+    for _ in range(50_000):
+        value = [value]
+
+    read = read_value(packed_value(value))
+
+    for _ in range(50_000):
+        (read,) = read
+    assert 1 == read
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        None,
+        [],
+        [1, 2],
+        [[0, 1]],
+        [[0, -1], 1],
+        [[2, 1], 1],
+        [[2, 1], 1, 2],
+        [[2, 2], "a", 1, "a", 2],
+        [[3, 0]],
+        [[0]],
+        [["0", 0]],
+        [[True, 0]],
+        [[0, 1 << 60]],
+        [b""],
+        [Ext(1, b"\xff")],
+        [Ext(2, b"\x01" * 2000)],
+        [Ext(3, b"")],
+    ],
+)
+def test_rows_that_say_no_value_are_odd(row: Any) -> None:
+    """A row says one value, or nothing."""
+    with pytest.raises(Odd):
+        read_value(row)
+
+
+@pytest.mark.parametrize("row", [["a"], [[0, 1], "a"], [[2, 1], "a", "b"]])
+def test_leaves_are_no_texts(row: Any) -> None:
+    """Where leaves are objects, a text is only a key."""
+    with pytest.raises(Odd):
+        read_value(row, lambda data: data)
+
+
+def test_only_plain_values_are_packed() -> None:
+    """Anything else is the caller's, and refused."""
+    with pytest.raises(TypeError, match="a set is no plain value"):
+        packed_value([{1}])
+
+
+@pytest.mark.parametrize("kind", [list, dict, Iterator[int], Callable[[], int], float, type])
+def test_annotations_that_say_nothing(kind: Any) -> None:
+    """A class that annotates what cannot be kept learns it at its first snapshot."""
+    with pytest.raises(TypeError, match="a snapshot cannot hold what is annotated as"):
+        codec_of(kind)
+
+
+# What travels.
+
+
+def test_a_snapshot_is_small_and_does_not_depend_on_chunks() -> None:
+    """The same bytes give the same snapshot, however they came, and few more bytes than they say."""
+    whole = snapshot()
+    parser = ToolCallParser()
+    for n in range(len(HEAD)):
+        parser.feed(HEAD[n : n + 1])
+
+    assert ToolCallParser.restore(whole).turns == ToolCallParser.restore(parser.snapshot()).turns
+    assert len(whole) < 1000
+
+
+def test_options_travel() -> None:
+    """Policy, limits, what is watched and the framing are the parser's that was left."""
+    options: dict[str, Any] = {
+        "policy": Policy(require_terminal=False),
+        "limits": Limits(max_arguments_bytes=1 << 70),
+        "watch": {"go": ("secret",)},
+        "framing": "sse",
+    }
+    going, parser = ToolCallParser(**options), ToolCallParser.restore(snapshot(**options))
+    going.feed(HEAD)
+
+    assert parser.feed(TAIL[:120]) + parser.close() == going.feed(TAIL[:120]) + going.close()
+
+
+def test_an_oversized_call_is_still_followed() -> None:
+    """What was shown of a call before it grew too large stays what `partial` shows."""
+    options: dict[str, Any] = {"live": True, "limits": Limits(max_arguments_bytes=14)}
+    parser = ToolCallParser(**options)
+    (started, *_) = [event for event in parser.feed(HEAD) if hasattr(event, "index")]
+    parser.feed(TAIL.partition(b"data: [DONE]")[0].replace(b'"finish_reason":"tool_calls"', b'"x":1'))
+    other = ToolCallParser.restore(parser.snapshot())
+
+    assert {"secret": "se"} == dict(parser.partial(started).value)
+    assert parser.partial(started).value == other.partial(started).value
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_snapshots_travel_between_processes(seed: str) -> None:
+    """A snapshot from a process with another hash seed is the same, byte for byte."""
+    code = (
+        "import sys; from wholecall import ToolCallParser; p = ToolCallParser();"
+        "p.feed(sys.stdin.buffer.read()); sys.stdout.buffer.write(p.snapshot())"
+    )
+    data = (
+        b'data: {"type":"response.created","response":{"id":"r"}}\n\n'
+        b'data: {"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"i",'
+        b'"call_id":"c","name":"go","arguments":"{}"}}\n\n'
+    )
+    there = subprocess.run(  # noqa: S603 - this very interpreter
+        [sys.executable, "-c", code],
+        input=data,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        check=True,
+    ).stdout
+
+    assert snapshot(data) == there
+
+
+# Tools.
+
+
+class Go(msgspec.Struct):
+    """Where to."""
+
+    secret: str
+
+
+class Strict(msgspec.Struct):
+    """The same tool, changed."""
+
+    secret: int
+
+
+def test_tools_are_given_again() -> None:
+    """Tools do not travel; others, or none, are refused with what to do."""
+    tools = Tools({"go": Go})
+    data = snapshot(HEAD + TAIL, tools=tools)
+
+    assert [Go("sekrit")] == [
+        call.value for call in ToolCallParser.restore(data, tools=[Tools, Go][1:] and tools).turn.calls
+    ]
+    with pytest.raises(
+        BadSnapshot, match="taken with the tools 'go', and no tools given; restore it with the `tools`"
+    ):
+        ToolCallParser.restore(data)
+    with pytest.raises(BadSnapshot, match="taken with no tools, and the tools 'go' given"):
+        ToolCallParser.restore(snapshot(), tools=tools)
+    with pytest.raises(BadSnapshot, match="the tools do not take a call that they took"):
+        ToolCallParser.restore(data, tools={"go": Strict})
+
+
+# Dialects of others.
+
+
+class Trams(Translator):
+    """A dialect whose state is annotated, and one whose is not."""
+
+    DERIVED = frozenset({"lines"})
+    seen: int
+
+    def __init__(self) -> None:
+        self.lines = [str]
+        self.seen = 0
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say the number of the frame, a call each."""
+        self.seen += 1
+        text = f"{len(self.lines)}{self.seen}{frame.data[:1]}"
+        return (
+            [TurnOpened(None), Slot(0, 0, None, text)]
+            if self.seen == 1
+            else [Slot(0, 0, None, text), TurnEnded()]
+        )
+
+
+class Forgetful(Trams):
+    """Has an attribute that nothing names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = ""
+
+
+def _tram(start: Any = Trams) -> Dialect:
+    return Dialect("tram", ("jsonl",), lambda payload, _event: "tram" in payload, start)
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, Dialect]:
+    """No dialects of others, whatever was registered elsewhere."""
+    registered: dict[str, Dialect] = {}
+    monkeypatch.setattr(table, "_registered", registered)
+    return registered
+
+
+def test_a_registered_dialect_travels(registry: dict[str, Dialect]) -> None:
+    """A dialect of the caller's is kept by what it annotates, and has to be registered where it goes on."""
+    register(_tram())
+    data = snapshot(b'{"tram":1}\n')
+    staying, parser = ToolCallParser(), ToolCallParser.restore(data)
+    staying.feed(b'{"tram":1}\n')
+
+    assert staying.feed(b'{"tram":2}\n') == parser.feed(b'{"tram":2}\n')
+    assert "11{12{" == parser.turn.dropped[0].raw_arguments
+    registry.clear()
+    with pytest.raises(BadSnapshot, match="must be registered here as well: there is no dialect 'tram'"):
+        ToolCallParser.restore(data)
+
+
+@pytest.mark.usefixtures("registry")
+def test_state_that_nothing_names_is_an_error() -> None:
+    """A dialect that forgets to annotate is told at its first snapshot, not when calls are lost."""
+    register(_tram(Forgetful))
+
+    with pytest.raises(
+        TypeError, match="cannot hold a Forgetful: annotate 'last' in its class, or name it in DERIVED"
+    ):
+        snapshot(b'{"tram":1}\n')
+
+
+def test_a_dialect_of_another_shape_is_another_version(registry: dict[str, Dialect]) -> None:
+    """Whoever restores needs the same classes: what they keep is part of the snapshot."""
+    register(_tram())
+    data = snapshot(b'{"tram":1}\n')
+    registry.clear()
+
+    class Other(Trams):
+        more: int
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.more = 1
+
+    register(_tram(Other))
+    with pytest.raises(BadSnapshot, match="another version of wholecall, or of a registered dialect"):
+        ToolCallParser.restore(data)
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "cut or damaged"),
+        (HEAD, "no snapshot|cut or damaged"),
+        (b"\x91" * 100_000, "cut or damaged"),
+        (b"\xdd\xff\xff\xff\xff", "cut or damaged"),
+        (
+            msgspec.msgpack.encode(["wholecall.snapshot", 2, 0, b""]),
+            "a format that this version cannot read; it reads 1",
+        ),
+        (msgspec.msgpack.encode(["wholecall.snapshot", 1, 0, b"x"]), "is damaged"),
+        (msgspec.msgpack.encode(["another.snapshot", 1, 0, b""]), "no snapshot of a parser"),
+        (resealed([1, 2, 3]), "is damaged"),
+        (resealed([0, opened(snapshot())[1], []]), "another version"),
+        (
+            resealed([opened(snapshot())[0], [], []]),
+            "the parser's options: an array is too short or too long",
+        ),
+        (resealed([*opened(snapshot())[:2], []]), "objects that nothing holds|there are"),
+        (resealed([*opened(snapshot())[:2], [*opened(snapshot())[2], []]]), "objects that nothing holds"),
+    ],
+)
+def test_hostile_bytes_are_refused(data: bytes, told: str) -> None:
+    """Whatever is wrong, it is one exception, and it says what."""
+    with pytest.raises(BadSnapshot, match=told):
+        ToolCallParser.restore(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("phase", "asleep", "Call.phase: a word of a fixed list was expected"),
+        ("phase", "pending", "Call: it has a name and a text, and did not begin"),
+        ("name", None, "Call: it has no name in a phase that wants one"),
+        ("turn", "0", "Call.turn: an integer was expected"),
+        ("flags", ["repeated", "repeated"], "Call.flags: the same stands twice in a set"),
+        ("inside", 10_000, "Call.inside: there is no such object"),
+        ("inside", 0, "Call.inside: there is no such object"),
+        ("inside", -1, "Call.inside: there is no such object"),
+        ("_parts", [""], "Call: a piece of its text is empty, or not there"),
+        ("_surrogate", "ab", "Call: half of a character is none"),
+        ("indices", [0, 7], "Choice: a call has an index that nothing knows"),
+        ("heated", [], "Choice: a call is hot that did not begin"),
+        ("extra", ["k", [[0, 1]]], "Call.extra: a header does not fit its row"),
+        ("extra", ["k", [1], "k", [1]], "Call.extra: a key stands twice in a mapping"),
+        ("extra", ["k"], "Call.extra: a key has no value"),
+    ],
+)
+def test_states_that_no_call_is_in_are_refused(name: str, value: Any, told: str) -> None:
+    """What the code relies on is checked, so that what was restored does not raise later."""
+    with pytest.raises(BadSnapshot) as raised:
+        ToolCallParser.restore(forged(name, value))
+
+    assert told == str(raised.value)
+
+
+def test_messages_quote_nothing() -> None:
+    """Law 28: no refusal shows what the model said."""
+    data = snapshot()
+    for name in ("phase", "turn", "flags", "slotted", "number", "kind"):
+        with pytest.raises(BadSnapshot) as raised:
+            ToolCallParser.restore(forged(name, "sekrit", data))
+        assert "sekrit" not in str(raised.value)
+
+
+def test_text_is_no_snapshot() -> None:
+    """A caller's slip is told as that."""
+    with pytest.raises(TypeError, match="takes bytes"):
+        ToolCallParser.restore("x")  # type: ignore[call-overload]
+    assert 1800 == values._LONGEST_NUMBER
