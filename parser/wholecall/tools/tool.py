@@ -202,7 +202,7 @@ class Tools(Generic[ArgsT]):
 def _kept(forms: Any) -> Any:
     """Return the forms as they are now, whatever their owner does with the list."""
     if isinstance(forms, Tools):
-        return forms._forms  # noqa: SLF001 - its own class
+        return forms._forms  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - its own class
     return dict(forms) if isinstance(forms, Mapping) else tuple(forms)
 
 
