@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 import msgspec
 
-from wholecall import snapshots
 from wholecall.assembler import Assembler
 from wholecall.deltas import Delta, WireFault
 from wholecall.dialects.restated import ended_together
@@ -273,6 +272,8 @@ class ToolCallParser(Single, Generic[ArgsT]):
         Raises:
             TypeError: a registered dialect has state that it does not annotate; the message names it.
         """
+        from wholecall import snapshots  # noqa: PLC0415 - few streams are moved, and this takes its time
+
         live = self._live
         made = snapshots.Made(
             dialect=self.dialect,
@@ -308,19 +309,17 @@ class ToolCallParser(Single, Generic[ArgsT]):
             BadSnapshot: it is none, damaged, forged, of another version, of an unknown dialect or other tools.
             TypeError, ValueError, ImportError: `data` is no bytes, or `tools` describes no tools.
         """
+        from wholecall import snapshots  # noqa: PLC0415 - as above
+
         held = snapshots.opened(data)
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         parser = cls(tools=cast("AnyTools", known), **held.made.options(known))
-        parser._resume(held)
-        return parser
-
-    def _resume(self, held: snapshots.Held) -> None:
-        """Take the state that a snapshot holds."""
-        snapshots.fill(self, held, self._tools, self._assembler.makers())
+        snapshots.fill(parser, held, known, parser._assembler.makers())
         for key, resets in held.made.resets.items():
-            call = self._assembler.call(*key)
-            if self._live is None or call is None or not self._live.follow(call, resets):
+            call = parser._assembler.call(*key)
+            if parser._live is None or call is None or not parser._live.follow(call, resets):
                 raise BadSnapshot("a call is followed live that nobody watches")
+        return parser
 
     # Framing.
 
