@@ -19,6 +19,8 @@ import re
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec.structs import replace
+
 from wholecall.budget import Budget
 from wholecall.calls import Call
 from wholecall.choices import Choice
@@ -56,10 +58,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Assembler"]
 
-_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
+_HALF = re.compile("[\ud800-\udfff]")
 _LONGEST_DETAIL = 4096  # characters of what a server says of its error
 _MOST_COUNTS = 256  # members of a turn's usage, after which no more are taken up
 _AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # facts that say nothing once a turn is over
+
+
+def _holds_half(text: str) -> bool:
+    """Whether the text holds half of a surrogate pair, which the next one may complete."""
+    return not text.isascii() and _HALF.search(text) is not None
 
 
 class Assembler:
@@ -87,12 +94,10 @@ class Assembler:
 
     def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
         self.dialect = "unknown"
-        self.turns, self.n_turns = [], 0
-        self.failed = False
+        self.turns, self.n_turns, self.failed = [], 0, False
         self._policy, self._limits, self._tools = policy, limits, tools
         self._out: list[Event[Any]] = []
-        self._early_faults = []  # of frames before the first turn
-        self._early_usage = {}  # that came before the first turn
+        self._early_faults, self._early_usage = [], {}  # of frames before the first turn
         self._keys = {}
         self._turn = None
         self._spoke = set()  # turns that may hold text
@@ -153,14 +158,14 @@ class Assembler:
                 if not self._say(delta.of, delta.texts):
                     self._take_singly(delta)
             elif type(delta) is Slot or type(delta) is Fragment:
-                if not self._say(delta, (delta.text,)):
+                if _holds_half(delta.text) or not self._say(delta, (delta.text,)):
                     self._route(delta)
             else:
                 self._route(delta)
 
     def _take_singly(self, run: Run) -> None:
         """Take the pieces of a run the cold way, but for those that follow a first one at once: it heats its call."""
-        self._route(run.of)
+        self._route(replace(run.of, text=run.texts[0]))
         others = run.texts[1:]
         if others and not self._say(run.of, others):
             self.advance(run.pieces()[1:])
@@ -183,12 +188,7 @@ class Assembler:
             return False
         text = "".join(texts)
         room = call.room - len(text)
-        if (
-            room < 0
-            or not text
-            or ("{" in text and not PLACEHOLDER_SIZE < call.size > len(text))
-            or not (text.isascii() or _HALF.search(text) is None)
-        ):
+        if room < 0 or not text or ("{" in text and not PLACEHOLDER_SIZE < call.size > len(text)):
             return False
         call.append(text)
         call.room = room

@@ -62,6 +62,8 @@ class Budget:
         """Return whether the call may hold a restated text of this size."""
         if call.full:
             return False
+        if not call.charged_whole and call.size == len(text) and call.text == text:
+            return True  # it is counted already
         size = utf8_size(text)
         self._count(call)
         beyond = max(size - call.bytes, 0)  # the larger of the two texts counts

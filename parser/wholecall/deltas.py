@@ -238,9 +238,10 @@ Piecewise = Union[Fragment, Slot, TextFragment, ReasoningFragment]  # what comes
 
 
 class Run(msgspec.Struct, frozen=True, gc=False):
-    """Pieces of one text that came in a row: `of` is the first, the others say what it says with their own text.
+    """Pieces of one text that came in a row.
 
-    `texts` holds the texts of all of them, none of them empty.
+    `of` is what each of them says, without a text; `texts` holds their texts. None of these is empty, and none holds
+    half of a surrogate pair.
     """
 
     of: Piecewise

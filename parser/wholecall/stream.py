@@ -213,7 +213,14 @@ class ToolCallParser(Single, Generic[ArgsT]):
         elif type(data) is not bytes:
             data = checked(data)
         self._fed = True
-        self._take(framing, framing.feed(data))
+        frames = framing.feed(data)
+        translator = self._translator
+        if translator is None or framing.faults or framing.replaced:
+            self._take_singly(framing, frames)
+        elif frames:  # of a healthy stream whose dialect is known: all at once
+            self._framed = True
+            self._assembler.advance(translator.translate_all(frames))
+            self._n_frames += len(frames)
         return self._told()
 
     def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
@@ -338,23 +345,13 @@ class ToolCallParser(Single, Generic[ArgsT]):
         if framing is None:
             self._fed = self._fed or bool(self._head)
         else:
-            self._take(framing, framing.close())
+            self._take_singly(framing, framing.close())
         if self._fed and not self._framed and not self._assembler.failed:
             detail = "bytes came but no event; were line ends lost, as with iter_lines()?"
             self._assembler.advance([WireFault("not_sse", detail)])
 
-    def _take(self, framing: Framing, frames: list[Frame]) -> None:
-        """Translate the frames of one read: all at once on a healthy stream whose dialect is known."""
-        translator = self._translator
-        if framing.faults or framing.replaced or self._ending or translator is None:
-            self._take_singly(framing, frames)
-        elif frames:
-            self._framed = True
-            self._assembler.advance(translator.translate_all(frames))
-        self._n_frames += len(frames)
-
     def _take_singly(self, framing: Framing, frames: list[Frame]) -> None:
-        """Translate one by one; faults stand between frames where they happened, whatever the chunks were."""
+        """Translate frames one by one; faults stand between them where they happened, whatever the chunks were."""
         done = 0
         for position, fault in framing.take_faults():
             for frame in frames[done : position - self._n_frames]:
@@ -364,6 +361,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
             self._assembler.advance([fault])
         for frame in frames[done:]:
             self._frame(frame)
+        self._n_frames += len(frames)
 
     # Frames.
 

@@ -21,7 +21,7 @@ skipped. Source: Anthropic API reference, "Streaming Messages".
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Union
 
 from wholecall.deltas import (
     Delta,
@@ -70,6 +70,10 @@ _TYPES = frozenset({"message_start", "message_delta", "message_stop"})
 _QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
 
 
+_Piece = Union[InputPiece, TextPiece, ThinkingPiece]
+_Run = tuple[Union[type[_Piece], None], int, Union[Slot, TextFragment, ReasoningFragment, None]]
+
+_NO_RUN: _Run = (None, 0, None)
 _NO_EVENT = Event()
 _NO_DELTA = DeltaView()
 _common = COMMON.decode
@@ -90,7 +94,7 @@ class AnthropicTranslator(ViewTranslator):
 
     decoder = DECODER
 
-    DERIVED = frozenset({"_deltas"})
+    DERIVED = frozenset({"_deltas", "_run"})
     _key: str | None
     _ended: bool
     _blocks: Blocks
@@ -99,6 +103,7 @@ class AnthropicTranslator(ViewTranslator):
         self._key = None
         self._ended = False
         self._blocks = Blocks()
+        self._run = _NO_RUN  # of pieces, which the next frame may go on with
         self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
             "content_block_delta": self._delta,
             "content_block_start": self._block_start,
@@ -119,7 +124,8 @@ class AnthropicTranslator(ViewTranslator):
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        kind, index, texts = None, 0, []  # of the run that may go on
+        kind, index, of = self._run
+        texts: list[str] | None = None  # of the last run in `deltas`
         for frame in frames:
             try:
                 event = _common(frame.data)
@@ -135,22 +141,24 @@ class AnthropicTranslator(ViewTranslator):
             text = delta.text
             if not text:  # the first piece of a call is usually empty
                 continue
-            if type(delta) is kind and event.index == index:
-                texts.append(text)
-            elif (begun := self._begun(event.index, delta)) is not None:
-                kind, index, texts = type(delta), event.index, [text]
-                deltas.append(Run(begun, texts))
+            if type(delta) is not kind or event.index != index:
+                kind, index, of, texts = *self._begun(event.index, delta), None
+            if of is None:  # of a block of an unknown type
+                continue
+            if texts is None:
+                texts = []
+                deltas.append(Run(of, texts))
+            texts.append(text)
+        self._run = kind, index, of
         return deltas
 
-    def _begun(
-        self, index: int, delta: InputPiece | TextPiece | ThinkingPiece
-    ) -> Slot | TextFragment | ReasoningFragment | None:
-        """Return the piece that begins a run."""
+    def _begun(self, index: int, delta: _Piece) -> _Run:
+        """Return what begins with a piece."""
         if isinstance(delta, InputPiece):
-            return self._blocks.piece(index, delta.text)
+            return InputPiece, index, self._blocks.slot(index)
         if isinstance(delta, TextPiece):
-            return TextFragment(0, delta.text)
-        return ReasoningFragment(0, delta.text, index)
+            return TextPiece, index, TextFragment(0, "")
+        return ThinkingPiece, index, ReasoningFragment(0, "", index)
 
     def _block(self, event: BlockStart | BlockStop) -> list[Delta]:
         if isinstance(event, BlockStart):

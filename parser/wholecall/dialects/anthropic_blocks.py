@@ -76,11 +76,16 @@ class Blocks:
         """Return a piece of a call's text; None if it is empty, or belongs to a block of an unknown type."""
         if not text:
             return None  # the first piece is usually empty
+        slot = self.slot(index)
+        return slot and msgspec.structs.replace(slot, text=text if type(text) is str else dumped(text))
+
+    def slot(self, index: Index | None) -> Slot | None:
+        """Return where a call's text goes; None if the block is of an unknown type."""
         if index not in self.open.ids:
             if index in self._skipped:
                 return None
             self.open.ids[index] = None
-        return Slot(0, index, None, text if type(text) is str else dumped(text))
+        return Slot(0, index, None, "")
 
     def stop(self, index: Index | None) -> list[Delta]:
         """Say that the block in a slot ended."""

@@ -16,7 +16,7 @@ Source: OpenAI API reference, "Chat streaming", and the SDK types and recorded s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Union
 
 from wholecall.deltas import (
     HYDRATION,
@@ -75,6 +75,8 @@ __all__ = ["ChatTranslator", "detect"]
 _ORACLE_FIELDS = ("apiFormat", "finishReason", "toolCalls")
 
 _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
+_Run = tuple[int, Union[int, None], Union[Fragment, TextFragment]]
+_NO_RUN: _Run = (-1, None, TextFragment(0, ""))  # no choice has this number
 _narrow = NARROW.decode
 
 
@@ -94,7 +96,7 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
 class ChatTranslator(Translator):
     """Frames of one chat stream to deltas."""
 
-    DERIVED = frozenset({"_usual"})
+    DERIVED = frozenset({"_usual", "_run"})
     _opened: bool
     _guest: ResponsesTranslator
     _told: set[tuple[int, str]]
@@ -103,6 +105,7 @@ class ChatTranslator(Translator):
         self._opened = False
         self._guest = ResponsesTranslator(guest=True)
         self._usual: Callable[[str], PieceChunk[Any]] | None = None  # reads a piece like the last one
+        self._run = _NO_RUN  # of pieces, which the next frame may go on with
         self._told = set()  # what came in deltas: a message only repeats it
 
     def translate(self, frame: Frame) -> list[Delta]:
@@ -122,7 +125,8 @@ class ChatTranslator(Translator):
         """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
         usual = self._usual
-        number, index, texts = -1, None, []  # of the run that may go on
+        number, index, of = self._run
+        texts: list[str] | None = None  # of the last run in `deltas`
         for frame in frames:
             try:
                 chunk = usual(frame.data) if usual is not None and frame.event != "error" else None
@@ -140,20 +144,22 @@ class ChatTranslator(Translator):
                 place, text = call.index, call.function.arguments
             else:
                 place, text = None, delta.content
-            if place == index and choice.index == number:
-                texts.append(text)
-            else:
-                number, index, texts = choice.index, place, [text]
-                deltas.append(Run(self._begun(number, index, text), texts))
+            if place != index or choice.index != number:
+                number, index, of, texts = *self._begun(choice.index, place), None
+            if texts is None:
+                texts = []
+                deltas.append(Run(of, texts))
+            texts.append(text)
         self._usual = usual
+        self._run = number, index, of
         return deltas
 
-    def _begun(self, choice: int, index: int | None, text: str) -> Fragment | TextFragment:
-        """Return the piece that begins a run."""
+    def _begun(self, choice: int, index: int | None) -> _Run:
+        """Return what begins with a piece."""
         if index is not None:
-            return Fragment(choice, index, text)
+            return choice, index, Fragment(choice, index, "")
         self._told.add((choice, "text"))
-        return TextFragment(choice, text)
+        return choice, index, TextFragment(choice, "")
 
     def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice) -> None:
         delta = choice.delta

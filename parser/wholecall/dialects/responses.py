@@ -22,7 +22,7 @@ Source: OpenAI API reference, "Responses: streaming events", and the types of op
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Union
 
 import msgspec
 
@@ -83,7 +83,10 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     return payload.get("object") == "response" and isinstance(payload.get("output"), list)
 
 
+_Run = tuple[Union[type[Piece], None], Union[str, None], Union[int, None], Union[Slot, TextFragment]]
+
 _NO_RESPONSE = Response()
+_NO_RUN: _Run = (None, None, None, TextFragment(0, ""))
 _piece = PIECES.decode
 
 
@@ -96,6 +99,7 @@ class ResponsesTranslator(ViewTranslator):
 
     decoder = DECODER
 
+    DERIVED = frozenset({"_run"})
     _guest: bool
     _stream_id: Any
     _now: Progress
@@ -106,6 +110,7 @@ class ResponsesTranslator(ViewTranslator):
         self._stream_id = None
         self._now = Progress(guest=self._guest)
         self._progresses = {}
+        self._run = _NO_RUN  # of pieces, which the next frame may go on with
         self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
             **dict.fromkeys(FRAGMENTS, self._fragment),
             "response.output_text.delta": self._text,
@@ -128,7 +133,8 @@ class ResponsesTranslator(ViewTranslator):
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        kind, alias, index, texts = None, None, None, []  # of the run that may go on
+        kind, alias, index, of = self._run
+        texts: list[str] | None = None  # of the last run in `deltas`
         now, stream_id = self._now, self._stream_id
         for frame in frames:
             try:
@@ -150,19 +156,22 @@ class ResponsesTranslator(ViewTranslator):
                 continue
             if number is not None:
                 now.expected = number + 1
-            if type(piece) is kind and piece.item_id == alias and piece.output_index == index:
-                texts.append(piece.delta)
-            else:
-                kind, alias, index, texts = type(piece), piece.item_id, piece.output_index, [piece.delta]
-                deltas.append(Run(self._begun(piece), texts))
+            if type(piece) is not kind or piece.item_id != alias or piece.output_index != index:
+                kind, alias, index, of, texts = *self._begun(piece), None
+            if texts is None:
+                texts = []
+                deltas.append(Run(of, texts))
+            texts.append(piece.delta)
+        self._run = kind, alias, index, of
         return deltas
 
-    def _begun(self, piece: Piece) -> Slot | TextFragment:
-        """Return the piece that begins a run."""
+    def _begun(self, piece: Piece) -> _Run:
+        """Return what begins with a piece."""
+        alias, index = piece.item_id, piece.output_index
         if not isinstance(piece, TextPiece):
-            return Slot(0, piece.output_index, id_label(piece.item_id), piece.delta)
+            return type(piece), alias, index, Slot(0, index, id_label(alias), "")
         self._now.spoken = True
-        return TextFragment(0, piece.delta)
+        return type(piece), alias, index, TextFragment(0, "")
 
     def _done(self) -> list[Delta]:
         return [] if self._now.ended else self._now.end()
