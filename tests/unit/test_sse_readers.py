@@ -206,6 +206,14 @@ def test_what_nobody_reads_breaks_no_limit(line: bytes, limit: int) -> None:
         assert [] == frames.read(framing, pieces(line * 9 + b"\n", size))
 
 
+@pytest.mark.parametrize("size", [1, 100])
+def test_the_rest_of_a_large_event_breaks_no_limit(size: int) -> None:
+    """What is skipped of an event may be longer than the limit of lines."""
+    framing = SSEFraming(Limits(max_line_bytes=1, max_event_bytes=0), raw_json=True)
+
+    assert ["event_too_large"] == kinds(frames.read(framing, pieces(b"{\ndata: 7\n\n", size)))
+
+
 def test_lines_of_an_event_that_was_too_large_are_not_kept() -> None:
     """What is skipped of an event takes no memory, however long its lines are."""
     framing = SSEFraming(Limits(max_event_bytes=100))
