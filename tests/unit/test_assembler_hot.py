@@ -176,24 +176,29 @@ def test_a_limit_is_met_at_its_byte(size: int, slotted: bool, length: int) -> No
 @pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
 @pytest.mark.parametrize("last", [1, 2, 3])
 def test_single_characters_meet_a_limit_too(last: int, slotted: bool) -> None:
-    """Where the room that a call was given is used up to the byte, one character more is one too many."""
+    """Where the room that a call was given is used up to the byte, one character more is neither shown nor kept."""
     text = '{"a":"' + "x" * 9 + '"}'
     pieces = opened([text[:-last], *text[-last:]], slotted=slotted)
+    events = told(*pieces, CALLS, END, limits=Limits(max_arguments_bytes=len(text) - 1))
 
-    assert [("c0", "arguments_too_large")] == ends(
-        told(*pieces, CALLS, END, limits=Limits(max_arguments_bytes=len(text) - 1))
-    )
+    assert [("c0", "arguments_too_large")] == ends(events)
+    assert text[:-1] == shown(events)
+
+
+def shown(events: list[Any]) -> str:
+    """Return the argument text that was shown."""
+    return "".join(event.delta for event in events if isinstance(event, ArgumentsDelta))
 
 
 @pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
-def test_a_long_text_meets_a_limit(slotted: bool) -> None:
-    """A limit far away is met as well, though nobody counts on the short way: room is given in portions."""
+@pytest.mark.parametrize("most", [20_000, 30_008])
+def test_a_long_text_meets_a_limit(most: int, slotted: bool) -> None:
+    """A limit far away is met at its byte, though nobody counts on the short way: room is given in portions."""
     pieces = opened(['{"a":"', *["x" * 1000] * 30, '"}'], slotted=slotted)
-    outcomes = [
-        ends(told(*pieces, CALLS, END, limits=Limits(max_arguments_bytes=most))) for most in (20_000, 30_008)
-    ]
+    events = told(*pieces, CALLS, END, limits=Limits(max_arguments_bytes=most))
 
-    assert [[("c0", "arguments_too_large")], [("c0", "exact")]] == outcomes
+    assert [("c0", "exact" if most == 30_008 else "arguments_too_large")] == ends(events)
+    assert most - 1000 < len(shown(events)) <= most
 
 
 @pytest.mark.parametrize(

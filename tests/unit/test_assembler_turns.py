@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from wholecall.deltas import (
     CallCancelled,
     Delta,
     Fragment,
+    Labelled,
     TextFragment,
     TurnEnded,
     TurnOpened,
@@ -57,12 +59,15 @@ def test_the_oldest_turn_makes_room(limit: int | None, expected: list[str]) -> N
 
 def test_a_call_of_a_turn_that_makes_room() -> None:
     """What is open in it ends as at the end of a stream: without evidence that it is whole."""
-    deltas = [TurnOpened("a"), head(0, A), TurnOpened("b"), head(1, B), CALLS, END]
-    loose = Policy(require_terminal=False)
+    free_text = Labelled(0, 1, "c1", "f1", "x", "custom")
+    deltas = [TurnOpened("a"), head(0, A), free_text, TurnOpened("b"), head(2, B), CALLS, END]
+    loose, one = Policy(require_terminal=False), Limits(max_turns=1)
 
-    assert [("c0", "unterminated"), ("c1", "exact")] == ends(told(*deltas, limits=Limits(max_turns=1)))
-    assert [("c0", "exact unterminated"), ("c1", "exact")] == ends(
-        told(*deltas, limits=Limits(max_turns=1), policy=loose)
+    assert [("c0", "unterminated"), ("c1", "unterminated"), ("c2", "exact")] == ends(
+        told(*deltas, limits=one)
+    )
+    assert [("c0", "exact unterminated"), ("c1", "unterminated"), ("c2", "exact")] == ends(
+        told(*deltas, limits=one, policy=loose)
     )
 
 
@@ -153,20 +158,11 @@ def test_calls_by_number() -> None:
     assembler.advance(
         [TurnOpened("a"), TurnOpened("b"), head(0), head(1), TurnOpened("c"), head(2, choice=3)]
     )
-    asked = [
-        (0, 0, 0),
-        (1, 0, 0),
-        (1, 0, 1),
-        (1, 0, 2),
-        (1, 3, 0),
-        (2, 3, 0),
-        (2, 0, 0),
-        (3, 0, 0),
-        (-1, 3, 0),
-    ]
-    found = [assembler.call(*place) for place in asked]
+    found = {place: assembler.call(*place) for place in product(range(-2, 5), (0, 3), (0, 1, 2))}
 
-    assert [None, "c0", "c1", None, None, "c2", None, None, None] == [call and call.id for call in found]
+    assert {(1, 0, 0): "c0", (1, 0, 1): "c1", (2, 3, 0): "c2"} == {
+        place: call.id for place, call in found.items() if call is not None
+    }
 
 
 # Turns that move with their parser.
