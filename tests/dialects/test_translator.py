@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from tests.support import bless
 from tests.support.told import Echo, in_pieces
 from wholecall import Limits
-from wholecall.deltas import Fragment, Run, Slot, TextFragment
+from wholecall.deltas import Delta, Fragment, Labelled, Run, Slot, TextFragment
+from wholecall.dialects.chat import ChatTranslator
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.framing import FRAMINGS, Frame, sniff
@@ -27,6 +29,28 @@ def frames_of(entry: dict[str, Any]) -> list[Frame]:
     data = bless.recorded(entry)
     framing = FRAMINGS[sniff(data) or "sse"](Limits())
     return framing.feed(data) + framing.close()
+
+
+class WideChat(ChatTranslator):
+    """A reader of chat streams that takes no short way."""
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        return ended_together(self._wide(frame))
+
+
+def plain(deltas: Iterable[Delta]) -> list[Delta]:
+    """Return the pieces of deltas; a piece of a call with an index alone is one with labels that has no others."""
+    return [
+        Labelled(piece.choice, piece.index, None, None, piece.text) if isinstance(piece, Fragment) else piece
+        for piece in in_pieces(deltas)
+    ]
+
+
+def told_plainly(dialect: str, frames: list[Frame]) -> list[Delta]:
+    """Return what frames say one by one, read by the views that know every field."""
+    translator = WideChat() if dialect == "chat-completions" else named(dialect).start()
+    return plain(delta for frame in frames for delta in ended_together(translator.translate(frame)))
 
 
 def batches(frames: list[Frame], seed: str) -> list[list[Frame]]:
@@ -65,6 +89,16 @@ def of_anthropic(index: object, text: str) -> str:
     return json.dumps({"type": "content_block_delta", "index": index, "delta": delta})
 
 
+def of_chat(choice: int, **delta: object) -> str:
+    """Return a piece of a chat stream."""
+    return json.dumps({"choices": [{"index": choice, "delta": delta}]})
+
+
+def of_call(choice: int, text: str, **labels: object) -> str:
+    """Return a piece of a chat call."""
+    return of_chat(choice, tool_calls=[{"index": 0, **labels, "function": {"arguments": text}}])
+
+
 STOP = '{"type":"content_block_stop","index":1}'
 INTERRUPTED = {
     "responses broken": ("responses", [of_responses(0), of_responses(1), "{", of_responses(2)]),
@@ -82,6 +116,10 @@ INTERRUPTED = {
             of_responses(3),
         ],
     ),
+    "responses stream without a name": (
+        "responses",
+        [of_responses(0), of_responses(1), of_responses(7, stream_id="s"), of_responses(8), of_responses(9)],
+    ),
     "responses replay": ("responses", [of_responses(0), of_responses(1), of_responses(1), of_responses(2)]),
     "anthropic broken": (
         "anthropic",
@@ -91,23 +129,47 @@ INTERRUPTED = {
     "anthropic negative": ("anthropic", [of_anthropic(1, "a"), of_anthropic(-5, "b"), of_anthropic(-5, "c")]),
     "anthropic stop": ("anthropic", [of_anthropic(1, "a"), STOP, of_anthropic(1, "b"), STOP]),
     "anthropic blank": ("anthropic", [of_anthropic(1, "a"), of_anthropic(1, ""), of_anthropic(1, "b")]),
+    "chat choice": (
+        "chat-completions",
+        [of_chat(0, content="a"), of_chat(1, content="b"), of_chat(1, content="c"), of_chat(0, content="d")],
+    ),
+    "chat call of a choice": (
+        "chat-completions",
+        [of_call(0, "a", id="c"), of_call(0, "b"), of_call(1, "c"), of_call(1, "d"), of_chat(1, content="e")],
+    ),
+    "chat error": (
+        "chat-completions",
+        [of_chat(0, content="a"), of_chat(0, content="b"), Frame("error", of_chat(0, content="c"))],
+    ),
+    "chat message": (
+        "chat-completions",
+        [
+            of_chat(0, content="a"),
+            of_chat(0, reasoning_content="b"),
+            json.dumps({"choices": [{"index": 0, "message": {"content": "a", "reasoning_content": "b"}}]}),
+        ],
+    ),
+    "chat done": ("chat-completions", [of_chat(0, content="a"), "[DONE]", of_chat(0, content="b"), "[DONE]"]),
 }
 
 
-@pytest.mark.parametrize(("dialect", "texts"), INTERRUPTED.values(), ids=list(INTERRUPTED))
-def test_what_interrupts_a_run(dialect: str, texts: list[str]) -> None:
-    """A frame that is no further piece is told where it stands, and what follows is told behind it."""
-    frames = [Frame("message", text) for text in texts]
-    one_by_one, in_a_row = (named(dialect).start() for _ in range(2))
-    expected = [delta for frame in frames for delta in one_by_one.translate(frame)]
+@pytest.mark.parametrize(("dialect", "said"), INTERRUPTED.values(), ids=list(INTERRUPTED))
+def test_what_interrupts_a_run(dialect: str, said: list[str | Frame]) -> None:
+    """A frame that is no further piece is told where it stands, and what follows behind it, wherever a row ends."""
+    frames = [text if isinstance(text, Frame) else Frame("message", text) for text in said]
+    expected = told_plainly(dialect, frames)
 
-    assert expected == in_pieces(in_a_row.translate_all(frames))
+    for cut in range(len(frames)):
+        in_rows = named(dialect).start()
+        rows = (frames[:cut], frames[cut:])
+        assert expected == plain(delta for row in rows for delta in in_rows.translate_all(row)), cut
 
 
 # Labels and texts as servers send them, the usual ones most often.
 _INDICES = st.sampled_from((0, 0, 0, 1, 1, None, -5, True, 1.0, "1", 10**30, [0]))
 _TEXTS = st.sampled_from(("a", "b", "{", "", None, 5, {"a": 1}, "\ud83d"))
 _NUMBERS = st.sampled_from((0, 1, 2, 3, 4, 5, None, "2", -1, 1.0))
+_SPOKEN = st.sampled_from(("content", "content", "reasoning_content", "reasoning"))
 _LABELS = st.sampled_from(("x", "x", "y", "", None, 5))
 _MORE = st.sampled_from(({}, {}, {}, {"id": "c"}, {"error": None}, {"usage": {"a": 1}}, {"stream_id": "s"}))
 
@@ -123,7 +185,7 @@ def odd_events(draw: st.DrawFn, dialect: str) -> dict[str, Any]:
         call = {"index": index, "function": function} | draw(
             st.sampled_from(({}, {}, more, {"type": "function"}))
         )
-        spoken = {"content": draw(_TEXTS)}
+        spoken = {draw(_SPOKEN): draw(_TEXTS)}
         delta = draw(
             st.sampled_from(({"tool_calls": [call]},) * 3 + (spoken, {**spoken, "tool_calls": [call, call]}))
         )
@@ -156,9 +218,12 @@ def test_odd_frames_in_a_row_say_what_they_say_one_by_one(dialect: str, data: st
     events = data.draw(st.lists(odd_events(dialect), min_size=1, max_size=12))
     frames = [Frame("message", json.dumps(event)) for event in events]
     one_by_one, in_rows = (named(dialect).start() for _ in range(2))
-    expected = in_pieces(delta for frame in frames for delta in ended_together(one_by_one.translate(frame)))
+    expected = told_plainly(dialect, frames)
 
-    assert expected == in_pieces(
+    assert expected == plain(
+        delta for frame in frames for delta in ended_together(one_by_one.translate(frame))
+    )
+    assert expected == plain(
         delta for row in batches(frames, str(len(events))) for delta in in_rows.translate_all(row)
     )
 

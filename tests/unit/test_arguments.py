@@ -6,37 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from wholecall import strict
 from wholecall.arguments import Verdict, parse_arguments
 from wholecall.events import Edit
 from wholecall.limits import Limits
 from wholecall.policy import Policy
-from wholecall.tokens import plain, scan
-
-# Text that recovery could mistake for syntax, and everything that ends, opens or escapes a string.
-PIECES = """" \\ ' \n \t , : { } [ ] // /* */ # \u201c \u201d \u2019 True None null NaN ``` <|im_end|> \u2028
-\ud83d\ude00 \u00e9 \\d \\u12 \\n ... \x00 \x7f = ( ) ; 0 -1 1e5 .""".replace(
-    "\ud83d\ude00", "\U0001f600"
-).split(" ")
-HOSTILE = st.lists(st.sampled_from([*PIECES, "a", " "]), max_size=5).map("".join)
-SCALARS = st.one_of(
-    HOSTILE, st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False)
-)
-VALUES = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(HOSTILE, inner, max_size=3),
-    max_leaves=8,
-)
-OBJECTS = st.dictionaries(HOSTILE, VALUES, min_size=1, max_size=4)
-TEXTS = st.builds(
-    lambda value, ascii_only, indent: json.dumps(value, ensure_ascii=ascii_only, indent=indent),
-    OBJECTS,
-    st.booleans(),
-    st.sampled_from([None, 1]),
-)
 
 
 def outcome(raw: str, **options: Any) -> str:
@@ -51,15 +26,6 @@ def canonical(value: object) -> str:
 
 
 # --- exact ---------------------------------------------------------------------------------------------
-
-
-@given(TEXTS)
-def test_a_strict_object_is_exact_and_decoded_as_json_does(text: str) -> None:
-    """Valid JSON is never changed, edited or flagged beyond what it holds."""
-    verdict = parse_arguments(text)
-    assert verdict.status == "exact"
-    assert verdict.edits == ()
-    assert canonical(json.loads(text)) == canonical(verdict.arguments)
 
 
 @pytest.mark.parametrize("raw", ['{"a":{"b":"\\n"}}', ' \t\r\n{"a":"// \\u2192"}\n', '{"a":1,"a":1}'])
@@ -333,41 +299,3 @@ def test_empty(raw: str) -> None:
 def test_texts_without_an_object(raw: str, expected: str) -> None:
     """Each text without an object has its reason."""
     assert expected == outcome(raw)
-
-
-@given(TEXTS, st.data())
-def test_no_prefix_is_executable(text: str, data: st.DataObject) -> None:
-    """A cut text is never executed, however the call ended; cleanly ended, its reason is `truncated`."""
-    cut = text[: data.draw(st.integers(1, len(text) - 1))]
-    assert outcome(cut) == "truncated"
-    assert outcome(cut, ended="length") == "truncated"
-    assert outcome(cut, ended="open") == "unterminated"
-
-
-@given(TEXTS, st.data())
-def test_whatever_comes_out_of_a_mutation_was_in_it(text: str, data: st.DataObject) -> None:
-    """After a random change each leaf of an executable result is still a token of the text."""
-    at = data.draw(st.integers(0, len(text) - 1))
-    change = data.draw(st.sampled_from(["", *PIECES]))
-    mutated = text[:at] + change + text[at + data.draw(st.integers(0, 1)) :]
-    verdict = parse_arguments(mutated)
-    if verdict.status == "exact":
-        assert canonical(json.loads(mutated)) == canonical(verdict.arguments)
-    elif verdict.status == "recovered":
-        start = mutated.index("{")
-        tokens = [mutated[token.start : token.end] for token in scan(mutated, start)]
-        known = {*tokens, *(plain(token) for token in tokens if len(token) > 1)}
-        leaves = [leaf for leaf in strict.leaves(verdict.arguments) if isinstance(leaf, str)]
-        assert [leaf for leaf in leaves if leaf not in known] == []
-
-
-@given(st.lists(st.sampled_from([*PIECES, "\ud800", "\\ud800", "{", '"']), max_size=25).map("".join))
-def test_nothing_raises(raw: str) -> None:
-    """Any string has a verdict under any policy and limits."""
-    keep = Policy(lone_surrogates="keep", json_safe_ints=True, require_terminal=False)
-    for limits in (Limits(), Limits.none(), Limits(max_depth=1, max_number_chars=0, max_edits=0)):
-        for policy in (Policy(), keep, Policy(recovery="none")):
-            verdict = parse_arguments(raw, policy=policy, limits=limits)
-            assert (
-                (verdict.arguments is None) == (verdict.status == "dropped") == (verdict.reason is not None)
-            )

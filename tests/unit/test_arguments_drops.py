@@ -221,6 +221,7 @@ def test_safe_integers_at_every_depth() -> None:
         ("{a:True,b:False,c:None}", '{"a":true,"b":false,"c":null}', None),
         ('{true:"true"}', '{"true":"true"}', None),
         ("{a:1.50}", '{"a":1.50}', None),
+        ("{\u201ca\u201d:\u2018it\u2019}", '{"a":"it"}', None),
         ('x y {"a":[1,{}],}', '{"a":[1,{}]}', (4, 17)),
         ('{"a":1,} y "z"', '{"a":1}', (0, 8)),
     ],

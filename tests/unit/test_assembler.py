@@ -276,6 +276,26 @@ def test_choices_beyond_the_limit() -> None:
     )
 
 
+@pytest.mark.parametrize("limit", [0, 1])
+def test_a_stream_has_one_choice_at_least(limit: int) -> None:
+    """A limit of one choice leaves the first that comes; so does a limit of none."""
+    deltas = [TextFragment(3, "a"), TextFragment(0, "b"), head(1, A, choice=3), Finish(3, "stop", None)]
+    events = told(*deltas, limits=Limits(max_choices=limit))
+
+    assert ["a"] == [event.text for event in events if isinstance(event, TextDelta)]
+    assert [(0, 3, "tool_calls")] == finishes(events)
+
+
+def test_usage_is_bounded() -> None:
+    """Once a turn's usage has more than 256 members, no more are taken up; before that a frame adds all of its own."""
+    one_by_one = told(TextFragment(0, "x"), *(UsageSeen({f"n{n}": n}) for n in range(300)), END)
+    at_once = told(
+        TextFragment(0, "x"), UsageSeen({f"n{n}": n for n in range(300)}), UsageSeen({"m": 1}), END
+    )
+
+    assert [257, 300] == [len(events[-1].usage) for events in (one_by_one, at_once)]
+
+
 # The order of terminals.
 
 

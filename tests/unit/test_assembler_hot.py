@@ -174,6 +174,34 @@ def test_a_limit_is_met_at_its_byte(size: int, slotted: bool, length: int) -> No
     )
 
 
+@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
+@pytest.mark.parametrize("last", [1, 2, 3])
+def test_single_characters_meet_a_limit_too(last: int, slotted: bool) -> None:
+    """Where the room that a call was given is used up to the byte, one character more is neither shown nor kept."""
+    text = '{"a":"' + "x" * 9 + '"}'
+    pieces = opened([text[:-last], *text[-last:]], slotted=slotted)
+    events = told(*pieces, CALLS, END, limits=Limits(max_arguments_bytes=len(text) - 1))
+
+    assert [("c0", "arguments_too_large")] == ends(events)
+    assert text[:-1] == shown(events)
+
+
+def shown(events: list[Any]) -> str:
+    """Return the argument text that was shown."""
+    return "".join(event.delta for event in events if isinstance(event, ArgumentsDelta))
+
+
+@pytest.mark.parametrize("slotted", [False, True], ids=["label", "slot"])
+@pytest.mark.parametrize("most", [20_000, 30_008])
+def test_a_long_text_meets_a_limit(most: int, slotted: bool) -> None:
+    """A limit far away is met at its byte, though nobody counts on the short way: room is given in portions."""
+    pieces = opened(['{"a":"', *["x" * 1000] * 30, '"}'], slotted=slotted)
+    events = told(*pieces, CALLS, END, limits=Limits(max_arguments_bytes=most))
+
+    assert [("c0", "exact" if most == 30_008 else "arguments_too_large")] == ends(events)
+    assert most - 1000 < len(shown(events)) <= most
+
+
 @pytest.mark.parametrize(
     "of",
     [Fragment(0, 0, "a"), Slot(0, 0, None, "a"), TextFragment(0, "a"), ReasoningFragment(0, "a")],
@@ -203,9 +231,10 @@ def test_text_in_a_run_is_kept() -> None:
     assert "abc" == assembler.snapshot().text
 
 
-def test_only_a_frame_with_bad_bytes_is_suspect() -> None:
+@pytest.mark.parametrize("texts", [['{"a":"', "\ufffd", '"}'], ['{"a":"\ufffd"}']], ids=["later", "first"])
+def test_only_a_frame_with_bad_bytes_is_suspect(texts: list[str]) -> None:
     """U+FFFD in a call's text drops it if the frame held bytes that are not UTF-8, and is text like any other else."""
-    pieces = [Fragment(0, 0, piece) for piece in ('{"a":"', "\ufffd", '"}')]
+    pieces = [Fragment(0, 0, text) for text in texts]
     healthy, bad = new(), new()
     healthy.advance([head(0)])
     healthy.advance_replaced([TextFragment(0, "\ufffd")])

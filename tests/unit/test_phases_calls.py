@@ -9,6 +9,7 @@ import pytest
 from tests.support.words import (
     CALLS,
     END,
+    LENGTH,
     OPEN,
     STOP,
     A,
@@ -270,6 +271,24 @@ def test_a_whole_text_beyond_a_limit_is_not_kept() -> None:
 
 
 # Ends.
+
+
+@pytest.mark.parametrize(
+    ("deltas", "strict", "loose"),
+    [
+        ([seen(), whole(A, OBJECT)], [f"drop {A} unterminated"], ["+f", A, f"call {A} unterminated"]),
+        ([seen()], ["drop  unterminated"], ["drop  unterminated"]),
+        ([OPEN], ["drop  unterminated"], ["drop  unterminated"]),
+        ([seen(), whole(A, OBJECT), LENGTH], [f"drop {A} truncated"], [f"drop {A} truncated"]),
+        ([seen(), whole(A, OBJECT), STOP], ["+f", A, f"call {A}"], ["+f", A, f"call {A}"]),
+    ],
+    ids=["a whole text", "no text", "a chat call without text", "a cut turn", "a clean end"],
+)
+def test_a_call_that_nobody_was_told_of(deltas: list[Delta], strict: list[str], loose: list[str]) -> None:
+    """Where the stream just stops, what did not begin begins no more, unless it is whole and the policy wants it."""
+    ends = [told(*deltas, policy=Policy(require_terminal=wanted))[-1] for wanted in (True, False)]
+
+    assert [strict, loose] == [words[:-1] for words in ends]
 
 
 def test_a_cut_is_not_undone() -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from wholecall.arguments import Verdict, parse_arguments
 from wholecall.events import Edit
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.recovery import Fault, Recovered, peel, recover
-from wholecall.tokens import Token, holds_number, members, nesting, plain, scan, spell, split
 
 RECOVERED: list[tuple[str, dict[str, Any], list[tuple[Any, int]]]] = [
     ('{"a":1,}', {"a": 1}, [("trailing_comma", 6)]),
@@ -192,126 +188,6 @@ def test_the_post_condition_stops_a_wrong_recovery(text: str, monkeypatch: pytes
     raw = "{a:2}"
     monkeypatch.setattr("wholecall.arguments.recover", lambda _: Recovered(text, [], 0, len(raw)))
     assert parse_arguments(raw).reason == "ambiguous"
-
-
-OBJECTS = st.dictionaries(
-    st.text(max_size=4), st.text("ab\"'\\\n\t,:{}[]#/\u201c\u201d", max_size=6) | st.integers(), min_size=1
-)
-DEFECTS = {
-    "trailing comma": lambda text: text[:-1] + ",}",
-    "surplus closer": lambda text: text + "}",
-    "prose": lambda text: "Here it is: " + text,
-    "comment": lambda text: "{/* c */" + text[1:] + " // d",
-    "special token": lambda text: text + "<|call|>",
-    "fence": lambda text: f"```json\n{text}\n```",
-}
-
-
-@pytest.mark.parametrize("defect", DEFECTS)
-@given(OBJECTS)
-def test_a_defect_never_changes_the_value(defect: str, value: dict[str, Any]) -> None:
-    """One defect around or between hostile strings is undone, and the strings stay."""
-    verdict = parse_arguments(DEFECTS[defect](json.dumps(value, ensure_ascii=False)))
-    assert value == verdict.arguments
-
-
-@given(
-    st.dictionaries(
-        st.text(max_size=4), st.text(max_size=6) | st.booleans() | st.none() | st.integers(), max_size=4
-    )
-)
-def test_a_python_dict_is_right_or_dropped(value: dict[str, Any]) -> None:
-    """The repr of a dict is read as Python would, or not at all."""
-    assert parse_arguments(repr(value)).arguments in (value, None)
-
-
-@given(st.text("ab\"'\\\n\t{}[]:,", max_size=8))
-def test_raw_control_characters_are_right_or_dropped(text: str) -> None:
-    """Control characters that were never escaped are read as they are, or not at all."""
-    raw = json.dumps({"a": text}).replace("\\n", "\n").replace("\\t", "\t")
-    if "\\" not in text:
-        assert parse_arguments(raw).arguments == {"a": text}
-
-
-# --- tokens --------------------------------------------------------------------------------------------
-
-
-@given(st.text("ab1\"'\\\n ,:{}[]#/*\u201c\u201d\u2018\u00a0.", max_size=20))
-def test_tokens_cover_the_text(text: str) -> None:
-    """Each character belongs to exactly one token, or is JSON's own white space."""
-    done = 0
-    for token in scan(text):
-        assert text[done : token.start].strip(" \t\r\n") == ""
-        done = token.end
-    assert text[done:].strip(" \t\r\n") == ""
-
-
-def test_an_open_string_is_one_token() -> None:
-    """A string that is never closed runs to the end of the text."""
-    assert [Token("{", 0, 1), Token("open", 1, 6)] == list(scan('{"a\\"b'))
-
-
-@given(st.text("ab\"'\\\n\tu0041dn\u00e9", max_size=10).map(lambda body: f'"{body}"'))
-def test_spelling_and_plain_reading_agree(source: str) -> None:
-    """What `spell` writes is strict JSON for what `plain` reads."""
-    spelled = spell(source) if [token.kind for token in scan(source)] == ["string"] else None
-    if spelled is not None:
-        assert plain(source) == json.loads(spelled[0])
-
-
-def test_spell_lists_an_edit_once_per_string() -> None:
-    """A string of many lines is one edit, at its first control character."""
-    assert spell('"a\nb\nc"') == ('"a\\nb\\nc"', [("control_char", 2)])
-
-
-@given(
-    st.recursive(
-        st.text('[]{}:"\\', max_size=4),
-        lambda inner: (
-            st.lists(inner, max_size=3) | st.dictionaries(st.text('[:"\\', max_size=3), inner, max_size=3)
-        ),
-    )
-)
-def test_nesting_and_members_see_through_strings(value: object) -> None:
-    """Brackets and colons are counted outside strings only."""
-
-    def measure(item: object) -> tuple[int, int]:
-        inner = list(item.values()) if isinstance(item, dict) else item if isinstance(item, list) else []
-        below = [measure(one) for one in inner]
-        own = len(item) if isinstance(item, dict) else 0
-        deeper = 1 if isinstance(item, (dict, list)) else 0
-        return max((depth for depth, _ in below), default=0) + deeper, own + sum(count for _, count in below)
-
-    text = json.dumps(value)
-    assert measure(value) == (nesting(text).depth, members(text))
-    assert nesting(text).open is False
-    assert nesting(text[:-1]).open is (text[-1] in '"]}')
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("[12345]", True), ("[1234]", False), ('["12345"]', False), ('"12345', False)]
-)
-def test_holds_number(text: str, expected: bool) -> None:
-    """Only numbers outside strings count."""
-    assert expected is holds_number(text, 4)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("{}{}", [(0, 2), (2, 4)]),
-        ('{"}{":1} {}', [(0, 8), (9, 11)]),
-        ("{} x {}", []),
-        ("{}{}x", []),
-        ("[]{}{}", []),
-        ("{}{}{}{}", []),
-        ("{}{", []),
-        ("{}", []),
-    ],
-)
-def test_split(text: str, expected: list[tuple[int, int]]) -> None:
-    """Several groups in a row have ranges, up to a limit; anything else has none."""
-    assert expected == split(text, 3)
 
 
 def test_peel_stops_after_some_tokens() -> None:

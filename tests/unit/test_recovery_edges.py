@@ -37,6 +37,8 @@ FAULTS: dict[str, list[tuple[str, int, int]]] = {
         *(("x] {", 0, 3), ('say "x" {', 0, 8), ("} {", 0, 2)),
         *(('x {a} } {"a":1}', 5, 8), ('{"a":1}"', 7, 8), ('{"a":1}] x', 7, 10), ('{"a":1} /* ] */', 8, 15)),
         *(('// x {"a":1}', 0, 12), ('/* {"a":1,} */', 0, 14), ('x {"a":1} }', 9, 11), ('{"a":1} []', 8, 10)),
+        *(('{"s":"\\d\\u0041"', 5, 15), ("{true", 1, 5)),  # at the end of the text it has two readings still
+        *(('x \'{"a":"\\n",}', 3, 14), ('```x `{"a":"\\n",}', 6, 17)),
         *(('`{"a":"\\n",}', 1, 12), ("'{'a':'\\\\'}", 1, 11), ('\' {"a":"\\n",}', 2, 13)),
     ],
     "multiple_objects": [('{"a":1,} x {b c}', 9, 16), ('{"a":1}{"b":2}', 7, 14), ("{'a':1},{}", 7, 10)],
@@ -90,6 +92,16 @@ def test_where_the_fault_is(reason: Any, text: str, start: int, end: int) -> Non
         ('```{"a":"\\n",}', '{"a":"\\n"}', [("leading_text", 0), ("trailing_comma", 12)], (3, 14)),
         ("it's {a:1}", '{"a":1}', [("leading_text", 0), ("unquoted_key", 6)], (5, 10)),
         ("so: `{a:1}", '{"a":1}', [("leading_text", 0), ("unquoted_key", 6)], (5, 10)),
+        ("C:\\x '{a:1}", '{"a":1}', [("leading_text", 0), ("unquoted_key", 7)], (6, 11)),
+        (
+            "x '{a:1}' \\n",
+            '{"a":1}',
+            [("leading_text", 0), ("unquoted_key", 4), ("trailing_text", 8)],
+            (3, 8),
+        ),
+        ('so ```{"a":"\\n",}', '{"a":"\\n"}', [("leading_text", 0), ("trailing_comma", 15)], (6, 17)),
+        ('\'x\' to {"a":"\\n",}', '{"a":"\\n"}', [("leading_text", 0), ("trailing_comma", 16)], (7, 18)),
+        ('/* x */{"a":1,}', '{"a":1}', [("comment", 0), ("trailing_comma", 13)], (7, 15)),
     ],
 )
 def test_what_is_recovered(

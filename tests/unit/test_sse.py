@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from tests.support import frames
 from tests.support.frames import kinds, pieces, split
+from tests.support.snapshots import moved
+from wholecall import ToolCallParser
 from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
 
@@ -52,6 +54,7 @@ def message(data: str, **fields: object) -> Frame:
         pytest.param(b"event: x\n\nevent: y\ndata: a\n\n", [Frame("y", "a")], id="name without data"),
         pytest.param(b"event: x\nid\n\nevent: y\ndata: a\n\n", [Frame("y", "a")], id="no data line"),
         pytest.param(b"event: x\ndata: a\ndata: b\n\n", [Frame("x", "a\nb")], id="lines are joined"),
+        pytest.param(b"data: abcdefgh\ndata: i\n\n", [message("abcdefgh\ni")], id="lines without a name"),
         pytest.param(b"data:a\ndata:  b\n\n", [message("a\n b")], id="one space is no value"),
         pytest.param(b"data: a\r\rdata: b\r\n\r\ndata: c\n\n", [message(x) for x in "abc"], id="terminators"),
         pytest.param(b"data: a\r\n\r\n\r\ndata: b\n\r", [message("a"), message("b")], id="blank lines"),
@@ -139,6 +142,20 @@ def test_bare_json(stream: bytes, expected: list[Frame]) -> None:
     """A JSON object among the lines is a frame without a name; the standard alone sees unknown fields."""
     assert expected == read_all_ways(stream)
     assert [frame for frame in expected if frame.event] == read_all_ways(stream + b"\n\n", **STRICT)
+
+
+def test_the_standard_is_the_default() -> None:
+    """Unless told otherwise a framing reads as the standard says: no last event without its end, no bare JSON."""
+    assert [message("a")] == frames.read(SSEFraming(), [b'data: a\n\n{"b":1}\n\ndata: c\n'])
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_a_parser_may_move_between_any_two_reads(size: int) -> None:
+    """What a framing knows of the stream goes into snapshots, its limits and options come from the new parser."""
+    stream = b": hello\r\n\r\nid: 7\r\nevent: x\r\ndata: {}\r\n\r\n" + ERROR + b"\n\ndata: [DONE]\n\n"
+    stay, move = (moved(pieces(stream, size), ToolCallParser(), moves=moves) for moves in (False, True))
+
+    assert stay == move
 
 
 # Limits.

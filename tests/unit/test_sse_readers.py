@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support import frames
-from tests.support.frames import kinds
+from tests.support.frames import kinds, pieces
 from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
 
@@ -163,6 +163,15 @@ def test_the_rest_of_a_large_event_is_skipped(stream: bytes, expected: list[str]
     assert expected == kinds(read_all_ways(stream, Limits(max_event_bytes=6)))
 
 
+@pytest.mark.parametrize("rest", [b"data: z\n", b'{"a":1}\n', b"event: x\ndata: z\n"])
+def test_the_rest_of_a_large_event_is_skipped_in_any_reads(rest: bytes) -> None:
+    """Lines behind the one that was too much belong to its event, also where each read is a whole line."""
+    framing = SSEFraming(Limits(max_event_bytes=10), raw_json=True)
+    reads = [b"data: 0123456789x\n", rest, b"\n", b"data: b\n\n"]
+
+    assert ["event_too_large", "b"] == kinds(frames.read(framing, reads))
+
+
 @pytest.mark.parametrize("field", [b"data: ", b"data:", b"event: ", b"id: ", b"retry: ", b"{"])
 def test_a_limit_does_not_wait_for_the_end_of_the_line(field: bytes) -> None:
     """The byte that breaks the limit of lines ends the stream, in every field and in bare JSON."""
@@ -174,6 +183,47 @@ def test_a_limit_does_not_wait_for_the_end_of_the_line(field: bytes) -> None:
 
     assert [0] * 16 + [1] == faults
     assert "line_too_long" == framing.faults[0].kind
+
+
+@pytest.mark.parametrize(("field", "value"), [(b"data: ", 10), (b"data:", 10), (b"{", 9)])
+def test_an_event_that_is_too_large_is_told_at_once(field: bytes, value: int) -> None:
+    """The byte of data that is too much is the one that tells; the space behind the colon is no data."""
+    framing = SSEFraming(Limits(max_event_bytes=10), raw_json=True)
+    told = []
+    for byte in field + b"7" * (value + 1):
+        framing.feed(bytes([byte]))
+        told.append([fault.kind for fault in framing.faults])
+
+    assert [[]] * (len(field) + value) + [["event_too_large"]] == told
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 16])
+@pytest.mark.parametrize("line", [b":77777", b"foo: 77", b"{7777"])
+def test_what_nobody_reads_breaks_no_limit(line: bytes, limit: int) -> None:
+    """Comments and unknown fields may be longer than the smallest limit of lines, byte by byte and whole."""
+    for size in (1, 100):
+        framing = SSEFraming(Limits(max_line_bytes=limit))
+        assert [] == frames.read(framing, pieces(line * 9 + b"\n", size))
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_the_rest_of_a_large_event_breaks_no_limit(size: int) -> None:
+    """What is skipped of an event may be longer than the limit of lines."""
+    framing = SSEFraming(Limits(max_line_bytes=1, max_event_bytes=0), raw_json=True)
+
+    assert ["event_too_large"] == kinds(frames.read(framing, pieces(b"{\ndata: 7\n\n", size)))
+
+
+def test_lines_of_an_event_that_was_too_large_are_not_kept() -> None:
+    """What is skipped of an event takes no memory, however long its lines are."""
+    framing = SSEFraming(Limits(max_event_bytes=100))
+    framing.feed(b"data: " + b"7" * 101 + b"\n")
+    kept = []
+    for byte in b"data: " + b"7" * 90:
+        framing.feed(bytes([byte]))
+        kept.append(len(framing._partial))
+
+    assert (5, 0) == (max(kept), kept[-1])
 
 
 @pytest.mark.parametrize("line", [b": ", b"foo: ", b"x", b"dat: "])
