@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import assume, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -18,6 +18,7 @@ from hypothesis.stateful import (
 )
 
 from tests.support import quirky
+from tests.support.examples import examples
 from tests.support.model import Ended, Fragment, Outcome, expected
 from tests.support.turns import (
     DONE,
@@ -188,5 +189,5 @@ class Streaming(RuleBasedStateMachine):
             self.end("silent")
 
 
-Streaming.TestCase.settings = settings(max_examples=60, stateful_step_count=16, deadline=None)
+Streaming.TestCase.settings = examples(stateful_step_count=16)
 TestStreaming = Streaming.TestCase
