@@ -71,7 +71,9 @@ class Assembler:
         n_turns: how many there were.
     """
 
-    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_out", "_choices", "_turn_facts"})
+    DERIVED: ClassVar = frozenset(
+        {"dialect", "_policy", "_limits", "_tools", "_out", "_choices", "_turn_facts"}
+    )
 
     dialect: str
     turns: list[TurnState]
@@ -87,8 +89,7 @@ class Assembler:
 
     def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
         self.dialect = "unknown"
-        self.turns, self.n_turns = [], 0
-        self.failed = False
+        self.turns, self.n_turns, self.failed = [], 0, False
         self._policy, self._limits, self._tools = policy, limits, tools
         self._out: list[Event[Any]] = []
         self._early_faults = []  # of frames before the first turn
@@ -99,7 +100,6 @@ class Assembler:
         self._since_hole = set()  # turns in which calls may have opened since the last hole
         self._choices: dict[int, Choice] = {}  # those of the current turn
         self._over = {}  # of finished turns, by the ids of their calls
-
         self._turn_facts: dict[type, Callable[[Any], None]] = {
             TurnOpened: self._turn_opened,
             TurnEnded: self._turn_ended,
