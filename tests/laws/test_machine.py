@@ -1,4 +1,7 @@
-"""Law 33: a state machine that drives the parser with random fragments, against the naive model of the whole input."""
+"""Law 33: a state machine that drives the parser with random fragments, against the naive model of the whole input.
+
+The fragments go through both doors, and the parser may be replaced by one restored from its snapshot at any time.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,10 @@ class Streaming(RuleBasedStateMachine):
 
     def _send(self, fragment: Fragment, cut: int) -> None:
         self.fragments.append(fragment)
-        self._feed(frame(chunk(fragment)), cut)
+        if cut % 5 == 4:  # through the other door
+            self.events += self.parser.feed_event(chunk(fragment))
+        else:
+            self._feed(frame(chunk(fragment)), cut)
 
     def _going_on(self) -> bool:
         return self.ended is None and self.finish is None
@@ -137,6 +143,11 @@ class Streaming(RuleBasedStateMachine):
     def disturb(self, noise: bytes, cut: int) -> None:
         """Something comes that means nothing."""
         self._feed(noise, cut)
+
+    @rule()
+    def move(self) -> None:
+        """Another parser goes on from here."""
+        self.parser = ToolCallParser.restore(self.parser.snapshot())
 
     @precondition(_going_on)
     @rule(reason=st.sampled_from(("tool_calls", "stop", "length", "content_filter")))
