@@ -78,7 +78,9 @@ class Assembler:
         n_turns: how many there were.
     """
 
-    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_out", "_choices", "_turn_facts"})
+    DERIVED: ClassVar = frozenset(
+        {"dialect", "_policy", "_limits", "_tools", "_out", "_choices", "_turn_facts"}
+    )
 
     dialect: str
     turns: list[TurnState]
@@ -104,7 +106,6 @@ class Assembler:
         self._since_hole = set()  # turns in which calls may have opened since the last hole
         self._choices: dict[int, Choice] = {}  # those of the current turn
         self._over = {}  # of finished turns, by the ids of their calls
-
         self._turn_facts: dict[type, Callable[[Any], None]] = {
             TurnOpened: self._turn_opened,
             TurnEnded: self._turn_ended,

@@ -134,6 +134,8 @@ class Choice:
             self.held,
             self.overflow,
         ]
+        if any((call.turn, call.choice) != (self.turn, self.number) for call in self.calls):
+            raise ValueError("a call is another choice's")
         known = {None, *self.calls}
         if not known.issuperset(named) or any(call.inside not in known for call in self.calls):
             raise ValueError("a call is not among its calls")

@@ -69,6 +69,15 @@ class TurnState:
         self.left_over = False
         self.finished = {}
 
+    def remade(self) -> None:
+        """See that each choice is where its number says.
+
+        Raises:
+            ValueError: one is not.
+        """
+        if any((choice.turn, choice.number) != (self.number, key) for key, choice in self.choices.items()):
+            raise ValueError("a choice has another number")
+
     def finish(self) -> None:
         """Say the last word on each choice."""
         for number in sorted(self.choices):

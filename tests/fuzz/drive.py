@@ -34,13 +34,14 @@ def main() -> None:
     from tests.fuzz.model import mutated_input  # noqa: PLC0415 - behind the instrumentation
     from tests.fuzz.targets import TARGETS  # noqa: PLC0415
 
+    target = TARGETS[name]
+
     def mutate(data: bytes, most: int, seed: int) -> bytes:
         rng = random.Random(seed)
         if rng.random() < 0.3:
             return bytes(atheris.Mutate(data, most))
-        return mutated_input(bytes(data), rng)[:most]
+        return mutated_input(target, bytes(data), rng)[:most]
 
-    target = TARGETS[name]
     atheris.Setup(sys.argv, lambda data: target.run(bytes(data)), custom_mutator=mutate)
     atheris.Fuzz()
 

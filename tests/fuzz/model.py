@@ -29,11 +29,13 @@ class Target(NamedTuple):
         name: how the command line calls it.
         run: takes one input; whatever it raises is a finding.
         seeds: inputs to begin with, options included.
+        damage: damages a payload, where bytes that are no stream have a form of their own.
     """
 
     name: str
     run: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]
+    damage: Callable[[bytes, random.Random], bytes] = mutated
 
 
 class Options:
@@ -76,10 +78,10 @@ def held(law: str, holds: object) -> None:
         raise Broken(law)
 
 
-def mutated_input(data: bytes, rng: random.Random) -> bytes:
-    """Return an input with its payload damaged, and now and then other options."""
+def mutated_input(target: Target, data: bytes, rng: random.Random) -> bytes:
+    """Return an input of a target with its payload damaged, and now and then other options."""
     head, payload = data[:OPTIONS].ljust(OPTIONS, b"\0"), data[OPTIONS:]
     if rng.random() < 0.25:
         at = rng.randrange(OPTIONS)
         head = head[:at] + rng.randbytes(1) + head[at + 1 :]
-    return head + mutated(payload, rng)
+    return head + target.damage(payload, rng)

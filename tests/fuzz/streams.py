@@ -26,7 +26,7 @@ from wholecall.events import (
 from wholecall.framing import FRAMINGS, sniff
 from wholecall.repairing import Repairer
 
-__all__ = ["TARGETS", "recordings", "unaccounted"]
+__all__ = ["DIALECTS", "LIMITS", "POLICIES", "TARGETS", "TOOLS", "parser_of", "recordings", "unaccounted"]
 
 DIALECTS = ("auto", *(dialect.name for dialect in table.DIALECTS))
 TIGHT = Limits(
@@ -90,7 +90,8 @@ def recordings() -> list[tuple[str, bytes]]:
     return found
 
 
-def _parser(options: Options) -> ToolCallParser[Any]:
+def parser_of(options: Options) -> ToolCallParser[Any]:
+    """Return a parser as the first four options say."""
     return ToolCallParser(
         options.pick(0, DIALECTS),
         framing=options.pick(1, (None, None, *FRAMINGS)),
@@ -120,14 +121,14 @@ def _run(parser: ToolCallParser[Any], chunks: Iterable[bytes]) -> list[Any]:
 def run_feed(data: bytes) -> None:
     """Feed bytes whole, in chunks, and cut short: same events, well formed, nothing lost, nothing early."""
     options, payload = opened(data)
-    whole = _run(_parser(options), [payload])
+    whole = _run(parser_of(options), [payload])
     held(
         "law 1: the events depend on the chunks",
-        log(whole) == log(_run(_parser(options), options.cut(payload))),
+        log(whole) == log(_run(parser_of(options), options.cut(payload))),
     )
     held_by_events(whole)
     place = options.number(7) * len(payload) // 256
-    parser = _parser(options)
+    parser = parser_of(options)
     early = parser.feed(payload[:place])
     held("law 5: something was taken back", log(early) == log(whole)[: len(early)])
     late = parser.close() if options.flag(7, 0) else parser.abort("enough")
@@ -200,7 +201,7 @@ def run_feed_event(data: bytes) -> None:
     """Feed decoded values: one a line, `[name, value]` or the value. The door for bytes gives the same calls."""
     options, payload = opened(data)
     values = list(_decoded(payload))
-    parser = _parser(options)
+    parser = parser_of(options)
     events = [event for name, value in values for event in parser.feed_event(value, name)]
     events += parser.close()
     held_by_events(events)
@@ -208,7 +209,7 @@ def run_feed_event(data: bytes) -> None:
     is_stream = len(values) > 1 and all(type(value) is dict for _, value in values)
     if is_stream and options.pick(1, (None, None, *FRAMINGS)) in (None, "sse"):
         frames = [encode.sse(json.dumps(value), name) for name, value in values]
-        again = _parser(options)
+        again = parser_of(options)
         told = _run(again, frames)
         if again.dialect == parser.dialect and options.pick(2, LIMITS) is not TIGHT:
             held("law 3: the doors disagree", pairs(events) == pairs(told))

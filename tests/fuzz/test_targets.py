@@ -34,7 +34,7 @@ def test_damaged_seeds(name: str) -> None:
     """Nor by the first damaged ones, the same in every run."""
     seeds = list(TARGETS[name].seeds())
     rng = random.Random(name)
-    damaged = [mutated_input(rng.choice(seeds), rng) for _ in range(DAMAGED)]
+    damaged = [mutated_input(TARGETS[name], rng.choice(seeds), rng) for _ in range(DAMAGED)]
     for data in damaged:
         TARGETS[name].run(data)
 
@@ -62,7 +62,7 @@ def test_options_stand_in_front() -> None:
     """The first bytes are options, and damage leaves them or changes one of them."""
     data = b"ABCDEFGH" + b"data: {}\n\n"
     rng = random.Random(1)
-    heads = [mutated_input(data, rng)[:OPTIONS] for _ in range(200)]
+    heads = [mutated_input(TARGETS["feed"], data, rng)[:OPTIONS] for _ in range(200)]
 
     assert b"data: {}\n\n" == opened(data)[1]
     assert {0, 1} == {sum(a != b for a, b in zip(head, b"ABCDEFGH", strict=True)) for head in heads}

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support import encode, quirky
+from tests.support.examples import examples
 from tests.support.model import Fragment
 from tests.support.renderers import RENDERERS, SERVER_SIDE, WITHOUT_IDS
 from tests.support.turns import (
@@ -391,7 +392,7 @@ def test_error_hygiene(
     assert any(isinstance(event, TurnFinished) for event in found)
 
 
-@settings(max_examples=30)
+@examples(1 / 2)
 @given(plans())
 def test_abort_drops_what_is_open(plan: Plan) -> None:
     """An abort ends every open call as `aborted`, with its text; what `finish` emitted stays."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import encode
+from tests.support.examples import examples
 from tests.support.renderers import RENDERERS
 from tests.support.turns import TERMINAL, Plan, parse, plans
 from wholecall import Limits, ToolCallParser
@@ -43,9 +44,8 @@ def ends(found: list[Event]) -> list[tuple[object, ...]]:
     ]
 
 
-_USUAL = settings.default.max_examples if settings.default else 100
 # A plan is rendered on every wire, so that each example is many.
-FEW = settings(max_examples=_USUAL if _USUAL >= 2000 else max(_USUAL // 3, 1))
+FEW = examples(1 / 3)
 
 
 @FEW

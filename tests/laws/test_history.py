@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import documents, encode
 from tests.support.bodies import BODIES
 from tests.support.documents import Options, depth_of, options, read, utf8
+from tests.support.examples import examples
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from tests.support.turns import Plan, canonical, full_objects, parse, plans
 from wholecall import ToolCallParser, Turn, parse_arguments
@@ -20,9 +21,8 @@ from wholecall.history import TRANSPORTS, encode_arguments, encode_calls, shrink
 from wholecall.history.values import dumped
 
 # Most of these laws run no stream, so they can try more: 20,000 examples in the long profile.
-_EXAMPLES = settings().max_examples
-many = settings(max_examples=_EXAMPLES * (10 if _EXAMPLES >= 1000 else 2))
-few = settings(max_examples=max(_EXAMPLES // 2, 1))
+many = examples(2, long=10)
+few = examples(1 / 2)
 
 STRINGS = [name for name, transport in TRANSPORTS.items() if transport.carries == "string"]
 LENIENT = [name for name in STRINGS if not TRANSPORTS[name].strict_json_arguments]

@@ -1,11 +1,14 @@
-"""Law 33: a state machine that drives the parser with random fragments, against the naive model of the whole input."""
+"""Law 33: a state machine that drives the parser with random fragments, against the naive model of the whole input.
+
+The fragments go through both doors, and the parser may be replaced by one restored from its snapshot at any time.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from hypothesis import assume, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -18,6 +21,7 @@ from hypothesis.stateful import (
 )
 
 from tests.support import quirky
+from tests.support.examples import examples
 from tests.support.model import Ended, Fragment, Outcome, expected
 from tests.support.turns import (
     DONE,
@@ -62,7 +66,10 @@ class Streaming(RuleBasedStateMachine):
 
     def _send(self, fragment: Fragment, cut: int) -> None:
         self.fragments.append(fragment)
-        self._feed(frame(chunk(fragment)), cut)
+        if cut % 5 == 4:  # through the other door
+            self.events += self.parser.feed_event(chunk(fragment))
+        else:
+            self._feed(frame(chunk(fragment)), cut)
 
     def _going_on(self) -> bool:
         return self.ended is None and self.finish is None
@@ -137,6 +144,11 @@ class Streaming(RuleBasedStateMachine):
         """Something comes that means nothing."""
         self._feed(noise, cut)
 
+    @rule()
+    def move(self) -> None:
+        """Another parser goes on from here."""
+        self.parser = ToolCallParser.restore(self.parser.snapshot())
+
     @precondition(_going_on)
     @rule(reason=st.sampled_from(("tool_calls", "stop", "length", "content_filter")))
     def finish_turn(self, reason: str) -> None:
@@ -188,5 +200,5 @@ class Streaming(RuleBasedStateMachine):
             self.end("silent")
 
 
-Streaming.TestCase.settings = settings(max_examples=60, stateful_step_count=16, deadline=None)
+Streaming.TestCase.settings = examples(stateful_step_count=16)
 TestStreaming = Streaming.TestCase

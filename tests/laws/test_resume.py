@@ -22,7 +22,7 @@ from wholecall import BadSnapshot, Limits, Policy, StreamClosed, ToolCallParser,
 if TYPE_CHECKING:
     from pathlib import Path
 
-_PARSERS: dict[str, dict[str, Any]] = {
+PARSERS: dict[str, dict[str, Any]] = {
     "plain": {},
     "live": {"live": True},
     "watching": {"watch": {"go": ("a",), "run": "path", "get_tide": "port"}},
@@ -53,19 +53,19 @@ def _smallest() -> list[Path]:
 @pytest.mark.parametrize("path", RECORDINGS, ids=names())
 def test_recordings_go_on_after_a_move(path: Path, rng: random.Random) -> None:
     """Law 20: every recording says the same when its parser moves at some places, and at frames' ends."""
-    data, options = path.read_bytes(), _PARSERS[rng.choice(list(_PARSERS))]
+    data, options = path.read_bytes(), PARSERS[rng.choice(list(PARSERS))]
     chunks = _places(data, 4, rng)
 
     assert moved(chunks, ToolCallParser(**options), moves=False) == moved(chunks, ToolCallParser(**options))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(_PARSERS))
+@pytest.mark.parametrize("name", sorted(PARSERS))
 @pytest.mark.parametrize("path", RECORDINGS, ids=names())
 def test_recordings_go_on_after_many_moves(path: Path, name: str, rng: random.Random) -> None:
     """Law 20: so they do with every kind of parser, and more places."""
     chunks = [chunk for _, chunk in cut(path.read_bytes()[:6000], rng)]
-    before, after = (ToolCallParser(**_PARSERS[name]) for _ in range(2))
+    before, after = (ToolCallParser(**PARSERS[name]) for _ in range(2))
 
     assert moved(chunks, before, moves=False) == moved(chunks, after)
 
@@ -94,7 +94,7 @@ def test_odd_streams_go_on_after_every_few_bytes(name: str) -> None:
     plans(),
     st.integers(1, 30),
     st.sampled_from(sorted(RENDERERS)),
-    st.sampled_from(sorted(_PARSERS)),
+    st.sampled_from(sorted(PARSERS)),
     st.data(),
 )
 def test_every_dialect_goes_on_after_a_move(
@@ -104,7 +104,7 @@ def test_every_dialect_goes_on_after_a_move(
     calls = [encode.Call(f"call_{n}", plan.names[n], plan.raw(n)) for n in range(len(plan))]
     stream = RENDERERS[dialect](encode.Turn(calls), encode.every(size))
     chunks = split(stream, data.draw(partitions(len(stream)))[:4])
-    before, after = (ToolCallParser(**_PARSERS[name]) for _ in range(2))
+    before, after = (ToolCallParser(**PARSERS[name]) for _ in range(2))
 
     assert moved(chunks, before, moves=False) == moved(chunks, after)
 
@@ -114,7 +114,7 @@ def test_quirky_streams_go_on_after_a_move(number: int) -> None:
     """Law 20: labels that lie, and what else servers do."""
     data, rng = quirky.make_numbered(20, number).bytes(), random.Random(number)
     chunks = _places(data, 8, rng)
-    options = _PARSERS[rng.choice(list(_PARSERS))]
+    options = PARSERS[rng.choice(list(PARSERS))]
 
     assert moved(chunks, ToolCallParser(**options), moves=False) == moved(chunks, ToolCallParser(**options))
 
@@ -195,7 +195,7 @@ def _snapshot(path: Path, rng: random.Random) -> tuple[bytes, bytes]:
     """Return a snapshot somewhere in a recording, and what comes after it."""
     data = path.read_bytes()[:20_000]
     place = rng.randrange(len(data) + 1)
-    parser = ToolCallParser(**_PARSERS[rng.choice(list(_PARSERS))])
+    parser = ToolCallParser(**PARSERS[rng.choice(list(PARSERS))])
     parser.feed(data[:place])
     return parser.snapshot(), data[place:]
 

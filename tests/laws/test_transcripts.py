@@ -6,17 +6,17 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from tests.support.histories import SHAPES, Answer, Block, Happening, Result, Said, happenings, render
 from tests.support.transcript_rules import complaints, said, texts
 from wholecall.history import Report, repair_transcript
 
 EVERY = sorted(SHAPES)
 # Histories differ in more ways than the usual number of examples shows; the long run looks at five thousand.
-_USUAL = settings.default.max_examples if settings.default else 100
-MANY = settings(max_examples=5000 if _USUAL >= 2000 else _USUAL)
+MANY = examples(long=2.5)
 
 options = st.fixed_dictionaries(
     {

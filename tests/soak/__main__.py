@@ -11,7 +11,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.soak.streams import Books, run_stream, templates
@@ -29,15 +29,23 @@ def _memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def soak(first: int, count: int, seed: int) -> tuple[Books, dict[str, float]]:
-    """Run the streams; return the books, and the memory in MiB at a tenth, a half and the end of the run."""
+def _silent(_line: str) -> None:
+    """Say nothing."""
+
+
+def soak(
+    first: int, count: int, seed: int, say: Callable[[str], object] = _silent
+) -> tuple[Books, dict[str, float]]:
+    """Run the streams; return the books, and the memory in MiB at each tenth of the run."""
     books, memory = Books(), {}
-    marks = {first + count // 10: "10 %", first + count // 2: "50 %"}
-    for number in range(first, first + count):
-        if number in marks:
-            memory[marks[number]] = _memory()
-        run_stream(number, seed, books)
-    memory["100 %"] = _memory()
+    started = time.process_time()
+    for number in range(count):
+        run_stream(first + number, seed, books)
+        done = 10 * (number + 1) // count
+        if done > 10 * number // count:
+            memory[f"{10 * done} %"] = _memory()
+            told = f"{number + 1:,} streams, {time.process_time() - started:.0f} s, {_memory():.1f} MiB"
+            say(f"{told}, {len(books.findings):,} findings\n")
     return books, memory
 
 
@@ -55,6 +63,12 @@ def _report(books: Books, memory: dict[str, float], cpu: float) -> list[str]:
     return [*lines, *(f"  {finding}" for finding in books.findings[:20])]
 
 
+def _progress(line: str) -> None:
+    """Show how far the run is, also where the output is a file."""
+    sys.stderr.write(line)
+    sys.stderr.flush()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the soak and report; the exit code is 1 if the books do not balance or memory grew."""
     options = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__.partition("\n")[0])
@@ -65,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     given = options.parse_args(arguments)
     started = time.process_time()
-    books, memory = soak(given.first, given.streams, given.seed)
+    books, memory = soak(given.first, given.streams, given.seed, _progress)
     grown = memory["100 %"] - memory.get("10 %", memory["100 %"])
     if grown > _GROWTH:
         books.findings.append(f"memory grew by {grown:.1f} MiB")

@@ -206,6 +206,17 @@ def _whole(template: Template, rng: random.Random) -> tuple[list[Any], str]:
     return events, "" if events == template.events else "the events are not those of the stream"
 
 
+def _moved(template: Template, rng: random.Random) -> tuple[list[Any], str]:
+    """Move the stream to another parser before some of its chunks."""
+    parser: ToolCallParser[Any] = ToolCallParser()
+    events: list[Any] = []
+    for chunk in _chunks(template.data, rng):
+        parser = ToolCallParser.restore(parser.snapshot())
+        events += parser.feed(chunk)
+    events += parser.close()
+    return events, "" if events == template.events else "the move changed the events"
+
+
 def _cut(template: Template, rng: random.Random) -> tuple[list[Any], str]:
     """End the stream at any byte: what came before is what the whole stream brings, and no other call comes."""
     return _stopped(template, rng, lambda parser: parser.close())
@@ -283,6 +294,7 @@ def _damaged(template: Template, rng: random.Random) -> tuple[list[Any], str]:
 
 FAULTS: dict[str, _Faulty] = {
     "whole": _whole,
+    "moved": _moved,
     "cut": _cut,
     "reset": _reset,
     "interleaved": _interleaved,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from random import Random
 
-__all__ = ["Moved", "forged", "moved", "opened", "resealed"]
+__all__ = ["Moved", "changed", "forged", "moved", "opened", "resealed", "sealed"]
 
 _MOST = (1 << 63) - 1
 _ODDITIES: tuple[Any, ...] = (
@@ -77,16 +77,26 @@ def opened(data: bytes) -> Any:
 
 def resealed(inside: Any) -> bytes:
     """Return a snapshot with other contents, and the right checksum."""
-    body = msgspec.msgpack.encode(inside)
+    return sealed(msgspec.msgpack.encode(inside))
+
+
+def sealed(body: bytes) -> bytes:
+    """Return a snapshot whose contents are packed as this, and the right checksum."""
     return msgspec.msgpack.encode(["wholecall.snapshot", 1, crc32(body), body])
 
 
 def forged(data: bytes, rng: Random) -> bytes:
-    """Return a snapshot in which one to three values were replaced, dropped, doubled or exchanged."""
-    inside = opened(data)
+    """Return a snapshot in which some values were replaced, dropped, doubled or exchanged."""
+    return resealed(changed(opened(data), rng))
+
+
+def changed(inside: Any, rng: Random) -> Any:
+    """Replace, drop, double or exchange one to five values of what is inside a snapshot, in place."""
     for _ in range(rng.choice((1, 1, 2, 3, 5))):
         rows = len(inside) == 3 and type(inside[2]) is list and inside[2] and rng.random() < 0.9
         places = list(_places(inside[2] if rows else inside))
+        if not places:
+            break
         holder, place = rng.choice(places)
         others = [outer[inner] for outer, inner in places]
         alike = [value for value in (*others, *_ODDITIES) if type(value) is type(holder[place])]
@@ -103,7 +113,7 @@ def forged(data: bytes, rng: Random) -> bytes:
             holder[place] = not holder[place]
         else:
             holder[place] = deepcopy(rng.choice(alike))
-    return resealed(inside)
+    return inside
 
 
 def _places(value: Any) -> Iterator[tuple[Any, int]]:
