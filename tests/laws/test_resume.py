@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.laws.test_split import SMALL
-from tests.laws.test_timeline import RECORDINGS, cut, names
+from tests.laws.test_timeline import CORPORA, RECORDINGS, SUFFIXES, cut, names
 from tests.support import encode, quirky
 from tests.support.renderers import RENDERERS
-from tests.support.snapshots import forged, moved, opened, resealed
+from tests.support.snapshots import besides_framing, forged, move_framing, moved, opened, replaced, resealed
 from tests.support.turns import Plan, chunk, partitions, plans, split
 from wholecall import BadSnapshot, Limits, Policy, StreamClosed, ToolCallParser, Tools
 
@@ -40,6 +40,9 @@ _PARSERS: dict[str, dict[str, Any]] = {
 def _places(data: bytes, count: int, rng: random.Random) -> list[bytes]:
     """Cut the bytes at some places."""
     return split(data, sorted(rng.randrange(len(data) + 1) for _ in range(count)))
+
+
+EVERY = sorted(path for path in (CORPORA / "recordings").rglob("*") if path.suffix in SUFFIXES)
 
 
 def _smallest() -> list[Path]:
@@ -79,6 +82,45 @@ def test_small_recordings_go_on_after_every_byte(path: Path) -> None:
     before, after = (ToolCallParser(live=True) for _ in range(2))
 
     assert moved(chunks, before, moves=False) == moved(chunks, after)
+
+
+def _byte_by_byte(data: bytes) -> tuple[list[list[Any]], set[int], ToolCallParser[Any]]:
+    """Return what each byte tells, which bytes end a frame or a search for the framing, and the parser."""
+    parser, events, loud = ToolCallParser(), list[list[Any]](), set[int]()
+    for place in range(len(data)):
+        before = parser._n_frames if parser._framing is not None else None
+        events.append(parser.feed(data[place : place + 1]))
+        if events[-1] or before is None or before != parser._n_frames:
+            loud.add(place)
+    return events, loud, parser
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", EVERY, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_recording_goes_on_after_every_byte(path: Path) -> None:
+    """Law 20: a stream that moves at every single byte of a recording says what it says when it stays.
+
+    The whole parser moves before and behind each byte that ends a frame. At the bytes between them it is the
+    framing that moves, and the rest of the parser is seen to be the same from frame to frame: for its share of
+    each of 1.4 million moves nothing is new, and it would take ten minutes.
+    """
+    data = path.read_bytes()
+    told, loud, stayed = _byte_by_byte(data)
+    parser, rest = ToolCallParser(), None
+    for place in range(len(data)):
+        if place in loud:
+            assert rest in (None, besides_framing(parser))
+            rest = None
+        elif rest is None:
+            rest = besides_framing(parser)
+        if place in loud or place - 1 in loud:
+            parser = replaced(parser)
+        else:
+            move_framing(parser)
+        assert told[place] == parser.feed(data[place : place + 1])
+
+    assert stayed.close() == parser.close()
+    assert stayed.turns == parser.turns
 
 
 @pytest.mark.parametrize("name", SMALL)
