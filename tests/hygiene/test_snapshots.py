@@ -34,12 +34,12 @@ def named(module: str, name: str) -> type:
 
 
 def assigned(module: str, name: str) -> set[str]:
-    """Return the attributes of itself that any method of a class assigns, and those that its body presets."""
+    """Return the attributes of itself that any method of a class assigns, and those that its body sets to a constant."""
     node = next(n for n in modules()[module].body if isinstance(n, ast.ClassDef) and n.name == name)
     preset = {
         target.id
         for part in node.body
-        if isinstance(part, ast.Assign)
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Constant)
         for target in part.targets
         if isinstance(target, ast.Name) and target.id.islower() and not target.id.startswith("__")
     }
