@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from random import Random
 
-__all__ = ["Moved", "besides_framing", "forged", "move_framing", "moved", "opened", "replaced", "resealed"]
+__all__ = [
+    "Moved",
+    "besides_framing",
+    "forged",
+    "move_framing",
+    "moved",
+    "opened",
+    "replaced",
+    "resealed",
+    "sealed",
+]
 
 _MOST = (1 << 63) - 1
 _ODDITIES: tuple[Any, ...] = (
@@ -99,7 +109,11 @@ def opened(data: bytes) -> Any:
 
 def resealed(inside: Any) -> bytes:
     """Return a snapshot with other contents, and the right checksum."""
-    body = msgspec.msgpack.encode(inside)
+    return sealed(msgspec.msgpack.encode(inside))
+
+
+def sealed(body: bytes) -> bytes:
+    """Return a snapshot with this body, whatever it is, and the right checksum."""
     return msgspec.msgpack.encode(["wholecall.snapshot", 1, crc32(body), body])
 
 
