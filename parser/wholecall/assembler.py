@@ -79,10 +79,9 @@ class Assembler:
     """
 
     DERIVED: ClassVar = frozenset(
-        {"dialect", "_policy", "_limits", "_tools", "_out", "_choices", "_turn_facts"}
+        ["dialect", "_policy", "_limits", "_tools", "_out", "_choices", "_turn_facts"]
     )
 
-    dialect: str
     turns: list[TurnState]
     n_turns: int
     failed: bool

@@ -9,6 +9,10 @@ import msgspec
 import pytest
 
 from tests.hygiene.source_tree import modules
+from wholecall import Limits, ToolCallParser
+from wholecall.dialects.table import DIALECTS
+from wholecall.framing import FRAMINGS
+from wholecall.snapshots import shapes
 from wholecall.snapshots.shapes import annotations_of, derived_of, fields_of
 
 # Where the state of a parser is made. `live` follows calls, whose texts are in their records.
@@ -30,9 +34,16 @@ def named(module: str, name: str) -> type:
 
 
 def assigned(module: str, name: str) -> set[str]:
-    """Return the attributes of itself that any method of a class assigns."""
+    """Return the attributes of itself that any method of a class assigns, and those that its body sets to a constant."""
     node = next(n for n in modules()[module].body if isinstance(n, ast.ClassDef) and n.name == name)
-    return {
+    preset = {
+        target.id
+        for part in node.body
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Constant)
+        for target in part.targets
+        if isinstance(target, ast.Name) and target.id.islower() and not target.id.startswith("__")
+    }
+    return preset | {
         target.attr
         for target in ast.walk(node)
         if isinstance(target, ast.Attribute)
@@ -60,6 +71,27 @@ def test_every_annotation_can_be_packed(module: str, name: str) -> None:
     cls = named(module, name)
 
     assert list(annotations_of(cls)) == [field.name for field in fields_of(cls)]
+
+
+def _reached() -> set[type]:
+    """Return the classes whose objects a snapshot of any stream may hold, values left out."""
+    found: set[type] = set()
+    waiting = [ToolCallParser, *(type(make(Limits())) for make in FRAMINGS.values())]
+    waiting += [type(dialect.start()) for dialect in DIALECTS]
+    while waiting:
+        cls = waiting.pop()
+        if cls not in found and not issubclass(cls, msgspec.Struct):
+            found.add(cls)
+            waiting += [part for _, part in shapes._shape(cls)[1]]
+    return found
+
+
+def test_no_class_with_state_is_overlooked() -> None:
+    """Whatever a parser of any dialect and framing leads to is looked at above, wherever it is defined."""
+    places = {(cls.__module__.removeprefix("wholecall."), cls.__name__) for cls in _reached()}
+
+    assert len(places) > 60
+    assert [] == [place for place in sorted(places) if assigned(*place) and place not in STATE]
 
 
 def test_the_classes_with_state_are_found() -> None:

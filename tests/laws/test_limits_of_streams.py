@@ -1,4 +1,4 @@
-"""Limits of what a stream may hold besides one call: labels, choices, turns, faults, frames that wait."""
+"""Limits of what a stream may hold besides one call: bytes, labels, calls, choices, turns, faults, frames that wait."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.laws.test_limits import CALL_LIMITS
 from tests.support import bless
 from tests.support.model import Fragment
 from tests.support.turns import DONE, chunk, frame, log, pairs, parse, partitions, split, stream, violations
@@ -24,13 +25,14 @@ class Bound(NamedTuple):
     limit: str
     at: int
     octets: bytes
-    within: list[Any]  # what `_outcome` says of the stream
+    within: list[Any]  # what `_read` says of the stream
     beyond: list[Any]
 
 
 def _chat(*fragments: dict[str, Any]) -> bytes:
+    """Return a stream of these entries, and beside them a choice with a whole call `other`."""
     frames = [frame(_entry(fragment)) for fragment in fragments]
-    return b"".join([*frames, frame(chunk(finish="tool_calls")), DONE])
+    return b"".join([_OTHER, *frames, frame(chunk(finish="tool_calls")), DONE])
 
 
 def _entry(entry: dict[str, Any]) -> dict[str, Any]:
@@ -59,6 +61,9 @@ def _response(key: str, *, whole: bool) -> list[bytes]:
     return [json.dumps(event).encode() + b"\n" for event in events]
 
 
+_OTHER = frame(chunk(Fragment(0, "other", "f", '{"a":1}'), choice=1)) + frame(
+    chunk(finish="tool_calls", choice=1)
+)
 _IDS = _chat(_piece('{"x":', 0, "a", "f"), _piece("1", 0, "b"), _piece("}", None, "b"))
 _INDICES = _chat(
     _piece('{"y":2', 9, "b", "g"),
@@ -77,54 +82,128 @@ _CHOICES = b"".join(
 _SIDE_BY_SIDE = b"".join(
     [*_response("r1", whole=False), *_response("r2", whole=True), _response("r1", whole=True)[-1]]
 )
+_LONG = json.dumps(chunk(Fragment(0, text='{"a":"' + "x" * 900 + '"}'))).encode()
+_LONG_ONE = (
+    _OTHER + frame(chunk(Fragment(0, "c", "g", ""))) + b"data: " + _LONG + b"\n\n" + _chat()[len(_OTHER) :]
+)
+_MANY = _chat(*(_piece(f'{{"n":{n}}}', n, f"c{n}", "f") for n in range(3)))
+_BROKEN = b"data: {broken\n\n"
+_A_FAULT = ("undecodable_frame", len("{broken"))
+_C, _OF_OTHER, _ALL = ("c", "g"), ("other", "f"), [("c0", "f"), ("c1", "f"), ("c2", "f"), ("other", "f")]
 BOUNDS = {
-    "ids": Bound("max_aliases", 2, _IDS, [("a", "f")], ["nameless", "truncated"]),
+    "bytes of a line": Bound(
+        "max_line_bytes",
+        len(b"data: " + _LONG),
+        _LONG_ONE,
+        [_C, _OF_OTHER],
+        [_OF_OTHER, "aborted", ("line_too_long", len(_LONG) + 5)],
+    ),
+    "bytes of an event": Bound(
+        "max_event_bytes",
+        len(_LONG),
+        _LONG_ONE,
+        [_C, _OF_OTHER],
+        [_OF_OTHER, "incomplete_input", ("event_too_large", len(_LONG) - 1)],
+    ),
+    "bytes of the stream": Bound(
+        "max_stream_bytes",
+        len(_LONG_ONE),
+        _LONG_ONE,
+        [_C, _OF_OTHER],
+        [_C, _OF_OTHER, ("stream_too_large", 0)],
+    ),
+    "calls": Bound("max_calls", 3, _MANY, _ALL, [*_ALL[:2], _OF_OTHER, "too_many_calls"]),
+    "bytes of all calls": Bound(
+        "max_total_arguments_bytes",
+        4 * len('{"n":1}'),
+        _MANY,
+        _ALL,
+        [*_ALL[:2], _OF_OTHER, "arguments_too_large"],
+    ),
+    "ids": Bound("max_aliases", 2, _IDS, [("a", "f"), _OF_OTHER], [_OF_OTHER, "nameless", "truncated"]),
     "indices": Bound(
         "max_aliases",
         2,
         _INDICES,
-        [("a", "f"), ("b", "g")],
-        ["incomplete_input", "incomplete_input", "nameless"],
+        [("a", "f"), ("b", "g"), _OF_OTHER],
+        [_OF_OTHER, "incomplete_input", "incomplete_input", "nameless"],
     ),
-    "choices": Bound(
-        "max_choices", 3, _CHOICES, [("c0", "f"), ("c1", "f"), ("c2", "f")], [("c0", "f"), ("c1", "f")]
-    ),
+    "choices": Bound("max_choices", 3, _CHOICES, _ALL[:3], _ALL[:2]),
     "turns": Bound(
         "max_turns", 2, _SIDE_BY_SIDE, [("r1", "f"), ("r2", "f")], [("r1", "f"), ("r2", "f"), "unterminated"]
+    ),
+    "frames that wait": Bound(
+        "max_pending_frames_bytes",
+        2 * (len("message") + len("{broken") + 200),
+        2 * _BROKEN + _chat(),
+        [_OF_OTHER, _A_FAULT, _A_FAULT],
+        [_OF_OTHER, _A_FAULT],
+    ),
+    "raw text of a fault": Bound(
+        "max_raw_bytes",
+        len("{broken"),
+        _BROKEN + _chat(),
+        [_OF_OTHER, _A_FAULT],
+        [_OF_OTHER, ("undecodable_frame", len("{broke"))],
+    ),
+    "faults": Bound(
+        "max_faults", 2, 2 * _BROKEN + _chat(), [_OF_OTHER, _A_FAULT, _A_FAULT], [_OF_OTHER, _A_FAULT]
     ),
 }
 
 
-def _outcome(found: list[Any]) -> list[Any]:
-    """Return id and name of the calls that came out, and the reasons of the drops."""
+def _read(chunks: list[bytes], limits: Limits) -> tuple[list[Any], list[Any]]:
+    """Return the events; and the calls that came out, the reasons of drops, and the faults that turns keep."""
+    parser: ToolCallParser[Any] = ToolCallParser(limits=limits)
+    found = [event for data in chunks for event in parser.feed(data)]
+    found += parser.close()
     drops = sorted(event.reason for event in found if isinstance(event, ToolCallDropped))
-    return [*sorted(pair[:2] for pair in pairs(found)), *drops]
+    faults = [(fault.kind, len(fault.raw)) for turn in parser.turns for fault in turn.faults]
+    return found, [*sorted(pair[:2] for pair in pairs(found)), *drops, *faults]
 
 
-def _read(bound: Bound, chunks: list[bytes], less: int = 0) -> list[Any]:
-    return parse(chunks, "auto", limits=Limits(**{bound.limit: bound.at - less}))
+def _below(bound: Bound) -> Limits:
+    return Limits(**{bound.limit: bound.at - 1})
 
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_boundary(name: str) -> None:
     """Law 23: what just fits is as without a limit, one more is not; nothing raises."""
     bound = BOUNDS[name]
-    within, beyond = _read(bound, [bound.octets]), _read(bound, [bound.octets], 1)
+    free, within = (
+        _read([bound.octets], limits) for limits in (Limits.none(), Limits(**{bound.limit: bound.at}))
+    )
+    beyond = _read([bound.octets], _below(bound))
 
-    assert (bound.within, bound.beyond) == (_outcome(within), _outcome(beyond))
-    assert log(within) == log(parse([bound.octets], "auto", limits=Limits.none()))
-    assert [] == violations(beyond)
+    assert (bound.within, bound.beyond) == (within[1], beyond[1])
+    assert (log(free[0]), free[1]) == (log(within[0]), within[1])
+    assert [] == violations(beyond[0])
 
 
 @given(st.sampled_from(sorted(BOUNDS)), st.data())
 def test_breaches_do_not_depend_on_splits(name: str, data: Any) -> None:
     """Law 23: the same breach at the same place for every partition, single bytes among them."""
     bound = BOUNDS[name]
-    whole = log(_read(bound, [bound.octets], 1))
+    whole = _read([bound.octets], _below(bound))
     cuts = data.draw(partitions(len(bound.octets)))
+    singles = [bytes([octet]) for octet in bound.octets]
 
-    assert whole == log(_read(bound, split(bound.octets, cuts), 1))
-    assert whole == log(_read(bound, [bytes([octet]) for octet in bound.octets], 1))
+    for chunks in (split(bound.octets, cuts), singles):
+        cut = _read(chunks, _below(bound))
+        assert (log(whole[0]), whole[1]) == (log(cut[0]), cut[1])
+
+
+def test_every_limit_is_met() -> None:
+    """Laws 23 and 24: each limit has its boundary here or among those of one call, and leaves other calls alone."""
+    of_calls = {
+        name
+        for breach in CALL_LIMITS.values()
+        for name in Limits.__struct_fields__
+        if getattr(breach.limits, name) != getattr(Limits(), name)
+    }
+
+    assert set(Limits.__struct_fields__) == of_calls | {bound.limit for bound in BOUNDS.values()}
+    assert all(isinstance(bound.beyond[0], tuple) and bound.beyond[0][1] in "fg" for bound in BOUNDS.values())
 
 
 # Turns that are let go.
@@ -160,8 +239,6 @@ def test_facts_about_a_turn_that_was_let_go() -> None:
 
 
 # Faults, and frames that wait.
-
-_BROKEN = b"data: {broken\n\n"
 
 
 @pytest.mark.parametrize(("limit", "kept"), [(3, 3), (2, 2), (0, 0), (None, 3)])

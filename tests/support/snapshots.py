@@ -9,13 +9,26 @@ from zlib import crc32
 import msgspec
 
 from wholecall import ToolCallParser
+from wholecall.framing import FRAMINGS, name_of
+from wholecall.snapshots.graph import packed_objects, read_objects
 from wholecall.snapshots.values import Ext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from random import Random
 
-__all__ = ["Moved", "changed", "forged", "moved", "opened", "resealed", "sealed"]
+__all__ = [
+    "Moved",
+    "besides_framing",
+    "changed",
+    "forged",
+    "move_framing",
+    "moved",
+    "opened",
+    "replaced",
+    "resealed",
+    "sealed",
+]
 
 _MOST = (1 << 63) - 1
 _ODDITIES: tuple[Any, ...] = (
@@ -55,19 +68,39 @@ def moved(
     events: list[Any] = []
     for chunk in chunks:
         if moves:
-            parser = _replaced(parser, tools)
+            parser = replaced(parser, tools)
         events += parser.feed(chunk)
-    parser = _replaced(parser, tools) if moves else parser
+    parser = replaced(parser, tools) if moves else parser
     events += parser.close()
     return Moved(events, parser.turns, parser.snapshot())
 
 
-def _replaced(parser: ToolCallParser[Any], tools: Any) -> ToolCallParser[Any]:
+def replaced(parser: ToolCallParser[Any], tools: Any = None) -> ToolCallParser[Any]:
+    """Return a parser restored from this one's snapshot, which knows the same and says so in its own."""
     data, turns = parser.snapshot(), parser.turns
     other = ToolCallParser.restore(data, tools=tools)
     assert turns == other.turns
     assert data == other.snapshot() == parser.snapshot()
     return other
+
+
+def besides_framing(parser: ToolCallParser[Any]) -> bytes:
+    """Return what a parser knows, but for bytes that wait in its framing."""
+    framing, parser._framing = parser._framing, None
+    try:
+        return parser.snapshot()
+    finally:
+        parser._framing = framing
+
+
+def move_framing(parser: ToolCallParser[Any]) -> None:
+    """Give a parser another framing, made of what a snapshot holds of its own."""
+    framing = parser._framing
+    assert framing is not None
+    rows = packed_objects(framing)
+    parser._framing = FRAMINGS[name_of(framing)](parser._limits)
+    read_objects(rows, parser._framing, {}, lambda call: call)
+    assert rows == packed_objects(parser._framing)
 
 
 def opened(data: bytes) -> Any:
@@ -81,7 +114,7 @@ def resealed(inside: Any) -> bytes:
 
 
 def sealed(body: bytes) -> bytes:
-    """Return a snapshot whose contents are packed as this, and the right checksum."""
+    """Return a snapshot with this body, whatever it is, and the right checksum."""
     return msgspec.msgpack.encode(["wholecall.snapshot", 1, crc32(body), body])
 
 

@@ -24,7 +24,7 @@ import inspect
 import types
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, Union, get_args, get_origin
 
 import msgspec
@@ -101,6 +101,7 @@ def codec_of(kind: Any) -> Codec:
     raise TypeError(f"a snapshot cannot hold what is annotated as {kind}")
 
 
+@cache
 def is_abstract(cls: type) -> bool:
     """Whether a class stands for the object that is there already: a translator, a framing."""
     return inspect.isabstract(cls) or getattr(cls, "_is_protocol", False)

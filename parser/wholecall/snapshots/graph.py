@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from wholecall.snapshots.codecs import is_abstract
-from wholecall.snapshots.shapes import Field, check_kept, derived_of, fields_of
+from wholecall.snapshots.shapes import check_kept, derived_of, fields_of
 from wholecall.snapshots.values import Odd
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ class _Packing:
     def _row(self, value: Any) -> list[Any]:
         check_kept(value)
         cls: type = type(value)
-        return [self._packed(value, field) for field in fields_of(cls)]
-
-    def _packed(self, value: Any, field: Field) -> Any:
+        row: list[Any] = []
+        name = ""
         try:
-            return field.codec.pack(getattr(value, field.name), self)
+            for name, codec in fields_of(cls):
+                row.append(codec.pack(getattr(value, name), self))
         except TypeError as error:
-            place = f"{type(value).__qualname__}.{field.name}"
-            raise TypeError(f"a snapshot cannot hold {place}: {error}") from None
+            raise TypeError(f"a snapshot cannot hold {cls.__qualname__}.{name}: {error}") from None
+        return row
 
     def number_of(self, value: Any) -> int:
         number = self._numbers.setdefault(id(value), len(self._objects))
@@ -109,12 +109,13 @@ class _Reading:
         fields = fields_of(cls)
         if type(row) is not list or len(row) != len(fields):
             raise Odd(f"the row of a {type(value).__qualname__} is too short or too long")
-        for (name, codec), data in zip(fields, row, strict=True):
-            self._present = getattr(value, name, None)
-            try:
+        name = ""
+        try:
+            for (name, codec), data in zip(fields, row, strict=True):
+                self._present = getattr(value, name, None)
                 setattr(value, name, codec.read(data, self))
-            except Odd as odd:
-                raise Odd(f"{type(value).__qualname__}.{name}: {odd}") from None
+        except Odd as odd:
+            raise Odd(f"{cls.__qualname__}.{name}: {odd}") from None
 
     def object_at(self, number: int, wanted: type) -> Any:
         cls = type(self._present) if is_abstract(wanted) else wanted

@@ -14,6 +14,8 @@ from functools import cache
 from typing import Any, ClassVar, Final, Literal, NamedTuple, get_args, get_origin
 from zlib import crc32
 
+import msgspec
+
 from wholecall.budget import Budget
 from wholecall.calls import Call
 from wholecall.choices import Choice
@@ -112,20 +114,34 @@ def fingerprint(root: object) -> int:
     Two versions with one number read each other's snapshots. For a field of an abstract class the object that
     is in it counts.
     """
+    held: dict[type, object] = {type(root): root}
+    waiting = [root]
+    for value in waiting:  # it grows on the way
+        cls: type = type(value)
+        for name, part in _holders(cls):
+            inner = getattr(value, name, None)
+            if inner is not None and type(inner) not in held and (is_abstract(part) or type(inner) is part):
+                held[type(inner)] = inner
+                waiting.append(inner)
+    return _fingerprint_of(frozenset(held))
+
+
+@cache
+def _fingerprint_of(classes: frozenset[type]) -> int:
     shapes: dict[type, str] = {}
-    waiting: list[tuple[type, object]] = [(type(root), root)]
+    waiting = list(classes)
     while waiting:
-        cls, value = waiting.pop()
-        if cls in shapes:
-            continue
-        shapes[cls], fields = _shape(cls)
-        for name, part in fields:
-            held = getattr(value, name, None)
-            if held is not None and (is_abstract(part) or type(held) is part):
-                waiting.append((type(held), held))
-            elif not is_abstract(part):
-                waiting.append((part, None))
+        cls = waiting.pop()
+        if cls not in shapes:
+            shapes[cls], parts = _shape(cls)
+            waiting += [part for _, part in parts if not is_abstract(part)]
     return crc32("\n".join(sorted(shapes.values())).encode())
+
+
+@cache
+def _holders(cls: type) -> list[tuple[str, type]]:
+    """Return the fields of a class that can hold an object with state, and of which class."""
+    return [(name, part) for name, part in _shape(cls)[1] if not issubclass(part, msgspec.Struct)]
 
 
 @cache
