@@ -133,7 +133,7 @@ class AnthropicTranslator(ViewTranslator):
                 kind = None
                 deltas += self.translate(frame)
                 continue
-            if not isinstance(event, Piece):
+            if type(event) is not Piece:
                 kind = None
                 deltas += self._block(event)
                 continue

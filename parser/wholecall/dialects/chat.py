@@ -139,7 +139,7 @@ class ChatTranslator(Translator):
                 continue
             choice = chunk.choices[0]
             delta = choice.delta
-            if isinstance(delta, CallPiece):
+            if type(delta) is CallPiece:
                 call = delta.tool_calls[0]
                 place, text = call.index, call.function.arguments
             else:
