@@ -129,6 +129,13 @@ INTERRUPTED = {
     "anthropic negative": ("anthropic", [of_anthropic(1, "a"), of_anthropic(-5, "b"), of_anthropic(-5, "c")]),
     "anthropic stop": ("anthropic", [of_anthropic(1, "a"), STOP, of_anthropic(1, "b"), STOP]),
     "anthropic blank": ("anthropic", [of_anthropic(1, "a"), of_anthropic(1, ""), of_anthropic(1, "b")]),
+    "anthropic unknown block": (
+        "anthropic",
+        [
+            '{"type":"content_block_start","index":0,"content_block":{"type":"new"}}',
+            *(of_anthropic(0, "a"), of_anthropic(0, "b"), of_anthropic(1, "c"), of_anthropic(1, "d")),
+        ],
+    ),
     "chat choice": (
         "chat-completions",
         [of_chat(0, content="a"), of_chat(1, content="b"), of_chat(1, content="c"), of_chat(0, content="d")],

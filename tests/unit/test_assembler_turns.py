@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.assembled import CALLS, END, HOLE, A, B, ends, finishes, head, new, told
-from tests.support.snapshots import moved
+from tests.support.snapshots import moved, opened
 from wholecall import ToolCallParser
 from wholecall.deltas import (
     CallCancelled,
@@ -186,6 +186,11 @@ def test_turns_move_with_their_parser(size: int) -> None:
 
     assert stay == move
     assert 1 == len(stay.turns[0].calls)
+
+
+def test_a_snapshot_names_the_dialect_once() -> None:
+    """Before the first turn the dialect stands in one place, so that no other part can say another one."""
+    assert 1 == str(opened(ToolCallParser("anthropic").snapshot())).count("anthropic")
 
 
 def test_turns_that_make_no_sense_are_refused() -> None:

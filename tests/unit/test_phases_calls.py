@@ -248,6 +248,16 @@ def test_a_whole_text_ends_the_short_way() -> None:
     assert ["tool_calls conflicting_arguments"] == said[-1]
 
 
+@pytest.mark.parametrize("late", ["}", " ", "x"])
+def test_a_whole_text_that_repeats_the_fragments_ends_the_short_way(late: str) -> None:
+    """Where the whole text says what has come, what follows is no part of it: it is neither kept nor shown."""
+    pieces = [Slot(0, 0, None, piece) for piece in ('{"a"', ":1}", late)]
+    said = told(seen(), *pieces[:2], whole(A), pieces[2], closed(), STOP)
+
+    assert [["+f", '{"a"'], [":1}"], [], [], [f"call {A}"]] == said[1:6]
+    assert [" ".join(["tool_calls", *(["conflicting_arguments"] if late.strip() else [])])] == said[-1]
+
+
 def test_an_object_beside_fragments_settles_nothing() -> None:
     """An object where fragments have come is odd at most: the fragments go on."""
     said = told(
