@@ -160,10 +160,13 @@ def same_value(one: object, other: object) -> bool:
 
 
 def _second_reading(choice: Choice, call: Call, ended: Finished, verdict: Verdict) -> tuple[str, Verdict]:
-    """Return the other reading of the fragments if that one can be read, else the first with its verdict."""
-    if ended == "clean" and call.other_reading and call.unfinished:
+    """Return the other reading of the fragments if that one can be read, else the first with its verdict.
+
+    Fragments that seem to be one whole value were meant so, unless that is no JSON where the other reading is.
+    """
+    if ended == "clean" and call.other_reading and (call.unfinished or verdict.reason in _GARBLED):
         other = read_arguments(call.other_reading, ended, choice.policy, choice.limits)
-        if other.reason is None:
+        if other.status == "exact" or (call.unfinished and other.reason is None):
             call.flags.add("snapshots")
             return call.other_reading, other
     return call.text, verdict

@@ -8,6 +8,7 @@ from them. Needs the extra `fuzz`; `--input FILE` shows a finding without it.
 from __future__ import annotations
 
 import argparse
+import random
 import re
 import resource
 import subprocess
@@ -24,6 +25,7 @@ from tests.fuzz.targets import TARGETS
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _EXECUTIONS = re.compile(r"^(?:stat::number_of_executed_units: +|#)(\d+)", re.MULTILINE)
+_SEEDS = 20  # for each second: a short run would never come to an end with all of them
 _SLOWEST = 60  # seconds for one input, also on a busy machine
 _MEMORY = 1024  # MiB for one process
 _LONGEST = 8192  # bytes of an input
@@ -42,13 +44,15 @@ class Outcome(NamedTuple):
 
 def run(name: str, seconds: int, work: Path) -> Outcome:
     """Run one target and return what came of it."""
+    target = TARGETS[name]
     corpus, found = work / "corpus" / name, work / "findings"
     corpus.mkdir(parents=True, exist_ok=True)
     found.mkdir(exist_ok=True)
     known = set(found.iterdir())
     before = _cpu()
     with tempfile.TemporaryDirectory() as seeds:
-        for seed in TARGETS[name].seeds():
+        begin = list(target.seeds())
+        for seed in random.sample(begin, min(len(begin), _SEEDS * seconds)):
             Path(seeds, sha256(seed).hexdigest()[:20]).write_bytes(seed)
         limits = [
             f"-max_total_time={seconds}",
@@ -57,7 +61,17 @@ def run(name: str, seconds: int, work: Path) -> Outcome:
             f"-rss_limit_mb={_MEMORY}",
         ]
         shown = [f"-max_len={_LONGEST}", "-print_final_stats=1", f"-artifact_prefix={found}/{name}-"]
-        command = [sys.executable, "-m", "tests.fuzz.drive", name, *limits, *shown, str(corpus), seeds]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.fuzz.drive",
+            name,
+            target.package,
+            *limits,
+            *shown,
+            str(corpus),
+            seeds,
+        ]
         done = subprocess.run(command, cwd=_PROJECT, capture_output=True, check=False)  # noqa: S603 - our own
     log = (done.stdout + done.stderr).decode("utf-8", "replace")
     fresh = sorted(set(found.iterdir()) - known)

@@ -1,4 +1,4 @@
-"""One target under atheris, in a process of its own: `python -m tests.fuzz.drive TARGET [libFuzzer's options]`.
+"""One target under atheris, in a process of its own: `python -m tests.fuzz.drive TARGET PACKAGE [libFuzzer's options]`.
 
 `tests.fuzz` starts it; libFuzzer never returns, and what it finds ends the process.
 """
@@ -17,12 +17,11 @@ __all__ = ["main"]
 _OUTSIDE = ("wholecall.cli", "wholecall.pytest_plugin", "wholecall.__main__")  # no target runs them
 
 
-def _instrumented() -> None:
-    """Import the whole package with counters in its branches; a dialect is imported late otherwise."""
+def _instrumented(name: str) -> None:
+    """Import a module, and all below it, with counters in its branches; a dialect is imported late otherwise."""
     with atheris.instrument_imports(include=["wholecall"], enable_loader_override=False):
-        import wholecall  # noqa: PLC0415 - under instrumentation
-
-        for module in pkgutil.walk_packages(wholecall.__path__, "wholecall."):
+        package = import_module(name)
+        for module in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{name}."):
             if not module.name.startswith(_OUTSIDE):
                 import_module(module.name)
 
@@ -30,7 +29,7 @@ def _instrumented() -> None:
 def main() -> None:
     """Run a target until libFuzzer ends the process."""
     name = sys.argv.pop(1)
-    _instrumented()
+    _instrumented(sys.argv.pop(1))
     from tests.fuzz.model import mutated_input  # noqa: PLC0415 - behind the instrumentation
     from tests.fuzz.targets import TARGETS  # noqa: PLC0415
 

@@ -91,4 +91,4 @@ def _head(suffix: str, coding: int) -> bytes:
     return bytes((SUFFIXES.index(suffix) if suffix in SUFFIXES else 6, coding, 0, 0, 0, 0, 0, 0))
 
 
-TARGETS = (Target("recordings", run_recordings, _seeds),)
+TARGETS = (Target("recordings", run_recordings, _seeds, "wholecall.recordings"),)

@@ -29,12 +29,14 @@ class Target(NamedTuple):
         name: how the command line calls it.
         run: takes one input; whatever it raises is a finding.
         seeds: inputs to begin with, options included.
+        package: the modules whose branches guide the fuzzer; the fewer, the sooner it starts.
         damage: damages a payload, where bytes that are no stream have a form of their own.
     """
 
     name: str
     run: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]
+    package: str = "wholecall"
     damage: Callable[[bytes, random.Random], bytes] = mutated
 
 

@@ -113,4 +113,4 @@ def _seed(number: int, dialect: str, data: bytes, way: int) -> bytes:
     return bytes(head) + msgspec.msgpack.encode(inside)
 
 
-TARGETS = (Target("snapshots", run_snapshots, _seeds, changed),)
+TARGETS = (Target("snapshots", run_snapshots, _seeds, damage=changed),)

@@ -310,8 +310,8 @@ def _error_seeds() -> Iterator[bytes]:
 
 
 TARGETS = (
-    Target("arguments", run_arguments, _argument_seeds),
-    Target("shrink", run_shrink, _shrink_seeds),
-    Target("transcripts", run_transcripts, _transcript_seeds),
-    Target("errors", run_errors, _error_seeds),
+    Target("arguments", run_arguments, _argument_seeds, "wholecall.arguments"),
+    Target("shrink", run_shrink, _shrink_seeds, "wholecall.history"),
+    Target("transcripts", run_transcripts, _transcript_seeds, "wholecall.history"),
+    Target("errors", run_errors, _error_seeds, "wholecall.history"),
 )

@@ -16,12 +16,15 @@ from msgspec.msgpack import Ext
 
 from tests.support.snapshots import opened, resealed
 from wholecall import BadSnapshot, Dialect, Limits, Policy, ToolCallParser, Tools, register
+from wholecall.calls import Call
+from wholecall.choices import Choice
 from wholecall.deltas import Delta, Slot, TurnEnded, TurnOpened
 from wholecall.dialects import table
 from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame
 from wholecall.snapshots import values
 from wholecall.snapshots.codecs import codec_of
+from wholecall.snapshots.shapes import fields_of
 from wholecall.snapshots.values import Odd, packed_value, read_value
 
 HEAD = (
@@ -45,16 +48,9 @@ def forged(name: str, value: Any, data: bytes | None = None) -> bytes:
     """Return a snapshot in which a field of the call is another."""
     inside = opened(data or snapshot())
     row = next(row for row in inside[2] if "call_1" in row)
-    fields = [field.name for field in _fields()]
+    fields = [field.name for field in fields_of(Call)]
     row[fields.index(name)] = value
     return resealed(inside)
-
-
-def _fields() -> Any:
-    from wholecall.calls import Call  # noqa: PLC0415 - its row is what is forged here
-    from wholecall.snapshots.shapes import fields_of  # noqa: PLC0415
-
-    return fields_of(Call)
 
 
 # Plain values.
@@ -372,6 +368,8 @@ def test_hostile_bytes_are_refused(data: bytes, told: str) -> None:
         ("_parts", [""], "Call: a piece of its text is empty, or not there"),
         ("_surrogate", "ab", "Call: half of a character is none"),
         ("indices", [0, 7], "Choice: a call has an index that nothing knows"),
+        ("turn", 1, "Choice: a call is another choice's"),
+        ("choice", 1, "Choice: a call is another choice's"),
         ("heated", [], "Choice: a call is hot that did not begin"),
         ("extra", ["k", [[0, 1]]], "Call.extra: a header does not fit its row"),
         ("extra", ["k", [1], "k", [1]], "Call.extra: a key stands twice in a mapping"),
@@ -384,6 +382,26 @@ def test_states_that_no_call_is_in_are_refused(name: str, value: Any, told: str)
         ToolCallParser.restore(forged(name, value))
 
     assert told == str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["turn", "number"])
+def test_choices_are_where_they_say(name: str) -> None:
+    """A choice with another number would tell events of calls that nobody finds."""
+    inside = opened(snapshot())
+    (row,) = [row for row in inside[2] if len(row) == len(fields_of(Choice))]
+    row[[field.name for field in fields_of(Choice)].index(name)] = 1
+    (call,) = [row for row in inside[2] if "call_1" in row]
+    call[[field.name for field in fields_of(Call)].index({"turn": "turn", "number": "choice"}[name])] = 1
+
+    with pytest.raises(BadSnapshot, match="TurnState: a choice has another number"):
+        ToolCallParser.restore(resealed(inside))
+
+
+def test_the_dialect_is_told_once() -> None:
+    """What a parser is made with stands nowhere else, so that it cannot be two things."""
+    inside = opened(ToolCallParser("anthropic").snapshot())
+
+    assert 1 == repr(inside).count("anthropic")
 
 
 def test_messages_quote_nothing() -> None:

@@ -367,6 +367,8 @@ DEEPEST = '{"a":' + "[" * 127 + "]" * 127 + "}"  # by Limits.max_depth
         (['{"a":', '{"a":1'], "clean", '{"a":{"a":1', "truncated"),
         (['{"a":', '{"a":[{}]', '{"a":[{}]}'], "clean", '{"a":[{}]}', "exact snapshots"),
         (['{"a":', '{"a":"}}', '{"a":"}}"}'], "clean", '{"a":"}}"}', "exact snapshots"),
+        (['{"a":', '{"a":"}\\"', '{"a":"}\\"]"}'], "clean", '{"a":"}\\"]"}', "exact snapshots"),
+        (['{"a":', '{"a":"}\\"', '{"a":"}\\"]",}'], "clean", '{"a":{"a":"}\\"{"a":"}\\"]",}', "invalid_json"),
         (['{"a":', '{"a":1}', "}", '{"b":2}'], "clean", '{"a":{"a":1}}{"b":2}', "multiple_objects"),
         (['{"a":', DEEPEST, "}"], "clean", '{"a":' + DEEPEST + "}", "nesting_too_deep"),
     ],
