@@ -42,7 +42,7 @@ def _claim(what: str, dialect: str) -> Growth:
 
 
 def _attack(what: str) -> Growth:
-    _, n, *_ = hostile.HOSTILE[what]
+    n = hostile.HOSTILE[what].n
     return Growth(what, partial(hostile.attack, what), n, lambda subject: subject.size, hostile.OURS)
 
 

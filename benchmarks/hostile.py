@@ -14,7 +14,7 @@ from benchmarks.claims import Contender
 from benchmarks.workloads import READ
 from wholecall import ToolCallParser
 
-__all__ = ["HOSTILE", "OURS", "Attack", "attack"]
+__all__ = ["HOSTILE", "OURS", "Attack", "Shape", "attack"]
 
 _FORGET_EVERY = 64  # reads
 _COLLIDING = 2**61 - 1  # its multiples all have the hash 0
@@ -26,7 +26,23 @@ class Attack(NamedTuple):
     reads: list[bytes]
     size: int
     kind: str
-    count: int
+    n_events: int
+
+
+class Shape(NamedTuple):
+    """What a server can send more of.
+
+    Attributes:
+        make: makes the stream that has so many of it.
+        n: the number to begin at.
+        kind: the events by which the reader is seen to have read all.
+        n_events: how many of them come out.
+    """
+
+    make: Callable[[int], bytes]
+    n: int
+    kind: str = "TurnFinished"
+    n_events: Callable[[int], int] = lambda _: 1
 
 
 def _event(payload: Any) -> bytes:
@@ -91,24 +107,48 @@ def _undecided(n: int) -> bytes:
     return b"data:\n\n" * n
 
 
-# What there is more of: how it is made, the n to begin at, and of which kind one event in how many comes.
-HOSTILE: dict[str, tuple[Callable[[int], bytes], int, str, Callable[[int], int]]] = {
-    "turns that begin": (_starts, 2000, "TurnStarted", lambda n: n),
-    "holes in a stream of many turns": (_holes, 2000, "StreamFault", lambda n: n),
-    "responses side by side, and holes": (_side_by_side, 2000, "StreamFault", lambda n: n),
-    "finish reasons of an open call": (_finishes, 2000, "ArgumentsDelta", lambda n: n + 2),
-    "changing indices": (_indices, 4000, "ArgumentsDelta", lambda n: n + 1),
-    "indices of one hash": (_blocks, 2000, "TurnFinished", lambda _: 1),
-    "equal texts that may restate": (_restated, 4000, "TurnFinished", lambda _: 1),
-    "empty frames before the dialect": (_undecided, 8000, "TurnFinished", lambda _: 1),
+def _calls(n: int) -> bytes:
+    return b"".join(_call(k, "{}", id=f"c{k}", name="f") for k in range(n)) + _chat({}, "tool_calls")
+
+
+def _texts(make: Callable[[int], str]) -> Callable[[int], bytes]:
+    """Return what makes streams of one call with such a text."""
+    return lambda n: _call(0, make(n), id="c", name="f") + _chat({}, "tool_calls")
+
+
+def _members(n: int) -> str:
+    return "{" + ",".join(f'"k{k}":0' for k in range(n)) + "}"
+
+
+HOSTILE: dict[str, Shape] = {
+    "turns that begin": Shape(_starts, 2000, "TurnStarted", lambda n: n),
+    "holes in a stream of many turns": Shape(_holes, 2000, "StreamFault", lambda n: n),
+    "responses side by side, and holes": Shape(_side_by_side, 2000, "StreamFault", lambda n: n),
+    "finish reasons of an open call": Shape(_finishes, 2000, "ArgumentsDelta", lambda n: n + 2),
+    "changing indices": Shape(_indices, 4000, "ArgumentsDelta", lambda n: n + 1),
+    "indices of one hash": Shape(_blocks, 8000),
+    "equal texts that may restate": Shape(_restated, 4000),
+    "empty frames before the dialect": Shape(_undecided, 8000),
+    # One more begins than there may be: it stands for all that are beyond.
+    "calls beyond their limit": Shape(_calls, 8000, "ToolCallStarted", lambda n: min(n, 129)),
+    "a name in pieces": Shape(lambda n: _call(0, "", name="f" * 10) * n, 8000),
+    "lines of one event": Shape(lambda n: _HEAD + b"data: x\n" * n, 32_000),
+    "a line that does not end": Shape(lambda n: _HEAD + b"data: " + b"x" * (100 * n), 40_000),
+    "a comment that does not end": Shape(lambda n: _HEAD + b":" * (100 * n), 32_000),
+    "brackets that open": Shape(_texts(lambda n: '{"a":' * n), 16_000, "ToolCallDropped"),
+    "brackets that open and close": Shape(_texts(lambda n: '{"a":' + "[" * n + "]" * n + "}"), 16_000),
+    "members of an object": Shape(_texts(_members), 64_000, "ToolCall"),
+    "digits of a number": Shape(_texts(lambda n: '{"a":' + "9" * n + "}"), 1_000_000),
+    "slips in a text": Shape(_texts(lambda n: '{"a":[1' + ",," * n + "]}"), 16_000),
+    "quotes in a text": Shape(_texts(lambda n: '{"a":' + "'\":" * n), 16_000, "ToolCallDropped"),
 }
 
 
 def attack(what: str, n: int) -> Attack:
     """Return the stream of a shape that has `n` of what makes it hostile."""
-    make, _, kind, count = HOSTILE[what]
-    data = make(n)
-    return Attack(workloads.cut(data, READ), len(data), kind, count(n))
+    shape = HOSTILE[what]
+    data = shape.make(n)
+    return Attack(workloads.cut(data, READ), len(data), shape.kind, shape.n_events(n))
 
 
 def _count(subject: Attack) -> int:
@@ -122,4 +162,4 @@ def _count(subject: Attack) -> int:
     return found + sum(type(event).__name__ == subject.kind for event in parser.close())
 
 
-OURS = Contender(_count, lambda subject, found: bool(found == subject.count))
+OURS = Contender(_count, lambda subject, found: bool(found == subject.n_events))

@@ -134,6 +134,12 @@ class PartialArguments:
             f"complete={self._complete}, stopped={self._stopped}, resets={self._resets})"
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles hold what the snapshot shows, and nothing that came after it."""
+        marks = [(_beginning(container, count), count) for container, count in self._marks]
+        text = None if self._text is None else self._text.beginning(self._count)
+        return _copied, (marks, self._open_path, text, self._complete, self._stopped, self._resets)
+
     @property
     def value(self) -> Mapping[str, Any]:
         """What is known so far, read-only: closed members, open containers, the open string's text so far.
@@ -194,3 +200,11 @@ class PartialArguments:
 def _beginning(container: dict[str, Any] | list[Any], count: int) -> Any:
     """Return a copy of the first `count` members of a container that has only been added to since."""
     return container[:count] if isinstance(container, list) else dict(islice(container.items(), count))
+
+
+def _copied(marks: Sequence[Mark], open_path: Path | None, text: str | None, *facts: Any) -> PartialArguments:
+    """Return a snapshot that shares nothing with a scanner."""
+    pieces = None if text is None else OpenText()
+    if pieces is not None and text:
+        pieces.pieces.append(text)
+    return PartialArguments(marks, open_path, pieces, *facts)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import logging
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,13 +21,16 @@ from hypothesis import strategies as st
 from tests.support import encode
 from tests.support.discretion import CANARY, spilled_by, spilled_in
 from tests.support.renderers import RENDERERS
+from tests.support.snapshots import opened, resealed
 from tests.support.turns import frame, parse
 from wholecall import Limits, StreamFailed, ToolCallParser, history, parse_arguments
+from wholecall.calls import Call
 from wholecall.cli.main import main
 from wholecall.errors import WholecallError
 from wholecall.events import ToolCallDropped
 from wholecall.framing import FRAMINGS
 from wholecall.recordings import read
+from wholecall.snapshots.shapes import fields_of
 from wholecall.vocabulary import DropReason
 
 _ARGUMENTS = json.dumps({"path": f"/srv/{CANARY}", CANARY: [CANARY, {"deep": CANARY}]})
@@ -184,6 +189,39 @@ def _of_file(name: str, data: bytes) -> Callable[[Path], None]:
     return act
 
 
+def _snapshot(**options: Any) -> bytes:
+    parser: ToolCallParser[Any] = ToolCallParser(**options)
+    parser.feed(_rendered("chat-completions")[:-400])
+    return parser.snapshot()
+
+
+def _with_a_forged_call(name: str) -> bytes:
+    """Return a snapshot in which a field of the calls holds argument text."""
+    inside = opened(_snapshot())
+    place = [field.name for field in fields_of(Call)].index(name)
+    for row in inside[2]:
+        if len(row) == len(fields_of(Call)):
+            row[place] = _ARGUMENTS
+    return resealed(inside)
+
+
+class _Strict(msgspec.Struct, forbid_unknown_fields=True):
+    path: int
+
+
+def _from_snapshot(make: Callable[[], bytes], tools: Any = None) -> Callable[[Path], Any]:
+    return lambda _: ToolCallParser.restore(make(), tools=tools)
+
+
+_TEXTS_OF_CALLS = {
+    "id",
+    "name",
+    "public_name",
+    "namespace",
+    "restated",
+    "detail",
+    "slot",
+}  # any text fits there
 _LINE = json.dumps({"t": 0, "data": _ARGUMENTS}).encode()
 _HEAD = json.dumps({"wholecall": 1, "dialect": None}).encode()
 RAISES: dict[str, Callable[[Path], Any]] = {
@@ -195,6 +233,17 @@ RAISES: dict[str, Callable[[Path], Any]] = {
     "not finite": lambda _: history.encode_arguments({"a": CANARY, "b": float("nan")}, "anthropic"),
     "shrinking": lambda _: history.shrink_arguments({"a": CANARY, "b": {1j}}),
     "a transcript": lambda _: history.repair_transcript({"content": CANARY}),  # type: ignore[arg-type]
+    "a copy": lambda _: copy.copy(ToolCallParser.restore(_snapshot(live=True))),
+    "a snapshot as text": lambda _: ToolCallParser.restore(_snapshot().decode("latin-1")),  # type: ignore[call-overload]
+    "a snapshot that is cut": _from_snapshot(lambda: _snapshot()[:-5]),
+    "a snapshot that is none": _from_snapshot(_ARGUMENTS.encode),
+    "a body that is none": _from_snapshot(lambda: resealed([CANARY, _ARGUMENTS, [_ARGUMENTS]])),
+    "a snapshot of other tools": _from_snapshot(_snapshot, {"f": _Strict}),
+    **{
+        f"a snapshot with another {field.name}": _from_snapshot(partial(_with_a_forged_call, field.name))
+        for field in fields_of(Call)
+        if field.name not in _TEXTS_OF_CALLS
+    },
     "yaml": _of_file("cut.yaml", f"interactions:\n- request: {{\n  x: '{CANARY}\n".encode()),
     "har": _of_file("cut.har", b'{"log": {"entries": [{"response": ' + _ARGUMENTS[:-1].encode()),
 }
