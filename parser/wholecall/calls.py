@@ -172,7 +172,7 @@ class Call:
         preset = (
             self.restated is None or (self.slotted and self.rank == OBJECT) or is_placeholder(self.restated)
         )
-        if self.phase == "pending" and self.name is not None and (parts or not preset):
+        if self.phase == "pending" and self.name is not None and not self.full and (parts or not preset):
             raise ValueError("it has a name and a text, and did not begin")
         if self._surrogate and not "\ud800" <= self._surrogate <= "\udbff":
             raise ValueError("half of a character is none")

@@ -160,6 +160,17 @@ def test_every_dialect_goes_on_after_a_move(
     assert moved(chunks, before, moves=False) == moved(chunks, after)
 
 
+@pytest.mark.parametrize("dialect", sorted(RENDERERS))
+def test_calls_beyond_a_limit_go_on_after_a_move(dialect: str) -> None:
+    """Law 20: so do calls whose text was too large, in fragments or as a whole, before they began or behind."""
+    calls = [encode.Call(f"call_{n}", "go", f'{{"a": "{"x" * 40 * n}"}}') for n in range(3)]
+    stream = RENDERERS[dialect](encode.Turn(calls), encode.every(30))
+    chunks = [stream[n : n + 31] for n in range(0, len(stream), 31)]
+    before, after = (ToolCallParser(limits=Limits(max_arguments_bytes=30)) for _ in range(2))
+
+    assert moved(chunks, before, moves=False) == moved(chunks, after)
+
+
 @pytest.mark.parametrize("number", range(60))
 def test_quirky_streams_go_on_after_a_move(number: int) -> None:
     """Law 20: labels that lie, and what else servers do."""
