@@ -51,6 +51,9 @@ _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 hypothesis.settings.register_profile(
     "default", deadline=None, max_examples=60, suppress_health_check=_SLOW_MACHINE
 )
+hypothesis.settings.register_profile(
+    "quick", deadline=None, max_examples=20, derandomize=True, suppress_health_check=_SLOW_MACHINE
+)
 # Derandomised: a run over the same code gives the same verdict; new seeds are for people and for "long".
 hypothesis.settings.register_profile(
     "ci",

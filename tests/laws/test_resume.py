@@ -72,12 +72,12 @@ def test_recordings_go_on_after_a_move(path: Path, rng: random.Random) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(PARSERS))
 @pytest.mark.parametrize("path", RECORDINGS, ids=names())
-def test_recordings_go_on_after_many_moves(path: Path, name: str, rng: random.Random) -> None:
-    """Law 20: so they do with every kind of parser, and more places."""
+def test_recordings_go_on_after_many_moves(path: Path, rng: random.Random) -> None:
+    """Law 20: so they do at more places."""
     chunks = [chunk for _, chunk in cut(path.read_bytes()[:6000], rng)]
-    before, after = (ToolCallParser(**PARSERS[name]) for _ in range(2))
+    options = PARSERS[rng.choice(list(PARSERS))]
+    before, after = (ToolCallParser(**options) for _ in range(2))
 
     assert moved(chunks, before, moves=False) == moved(chunks, after)
 
