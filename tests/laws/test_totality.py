@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fuzz.mutate import mutated
+from tests.fuzz.streams import unaccounted
+from tests.laws.test_timeline import RECORDINGS, cut
 from tests.support import quirky
 from tests.support.turns import Plan, frame, full_objects, parse, plans, stream, values, violations
 from wholecall import StreamClosed, ToolCallParser
@@ -50,6 +55,20 @@ def test_damaged_quirky_streams(number: int, data: Any) -> None:
         octets[place : place + size] = data.draw(st.sampled_from((b"", piece + piece, piece[::-1], *TOKENS)))
 
     assert [] == violations(parse([bytes(octets)], "auto"))
+
+
+@given(st.sampled_from(RECORDINGS), st.integers(0, 1 << 32))
+def test_damaged_recordings(path: Path, seed: int) -> None:
+    """Laws 1, 4 and 10: nor do streams of any dialect in which bytes, tokens, events or values were changed.
+
+    They are read alike in any chunks, and the text of each call is the one that was shown.
+    """
+    rng = random.Random(seed)
+    data = mutated(path.read_bytes(), rng)
+    events = parse([data], "auto")
+
+    assert [] == [*violations(events), *unaccounted(events)]
+    assert events == parse([chunk for _, chunk in cut(data, rng)], "auto")
 
 
 def _wild(draw: st.DrawFn, depth: int) -> Any:
