@@ -85,7 +85,7 @@ def test_recordings_go_on_after_many_moves(path: Path, rng: random.Random) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("path", _smallest(), ids=lambda path: path.parent.name)
 def test_small_recordings_go_on_after_every_byte(path: Path) -> None:
-    """Law 20: a parser that moves at every single byte says what one says that stays."""
+    """Law 20: so do live parsers that move at every single byte."""
     data = path.read_bytes()[:500]
     chunks = [data[n : n + 1] for n in range(len(data))]
     before, after = (ToolCallParser(live=True) for _ in range(2))
