@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from wholecall.dialects.decode import decode
 from wholecall.dialects.responses_events import outcome_of
 from wholecall.dialects.responses_items import Item, call_delta, is_call
 from wholecall.dialects.responses_progress import is_replay
@@ -250,8 +251,8 @@ def _is_ours(item: Any) -> bool:
     """Whether an item is a call that the client executes."""
     if not isinstance(item, dict) or not str(item.get("type")).endswith("_call"):
         return False
-    view = _ITEM.decode(json_bytes(item))
-    return is_call(view) and call_delta(view, None, 0).kind != "server"
+    view = decode(_ITEM, json_bytes(item).decode())  # tolerant, for lone surrogates
+    return view is not None and is_call(view) and call_delta(view, None, 0).kind != "server"
 
 
 def _label(item: dict[str, Any]) -> tuple[Any, ...]:
