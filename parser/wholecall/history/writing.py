@@ -69,7 +69,7 @@ def _relink(lines: list[Line], output: list[Written], links: Links) -> None:
         return
     staying = {item.line.index for item in output if item.line is not None and item.behind is None}
     gone: dict[str | None, str | None] = {
-        _id(line.message, links): line.message.get(links.parent)
+        _id(line.message, links): _named(line.message, links.parent)
         for line in lines
         if line.index not in staying
     }
@@ -80,7 +80,12 @@ def _relink(lines: list[Line], output: list[Written], links: Links) -> None:
 
 
 def _id(message: Message, links: Links) -> str | None:
-    id = message.get(links.id)
+    return _named(message, links.id)
+
+
+def _named(message: Message, member: str) -> str | None:
+    """Return the entry that a member names, None if it names none."""
+    id = message.get(member)
     return id if isinstance(id, str) else None
 
 
