@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.support.examples import examples
 from tests.support.histories import SHAPES, Answer, Block, Happening, Result, Said, happenings, render
 from tests.support.transcript_rules import complaints, said, texts
 from wholecall.history import Report, repair_transcript
+from wholecall.history.transcripts import read_lines
 
 EVERY = sorted(SHAPES)
 # Histories differ in more ways than the usual number of examples shows; the long run looks at five thousand.
@@ -28,10 +30,9 @@ options = st.fixed_dictionaries(
     }
 )
 USUAL: dict[str, Any] = {"unanswered": "synthesise", "nameless": "strip", "aborted": "keep_text"}
-ASKED = Answer((Block("call", id="c1", arguments={"path": "/x"}),), "tool_calls")
-CUT = Answer(
-    (Block("call", id="c1", arguments={"path": "/x"}), Block("call", id="c2", arguments={"n": 1})), "length"
-)
+CALL, OTHER = (Block("call", id=id, arguments={"path": "/x"}) for id in ("c1", "c2"))
+ASKED, BOTH = Answer((CALL,), "tool_calls"), Answer((CALL, OTHER), "tool_calls")
+CUT, TWINS = Answer((CALL, OTHER), "length"), Answer((CALL, CALL), "length")
 
 
 @pytest.mark.parametrize("shape", EVERY)
@@ -47,6 +48,51 @@ def test_repair_is_idempotent(shape: str, happened: list[Happening], chosen: dic
 
     assert again.messages is found.messages
     assert Report() == again.report
+
+
+def _mixed(first: list[Any], other: list[Any], order: list[bool]) -> list[Any]:
+    """Merge two lists, each in its own order."""
+    waiting = {True: list(first), False: list(other)}
+    merged = [waiting[turn].pop(0) for turn in order if waiting[turn]]
+    return [*merged, *waiting[True], *waiting[False]]
+
+
+def _results(messages: Sequence[dict[str, Any]], shape: str) -> int:
+    lines, _ = read_lines(messages, shape)
+    return sum(part.kind == "result" for line in lines for part in line.parts)
+
+
+@pytest.mark.parametrize("shape", EVERY)
+@MANY
+@given(
+    happened=happenings,
+    foreign=st.tuples(st.sampled_from(EVERY), happenings),
+    order=st.lists(st.booleans(), max_size=12),
+    chosen=options,
+)
+@example([], ("anthropic", [Said("hello"), Result("c1", glued=True), ASKED]), [], USUAL)
+@example([], ("chat-completions", [BOTH, Said("go on"), Result("c2"), Result("c1")]), [], USUAL)
+@example([], ("anthropic", [TWINS]), [], {**USUAL, "unanswered": "keep"})
+def test_repair_of_mixed_shapes_settles(
+    shape: str,
+    happened: list[Happening],
+    foreign: tuple[str, list[Happening]],
+    order: list[bool],
+    chosen: dict[str, Any],
+) -> None:
+    """So does a list with messages of another shape among its own, as agents leave it that change providers (law 41).
+
+    And no result is lost of which the report does not tell.
+    """
+    messages = _mixed(render(shape, happened), render(*foreign), order)
+    found = repair_transcript(messages, shape=shape, **chosen)  # type: ignore[arg-type]
+    again = repair_transcript(found.messages, shape=shape, **chosen)  # type: ignore[arg-type]
+    report = found.report
+    expected = _results(messages, shape) - len(report.dropped_results) + len(report.synthesized)
+
+    assert again.messages is found.messages
+    assert Report() == again.report
+    assert expected == _results(found.messages, shape)
 
 
 @pytest.mark.parametrize("shape", EVERY)

@@ -9,6 +9,7 @@ import sys
 import tracemalloc
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -213,28 +214,29 @@ def _read(data: bytes, times: int) -> None:
         parser.close()
 
 
-def _kept(streams: list[bytes], times: int) -> int:
-    """Return how many bytes the interpreter holds more after streams were read many times than after ten."""
+def _kept(data: bytes, times: int) -> int:
+    """Return how many bytes the interpreter holds more after a stream was read so many times.
+
+    The least of several rounds: what streams leave is left in each, what the test's runner keeps in one.
+    """
+    held: list[int] = []
     tracemalloc.start()
     try:
-        for data in streams:
-            _read(data, 10)
-        gc.collect()
-        before, _ = tracemalloc.get_traced_memory()
-        for data in streams:
+        for _ in range(5):
             _read(data, times)
-        gc.collect()
-        return tracemalloc.get_traced_memory()[0] - before
+            gc.collect()
+            held.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
+    return min(after - before for before, after in pairwise(held))
 
 
 @pytest.mark.parametrize(
     "dialect", ["chat-completions", "responses", "anthropic", "gemini", "bedrock-converse"]
 )
 def test_streams_leave_nothing_behind(dialect: str) -> None:
-    """A thousand streams leave no more than ten did: less than one pointer each."""
-    assert _kept([_stream(dialect)], 1000) < 8 * 1000
+    """Of hundreds of streams nothing is left: less than one pointer each."""
+    assert _kept(_stream(dialect), 300) < 8 * 300
 
 
 def _shortest() -> list[bytes]:

@@ -104,10 +104,11 @@ def judge(answer: Answer, rules: Rules, shape: Shape) -> list[Part]:
     if answer.stop == "aborted" and rules.aborted == "drop_turn":
         _drop(answer.parts())
         return calls
-    going = [call for call, stop in _stops(answer, shape) if _goes(call, calls[-1], stop, rules)]
-    for call in calls:
+    endings = list(_endings(answer, shape))
+    going = [call for call, stop, last in endings if _goes(call, last, stop, rules)]
+    for call, stop, _ in endings:
         # What is judged by its place must be answered: once its last sibling is gone, it would be next.
-        call.due = answer.stop == "cut" and call.form == "object"
+        call.due = stop == "cut" and call.form == "object"
     _drop(going)
     if answer.stop == "aborted":
         _drop(answer.parts("thinking"))
@@ -121,13 +122,13 @@ def judge(answer: Answer, rules: Rules, shape: Shape) -> list[Part]:
     return going
 
 
-def _stops(answer: Answer, shape: Shape) -> Iterator[tuple[Part, Stop]]:
-    """Yield each call with the word on how it ended."""
-    for line in answer.lines:
-        stop = _stop(line.stop) if shape.by_order else answer.stop
-        for part in line.parts:
-            if part.here and part.kind == "call":
-                yield part, stop
+def _endings(answer: Answer, shape: Shape) -> Iterator[tuple[Part, Stop, bool]]:
+    """Yield each call, the word on how it ended, and whether it is the last one that this word is about."""
+    said = [Answer([line], _stop(line.stop)) for line in answer.lines] if shape.by_order else [answer]
+    for one in said:
+        calls = one.parts("call")
+        for call in calls:
+            yield call, one.stop, call is calls[-1]
 
 
 def _drop(parts: Iterable[Part]) -> None:
@@ -135,7 +136,7 @@ def _drop(parts: Iterable[Part]) -> None:
         part.gone = True
 
 
-def _goes(call: Part, last: Part, stop: Stop, rules: Rules) -> bool:
+def _goes(call: Part, last: bool, stop: Stop, rules: Rules) -> bool:
     if stop == "aborted":
         return True
     if call.result is not None and call.result.real:
@@ -153,7 +154,7 @@ def _goes(call: Part, last: Part, stop: Stop, rules: Rules) -> bool:
     return call.name not in rules.names or not _NAME.fullmatch(call.name)
 
 
-def _is_incomplete(call: Part, last: Part) -> bool:
+def _is_incomplete(call: Part, last: bool) -> bool:
     """Whether a call without a real result may lack its end: judged by its text, or by its place if it has none."""
     arguments = call.arguments
     if isinstance(arguments, str) and call.form != "free":
@@ -161,7 +162,7 @@ def _is_incomplete(call: Part, last: Part) -> bool:
     if not isinstance(arguments, dict) or not arguments:
         return True
     # A made result shows that an earlier repair found the call complete.
-    return call.result is None and (call is last or call.form == "own")
+    return call.result is None and (last or call.form == "own")
 
 
 def _unpaired(answer: Answer) -> list[Part]:

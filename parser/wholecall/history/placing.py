@@ -6,6 +6,9 @@ the turn that stands there is in place; others are moved there, made ones are pu
 the zone is the head of the one next message; elsewhere each result keeps a line of its own, and a line that holds
 nothing but results of the turn moves as a whole.
 
+Agents that change providers leave messages of several shapes in one list. A result keeps the form that it has: one
+that is a message of its own is never put into another, and one that is a block never made a message.
+
 Nothing is written here: `place` says what goes where, `wholecall.history.writing` makes messages of it.
 """
 
@@ -24,18 +27,15 @@ class Turn(msgspec.Struct, eq=False):
 
     Attributes:
         lines: of the model.
-        zone: the lines behind it that hold results of its calls.
+        end: the line behind which results go: the last one of the model, or of the zone if it holds nothing else.
+        home: the message that gathers, None where the zone has none.
         fresh: whether nothing was said since its last line.
     """
 
-    lines: list[Line]
-    zone: list[Line] = []
+    end: Line
+    lines: list[Line] = []
+    home: Line | None = None
     fresh: bool = True
-
-    @property
-    def end(self) -> Line:
-        """The last line of the turn or of its zone."""
-        return max((*self.lines, *self.zone), key=lambda line: line.index)
 
     @property
     def calls(self) -> list[Part]:
@@ -83,9 +83,10 @@ class Zones:
         turn = self._open.get(line.thread)
         if line.side == "model":
             if turn is None or not self._goes_on(turn, line):
-                turn = self._open[line.thread] = Turn([])
+                turn = self._open[line.thread] = Turn(line)
                 self.turns.append(turn)
             turn.lines.append(line)
+            turn.end = line
             self.turn_of[line.index] = turn
         elif turn is not None:
             turn.fresh = False
@@ -101,9 +102,11 @@ class Zones:
         own = [part for part in parts if part.kind == "result" and self.of(part) is turn]
         results = next((n for n, part in enumerate(parts) if part.kind != "result"), len(parts))
         self.in_place.update(id(part) for part in parts[:results] if self.of(part) is turn)
-        if own:
-            turn.zone.append(line)
-        if results < len(parts) or (own and self.shape.gathers):
+        if own and self.shape.gathers and own[0].field:
+            turn.home = line
+        elif own and results == len(parts):
+            turn.end = line
+        if results < len(parts) or turn.home:
             del self._open[line.thread]
 
     def of(self, result: Part) -> Turn | None:
@@ -141,14 +144,17 @@ def _results_to_place(turn: Turn, zones: Zones, plan: Plan, fill: bool) -> list[
 
 def _gather(turn: Turn, results: list[Part], lines: list[Line], shape: Shape, plan: Plan) -> None:
     """Put results into the one next message: that which holds some, else the first that holds nothing else."""
-    end = turn.lines[-1]
-    home = turn.zone[0] if turn.zone else next((lines[row] for row in _donors(results, lines)), None)
+    for whole in (part for part in results if not part.field):
+        plan.relocate(lines[whole.row], turn.end)
+    blocks = [part for part in results if part.field]
+    home = turn.home or next((lines[row] for row in _donors(blocks, lines)), None)
     if home is None:
-        plan.put(end, shape.carrier([part.value for part in results], end.message))
+        if blocks:
+            plan.put(turn.end, shape.carrier([part.value for part in blocks], turn.end.message))
         return
-    if not turn.zone:
-        plan.relocate(home, end)
-    home.head = tuple(part for part in results if part.row != home.index or not part.here)
+    if not turn.home:
+        plan.relocate(home, turn.end)
+    home.head = tuple(part for part in blocks if part.row != home.index or not part.here)
 
 
 def _line_up(turn: Turn, results: list[Part], lines: list[Line], shape: Shape, plan: Plan) -> None:
@@ -158,7 +164,9 @@ def _line_up(turn: Turn, results: list[Part], lines: list[Line], shape: Shape, p
     for result in results:
         line = end if result.row < 0 else lines[result.row]
         if result.row not in donors:
-            plan.put(end, shape.carrier([result.value], line.message))
+            own = result.field == shape.holder
+            value = result.value if own else {"role": "user", result.field: [result.value]}
+            plan.put(end, shape.carrier([value], line.message))
         elif not line.relocated:
             plan.relocate(line, end)
 
