@@ -231,7 +231,11 @@ def _strictly(raw: str, strict: bool) -> Any:
     """Empty text is no arguments; other text stays, unless a strict transport has to be able to read it."""
     if not raw.strip():
         return "{}"
-    text = encode_arguments(raw, _TEXT, strict_json_arguments=True) if strict else raw
+    if not strict:
+        return ABSENT
+    # Half surrogate pairs are spelled out: as escapes of the wrapping text they would be wrapped again.
+    spelled = raw.encode("utf-8", "backslashreplace").decode()
+    text = encode_arguments(spelled, _TEXT, strict_json_arguments=True)
     return ABSENT if text == raw else text
 
 
