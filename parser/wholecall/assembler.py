@@ -209,9 +209,9 @@ class Assembler:
     def _route(self, delta: Any, *, replaced: bool = False) -> None:
         if self.failed:
             return
-        of_turn = self._turn_facts.get(type(delta))
-        if of_turn is not None:
-            of_turn(delta)
+        of_choice = FACTS.get(type(delta))
+        if of_choice is None:
+            self._turn_facts[type(delta)](delta)
             return
         choice = self._choices.get(delta.choice) or self._choice(delta.choice)
         if choice is None:
@@ -219,7 +219,7 @@ class Assembler:
         elif not choice.ended:
             choice.replaced = replaced
             choice.holed = False
-            FACTS[type(delta)](choice, delta)
+            of_choice(choice, delta)
         elif not isinstance(delta, _AFTERTHOUGHTS):
             choice.anomalies.add("data_after_end")
 

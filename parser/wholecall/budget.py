@@ -48,7 +48,8 @@ class Budget:
             return False
         if call.room >= len(text):
             return True
-        self._count(call)
+        if call.granted or call.size:
+            self._count(call)
         need = utf8_size(text)
         held = 0 if call.may_be_replaced_by(text) else call.bytes
         spare = min(self._per_call - held - need, self._free_after(need))

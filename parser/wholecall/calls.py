@@ -133,9 +133,8 @@ class Call:
     def text(self) -> str:
         """The fragments in force, joined."""
         parts = self._parts
-        if len(parts) > self._counted:
-            self.count()
         if len(parts) > 1:
+            self.count()
             self._resume_scan()
             parts[:] = ["".join(parts)]
             self._counted = 1

@@ -50,7 +50,8 @@ def _labelled(choice: Choice, delta: Labelled) -> None:
         return
     if delta.kind == "custom" and call.empty:
         call.kind = "custom"
-    _add_extra(call, delta.extra)
+    if delta.extra:
+        _add_extra(call, delta.extra)
     if delta.name is not None:
         advance(choice, call, "name", delta.name)
     _take_text(choice, call, delta.text, delta.rank)
@@ -78,8 +79,8 @@ def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
         advance(choice, call, "fragment", text)
 
 
-def _add_extra(call: Call, extra: dict[str, Any] | None) -> None:
-    if not extra or call.phase == "ended":  # its last event holds what was known
+def _add_extra(call: Call, extra: dict[str, Any]) -> None:
+    if call.phase == "ended":  # its last event holds what was known
         return
     if call.extra is None:
         call.extra = {}
@@ -131,10 +132,12 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
         call.kind = delta.kind
     if delta.id is not None and delta.id != call.id and call.phase != "ended":
         choice.claim_id(call, delta.id)
-    call.namespace = call.namespace or delta.namespace
+    if delta.namespace:
+        call.namespace = call.namespace or delta.namespace
     if delta.flags:
         call.flags.update(delta.flags)
-    _add_extra(call, delta.extra)
+    if delta.extra:
+        _add_extra(call, delta.extra)
     if delta.name is not None and delta.name != call.name:
         advance(choice, call, "name", delta.name)
 

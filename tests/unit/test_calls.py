@@ -387,6 +387,7 @@ def test_every_partition_counts_the_same(text: str, cuts: list[int], asked: int)
 
     assert whole.complete == call.complete
     assert (text, len(text)) == (call.text, call.size)
+    call.count()
     assert (len(text), utf8_size(text)) == (call.length, call.bytes)
 
 

@@ -46,7 +46,6 @@ from wholecall.dialects.anthropic_views import (
     Event,
     InputPiece,
     Message,
-    Piece,
     TextPiece,
     ThinkingPiece,
     finish_deltas,
@@ -71,9 +70,9 @@ _QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
 
 
 _Piece = Union[InputPiece, TextPiece, ThinkingPiece]
-_Run = tuple[Union[type[_Piece], None], int, Union[Slot, TextFragment, ReasoningFragment, None]]
+_Run = tuple[Union[type[_Piece], None], int, Union[Slot, TextFragment, ReasoningFragment]]
 
-_NO_RUN: _Run = (None, 0, None)
+_NO_RUN: _Run = (None, 0, TextFragment(0, ""))
 _NO_EVENT = Event()
 _NO_DELTA = DeltaView()
 _common = COMMON.decode
@@ -133,18 +132,18 @@ class AnthropicTranslator(ViewTranslator):
                 kind = None
                 deltas += self.translate(frame)
                 continue
-            if type(event) is not Piece:
+            delta = event.delta
+            if delta is None:
                 kind = None
                 deltas += self._block(event)
                 continue
-            delta = event.delta
             text = delta.text
             if not text:  # the first piece of a call is usually empty
                 continue
             if type(delta) is not kind or event.index != index:
                 kind, index, of, texts = *self._begun(event.index, delta), None
-            if of is None:  # of a block of an unknown type
-                continue
+                if kind is None:
+                    continue
             if texts is None:
                 texts = []
                 deltas.append(Run(of, texts))
@@ -153,9 +152,10 @@ class AnthropicTranslator(ViewTranslator):
         return deltas
 
     def _begun(self, index: int, delta: _Piece) -> _Run:
-        """Return what begins with a piece."""
+        """Return what begins with a piece: nothing in a block of an unknown type."""
         if isinstance(delta, InputPiece):
-            return InputPiece, index, self._blocks.slot(index)
+            slot = self._blocks.slot(index)
+            return _NO_RUN if slot is None else (InputPiece, index, slot)
         if isinstance(delta, TextPiece):
             return TextPiece, index, TextFragment(0, "")
         return ThinkingPiece, index, ReasoningFragment(0, "", index)

@@ -6,7 +6,7 @@ are, and refuses anything odd; what it refuses is read by the wide views.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Union
+from typing import Annotated, Any, ClassVar, Union
 
 import msgspec
 
@@ -56,6 +56,7 @@ class Block(msgspec.Struct, gc=False):
 class BlockStart(msgspec.Struct, gc=False, tag="content_block_start"):
     """The start of a block."""
 
+    delta: ClassVar[None] = None
     index: _Place
     content_block: Block
 
@@ -63,6 +64,7 @@ class BlockStart(msgspec.Struct, gc=False, tag="content_block_start"):
 class BlockStop(msgspec.Struct, gc=False, tag="content_block_stop"):
     """The end of a block."""
 
+    delta: ClassVar[None] = None
     index: _Place
 
 
