@@ -85,3 +85,49 @@ def test_a_strangers_result_at_the_head() -> None:
 
     assert ["model calls c1", "c1: done", "user: x", "model calls c2", "c2: done"] == words
     assert ["c1"] == found.report.moved
+
+
+# Messages of several shapes in one list.
+
+
+def _use(id: str) -> JSON:
+    return {"type": "tool_use", "id": id, "name": "read", "input": {"n": 1}}
+
+
+def _block(id: str) -> JSON:
+    return {"type": "tool_result", "tool_use_id": id, "content": "done"}
+
+
+def _message(id: str) -> JSON:
+    return {"role": "tool", "tool_call_id": id, "content": "done"}
+
+
+def _moved(shape: str, *messages: JSON) -> list[JSON]:
+    """Return a list that only lacked order; all of its results are still there."""
+    found = repair_transcript(messages, shape=shape)  # type: ignore[arg-type]
+
+    assert repair_transcript(found.messages, shape=shape).messages is found.messages  # type: ignore[arg-type]
+    assert ([], []) == (found.report.synthesized, found.report.dropped_results)
+    return list(found.messages)
+
+
+def test_results_that_are_messages_gather_in_none() -> None:
+    """Among blocks, results that are messages stand right behind their turn, before the message that gathers."""
+    asks, says = {"role": "assistant", "content": [_use("c1"), _use("c2"), _use("c3")]}, {"role": "user"}
+    first, words = says | {"content": [_block("c2")]}, says | {"content": "go on"}
+
+    assert [asks, _message("c3"), _message("c1"), first, words] == _moved(
+        "anthropic", asks, _message("c3"), first, words, _message("c1")
+    )
+
+
+@pytest.mark.parametrize("shape", ["chat-completions", "responses", "pi"])
+def test_a_result_that_is_a_block_stays_one(shape: str) -> None:
+    """Among results that are messages, a block that has to move gets a message of its own."""
+    asks, said_with = {"role": "assistant", "content": [_use("c1")]}, [{"type": "text", "text": "go on"}]
+
+    assert [
+        {"role": "user", "content": said_with},
+        asks,
+        {"role": "user", "content": [_block("c1")]},
+    ] == _moved(shape, {"role": "user", "content": [*said_with, _block("c1")]}, asks)
