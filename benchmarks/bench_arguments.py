@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio
 from benchmarks.texts import KIB, long_arguments, small_arguments
-from wholecall import parse_arguments
+from wholecall import Limits, parse_arguments
 
 __all__ = ["CLAIMS"]
 
@@ -47,6 +48,29 @@ def _ends(**fields: object) -> Contender:
     )
 
 
+# Damage of one kind, more and more of it: none of it may make recovery look again at what it has seen.
+_DAMAGE: dict[str, Callable[[int], str]] = {
+    "brackets": lambda n: '{"a":' * n,
+    "escapes": lambda n: '{"a":"' + "\\n" * n,
+    "backslashes": lambda n: '{"a":"' + "\\" * n,
+    "quotes": lambda n: "{" + "'" * n,
+    "comments": lambda n: "{x /* " * n,
+    "slashes": lambda n: "{" + "/" * n,
+    "groups": lambda n: "{x} " * n,
+    "open groups": lambda n: "{' " * n,
+    "objects": lambda n: "{}" * n,
+    "spaces": lambda n: " " * n + "{",
+    "tokens": lambda n: '{"a":1,}' + "</s>" * n,
+    "digits": lambda n: '{"a":[' + ("9" * 4300 + " ") * (n // 4300 + 1),
+    "commas": lambda n: '{"a":[1' + "," * n + "]}",
+    "closers": lambda n: '{"a":1}' + "} " * n + "x",
+}
+_RECOVERING = Contender(
+    partial(parse_arguments, limits=Limits(max_recovery_bytes=None)),
+    lambda _, found: bool(found.status != "exact"),
+)
+
+
 CLAIMS: list[Claim] = [
     *map(_strict, _TEXTS),
     # A fault at the end: the whole text is rewritten.
@@ -64,6 +88,7 @@ CLAIMS: list[Claim] = [
         len,
         _ends(reason="truncated"),
     ),
+    *(Growth(f"damage: {what}", make, 40_000, len, _RECOVERING) for what, make in _DAMAGE.items()),
 ]
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 from wholecall.arguments import Verdict, parse_arguments
 from wholecall.events import Edit
-from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.recovery import Fault, Recovered, peel, recover
 
@@ -199,38 +197,3 @@ def test_peel_stops_after_some_tokens() -> None:
 def test_recover_reports_where_the_fault_is() -> None:
     """A fault names its reason and the token that has no place."""
     assert Fault("invalid_json", 4, 7) == recover('{"a"foo}')
-
-
-PATTERNS = {
-    "brackets": lambda n: '{"a":' * n,
-    "escapes": lambda n: '{"a":"' + "\\n" * n,
-    "backslashes": lambda n: '{"a":"' + "\\" * n,
-    "quotes": lambda n: "{" + "'" * n,
-    "comments": lambda n: "{x /* " * n,
-    "slashes": lambda n: "{" + "/" * n,
-    "groups": lambda n: "{x} " * n,
-    "open groups": lambda n: "{' " * n,
-    "objects": lambda n: "{}" * n,
-    "spaces": lambda n: " " * n + "{",
-    "tokens": lambda n: '{"a":1,}' + "</s>" * n,
-    "digits": lambda n: '{"a":[' + ("9" * 4300 + " ") * (n // 4300 + 1),
-    "commas": lambda n: '{"a":[1' + "," * n + "]}",
-    "closers": lambda n: '{"a":1}' + "} " * n + "x",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_hostile_texts_take_linear_time(pattern: str) -> None:
-    """Four times the text takes far less than sixteen times as long."""
-
-    def seconds(size: int) -> float:
-        text, limits = PATTERNS[pattern](size), Limits(max_recovery_bytes=None)
-        times = []
-        for _ in range(3):
-            began = time.perf_counter()
-            parse_arguments(text, limits=limits)
-            times.append(time.perf_counter() - began)
-        return min(times)
-
-    assert seconds(80_000) < 9 * seconds(20_000) + 0.01
