@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from wholecall.budget import Budget
 from wholecall.calls import Call
-from wholecall.choices import Choice
+from wholecall.choices import Choice, Outbox
 from wholecall.deltas import (
     CallCancelled,
     CallClosed,
@@ -40,7 +40,7 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.endings import CUT_REASONS
-from wholecall.events import ArgumentsDelta, StreamFault, TextDelta, ToolCallCancelled, TurnStarted
+from wholecall.events import StreamFault, TextDelta, ToolCallCancelled, TurnStarted
 from wholecall.facts import FACTS, judge_all, take_back
 from wholecall.placeholders import PLACEHOLDER_SIZE
 from wholecall.turn_state import TurnState
@@ -97,7 +97,7 @@ class Assembler:
         self.dialect = "unknown"
         self.turns, self.n_turns, self.failed = [], 0, False
         self._policy, self._limits, self._tools = policy, limits, tools
-        self._out: list[Event[Any]] = []
+        self._out = Outbox()
         self._early_faults, self._early_usage = [], {}  # of frames before the first turn
         self._keys = {}
         self._turn = None
@@ -147,8 +147,8 @@ class Assembler:
 
     def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""
-        events = self._out[:]
-        self._out.clear()
+        out = self._out
+        events, out.events = out.events, []
         return events
 
     def advance(self, deltas: Iterable[Delta]) -> None:
@@ -190,15 +190,15 @@ class Assembler:
         room = call.room - len(text)
         if room < 0 or not text or ("{" in text and not PLACEHOLDER_SIZE < call.size > len(text)):
             return False
-        call.append(text)
+        call.parts.append(text)
         call.room = room
-        self._out += map(ArgumentsDelta, repeat(call.turn), repeat(call.choice), repeat(call.number), texts)
+        self._out.events += map(call.tell, texts)
         return True
 
     def _tell(self, choice: Choice, texts: Sequence[str]) -> None:
         """Tell pieces of visible text of a choice that goes on."""
         choice.text.append("".join(texts))
-        self._out += map(TextDelta, repeat(choice.turn), repeat(choice.number), texts)
+        self._out.events += map(TextDelta, repeat(choice.turn), repeat(choice.number), texts)
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""
@@ -271,7 +271,7 @@ class Assembler:
 
     def _open_turn(self, opened: TurnOpened) -> TurnState:
         turn = self._begin(opened)
-        self._out.append(TurnStarted(turn.number, 0, self.dialect, opened.id, opened.model))
+        self._out.events.append(TurnStarted(turn.number, 0, self.dialect, opened.id, opened.model))
         return turn
 
     def _let_go(self) -> None:
@@ -341,7 +341,7 @@ class Assembler:
         self._end_turn(turn, ended)
         turn.finish()
         self._over.update({id: choice for choice in turn.choices.values() for id in choice.by_id})
-        self._out.extend(turn.finished.values())
+        self._out.events.extend(turn.finished.values())
 
     def close(self, ended: Ended = "open", detail: str = "") -> None:
         """The stream is over: finish every turn; an empty stream has one empty turn.
@@ -369,14 +369,14 @@ class Assembler:
         if choice is not None:  # else it is a call of a stream before this one
             turn, number = choice.turn, choice.number
             take_back(choice, delta.id)
-        self._out.append(ToolCallCancelled(turn, number, delta.id))
+        self._out.events.append(ToolCallCancelled(turn, number, delta.id))
 
     def _fault(self, delta: WireFault) -> None:
         turn = self._turn
         number = turn.number if turn is not None else 0
         detail, raw = delta.detail[:_LONGEST_DETAIL], delta.raw[: self._limits.max_raw_bytes]
         fault = StreamFault(number, 0, delta.kind, detail, delta.error, delta.fatal, raw)
-        self._out.append(fault)
+        self._out.events.append(fault)
         faults = turn.faults if turn is not None else self._early_faults
         limit = self._limits.max_faults
         if limit is None or len(faults) < limit:

@@ -48,10 +48,11 @@ class Budget:
             return False
         if call.room >= len(text):
             return True
-        if call.granted or call.size:
+        if call.granted or call.parts:
             self._count(call)
-        need = utf8_size(text)
-        held = 0 if call.may_be_replaced_by(text) else call.bytes
+        need, held = utf8_size(text), call.bytes
+        if held and call.may_be_replaced_by(text):
+            held = 0
         spare = min(self._per_call - held - need, self._free_after(need))
         if spare < 0:
             self._overflow(call, text)
@@ -59,12 +60,12 @@ class Budget:
         self._grant(call, len(text) + min(_GRANT, spare // _WIDEST))
         return True
 
-    def admit_whole(self, call: Call, text: str) -> bool:
-        """Return whether the call may hold a restated text of this size."""
+    def admit_whole(self, call: Call, text: str, *, counted: bool = False) -> bool:
+        """Return whether the call may hold a restated text; `counted`: it is that of the fragments."""
         if call.full:
             return False
-        if not call.charged_whole and call.size == len(text) and call.text == text:
-            return True  # it is counted already
+        if counted and not call.charged_whole:
+            return True
         size = utf8_size(text)
         self._count(call)
         beyond = max(size - call.bytes, 0)  # the larger of the two texts counts

@@ -17,9 +17,11 @@ Free text of custom tools knows none of this: its fragments are always appended.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from wholecall.deltas import HYDRATION, OBJECT
+from wholecall.events import ArgumentsDelta
 from wholecall.lexical import Scan
 from wholecall.placeholders import PLACEHOLDER_SIZE, is_placeholder
 from wholecall.tokens import joined_surrogates, utf8_size
@@ -32,18 +34,18 @@ __all__ = ["Call", "Phase"]
 
 Phase = Literal["pending", "streaming", "settled", "ended"]
 
-_LONGEST_BLANK = 1024  # characters
-
 
 class Call:
     """What is known of one call.
 
     Attributes:
         number: its index in events, dense per choice in order of first appearance; -1 for a phantom.
+        parts: the fragments in force, those that were counted joined to blocks.
         phase: `pending`, `streaming`, `settled` or `ended`; only `phases` changes it.
         name: the name as the wire has it so far; `public_name` the one that events carry, once it is final.
         id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
         hole: text that could be this call's was lost; a restatement heals it.
+        tell: makes the event that shows a piece of its text; there once the call has its number.
         inside: the unfinished call of the same name within which this one was opened.
         phantom: perhaps only labels that came again: without a number, and nothing, until text comes.
         slotted: opened by slot, not by labels; `slot` is the number of its slot.
@@ -55,69 +57,75 @@ class Call:
         room: characters that the hot path may append before the sizes are counted (see `budget`).
     """
 
-    DERIVED: ClassVar = frozenset({"append", "reading", "_scan", "_scanned", "_other_size"})
-
     turn: int
     choice: int
     kind: Kind
     slotted: bool
+    number: int
+    tell: partial[ArgumentsDelta]
+    phase: Phase
+    id: str | None
+    name: str | None
+    public_name: str | None
+    namespace: str | None
     aliases: list[str]
     indices: set[Index]
-    heated: set[Index]
+    heated: set[Index]  # where its fragments may take the hot path
+    slot: Index | None
+    n_slots: int  # numbers of slots that it went by
     flags: set[Flag]
-    _parts: list[str]
+    extra: dict[str, Any] | None
+    inside: Call | None
+    refusal: DropReason | None
+    detail: str
+    dropped: DropReason | None
+    hole: bool
+    healed: bool
+    phantom: bool
+    closed: bool
+    cut: bool
+    full: bool
+    snapshots: bool
+    restated: str | None
+    reading: tuple[str, dict[str, Any] | None] | None
+    rank: int
+    parts: list[str]
+    shown: int | None
+    length: int
+    bytes: int
+    charged: int
+    charged_whole: int
+    granted: int
+    room: int
+    _counted: int  # parts whose size is in `length` and `bytes`
+    _scan: Scan | None
+    _scanned: int  # parts that the scan has seen
+    _surrogate: str
     _other_reading: list[str]
+    _other_size: int
 
-    # What a call starts with; only what is mutable is made per call.
-    number: int = -1
-    phase: Phase = "pending"
-    id: str | None = None
-    name: str | None = None
-    public_name: str | None = None
-    namespace: str | None = None
-    slot: Index | None = None
-    extra: dict[str, Any] | None = None
-    inside: Call | None = None
-    refusal: DropReason | None = None
-    detail: str = ""
-    dropped: DropReason | None = None
-    hole: bool = False
-    healed: bool = False
-    phantom: bool = False
-    closed: bool = False
-    cut: bool = False
-    full: bool = False
-    snapshots: bool = False
-    restated: str | None = None
-    reading: tuple[str, dict[str, Any] | None] | None = None
-    rank: int = 0
-    charged_whole: int = 0
-    n_slots: int = 0  # numbers of slots that it went by
-    shown: int | None = None
-    length: int = 0
-    bytes: int = 0
-    charged: int = 0
-    granted: int = 0
-    room: int = 0
-    _counted: int = 0  # parts whose size is in `length` and `bytes`
-    _scan: Scan | None = None
-    _scanned = 0  # parts that the scan has seen
-    _surrogate: str = ""
-    _other_size = 0
+    __slots__ = tuple(__annotations__)
+    DERIVED: ClassVar = frozenset({"tell", "reading", "_scan", "_scanned", "_other_size"})
 
     def __init__(self, turn: int, choice: int, kind: Kind, *, slotted: bool = False) -> None:
-        self.turn, self.choice = turn, choice
-        self.kind, self.slotted = kind, slotted
-        self.aliases = []
-        self.indices = set()
-        self.heated = set()  # where its fragments may take the hot path
-        self.flags = set()
-        self._parts = []
-        self.append = self._parts.append  # the hot path's only call; `_parts` keeps its identity for it
-        self._other_reading = []
+        self.turn, self.choice, self.kind, self.slotted = turn, choice, kind, slotted
+        self.number, self.phase = -1, "pending"
+        self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = self.inside = None
+        self.refusal = self.dropped = self.restated = self.reading = self.shown = self._scan = None
+        self.hole = self.healed = self.phantom = self.closed = self.cut = self.full = self.snapshots = False
+        self.n_slots = self.rank = self.length = self.bytes = self.charged = self.charged_whole = 0
+        self.granted = self.room = self._counted = self._scanned = self._other_size = 0
+        self.detail = self._surrogate = ""
+        self.aliases, self.parts, self._other_reading = [], [], []
+        self.indices, self.heated, self.flags = set(), set(), set()
 
     def __repr__(self) -> str:
         return f"<Call {self.number} {self.phase} id={self.id!r} name={self.name!r}>"
+
+    def appear(self, number: int) -> None:
+        """Take a number: the call has come to be."""
+        self.number = number
+        self.tell = partial(ArgumentsDelta, self.turn, self.choice, number)
 
     @property
     def size(self) -> int:
@@ -127,18 +135,16 @@ class Call:
     @property
     def empty(self) -> bool:
         """Whether no text at all has come."""
-        return not self._parts and self.restated is None
+        return not self.parts and self.restated is None
 
     @property
     def text(self) -> str:
         """The fragments in force, joined."""
-        parts = self._parts
+        parts = self.parts
         if len(parts) > 1:
             self.count()
-            self._resume_scan()
-            parts[:] = ["".join(parts)]
-            self._counted = 1
-            self._scanned = min(self._scanned, 1)
+            if len(parts) > 1:
+                self._join(0)
         return parts[0] if parts else ""
 
     @property
@@ -148,16 +154,23 @@ class Call:
 
     def count(self) -> None:
         """Join the fragments that came since the last count into one block, and count its size."""
-        parts, counted = self._parts, self._counted
+        parts, counted = self.parts, self._counted
         if len(parts) > counted:
-            self._resume_scan()
-            block = "".join(parts[counted:])
-            parts[counted:] = [block]
-            self._counted = counted + 1
-            self._scanned = min(self._scanned, self._counted)
+            block = self._join(counted)
             self.length += len(block)
             self.bytes += utf8_size(block)
         self.granted = self.room
+
+    def _join(self, first: int) -> str:
+        """Make one block of the fragments from this one on, and return it; the scan has seen them then."""
+        parts = self.parts
+        if self._scan is not None:
+            self._lexical()
+            self._scanned = first + 1
+        block = "".join(parts[first:])
+        parts[first:] = [block]
+        self._counted = first + 1
+        return block
 
     def remade(self) -> None:
         """Find out anew what snapshots do not hold.
@@ -165,7 +178,7 @@ class Call:
         Raises:
             ValueError: the state is none that a call can be in.
         """
-        parts = self._parts
+        parts = self.parts
         if self.phase in ("streaming", "settled") and (self.name is None or self.public_name is None):
             raise ValueError("it has no name in a phase that wants one")
         preset = (
@@ -177,13 +190,13 @@ class Call:
             raise ValueError("half of a character is none")
         if not (self.full or all(parts)) or not 0 <= self._counted <= len(parts):
             raise ValueError("a piece of its text is empty, or not there")
-        self.append = parts.append
+        self.appear(self.number)
         self._other_size = sum(map(len, self._other_reading))
 
     def tail(self, count: int) -> str:
         """Return the last characters of the fragments in force; unlike `text` it changes nothing."""
         found: list[str] = []
-        for part in reversed(self._parts):
+        for part in reversed(self.parts):
             if count <= 0:
                 break
             found.append(part[-count:])
@@ -210,16 +223,6 @@ class Call:
     def scanned(self) -> bool:
         """Whether a scan of the text has begun, so that another one costs only what is new."""
         return self._scan is not None
-
-    @property
-    def begins_object(self) -> bool:
-        """Whether the text in force begins with a brace, blanks aside; a thousand of them are not looked behind."""
-        left = _LONGEST_BLANK
-        for part in self._parts if self.restated is None else (self.restated,):
-            if (text := part[:_LONGEST_BLANK].lstrip()) or left < 0:
-                return text[:1] == "{"
-            left -= len(part)
-        return False
 
     @property
     def unfinished(self) -> bool:
@@ -279,14 +282,10 @@ class Call:
         return len(text) >= self.size and text.startswith(self.text)
 
     def _lexical(self) -> Scan:
-        self._scan = self._scan or Scan()
-        self._resume_scan()
-        return self._scan
-
-    def _resume_scan(self) -> None:
-        if self._scan is not None:
-            self._scan.feed("".join(self._parts[self._scanned :]))
-            self._scanned = len(self._parts)
+        scan = self._scan = self._scan or Scan()
+        scan.feed("".join(self.parts[self._scanned :]))
+        self._scanned = len(self.parts)
+        return scan
 
     # What the wire says.
 
@@ -297,14 +296,15 @@ class Call:
 
     def take(self, text: str) -> str | None:
         """Take a fragment; return the text to show, or None if what was shown has been replaced."""
-        text = self._whole_characters(text) if text else ""
+        if self._surrogate or not text.isascii():
+            text = self._whole_characters(text) if text else ""
         if not text:
             return ""
-        if text[0] == "{" and self._parts and self.kind != "custom":
+        if text[0] == "{" and self.parts and self.kind != "custom":
             size = self.size
             if len(text) >= size or size <= PLACEHOLDER_SIZE:
                 return self._take_object(text)
-        return self._appended(text)
+        return self._appended(text) if self._other_reading else self._put(text)
 
     def may_be_replaced_by(self, text: str) -> bool:
         """Whether the text may turn out to restate the fragments in force instead of following them."""
@@ -317,7 +317,7 @@ class Call:
         if self.complete:
             return self._after_complete(before, text)
         if not (before[:1] == "{" and text.startswith(before)):
-            return self._appended(text)
+            return self._put(text)
         if not self.snapshots and self._may_hold_itself(before):
             self._other_reading, self._other_size = [text], len(text)
             return self._put(text)
@@ -343,28 +343,26 @@ class Call:
         return self._put(text)
 
     def _appended(self, text: str) -> str:
-        if self._other_reading:
-            if text[0] == "{" and len(text) >= self._other_size and text.startswith(self.other_reading):
-                self._other_reading, self._other_size = [], 0
-            self._other_reading.append(text)
-            self._other_size += len(text)
+        """Append to both readings."""
+        if text[0] == "{" and len(text) >= self._other_size and text.startswith(self.other_reading):
+            self._other_reading, self._other_size = [], 0
+        self._other_reading.append(text)
+        self._other_size += len(text)
         return self._put(text)
 
     def _put(self, text: str) -> str:
-        self.append(text)
+        self.parts.append(text)
         self.room -= len(text)
         return text
 
     def _replace(self, text: str) -> None:
-        self._parts[:] = [text]
+        self.parts[:] = [text]
         self._counted = self.length = self.bytes = 0
         self.room = self.granted - len(text)
         self._scan, self._scanned = None, 0
 
     def _whole_characters(self, text: str) -> str:
         """Join the halves of a surrogate pair that the wire cut in two (quirk 35)."""
-        if text.isascii() and not self._surrogate:
-            return text
         if self._surrogate and "\udc00" <= text[0] <= "\udfff":
             text = joined_surrogates(self._surrogate, text[0]) + text[1:]
         else:
@@ -376,7 +374,7 @@ class Call:
         """Keep a surrogate whose other half never came: the text has ended."""
         if self._surrogate:
             self.shown = self.size
-            self.append(self._surrogate)
+            self.parts.append(self._surrogate)
             self._surrogate = ""
 
     def restate(self, text: str, rank: int) -> bool:
@@ -393,7 +391,6 @@ class Call:
             self.hole, self.healed = False, True
         if self.restated is None or rank >= self.rank:
             agrees = self.restated in (None, text) or rank > self.rank
-            held = self.text
-            self.restated, self.rank = held if text == held else text, rank  # one copy of what came twice
+            self.restated, self.rank = text, rank
             return agrees
         return text == self.restated

@@ -8,6 +8,7 @@ whose text there simply appends, so that the common fragment asks nobody; `hot_s
 
 from __future__ import annotations
 
+from sys import maxsize
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from msgspec.structs import replace
@@ -25,19 +26,34 @@ if TYPE_CHECKING:
     from wholecall.tools import Tools
     from wholecall.vocabulary import Anomaly, DropReason, Kind, TurnReason
 
-__all__ = ["Choice"]
+__all__ = ["Choice", "Outbox"]
 
 _TERMINAL = (ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDropped)
+
+
+class Outbox:
+    """The events that nobody has taken yet.
+
+    Attributes:
+        events: in their order; whoever takes them leaves a new list.
+    """
+
+    __slots__ = ("events",)
+    DERIVED: ClassVar = frozenset(__slots__)  # between two feeds there are none
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
 
 
 class Choice:
     """The state of one choice.
 
     Attributes:
-        out: the event list of the parser, shared by all choices.
+        out: where events go, shared by all choices of a parser.
         calls: in order of first appearance.
         overflow: the one call that stands for all beyond `Limits.max_calls`, None so far.
         muddled: an index went by more than one call, so that indices alone tell nothing.
+        max_labels: how many labels of a kind a call may learn.
         left_over: text came that could be another call's: taken for a repeat, or in a choice that has no such call.
         held: the call that the wire closed, whose verdict waits for what comes next.
         cancelled: the ids by which calls were taken back, by the calls' numbers.
@@ -47,8 +63,6 @@ class Choice:
         reason: why the choice ended, None while no reason is known.
     """
 
-    DERIVED: ClassVar = frozenset({"out", "policy", "limits", "tools"})
-
     turn: int
     number: int
     budget: Budget
@@ -56,10 +70,18 @@ class Choice:
     by_index: dict[Index, list[Call]]
     by_id: dict[str, list[Call]]
     slots: dict[Index, Call]
-    muddled: bool
-    left_over: bool
     hot: dict[Index | None, Call]
     hot_slots: dict[Index | None, Call]
+    anomalies: set[Anomaly]
+    text: list[str]
+    reasoning: list[list[ReasoningFragment]]  # a list of fragments per block
+    places: list[tuple[int, tuple[Literal["call", "reasoning"], int]]]
+    emitted: list[Event]
+    cancelled: dict[int, str]
+    waiting: list[tuple[Call, list[Event]]]
+    taken_ids: set[str]
+    muddled: bool
+    left_over: bool
     overflow: Call | None
     n_overflow: int
     n_numbered: int
@@ -70,20 +92,15 @@ class Choice:
     replaced: bool
     holed: bool
     abort_detail: str
-    anomalies: set[Anomaly]
-    text: list[str]
-    reasoning: list[list[ReasoningFragment]]
-    places: list[tuple[int, tuple[Literal["call", "reasoning"], int]]]
-    emitted: list[Event]
-    cancelled: dict[int, str]
-    waiting: list[tuple[Call, list[Event]]]
-    taken_ids: set[str]
+
+    __slots__ = (*__annotations__, "out", "policy", "limits", "tools", "max_labels")
+    DERIVED: ClassVar = frozenset({"out", "policy", "limits", "tools", "max_labels"})
 
     def __init__(
         self,
         turn: int,
         number: int,
-        out: list[Event],
+        out: Outbox,
         budget: Budget,
         policy: Policy,
         limits: Limits,
@@ -96,24 +113,20 @@ class Choice:
         self.policy = policy
         self.limits = limits
         self.tools = tools
+        self.max_labels = maxsize if limits.max_aliases is None else limits.max_aliases
+        self.muddled = self.left_over = self.ended = self.replaced = self.holed = False
+        self.overflow = self.held = self.reason = self.provider_reason = None
+        self.n_overflow = self.n_numbered = 0
+        self.abort_detail = "the turn was aborted"
         self.calls = []
         self.by_index = {}
         self.by_id = {}
         self.slots = {}
-        self.muddled = self.left_over = False
         self.hot = {}
         self.hot_slots = {}
-        self.overflow = None
-        self.n_overflow = self.n_numbered = 0
-        self.held = None
-        self.reason = None
-        self.provider_reason = None
-        self.ended = False
-        self.replaced = self.holed = False
-        self.abort_detail = "the turn was aborted"
         self.anomalies = set()
         self.text = []
-        self.reasoning = []  # a list of fragments per block
+        self.reasoning = []
         self.places = []
         self.emitted = []
         self.cancelled = {}
@@ -139,11 +152,15 @@ class Choice:
         known = {None, *self.calls}
         if not known.issuperset(named) or any(call.inside not in known for call in self.calls):
             raise ValueError("a call is not among its calls")
-        hot = [*self.hot.items(), *self.hot_slots.items()]
-        if any(
-            call.phase != "streaming" or call not in known or index not in call.heated for index, call in hot
-        ):
-            raise ValueError("a call is hot that did not begin")
+        for slotted, hot in ((False, self.hot), (True, self.hot_slots)):
+            if any(
+                call.phase != "streaming"
+                or call not in known
+                or index not in call.heated
+                or call.slotted != slotted
+                for index, call in hot.items()
+            ):
+                raise ValueError("a call is hot that did not begin")
         if any(not call.indices <= self.by_index.keys() for call in self.calls):
             raise ValueError("a call has an index that nothing knows")
         if not all(self.reasoning) or any(
@@ -162,18 +179,19 @@ class Choice:
         if limit is not None and len(self.calls) >= limit:
             return self._overflow(kind, limit)
         call = Call(self.turn, self.number, kind, slotted=slotted)
-        call.phantom = phantom
         self.calls.append(call)
-        if not phantom:
+        if phantom:
+            call.phantom = True
+        else:
             self.materialise(call)
         return call
 
     def materialise(self, call: Call) -> None:
         """Give the call its number: it has come to be."""
-        call.number = self.n_numbered
-        self.places.append((len(self.text), ("call", call.number)))
-        self.n_numbered += 1
-        call.phantom = False
+        number = self.n_numbered
+        self.n_numbered = number + 1
+        call.appear(number)
+        self.places.append((len(self.text), ("call", number)))
 
     def _overflow(self, kind: Kind, limit: int) -> Call:
         self.n_overflow += 1
@@ -189,7 +207,7 @@ class Choice:
         """Let the call learn an index; the overflow call learns only indices that are taken."""
         claimants = self.by_index.get(index)
         if claimants is None:
-            if call is not self.overflow and self.may_learn(len(call.indices)):
+            if call is not self.overflow and len(call.indices) < self.max_labels:
                 self.by_index[index] = [call]
                 call.indices.add(index)
         elif call not in claimants:
@@ -211,14 +229,9 @@ class Choice:
             self._learn(call, id)
 
     def _learn(self, call: Call, label: str) -> None:
-        if label not in call.aliases and self.may_learn(len(call.aliases)):
+        if label not in call.aliases and len(call.aliases) < self.max_labels:
             call.aliases.append(label)
             self.by_id.setdefault(label, []).append(call)
-
-    def may_learn(self, known: int) -> bool:
-        """Whether a call that knows so many labels of a kind may learn one more."""
-        limit = self.limits.max_aliases
-        return limit is None or known < limit
 
     def claim_alias(self, call: Call, alias: str) -> None:
         """Let the call be found by another label than its id, if that is free."""
@@ -289,7 +302,7 @@ class Choice:
         return None
 
     def _emit(self, events: list[Event]) -> None:
-        self.out.extend(events)
+        self.out.events.extend(events)
         self.emitted.append(events[-1])
 
     # The hot path.
@@ -297,11 +310,10 @@ class Choice:
     def heat(self, call: Call, index: Index) -> None:
         """Let fragments at the index append to the call, if nothing could make them mean anything else."""
         simple = call.phase == "streaming" and call.plain
-        hot = self.hot_slots if call.slotted else self.hot
         if call.slotted:
-            simple = simple and self.slots.get(index) is call
+            hot, simple = self.hot_slots, simple and self.slots.get(index) is call
         else:
-            simple = simple and index in call.indices
+            hot, simple = self.hot, simple and index in call.indices
             simple = simple and not (self.muddled and any(o.continuable for o in self.calls if o is not call))
         if simple:
             hot[index] = call
@@ -311,8 +323,9 @@ class Choice:
 
     def cool(self, call: Call) -> None:
         """Send fragments of the call through the binder again: its phase changed."""
-        for index in call.heated:
-            for hot in (self.hot, self.hot_slots):
+        if call.heated:
+            hot = self.hot_slots if call.slotted else self.hot
+            for index in call.heated:
                 if hot.get(index) is call:
                     del hot[index]
-        call.heated.clear()
+            call.heated.clear()

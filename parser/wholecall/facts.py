@@ -70,6 +70,7 @@ def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
         call.rank = max(rank, call.rank)
         return
     if call.phantom:
+        call.phantom = False
         choice.materialise(call)
     if choice.replaced and "\ufffd" in text:
         call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
@@ -91,18 +92,24 @@ def _add_extra(call: Call, extra: dict[str, Any]) -> None:
 
 
 def _slot(choice: Choice, delta: Slot) -> None:
-    call = _located(choice, delta)
+    call = _placed(choice, delta, slots.find(choice, delta))
     _take_text(choice, call, delta.text)
     if delta.index is not None:
         choice.heat(call, delta.index)
 
 
 def _call_seen(choice: Choice, delta: CallSeen) -> None:
-    _learn(choice, _located(choice, delta), delta)
+    call = slots.find(choice, delta)
+    if call is not None and slots.is_another(call, delta):
+        call = None
+    _learn(choice, _placed(choice, delta, call), delta)
 
 
 def _call_whole(choice: Choice, delta: CallWhole) -> None:
-    call = _located(choice, delta)
+    if delta.rank == HYDRATION:
+        call = slots.find_restated(choice, delta) or _opened(choice, delta)
+    else:
+        call = _placed(choice, delta, slots.find(choice, delta))
     if delta.id_wins and delta.id is not None and call.id not in (None, delta.id):
         choice.claim_id(call, delta.id)
         call.id = delta.id
@@ -110,20 +117,18 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     _take_text(choice, call, delta.text, delta.rank)
 
 
-def _located(choice: Choice, delta: Union[Slot, CallSeen, CallWhole]) -> Call:
-    """Return the call in the delta's slot, opened if need be."""
-    if isinstance(delta, CallWhole) and delta.rank == HYDRATION:
-        call = slots.find_restated(choice, delta)
-        return call or _opened(choice, delta)
-    call = slots.find(choice, delta)
-    if call is None or (isinstance(delta, CallSeen) and slots.is_another(call, delta)):
+def _placed(choice: Choice, delta: Union[Slot, CallSeen, CallWhole], call: Call | None) -> Call:
+    """Return the call in the delta's slot, opened if there is none; it knows the slot then."""
+    if call is None:
         return _opened(choice, delta)
-    slots.learn_slot(choice, call, delta)
+    if delta.alias not in choice.by_id or call.slot != delta.index:
+        slots.learn_slot(choice, call, delta)
     return call
 
 
 def _opened(choice: Choice, delta: Union[Slot, CallSeen, CallWhole]) -> Call:
-    _release_held(choice)
+    if choice.held is not None:
+        _release_held(choice)
     return slots.open_slot(choice, delta)
 
 
@@ -151,7 +156,7 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
     call = slots.find(choice, delta)
     if call is None:
         return
-    if call.phase != "ended" and choice.held is not call and not delta.truncated:
+    if choice.held not in (None, call) and call.phase != "ended" and not delta.truncated:
         _release_held(choice)
     if delta.final or delta.truncated:
         advance(choice, call, "close", delta.truncated)
@@ -161,7 +166,8 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
 
 
 def _call_refused(choice: Choice, delta: CallRefused) -> None:
-    call = _located(choice, Slot(delta.choice, delta.index, delta.alias, delta.text))
+    slot = Slot(delta.choice, delta.index, delta.alias, delta.text)
+    call = _placed(choice, slot, slots.find(choice, slot))
     _take_text(choice, call, delta.text)
     if call is not choice.overflow:  # that one goes on counting
         call.refuse(delta.reason, delta.detail)
@@ -180,13 +186,13 @@ def _release_held(choice: Choice) -> None:
 
 def _text(choice: Choice, delta: TextFragment) -> None:
     choice.text.append(delta.text)
-    choice.out.append(TextDelta(choice.turn, choice.number, delta.text))
+    choice.out.events.append(TextDelta(choice.turn, choice.number, delta.text))
 
 
 def _reasoning(choice: Choice, delta: ReasoningFragment) -> None:
     choice.reason_with(delta)
     if delta.text:
-        choice.out.append(ReasoningDelta(choice.turn, choice.number, delta.text))
+        choice.out.events.append(ReasoningDelta(choice.turn, choice.number, delta.text))
 
 
 def _noted(choice: Choice, delta: Noted) -> None:
@@ -233,7 +239,8 @@ def take_back(choice: Choice, id: str) -> None:
 def judge_all(choice: Choice, ended: Ended) -> None:
     """End every open call: hollow ones last, as their text may have gone to one that is dropped."""
     news = "abort" if ended == "aborted" else "end"
-    out, before = choice.out, len(choice.out)
+    out = choice.out.events
+    before = len(out)
     said: dict[int, list[Event]] = {}
     for call in sorted(choice.calls, key=lambda call: (call.phase != "ended" and call.hollow, call.number)):
         advance(choice, call, news, ended)

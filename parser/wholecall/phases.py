@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wholecall.deltas import OBJECT
-from wholecall.events import ArgumentsDelta, ArgumentsReset, ToolCallStarted
+from wholecall.events import ArgumentsReset, ToolCallStarted
 from wholecall.lexical import is_object
 from wholecall.placeholders import is_placeholder
 from wholecall.verdicts import judge
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from wholecall.verdicts import Ended
 
 __all__ = ["PHASES", "advance"]
+
+_LONGEST_BLANK = 1024  # characters
 
 
 def advance(choice: Choice, call: Call, news: str, what: Any = None) -> None:
@@ -47,9 +49,11 @@ def _start(choice: Choice, call: Call) -> None:
         name = choice.tools.named(name)
     call.public_name = name
     call.phase = "streaming"
-    choice.out.append(ToolCallStarted(choice.turn, choice.number, call.number, call.id, name, call.kind))
-    if text := call.text:
-        choice.out.append(ArgumentsDelta(choice.turn, choice.number, call.number, text))
+    choice.out.events.append(
+        ToolCallStarted(choice.turn, choice.number, call.number, call.id, name, call.kind)
+    )
+    if text := "".join(call.parts):
+        choice.out.events.append(call.tell(text))
 
 
 def _settle(choice: Choice, call: Call) -> None:
@@ -84,35 +88,33 @@ def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:
 def _learn_name(choice: Choice, call: Call, name: str) -> None:
     if call is choice.overflow and call.name is not None:
         return
-    call.name = _joined(choice, call, name)
+    call.name = name if call.name is None else _joined(choice, call, call.name, name)
     limit = choice.limits.max_name_chars
     if limit is not None and len(call.name) > limit:
         call.refuse("name_too_long", f"a name of more than {limit} characters")
         call.name = call.name[:limit]
     if call.restated is not None and not is_placeholder(call.restated):
         _settle(choice, call)
-    elif call.text:
+    elif call.parts:
         _start(choice, call)
     if call.closed:
         _finish(choice, call, "clean")
 
 
-def _joined(choice: Choice, call: Call, name: str) -> str:
+def _joined(choice: Choice, call: Call, old: str, new: str) -> str:
     """Return the name so far: what the tools' names make of the two, if that is one of them."""
-    if call.name is None or choice.tools is None:
-        return _merged(call.name, name)
-    known = choice.tools.joined(call.name.strip(), name.strip())
+    if choice.tools is None:
+        return _merged(old, new)
+    known = choice.tools.joined(old.strip(), new.strip())
     if known is None:
         call.refuse("ambiguous", "two names of tools came for one call")
-        return call.name
-    return known if known in choice.tools else _merged(call.name, name)
+        return old
+    return known if known in choice.tools else _merged(old, new)
 
 
-def _merged(old: str | None, new: str) -> str:
+def _merged(old: str, new: str) -> str:
     """Return the name so far: an extension replaces, as does a repeat, a piece is appended."""
-    if old is None or new.strip().startswith(old.strip()):
-        return new
-    return old + new
+    return new if new.strip().startswith(old.strip()) else old + new
 
 
 def _final(name: str) -> str:
@@ -141,14 +143,17 @@ def _append(choice: Choice, call: Call, text: str) -> None:
         return
     shown = call.take(text)
     if shown:
-        choice.out.append(ArgumentsDelta(choice.turn, choice.number, call.number, shown))
+        choice.out.events.append(call.tell(shown))
     elif shown is None:
-        choice.out.append(ArgumentsReset(choice.turn, choice.number, call.number, call.text))
+        choice.out.events.append(ArgumentsReset(choice.turn, choice.number, call.number, call.text))
 
 
 def _restate(choice: Choice, call: Call, whole: tuple[str, int]) -> None:
     text, rank = whole
-    if not choice.budget.admit_whole(call, text):
+    held = call.text if call.size == len(text) else ""
+    if text == held:
+        text = held  # one copy of what came twice
+    if not choice.budget.admit_whole(call, text, counted=text is held):
         return
     if not call.restate(text, rank):
         choice.anomalies.add("conflicting_arguments")
@@ -167,7 +172,8 @@ def _note_fragment(choice: Choice, call: Call, text: str) -> None:
 
 def _close(choice: Choice, call: Call, truncated: bool) -> None:
     call.closed = True
-    call.cut = call.cut or truncated
+    if truncated:
+        call.cut = True
     if call.name is not None:
         _finish(choice, call, "clean")
 
@@ -181,9 +187,19 @@ def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
 
 def _holds_object(call: Call) -> bool:
     """Whether the text is one whole object; the second time only what is new of it is read."""
-    if not call.begins_object:
+    if not _begins_object(call):
         return False
     return call.restated is not None or (not call.scanned and is_object(call.text)) or call.complete
+
+
+def _begins_object(call: Call) -> bool:
+    """Whether the text in force begins with a brace, blanks aside; a thousand of them are not looked behind."""
+    left = _LONGEST_BLANK
+    for part in call.parts if call.restated is None else (call.restated,):
+        if (text := part[:_LONGEST_BLANK].lstrip()) or left < 0:
+            return text[:1] == "{"
+        left -= len(part)
+    return False
 
 
 def _stay(_choice: Choice, _call: Call, _what: object) -> None:

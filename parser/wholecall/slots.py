@@ -144,14 +144,11 @@ def open_slot(choice: Choice, delta: Located) -> Call:
 
 def learn_slot(choice: Choice, call: Call, delta: Located | CallClosed) -> None:
     """Let the call learn the slot's index and alias."""
-    if (
-        delta.index is not None
-        and choice.slots.get(delta.index) is not call
-        and choice.may_learn(call.n_slots)
-    ):
-        choice.slots[delta.index] = call
-        call.slot = delta.index
+    index, taken = delta.index, choice.slots
+    if index is not None and call.n_slots < choice.max_labels and taken.get(index) is not call:
+        taken[index] = call
+        call.slot = index
         call.n_slots += 1
-        choice.hot_slots.pop(delta.index, None)
-    if delta.alias is not None and delta.alias not in choice.by_id:
+        choice.hot_slots.pop(index, None)
+    if delta.alias is not None:
         choice.claim_alias(call, delta.alias)

@@ -14,7 +14,6 @@ from msgspec import UNSET
 from wholecall.arguments import Verdict, accept, read_arguments
 from wholecall.deltas import OBJECT
 from wholecall.events import (
-    ArgumentsDelta,
     ArgumentsReset,
     BuiltinToolCall,
     CustomToolCall,
@@ -66,12 +65,14 @@ def judge(choice: Choice, call: Call, ended: Ended) -> list[Event]:
         return [drop(choice, call, *against)]
     if call.kind == "custom":
         return _custom(choice, call)
-    text, verdict = _read(choice, call, "length" if call.cut else ended)
+    fragments = call.text
+    text, verdict = _read(choice, call, fragments, "length" if call.cut else ended)
     verdict = _accept(choice, call, text, verdict)
     if verdict.reason is not None:
         return [drop(choice, call, verdict.reason, verdict.detail, text)]
-    shown = _show(choice, call, text)
-    call.flags.update(verdict.flags)
+    shown = _show(choice, call, fragments, text)
+    if verdict.flags:
+        call.flags.update(verdict.flags)
     return [*shown, _terminal(choice, call, text, verdict)]
 
 
@@ -116,9 +117,8 @@ def _text_was_left_over(choice: Choice, hollow: Call) -> bool:
     )
 
 
-def _read(choice: Choice, call: Call, ended: Finished) -> tuple[str, Verdict]:
+def _read(choice: Choice, call: Call, fragments: str, ended: Finished) -> tuple[str, Verdict]:
     """Return the text in force and its verdict: the restated one, unless only the fragments are valid."""
-    fragments = call.text
     preset = call.rank == OBJECT and bool(fragments) and not is_placeholder(fragments)
     if call.restated is None or preset:
         verdict = read_arguments(fragments, ended, choice.policy, choice.limits)
@@ -196,13 +196,12 @@ def _unknown_tool(choice: Choice, call: Call) -> str | None:
     return "no tool of this name was given"
 
 
-def _show(choice: Choice, call: Call, text: str) -> list[Event]:
+def _show(choice: Choice, call: Call, shown: str, text: str) -> list[Event]:
     """Return what makes the shown text the one in force."""
-    shown = call.text
     if text == shown:
         return []
     if text.startswith(shown):
-        return [ArgumentsDelta(choice.turn, choice.number, call.number, text[len(shown) :])]
+        return [call.tell(text[len(shown) :])]
     return [ArgumentsReset(choice.turn, choice.number, call.number, text)]
 
 
@@ -213,7 +212,7 @@ def _custom(choice: Choice, call: Call) -> list[Event]:
     text = call.text if call.restated is None else call.restated
     if call.restated is not None and call.text not in ("", call.restated):
         call.flags.add("done_completed_buffer" if text.startswith(call.text) else "done_mismatch")
-    shown = _show(choice, call, text)
+    shown = _show(choice, call, call.text, text)
     return [
         *shown,
         CustomToolCall(
@@ -231,24 +230,19 @@ def _custom(choice: Choice, call: Call) -> list[Event]:
 
 
 def _terminal(choice: Choice, call: Call, text: str, verdict: Verdict) -> Event:
-    turn, number, index, id, name = (
-        choice.turn,
-        choice.number,
-        call.number,
-        _public_id(choice, call),
-        _name(call),
-    )
-    arguments, flags, extra = verdict.arguments, _flags(call), call.extra
+    turn, number, index = choice.turn, choice.number, call.number
+    id, name, extra = _public_id(choice, call), _name(call), call.extra
+    arguments, flags = verdict.arguments, _flags(call)
     assert arguments is not None
     if call.kind == "builtin":
         return BuiltinToolCall(turn, number, index, id, name, arguments, flags, extra)  # type: ignore[arg-type]
     if call.kind == "server":
         return ServerToolCall(turn, number, index, id, name, arguments, text, flags, extra)
-    status, edits, namespace = verdict.status, verdict.edits, call.namespace
+    status, edits = verdict.status, verdict.edits
     assert status != "dropped"
     typed = UNSET if verdict.value is None else verdict.value
     return ToolCall(
-        turn, number, index, id, name, arguments, text, status, namespace, edits, flags, extra, typed
+        turn, number, index, id, name, arguments, text, status, call.namespace, edits, flags, extra, typed
     )
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support import bless
 from tests.support.told import Echo, in_pieces
 from wholecall import Limits
-from wholecall.deltas import Delta, Fragment, Labelled, Run, Slot, TextFragment
+from wholecall.deltas import DONE, ITEM_DONE, CallWhole, Delta, Fragment, Labelled, Run, Slot, TextFragment
 from wholecall.dialects.chat import ChatTranslator
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import DIALECTS, named
@@ -83,6 +83,20 @@ def of_responses(number: int, index: object = 1, **more: object) -> str:
     return json.dumps({**event, "output_index": index, "delta": f"<{number}>", **more})
 
 
+def call_of_responses(**more: object) -> list[str]:
+    """Return the events of a Responses call, and the end of its response; its item has further members."""
+    item = {"id": "fc", "type": "function_call", "call_id": "c", "name": "f", "arguments": "", **more}
+    whole = {**item, "arguments": "<1>", "status": "completed"}
+    events: list[dict[str, Any]] = [
+        {"type": "response.output_item.added", "item": item},
+        {"type": "response.function_call_arguments.delta", "item_id": "fc", "delta": "<1>"},
+        {"type": "response.function_call_arguments.done", "item_id": "fc", "arguments": "<1>"},
+        {"type": "response.output_item.done", "item": whole},
+        {"type": "response.completed", "response": {"output": [whole]}},
+    ]
+    return [json.dumps({"output_index": 0, "sequence_number": n, **event}) for n, event in enumerate(events)]
+
+
 def of_anthropic(index: object, text: str) -> str:
     """Return a piece of an Anthropic call."""
     delta = {"type": "input_json_delta", "partial_json": text}
@@ -120,6 +134,11 @@ INTERRUPTED = {
         "responses",
         [of_responses(0), of_responses(1), of_responses(7, stream_id="s"), of_responses(8), of_responses(9)],
     ),
+    "responses call": ("responses", call_of_responses()),
+    "responses call of a background": ("responses", call_of_responses(**{"async": True})),
+    "responses call with a caller": ("responses", call_of_responses(caller={"type": "program"})),
+    "responses call of a space": ("responses", call_of_responses(namespace="ns", status="in_progress")),
+    "responses call with odd labels": ("responses", call_of_responses(id=" ", call_id=5, name="")),
     "responses replay": ("responses", [of_responses(0), of_responses(1), of_responses(1), of_responses(2)]),
     "anthropic broken": (
         "anthropic",
@@ -160,6 +179,14 @@ INTERRUPTED = {
 }
 
 
+def test_a_finished_response_restates_nothing_that_was_told() -> None:
+    """What the usual view read of a call is known for the same where the last event lists it (quirk 73)."""
+    frames = [Frame("message", event) for event in call_of_responses(namespace="ns")]
+    told = named("responses").start().translate_all(frames)
+
+    assert [DONE, ITEM_DONE] == [delta.rank for delta in told if isinstance(delta, CallWhole)]
+
+
 @pytest.mark.parametrize(("dialect", "said"), INTERRUPTED.values(), ids=list(INTERRUPTED))
 def test_what_interrupts_a_run(dialect: str, said: list[str | Frame]) -> None:
     """A frame that is no further piece is told where it stands, and what follows behind it, wherever a row ends."""
@@ -178,6 +205,14 @@ _TEXTS = st.sampled_from(("a", "b", "{", "", None, 5, {"a": 1}, "\ud83d"))
 _NUMBERS = st.sampled_from((0, 1, 2, 3, 4, 5, None, "2", -1, 1.0))
 _SPOKEN = st.sampled_from(("content", "content", "reasoning_content", "reasoning"))
 _LABELS = st.sampled_from(("x", "x", "y", "", None, 5))
+_RESPONSES = (
+    *("response.function_call_arguments.delta",) * 3,
+    "response.output_text.delta",
+    "response.custom_tool_call_input.delta",
+    "response.function_call_arguments.done",
+    "response.output_item.added",
+    "response.output_item.done",
+)
 _MORE = st.sampled_from(({}, {}, {}, {"id": "c"}, {"error": None}, {"usage": {"a": 1}}, {"stream_id": "s"}))
 
 
@@ -213,9 +248,22 @@ def odd_events(draw: st.DrawFn, dialect: str) -> dict[str, Any]:
             st.sampled_from((piece,) * 4 + (begin, {"type": "content_block_stop"}, {"type": "ping"}))
         )
         return {**event, "index": index, **more}
-    kinds_ = ("function_call_arguments", "function_call_arguments", "output_text", "custom_tool_call_input")
-    event = {"type": f"response.{draw(st.sampled_from(kinds_))}.delta", "sequence_number": draw(_NUMBERS)}
-    return {**event, "item_id": draw(_LABELS), "output_index": index, "delta": text, **more}
+    kind = draw(st.sampled_from(_RESPONSES))
+    said = {"item": draw(odd_items())} if "output_item" in kind else {"item_id": draw(_LABELS)}
+    said |= {} if "output_item" in kind else {"delta" if kind.endswith("delta") else "arguments": text}
+    return {"type": kind, "sequence_number": draw(_NUMBERS), "output_index": index, **said, **more}
+
+
+@st.composite
+def odd_items(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw an item of a Responses stream that is mostly a call of a function."""
+    item: dict[str, Any] = {
+        "type": draw(st.sampled_from(("function_call",) * 4 + ("custom_tool_call", "message")))
+    }
+    for label in ("id", "call_id", "name", "namespace", "status"):
+        item |= draw(st.sampled_from(({}, {label: draw(_LABELS)}, {label: label})))
+    item |= draw(st.sampled_from(({}, {"arguments": draw(_TEXTS)})))
+    return item | draw(st.sampled_from(({}, {}, {"async": True}, {"caller": None}, {"server_label": "s"})))
 
 
 @pytest.mark.parametrize("dialect", HOT)

@@ -38,7 +38,7 @@ def feed(budget: Budget, call: Call, pieces: Iterable[str]) -> bool:
     taken = True
     for piece in pieces:
         if call.room >= len(piece):
-            call.append(piece)
+            call.parts.append(piece)
             call.room -= len(piece)
         elif budget.admit(call, piece):
             call.take(piece)

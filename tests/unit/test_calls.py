@@ -282,10 +282,10 @@ def test_a_call_is_restated_by_its_own_text(fragments: list[str], kind: Kind) ->
 def test_text_of_another_size_is_not_compared() -> None:
     """A fragment that cannot be all of the text does not have its pieces joined: that would be quadratic."""
     call = fed('{"a":', "1}", "\n")
-    before = list(call._parts)
+    before = list(call.parts)
 
     assert not call.is_restated_by("\n")
-    assert before == call._parts
+    assert before == call.parts
 
 
 def test_a_restated_placeholder_is_hollow() -> None:
@@ -352,7 +352,7 @@ def test_sizes_are_those_of_the_text(fragments: list[str], custom: bool) -> None
     for fragment in fragments:
         call.take(fragment)
         size = call.size
-        text = "".join(call._parts)
+        text = "".join(call.parts)
         assert len(text) == size
     call.count()
     text = call.text
@@ -374,7 +374,7 @@ def test_every_partition_counts_the_same(text: str, cuts: list[int], asked: int)
         piece = text[begin:end]
         if not piece:
             continue
-        call.append(piece)
+        call.parts.append(piece)
         call.room -= len(piece)
         if number == asked % 3:
             call.count()

@@ -365,7 +365,7 @@ def test_hostile_bytes_are_refused(data: bytes, told: str) -> None:
         ("inside", 10_000, "Call.inside: there is no such object"),
         ("inside", 0, "Call.inside: there is no such object"),
         ("inside", -1, "Call.inside: there is no such object"),
-        ("_parts", [""], "Call: a piece of its text is empty, or not there"),
+        ("parts", [""], "Call: a piece of its text is empty, or not there"),
         ("_surrogate", "ab", "Call: half of a character is none"),
         ("indices", [0, 7], "Choice: a call has an index that nothing knows"),
         ("turn", 1, "Choice: a call is another choice's"),

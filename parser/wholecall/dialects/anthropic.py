@@ -153,17 +153,18 @@ class AnthropicTranslator(ViewTranslator):
 
     def _begun(self, index: int, delta: _Piece) -> _Run:
         """Return what begins with a piece: nothing in a block of an unknown type."""
-        if isinstance(delta, InputPiece):
-            slot = self._blocks.slot(index)
-            return _NO_RUN if slot is None else (InputPiece, index, slot)
-        if isinstance(delta, TextPiece):
-            return TextPiece, index, TextFragment(0, "")
-        return ThinkingPiece, index, ReasoningFragment(0, "", index)
+        kind = type(delta)
+        if kind is InputPiece:
+            slot = self._blocks.slot(index_label(index))
+            return _NO_RUN if slot is None else (kind, index, slot)
+        if kind is TextPiece:
+            return kind, index, TextFragment(0, "")
+        return kind, index, ReasoningFragment(0, "", index_label(index))
 
     def _block(self, event: BlockStart | BlockStop) -> list[Delta]:
-        if isinstance(event, BlockStart):
-            return self._blocks.start(event.index, event.content_block)
-        return self._blocks.stop(event.index)
+        if type(event) is BlockStart:
+            return self._blocks.start(index_label(event.index), event.content_block)
+        return self._blocks.stop(index_label(event.index))
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         known = self._events.get(event.type)
@@ -188,11 +189,8 @@ class AnthropicTranslator(ViewTranslator):
     def _delta(self, event: Event) -> list[Delta]:
         delta = event.delta or _NO_DELTA
         known = self._deltas.get(delta.type)
-        index = event.index
-        if type(index) is not int or index < 0:
-            index = index_label(index)
         if known is not None:
-            return known(index, delta)
+            return known(index_label(event.index), delta)
         return [] if delta.type in _QUIET_DELTAS else [Noted(0, "unknown_events")]
 
     def _input(self, index: Index | None, delta: DeltaView) -> list[Delta]:

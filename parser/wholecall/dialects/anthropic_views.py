@@ -6,13 +6,12 @@ are, and refuses anything odd; what it refuses is read by the wide views.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Union
+from typing import Any, ClassVar, Union
 
 import msgspec
 
 from wholecall.deltas import Delta, Finish, UsageSeen
 from wholecall.dialects.decode import NO_TEXT
-from wholecall.dialects.labels import HIGHEST_INDEX
 from wholecall.dialects.reasons import turn_reason
 
 __all__ = [
@@ -32,9 +31,6 @@ __all__ = [
     "finish_deltas",
     "usage_deltas",
 ]
-
-
-_Place = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_INDEX)]
 
 
 class Block(msgspec.Struct, gc=False):
@@ -57,7 +53,7 @@ class BlockStart(msgspec.Struct, gc=False, tag="content_block_start"):
     """The start of a block."""
 
     delta: ClassVar[None] = None
-    index: _Place
+    index: int
     content_block: Block
 
 
@@ -65,7 +61,7 @@ class BlockStop(msgspec.Struct, gc=False, tag="content_block_stop"):
     """The end of a block."""
 
     delta: ClassVar[None] = None
-    index: _Place
+    index: int
 
 
 class InputPiece(msgspec.Struct, gc=False, tag="input_json_delta"):
@@ -89,7 +85,7 @@ class ThinkingPiece(msgspec.Struct, gc=False, tag="thinking_delta"):
 class Piece(msgspec.Struct, gc=False, tag="content_block_delta"):
     """A piece of a block."""
 
-    index: _Place
+    index: int
     delta: Union[InputPiece, TextPiece, ThinkingPiece]
 
 

@@ -139,10 +139,8 @@ def wire_text(raw: msgspec.Raw) -> str:
     A string gives what it holds, anything else the wire's own text.
     """
     data = bytes(raw)
-    if data in (b"", b"null"):
-        return ""
     if not data.startswith(b'"'):
-        return data.decode("utf-8", "surrogatepass")
+        return "" if data in (b"", b"null") else data.decode("utf-8", "surrogatepass")
     try:
         return _STRING.decode(data)
     except UNREADABLE:

@@ -46,14 +46,14 @@ from wholecall.dialects.decode import (
 from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.responses_events import (
     BODY_DECODER,
+    COMMON,
     DECODER,
     DONE_EVENTS,
     ERROR_DECODER,
     FRAGMENTS,
-    PIECES,
     QUIET,
+    CallPiece,
     Event,
-    Piece,
     TextPiece,
     added,
     outcome_of,
@@ -83,11 +83,11 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     return payload.get("object") == "response" and isinstance(payload.get("output"), list)
 
 
-_Run = tuple[Union[type[Piece], None], Union[str, None], Union[int, None], Union[Slot, TextFragment]]
-
 _NO_RESPONSE = Response()
-_NO_RUN: _Run = (None, None, None, TextFragment(0, ""))
-_piece = PIECES.decode
+_NO_INDEX = "none"  # neither a call has it nor a text
+_common = COMMON.decode
+_ODD: Any = TextPiece(delta="", stream_id="none")  # belongs to no stream
+_Run = tuple[Union[int, str, None], Union[str, None], Union[Slot, TextFragment]]
 
 
 class ResponsesTranslator(ViewTranslator):
@@ -110,8 +110,12 @@ class ResponsesTranslator(ViewTranslator):
         self._stream_id = None
         self._now = Progress(guest=self._guest)
         self._progresses = {}
-        self._run = _NO_RUN  # of pieces, which the next frame may go on with
-        self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
+        self._run: _Run = (
+            _NO_INDEX,
+            None,
+            TextFragment(0, ""),
+        )  # of pieces, which the next frame may go on with
+        self._events: dict[str | None, Callable[[Any], list[Delta]]] = {
             **dict.fromkeys(FRAGMENTS, self._fragment),
             "response.output_text.delta": self._text,
             "response.refusal.delta": self._text,
@@ -132,46 +136,46 @@ class ResponsesTranslator(ViewTranslator):
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
-        deltas: list[Delta] = []
-        kind, alias, index, of = self._run
-        texts: list[str] | None = None  # of the last run in `deltas`
-        now, stream_id = self._now, self._stream_id
+        index, alias, of = self._run
+        texts: list[str] = []
+        deltas: list[Delta] = [going_on := Run(of, texts)]
+        expected, stream_id = self._now.expected, self._stream_id
         for frame in frames:
             try:
-                piece = _piece(frame.data)
-            except UNREADABLE:  # another event, or an odd one
-                kind = None
+                event = _common(frame.data)
+            except UNREADABLE:  # a rare event, or an odd one
+                event = _ODD
+            if event.sequence_number == expected and event.stream_id is stream_id:
+                expected += 1
+            elif event.sequence_number is not None or event.stream_id is not stream_id:
+                index = _NO_INDEX
+                self._now.expected = expected
                 deltas += ended_together(self.translate(frame))
-                now, stream_id = self._now, self._stream_id
+                expected, stream_id = self._now.expected, self._stream_id
                 continue
-            number = piece.sequence_number
-            if (
-                stream_id is not None
-                or piece.stream_id is not None
-                or (number != now.expected and number is not None)
-            ):
-                kind = None
-                deltas += self._take(piece.to_event(), frame)
-                now, stream_id = self._now, self._stream_id
-                continue
-            if number is not None:
-                now.expected = number + 1
-            if type(piece) is not kind or piece.item_id != alias or piece.output_index != index:
-                kind, alias, index, of, texts = *self._begun(piece), None
-            if texts is None:
-                texts = []
+            text = event.delta
+            if not text:
+                if text is None:  # no piece
+                    index = _NO_INDEX
+                    deltas += self._events[event.type](event)
+            elif event.output_index == index and event.item_id == alias:
+                texts.append(text)
+            else:
+                index, alias = event.output_index, event.item_id
+                of, texts = self._begun(event), [text]
                 deltas.append(Run(of, texts))
-            texts.append(piece.delta)
-        self._run = kind, alias, index, of
+        self._now.expected = expected
+        self._run = index, alias, of
+        if not going_on.texts:
+            del deltas[0]
         return deltas
 
-    def _begun(self, piece: Piece) -> _Run:
+    def _begun(self, piece: TextPiece | CallPiece) -> Slot | TextFragment:
         """Return what begins with a piece."""
-        alias, index = piece.item_id, piece.output_index
-        if not isinstance(piece, TextPiece):
-            return type(piece), alias, index, Slot(0, index, id_label(alias), "")
-        self._now.spoken = True
-        return type(piece), alias, index, TextFragment(0, "")
+        if type(piece) is TextPiece:
+            self._now.spoken = True
+            return TextFragment(0, "")
+        return Slot(0, index_label(piece.output_index), id_label(piece.item_id), "")
 
     def _done(self) -> list[Delta]:
         return [] if self._now.ended else self._now.end()
@@ -224,7 +228,7 @@ class ResponsesTranslator(ViewTranslator):
             else [Slot(0, index_label(event.output_index), id_label(event.item_id), dumped(text))]
         )
 
-    def _text(self, event: Event | Piece) -> list[Delta]:
+    def _text(self, event: Event) -> list[Delta]:
         self._now.spoken = True
         text = text_label(event.delta)
         return [] if text is None else [TextFragment(0, text)]

@@ -1,32 +1,40 @@
 """The events of a Responses stream: the views of them, which say nothing new, and what some of them say.
 
-Nearly every event is a piece of text or of a call. `PIECES` reads those, and nothing else, into a narrow view;
-what it refuses is read by the wide one.
+Nearly every event is a piece of text or of a call, or one of the three that begin and end a function call. `COMMON`
+reads those, and nothing else, into narrow views; what it refuses is read by the wide one, and says the same.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Union
+from typing import Any, ClassVar, Final, Union, final
 
 import msgspec
 
 from wholecall.deltas import DONE, OBJECT, CallSeen, CallWhole, Delta, Finish, Noted
 from wholecall.dialects.decode import NO_TEXT, wire_text
-from wholecall.dialects.labels import HIGHEST_INDEX, id_label, index_label, name_label
+from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.responses_items import QUIET_ITEMS, Details, Item, Response, call_delta, is_call
+from wholecall.dialects.responses_items import (
+    QUIET_ITEMS,
+    Details,
+    FunctionCall,
+    Item,
+    Response,
+    call_delta,
+    is_call,
+)
 from wholecall.vocabulary import Kind
 
 __all__ = [
     "BODY_DECODER",
+    "COMMON",
     "DECODER",
     "DONE_EVENTS",
     "ERROR_DECODER",
     "FRAGMENTS",
-    "PIECES",
     "QUIET",
+    "CallPiece",
     "Event",
-    "Piece",
     "TextPiece",
     "added",
     "finish_of",
@@ -70,41 +78,82 @@ _QUIET_PREFIXES = ("ping", "keepalive", "rate_limits.", "codex.")
 QUIET = (*_QUIET_PREFIXES, *(f"response.{family}." for family in _QUIET_FAMILIES))
 
 
-class Piece(msgspec.Struct, gc=False, kw_only=True):
-    """A piece of text or of a call."""
+_Label = Union[str, None]
+_Number = Union[int, None]
 
-    sequence_number: Union[int, None] = None
-    item_id: Union[str, None] = None
-    output_index: Union[Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_INDEX)], None] = None
-    delta: Annotated[str, msgspec.Meta(min_length=1)]
+
+# The narrow views; their fields stand in the order of the wire, which reads fastest.
+
+
+class _Common(msgspec.Struct, gc=False, kw_only=True):
+    sequence_number: _Number = None
+
+
+@final
+class TextPiece(_Common, gc=False, kw_only=True, tag="response.output_text.delta"):
+    """A piece of text, whatever item it stands in."""
+
+    item_id: ClassVar = None
+    output_index: ClassVar = "text"  # no call has it
+    delta: str
     stream_id: Any = None
 
-    def to_event(self) -> Event:
-        """Return the piece as the wide view has it."""
-        tag = str(type(self).__struct_config__.tag)
-        return Event(
-            tag, self.sequence_number, self.item_id, self.output_index, self.delta, stream_id=self.stream_id
-        )
+
+class CallPiece(_Common, gc=False, kw_only=True):
+    """A piece of a call."""
+
+    item_id: _Label = None
+    output_index: _Number = None
+    delta: str
+    stream_id: Any = None
 
 
-class TextPiece(Piece, gc=False, tag="response.output_text.delta"):
-    """A piece of text."""
-
-
-class _ArgumentsPiece(Piece, gc=False, tag=FRAGMENTS[0]):
+class _ArgumentsPiece(CallPiece, gc=False, tag=FRAGMENTS[0]):
     """A piece of a function's arguments."""
 
 
-class _InputPiece(Piece, gc=False, tag=FRAGMENTS[1]):
+class _InputPiece(CallPiece, gc=False, tag=FRAGMENTS[1]):
     """A piece of a custom tool's input."""
 
 
-class _ServerPiece(Piece, gc=False, tag=FRAGMENTS[2]):
+class _ServerPiece(CallPiece, gc=False, tag=FRAGMENTS[2]):
     """A piece of the arguments of a server's tool."""
 
 
+class ArgumentsDone(_Common, gc=False, kw_only=True, tag="response.function_call_arguments.done"):
+    """The whole text of a function's arguments."""
+
+    type: ClassVar = "response.function_call_arguments.done"
+    delta: ClassVar[None] = None
+    item_id: _Label = None
+    output_index: _Number = None
+    arguments: str
+    name: Any = None
+    stream_id: Any = None
+
+
+class CallAdded(_Common, gc=False, kw_only=True, tag="response.output_item.added"):
+    """The item of a function call as it is added."""
+
+    type: ClassVar = "response.output_item.added"
+    delta: ClassVar[None] = None
+    output_index: _Number = None
+    item: FunctionCall
+    stream_id: Any = None
+
+
+class CallDone(_Common, gc=False, kw_only=True, tag="response.output_item.done"):
+    """The finished item of a function call."""
+
+    type: ClassVar = "response.output_item.done"
+    delta: ClassVar[None] = None
+    output_index: _Number = None
+    item: FunctionCall
+    stream_id: Any = None
+
+
 class Event(msgspec.Struct, gc=False):
-    """The view of an event; the first fields stand in the order of the most common one, which reads fastest."""
+    """The view of any event; its first fields stand in the order of the most common one."""
 
     type: str | None = None
     sequence_number: Any = None
@@ -129,7 +178,9 @@ class _FlatError(msgspec.Struct, gc=False):
     param: Any = None
 
 
-PIECES = msgspec.json.Decoder(Union[TextPiece, _ArgumentsPiece, _InputPiece, _ServerPiece])
+COMMON = msgspec.json.Decoder(
+    Union[TextPiece, _ArgumentsPiece, _InputPiece, _ServerPiece, ArgumentsDone, CallAdded, CallDone]
+)
 DECODER = msgspec.json.Decoder(Event)
 BODY_DECODER = msgspec.json.Decoder(Response)  # a whole, non-streamed body is a response at the top level
 ERROR_DECODER = msgspec.json.Decoder(_FlatError)
@@ -158,10 +209,11 @@ def finish_of(response: Response, outcome: str) -> Finish:
     return Finish(0, reason if reason in _CUT else "length", provider_reason)
 
 
-def whole_text(event: Event) -> list[Delta]:
+def whole_text(event: Event | ArgumentsDone) -> list[Delta]:
     """Return what the done event of a call's text says."""
     field, kind = DONE_EVENTS[event.type]
-    text, name = wire_text(getattr(event, field)), name_label(event.name)
+    raw, name = getattr(event, field), name_label(event.name)
+    text = raw if type(raw) is str else wire_text(raw)
     index, alias = index_label(event.output_index), id_label(event.item_id)
     if text:
         return [CallWhole(0, index, alias, None, name, text, DONE, kind)]

@@ -12,7 +12,7 @@ a tool search runs at the client only when it says so.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Union, final
 from zlib import crc32
 
 import msgspec
@@ -35,6 +35,7 @@ from wholecall.vocabulary import Flag, Kind
 __all__ = [
     "QUIET_ITEMS",
     "Details",
+    "FunctionCall",
     "Item",
     "Response",
     "call_delta",
@@ -58,7 +59,7 @@ class Part(msgspec.Struct, gc=False):
     transcript: Any = None
 
 
-class Item(msgspec.Struct, gc=False):
+class Item(msgspec.Struct, gc=False, omit_defaults=True):
     """The view of an item of any type."""
 
     type: str | None = None
@@ -87,6 +88,24 @@ class Item(msgspec.Struct, gc=False):
     # Messages and reasoning.
     content: list[Part] | None = None
     summary: list[Part] | None = None
+
+
+@final
+class FunctionCall(msgspec.Struct, gc=False, omit_defaults=True, tag="function_call"):
+    """The view of the most common item; it refuses what it could not say, and encodes as `Item` does."""
+
+    type: ClassVar = "function_call"
+    id: Union[str, None] = None
+    call_id: Union[str, None] = None
+    name: Union[str, None] = None
+    namespace: Union[str, None] = None
+    status: Any = None
+    arguments: msgspec.Raw = NO_TEXT
+    caller: None = None
+    async_: None = msgspec.field(name="async", default=None)
+    server_label: None = None
+    fingerprint: None = None
+    pending_safety_checks: None = None
 
 
 class Details(msgspec.Struct, gc=False):
@@ -155,12 +174,12 @@ QUIET_ITEMS = frozenset(
 )
 
 
-def is_call(item: Item) -> bool:
+def is_call(item: Item | FunctionCall) -> bool:
     """Whether an item is a call, whoever executes it."""
     return item.type in _CALLS
 
 
-def summed(item: Item) -> int:
+def summed(item: Item | FunctionCall) -> int:
     """Return a number that stands for all of an item: equal items have equal ones, and nothing of them is kept."""
     try:
         text = _ENCODER.encode(item)
@@ -170,30 +189,37 @@ def summed(item: Item) -> int:
     return len(text) << 32 | crc32(text)  # the same in every process
 
 
-def public_id(item: Item) -> str | None:
+def public_id(item: Item | FunctionCall) -> str | None:
     """Return the id to answer with; gateways leave out either of the two (quirk 75)."""
     return id_label(item.call_id) or id_label(item.id)
 
 
-def call_delta(item: Item, index: Index | None, rank: int, *, skeleton: bool = False) -> CallSeen | CallWhole:
+def call_delta(
+    item: Item | FunctionCall, index: Index | None, rank: int, *, skeleton: bool = False
+) -> CallSeen | CallWhole:
     """Return what an item says of its call: its whole text if it has one, else only its labels.
 
     A skeleton (the item as it was added) is no restatement: its empty values stand for text to come, and
     so do the members of a tool that OpenAI defines, unless the item is completed already.
     """
     call = _CALLS[item.type]
-    kind: Kind = "server" if call.kind == "builtin" and _is_hosted(item) else call.kind
-    text = wire_text(getattr(item, call.text)) if call.text else _members_text(item)
+    kind: Kind = call.kind
+    alias, call_id = id_label(item.id), id_label(item.call_id)
+    extra: dict[str, Any] = {"item_id": alias} if alias and call_id else {}
+    if type(item) is FunctionCall:
+        text = wire_text(item.arguments)
+    else:
+        kind = "server" if kind == "builtin" and _is_hosted(item) else kind
+        text = wire_text(getattr(item, call.text)) if call.text else _members_text(item)
+        extra |= _untouched(item)
     if skeleton and (is_blank(text) or (call.text is None and item.status != "completed")):
         text = ""
-    alias, call_id = id_label(item.id), id_label(item.call_id)
-    id_ = call_id or alias
-    name, namespace = call.name or name_label(item.name), name_label(item.namespace)
-    extra = _extra(item, alias if call_id else None)
+    id_, name = call_id or alias, call.name or name_label(item.name)
+    namespace = name_label(item.namespace)
     if not text:
-        return CallSeen(0, index, alias, id_, name, kind, namespace, call.flags, extra)
+        return CallSeen(0, index, alias, id_, name, kind, namespace, call.flags, extra or None)
     wins = call_id is not None and not skeleton
-    return CallWhole(0, index, alias, id_, name, text, rank, kind, namespace, wins, call.flags, extra)
+    return CallWhole(0, index, alias, id_, name, text, rank, kind, namespace, wins, call.flags, extra or None)
 
 
 def restated_call(item: Item, position: int | None) -> list[Delta]:
@@ -242,9 +268,6 @@ def _members_text(item: Item) -> str:
     return "{" + ",".join(present) + "}" if present else ""
 
 
-def _extra(item: Item, item_id: str | None) -> dict[str, Any] | None:
-    extra: dict[str, Any] = {} if item_id is None else {"item_id": item_id}
+def _untouched(item: Item) -> dict[str, Any]:
     values = _EXTRA_OF(item)
-    if any(values):
-        extra |= {field.rstrip("_"): value for field, value in zip(_EXTRA, values, strict=True) if value}
-    return extra or None
+    return {field.rstrip("_"): value for field, value in zip(_EXTRA, values, strict=True) if value}
