@@ -235,8 +235,9 @@ class Choice:
 
     def claim_alias(self, call: Call, alias: str) -> None:
         """Let the call be found by another label than its id, if that is free."""
-        if alias not in self.by_id:
-            self._learn(call, alias)
+        if alias not in self.by_id and len(call.aliases) < self.max_labels:
+            call.aliases.append(alias)
+            self.by_id[alias] = [call]
 
     def with_id(self, id: str) -> Call | None:
         """Return the call that claimed the id or alias: the latest that can go on, else the latest."""

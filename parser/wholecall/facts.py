@@ -83,9 +83,7 @@ def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
 def _add_extra(call: Call, extra: dict[str, Any]) -> None:
     if call.phase == "ended":  # its last event holds what was known
         return
-    if call.extra is None:
-        call.extra = {}
-    call.extra.update(extra)
+    call.extra = extra if call.extra is None else {**call.extra, **extra}
 
 
 # Slotted facts.

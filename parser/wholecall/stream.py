@@ -214,13 +214,15 @@ class ToolCallParser(Single, Generic[ArgsT]):
             data = checked(data)
         self._fed = True
         frames = framing.feed(data)
-        translator = self._translator
-        if translator is None or framing.faults or framing.replaced:
+        if framing.faults or framing.replaced:
             self._take_singly(framing, frames)
-        elif frames:  # of a healthy stream whose dialect is known: all at once
+        elif frames:  # of a healthy stream: all at once
             self._framed = True
-            self._assembler.advance(translator.translate_all(frames))
             self._n_frames += len(frames)
+            if self._translator is None:
+                frames = self._take_until_known(frames)
+            if self._translator is not None:
+                self._assembler.advance(self._translator.translate_all(frames))
         return self._told()
 
     def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
@@ -237,11 +239,10 @@ class ToolCallParser(Single, Generic[ArgsT]):
             raise StreamClosed("the stream is closed; use a new parser for another stream")
         frames = list(frames_of(payload, event))
         self._fed = self._framed = True
+        if self._translator is None:
+            frames = self._take_until_known(frames)
         if self._translator is not None:
             self._assembler.advance(self._translator.translate_all(frames))
-        else:
-            for frame in frames:
-                self._frame(frame)
         return self._told()
 
     def close(self) -> list[Event[ArgsT]]:
@@ -250,10 +251,8 @@ class ToolCallParser(Single, Generic[ArgsT]):
             return []
         self._closed = True
         self._close_framing()
-        if self._translator is not None:
-            self._assembler.advance(self._translator.close())
-        else:
-            self._assembler.advance(self._undecided.last_word())
+        translator = self._translator
+        self._assembler.advance(self._undecided.last_word() if translator is None else translator.close())
         self._assembler.close()
         return self._told()
 
@@ -365,11 +364,23 @@ class ToolCallParser(Single, Generic[ArgsT]):
 
     # Frames.
 
+    def _take_until_known(self, frames: list[Frame]) -> list[Frame]:
+        """Keep frames until one tells the dialect, which translates them; return those that follow."""
+        for n, frame in enumerate(frames, 1):
+            dialect = self._undecided.take(frame)
+            if dialect is not None:
+                self._assembler.dialect = dialect.name
+                self._translator = dialect.start()
+                for waiting in self._undecided.give():
+                    self._frame(waiting)
+                return frames[n:]
+        return []
+
     def _frame(self, frame: Frame) -> None:
         self._framed = True
         translator = self._translator
         if translator is None:
-            self._detect(frame)
+            self._take_until_known([frame])
             return
         deltas = ended_together(translator.translate(frame))
         if self._ending:
@@ -379,14 +390,6 @@ class ToolCallParser(Single, Generic[ArgsT]):
             self._assembler.advance_replaced(deltas)
         else:
             self._assembler.advance(deltas)
-
-    def _detect(self, frame: Frame) -> None:
-        dialect = self._undecided.take(frame)
-        if dialect is not None:
-            self._assembler.dialect = dialect.name
-            self._translator = dialect.start()
-            for waiting in self._undecided.give():
-                self._frame(waiting)
 
 
 def _without_hole(delta: Delta) -> Delta:

@@ -21,7 +21,7 @@ def index_label(value: object) -> Index | None:
     A key is the non-negative int, or its digits beyond `HIGHEST_INDEX`. Integral floats and decimal strings count
     as their integer, whatever its size: an index is never a position in a list.
     """
-    if value is None or (type(value) is int and 0 <= value <= HIGHEST_INDEX):
+    if (type(value) is int and 0 <= value <= HIGHEST_INDEX) or value is None:
         return value
     number = _number(value)
     return number if number <= HIGHEST_INDEX else f"{number:x}"

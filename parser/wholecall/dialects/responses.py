@@ -86,8 +86,13 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
 _NO_RESPONSE = Response()
 _NO_INDEX = "none"  # neither a call has it nor a text
 _common = COMMON.decode
-_ODD: Any = TextPiece(delta="", stream_id="none")  # belongs to no stream
+_ODD: Any = TextPiece(delta="", sequence_number=-2)  # which no event is expected to have
 _Run = tuple[Union[int, str, None], Union[str, None], Union[Slot, TextFragment]]
+
+
+def _odd(_: str) -> Any:
+    """Read nothing: the narrow views know of one stream alone."""
+    return _ODD
 
 
 class ResponsesTranslator(ViewTranslator):
@@ -139,19 +144,19 @@ class ResponsesTranslator(ViewTranslator):
         index, alias, of = self._run
         texts: list[str] = []
         deltas: list[Delta] = [going_on := Run(of, texts)]
-        expected, stream_id = self._now.expected, self._stream_id
+        expected, read = self._now.expected, _common if self._stream_id is None else _odd
         for frame in frames:
             try:
-                event = _common(frame.data)
+                event = read(frame.data)
             except UNREADABLE:  # a rare event, or an odd one
                 event = _ODD
-            if event.sequence_number == expected and event.stream_id is stream_id:
+            if event.sequence_number == expected:
                 expected += 1
-            elif event.sequence_number is not None or event.stream_id is not stream_id:
+            elif event.sequence_number is not None:
                 index = _NO_INDEX
                 self._now.expected = expected
                 deltas += ended_together(self.translate(frame))
-                expected, stream_id = self._now.expected, self._stream_id
+                expected, read = self._now.expected, _common if self._stream_id is None else _odd
                 continue
             text = event.delta
             if not text:

@@ -96,7 +96,7 @@ class TextPiece(_Common, gc=False, kw_only=True, tag="response.output_text.delta
     item_id: ClassVar = None
     output_index: ClassVar = "text"  # no call has it
     delta: str
-    stream_id: Any = None
+    stream_id: None = None
 
 
 class CallPiece(_Common, gc=False, kw_only=True):
@@ -105,7 +105,7 @@ class CallPiece(_Common, gc=False, kw_only=True):
     item_id: _Label = None
     output_index: _Number = None
     delta: str
-    stream_id: Any = None
+    stream_id: None = None
 
 
 class _ArgumentsPiece(CallPiece, gc=False, tag=FRAGMENTS[0]):
@@ -129,7 +129,7 @@ class ArgumentsDone(_Common, gc=False, kw_only=True, tag="response.function_call
     output_index: _Number = None
     arguments: str
     name: Any = None
-    stream_id: Any = None
+    stream_id: None = None
 
 
 class CallAdded(_Common, gc=False, kw_only=True, tag="response.output_item.added"):
@@ -139,7 +139,7 @@ class CallAdded(_Common, gc=False, kw_only=True, tag="response.output_item.added
     delta: ClassVar[None] = None
     output_index: _Number = None
     item: FunctionCall
-    stream_id: Any = None
+    stream_id: None = None
 
 
 class CallDone(_Common, gc=False, kw_only=True, tag="response.output_item.done"):
@@ -149,7 +149,7 @@ class CallDone(_Common, gc=False, kw_only=True, tag="response.output_item.done")
     delta: ClassVar[None] = None
     output_index: _Number = None
     item: FunctionCall
-    stream_id: Any = None
+    stream_id: None = None
 
 
 class Event(msgspec.Struct, gc=False):

@@ -67,6 +67,8 @@ def _invoked(inner: str, module: str, translator: str) -> Dialect:
     wrapped = _ours(inner, _BINARY, module, translator)
 
     def detect(payload: Mapping[str, Any], event: str) -> bool:
+        if "chunk" not in payload and "bytes" not in payload:  # most streams by far
+            return False
         decisive: bool = _module("invoke").detects(wrapped.detect)(payload, event)
         return decisive
 
