@@ -119,7 +119,8 @@ def _placed(choice: Choice, delta: Union[Slot, CallSeen, CallWhole], call: Call 
     """Return the call in the delta's slot, opened if there is none; it knows the slot then."""
     if call is None:
         return _opened(choice, delta)
-    if delta.alias not in choice.by_id or call.slot != delta.index:
+    alias = delta.alias
+    if call.slot != delta.index or (alias is not None and alias not in choice.by_id):
         slots.learn_slot(choice, call, delta)
     return call
 

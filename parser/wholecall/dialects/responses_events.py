@@ -132,24 +132,23 @@ class ArgumentsDone(_Common, gc=False, kw_only=True, tag="response.function_call
     stream_id: None = None
 
 
-class CallAdded(_Common, gc=False, kw_only=True, tag="response.output_item.added"):
+class _CallItem(_Common, gc=False, kw_only=True):
+    delta: ClassVar[None] = None
+    output_index: _Number = None
+    item: FunctionCall
+    stream_id: None = None
+
+
+class CallAdded(_CallItem, gc=False, tag="response.output_item.added"):
     """The item of a function call as it is added."""
 
     type: ClassVar = "response.output_item.added"
-    delta: ClassVar[None] = None
-    output_index: _Number = None
-    item: FunctionCall
-    stream_id: None = None
 
 
-class CallDone(_Common, gc=False, kw_only=True, tag="response.output_item.done"):
+class CallDone(_CallItem, gc=False, tag="response.output_item.done"):
     """The finished item of a function call."""
 
     type: ClassVar = "response.output_item.done"
-    delta: ClassVar[None] = None
-    output_index: _Number = None
-    item: FunctionCall
-    stream_id: None = None
 
 
 class Event(msgspec.Struct, gc=False):
