@@ -93,8 +93,8 @@ class _Common(msgspec.Struct, gc=False, kw_only=True):
 class TextPiece(_Common, gc=False, kw_only=True, tag="response.output_text.delta"):
     """A piece of text, whatever item it stands in."""
 
-    item_id: ClassVar = None
-    output_index: ClassVar = "text"  # no call has it
+    item_id: ClassVar[None] = None
+    output_index: ClassVar[str] = "text"  # no call has it
     delta: str
     stream_id: None = None
 
@@ -123,7 +123,7 @@ class _ServerPiece(CallPiece, gc=False, tag=FRAGMENTS[2]):
 class ArgumentsDone(_Common, gc=False, kw_only=True, tag="response.function_call_arguments.done"):
     """The whole text of a function's arguments."""
 
-    type: ClassVar = "response.function_call_arguments.done"
+    type: ClassVar[str] = "response.function_call_arguments.done"
     delta: ClassVar[None] = None
     item_id: _Label = None
     output_index: _Number = None
@@ -142,13 +142,13 @@ class _CallItem(_Common, gc=False, kw_only=True):
 class CallAdded(_CallItem, gc=False, tag="response.output_item.added"):
     """The item of a function call as it is added."""
 
-    type: ClassVar = "response.output_item.added"
+    type: ClassVar[str] = "response.output_item.added"
 
 
 class CallDone(_CallItem, gc=False, tag="response.output_item.done"):
     """The finished item of a function call."""
 
-    type: ClassVar = "response.output_item.done"
+    type: ClassVar[str] = "response.output_item.done"
 
 
 class Event(msgspec.Struct, gc=False):

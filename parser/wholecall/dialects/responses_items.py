@@ -94,7 +94,7 @@ class Item(msgspec.Struct, gc=False, omit_defaults=True):
 class FunctionCall(msgspec.Struct, gc=False, omit_defaults=True, tag="function_call"):
     """The view of the most common item; it refuses what it could not say, and encodes as `Item` does."""
 
-    type: ClassVar = "function_call"
+    type: ClassVar[str] = "function_call"
     id: Union[str, None] = None
     call_id: Union[str, None] = None
     name: Union[str, None] = None
