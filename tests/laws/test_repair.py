@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -172,6 +173,36 @@ def test_every_naive_reader_gets_the_calls(name: str, style: Any) -> None:
     assert [(wire_id(call.id), call.name, argument_text(call)) for call in calls] == [
         (wire_id(id), name, text or EMPTY.get(dialect, "")) for id, name, text in found
     ]
+
+
+def typeless(data: bytes, nth: int) -> bytes:
+    """Return a stream of which every third event tells its type by its name alone, from the nth on."""
+    blocks = re.split(rb"(?<=\n\n)", data.replace(b"\r\n", b"\n"))
+    named = [at for at, block in enumerate(blocks) if re.fullmatch(rb"event: .+\ndata: \{.+\}\n\n", block)]
+    for at in named[nth::3]:
+        (payload,) = data_of(blocks[at])
+        head, _, _ = blocks[at].partition(b"data: ")
+        del payload["type"]
+        blocks[at] = head + b"data: " + json.dumps(payload).encode() + b"\n\n"
+    return b"".join(blocks)
+
+
+NAMED = [name for name in MENDED if RECORDED[name]["dialect"] in ("anthropic", "responses") and b"event: " in stream(name)]
+
+
+@pytest.mark.parametrize("nth", range(3))
+@pytest.mark.parametrize("name", NAMED)
+def test_events_may_tell_their_type_by_their_name_alone(name: str, nth: int) -> None:
+    """Laws 49, 50 and 52: a type that stands in the name of its event is read once, by the parser and by others."""
+    data = typeless(stream(name), nth)
+    out = repaired([data])
+    events, again = bless.parse([data]), bless.parse([out])
+    n_functions = sum(isinstance(event, (ToolCall, CustomToolCall)) for event in events)
+
+    if ended_well(events):
+        assert labels(events)[: -1 if name in DOUBTED else None] == labels(again)
+    assert n_functions == len(read_calls(RECORDED[name]["dialect"], out))
+    assert out == repaired(bless.in_chunks(data, 17))
 
 
 def unreadable(data: bytes) -> list[bytes]:

@@ -51,12 +51,7 @@ from wholecall.dialects.anthropic_views import (
     finish_deltas,
     usage_deltas,
 )
-from wholecall.dialects.decode import (
-    UNREADABLE,
-    decode,
-    is_noise,
-    provider_error,
-)
+from wholecall.dialects.decode import UNREADABLE, decode, is_noise, provider_error
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.translator import ViewTranslator

@@ -37,12 +37,7 @@ from wholecall.deltas import (
     TextFragment,
     TurnOpened,
 )
-from wholecall.dialects.decode import (
-    UNREADABLE,
-    decode,
-    dumped,
-    is_noise,
-)
+from wholecall.dialects.decode import UNREADABLE, decode, dumped, is_noise
 from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.responses_events import (
     BODY_DECODER,
@@ -89,6 +84,8 @@ _common = COMMON.decode
 _ODD: Any = TextPiece(delta="", sequence_number=-2)  # which no event is expected to have
 _Run = tuple[Union[int, str, None], Union[str, None], Union[Slot, TextFragment]]
 
+_NO_RUN: _Run = (_NO_INDEX, None, TextFragment(0, ""))
+
 
 def _odd(_: str) -> Any:
     """Read nothing: the narrow views know of one stream alone."""
@@ -115,11 +112,7 @@ class ResponsesTranslator(ViewTranslator):
         self._stream_id = None
         self._now = Progress(guest=self._guest)
         self._progresses = {}
-        self._run: _Run = (
-            _NO_INDEX,
-            None,
-            TextFragment(0, ""),
-        )  # of pieces, which the next frame may go on with
+        self._run = _NO_RUN  # of pieces, which the next frame may go on with
         self._events: dict[str | None, Callable[[Any], list[Delta]]] = {
             **dict.fromkeys(FRAGMENTS, self._fragment),
             "response.output_text.delta": self._text,

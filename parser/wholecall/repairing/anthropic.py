@@ -71,11 +71,15 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; the first of a message that never began has a start before it."""
+        pieces = list(map(self._typed, pieces))
         start = b""
         if not self._has_begun and any(piece.kind in _INSIDE for piece in pieces):
             self._has_begun = True
             start = self._encoder.start()
         return start + super().take(pieces, events)
+
+    def _is_known(self, piece: Piece) -> bool:
+        return piece.event in self._edits
 
     def _role(self, piece: Piece) -> Role:
         payload = piece.payload or {}

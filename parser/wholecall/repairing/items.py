@@ -31,9 +31,10 @@ ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEn
 _SPEECH = frozenset({TextDelta, ReasoningDelta})
 
 
-# A frame that begins so is a piece of text, and begins or ends nothing.
+# A frame that begins so is a piece of text, and begins or ends nothing. Inside a string its quotes would be escaped.
 _DELTA = re.compile(
-    rb"event: (?:content_block_delta|response\.(?:output_text|refusal|reasoning_summary_text|reasoning_text)\.delta)\r?\n"
+    rb"event: (content_block_delta|response\.(?:output_text|refusal|reasoning_summary_text|reasoning_text)\.delta)\r?\n"
+    rb'.*"type":\s*"\1"'
 )
 
 
@@ -75,6 +76,14 @@ class ItemMender(Mender[ItemEncoderT]):
     # What a dialect says.
 
     @abstractmethod
+    def _is_known(self, name: str) -> bool:
+        """Whether the dialect has events of this type."""
+
+    @abstractmethod
+    def _is_known(self, piece: Piece) -> bool:
+        """Whether the parser takes the name of a frame without a type for its type."""
+
+    @abstractmethod
     def _role(self, piece: Piece) -> Role:
         """Return what a frame is to calls; asked once for each, in order."""
 
@@ -103,6 +112,13 @@ class ItemMender(Mender[ItemEncoderT]):
         self._cut.clear()
 
     # Frames.
+
+    def _typed(self, piece: Piece) -> Piece:
+        """Return a frame whose name alone tells its type with the type in it: there are clients that read only that."""
+        payload = piece.payload
+        if payload is None or isinstance(payload.get("type"), str) or payload.get("error") is not None:
+            return piece
+        return piece.named() if self._is_known(piece) else piece
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
         """Whether a block needs no look: it shows text, and nothing waits or was renumbered."""

@@ -75,6 +75,11 @@ class Piece(NamedTuple):
         head = b"" if self.event is None else b"event: " + self.event.encode() + b"\n"
         return head + b"data: " + json_bytes(payload) + b"\n\n"
 
+    def named(self) -> Piece:
+        """Return the frame with its name for its `type`, which clients read."""
+        payload = {**(self.payload or {}), "type": self.event}
+        return self._replace(payload=payload, raw=self.with_payload(payload), plain=False)
+
 
 def pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
     """Return the frames of a block; one that joins several payloads is parted (quirk 55).

@@ -66,7 +66,8 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
 
         Clients do not raise for a failed response, only for an `error` at the top of a frame.
         """
-        out = super().take([piece for piece in pieces if not self._is_replayed(piece)], events)
+        fresh = [self._typed(piece) for piece in pieces if not self._is_replayed(piece)]
+        out = super().take(fresh, events)
         void, self._void = self._void, None
         if void is None or self.failed is not None or any(map(_is_raised, pieces)):
             return out
@@ -87,6 +88,9 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
     def _expect_after(self, number: int) -> None:
         if number or self._expected != 1:  # a constant 0 counts nothing
             self._expected = number + 1
+
+    def _is_known(self, piece: Piece) -> bool:
+        return (piece.event or "").startswith("response.") and (piece.payload or {}).get("object") != "response"
 
     def _role(self, piece: Piece) -> Role:
         payload = piece.payload or {}
