@@ -119,7 +119,7 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
 
     Ranks `DONE` and `ITEM_DONE` are bound by slot; `HYDRATION` by id, then alias, then position.
     `id_wins` makes the id of this delta the public one (the finished item of a Responses stream). `told`
-    holds the ids of all calls that the same message restates.
+    holds the ids of all calls that the same message restates. `closes` says what a `CallClosed` behind it would.
     """
 
     choice: int
@@ -135,6 +135,7 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
     flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
     told: frozenset[str] = frozenset()
+    closes: bool = False
 
     __repr__ = discreet_repr
 

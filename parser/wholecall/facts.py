@@ -113,6 +113,8 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
         call.id = delta.id
     _learn(choice, call, delta)
     _take_text(choice, call, delta.text, delta.rank)
+    if delta.closes:
+        _close(choice, call, truncated=False)
 
 
 def _placed(choice: Choice, delta: Union[Slot, CallSeen, CallWhole], call: Call | None) -> Call:
@@ -155,13 +157,23 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
     call = slots.find(choice, delta)
     if call is None:
         return
-    if choice.held not in (None, call) and call.phase != "ended" and not delta.truncated:
-        _release_held(choice)
     if delta.final or delta.truncated:
-        advance(choice, call, "close", delta.truncated)
+        _close(choice, call, truncated=delta.truncated)
     elif call.phase != "ended":
+        _release_others(choice, call)
         call.closed = True
         choice.held = call
+
+
+def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
+    if not truncated and choice.held is not None and call.phase != "ended":
+        _release_others(choice, call)
+    advance(choice, call, "close", truncated)
+
+
+def _release_others(choice: Choice, call: Call) -> None:
+    if choice.held is not call:
+        _release_held(choice)
 
 
 def _call_refused(choice: Choice, delta: CallRefused) -> None:

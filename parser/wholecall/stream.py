@@ -77,14 +77,13 @@ class ToolCallParser(Single, Generic[ArgsT]):
     """
 
     INSTEAD = "take its snapshot() and give that to restore()"
-    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_told"})
+    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_told", "_translate"})
 
     _assembler: Assembler
     _translator: Translator | None
     _framing: Framing | None
     _head: bytes
     _undecided: Undecided
-    _n_frames: int
     _fed: bool
     _framed: bool
     _ending: bool
@@ -123,6 +122,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
         self._assembler = Assembler(policy, limits, self._tools)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._told = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
+        self._translate = self._translate_first
         self._translator = None
         if dialect != "auto":
             self._assembler.dialect = dialect
@@ -132,7 +132,6 @@ class ToolCallParser(Single, Generic[ArgsT]):
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not tell the framing
         self._undecided = Undecided(limits)
-        self._n_frames = 0
         self._fed = self._framed = self._ending = self._closed = False
 
     def __enter__(self) -> Self:
@@ -202,8 +201,6 @@ class ToolCallParser(Single, Generic[ArgsT]):
         """
         if self._closed:
             raise StreamClosed("the stream is closed; use a new parser for another stream")
-        if not data and isinstance(data, bytes):
-            return []
         framing = self._framing
         if framing is None:
             framing = self._choose_framing(data)
@@ -212,17 +209,14 @@ class ToolCallParser(Single, Generic[ArgsT]):
             data, self._head = self._head, b""
         elif type(data) is not bytes:
             data = checked(data)
-        self._fed = True
         frames = framing.feed(data)
         if framing.faults or framing.replaced:
+            self._fed = True
             self._take_singly(framing, frames)
         elif frames:  # of a healthy stream: all at once
-            self._framed = True
-            self._n_frames += len(frames)
-            if self._translator is None:
-                frames = self._take_until_known(frames)
-            if self._translator is not None:
-                self._assembler.advance(self._translator.translate_all(frames))
+            self._assembler.advance(self._translate(frames))
+        elif data:
+            self._fed = True
         return self._told()
 
     def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
@@ -237,12 +231,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
         """
         if self._closed:
             raise StreamClosed("the stream is closed; use a new parser for another stream")
-        frames = list(frames_of(payload, event))
-        self._fed = self._framed = True
-        if self._translator is None:
-            frames = self._take_until_known(frames)
-        if self._translator is not None:
-            self._assembler.advance(self._translator.translate_all(frames))
+        self._assembler.advance(self._translate(list(frames_of(payload, event))))
         return self._told()
 
     def close(self) -> list[Event[ArgsT]]:
@@ -353,16 +342,25 @@ class ToolCallParser(Single, Generic[ArgsT]):
         """Translate frames one by one; faults stand between them where they happened, whatever the chunks were."""
         done = 0
         for position, fault in framing.take_faults():
-            for frame in frames[done : position - self._n_frames]:
+            for frame in frames[done:position]:
                 self._frame(frame)
-            done = max(done, position - self._n_frames)
+            done = position
             self._framed = True
             self._assembler.advance([fault])
         for frame in frames[done:]:
             self._frame(frame)
-        self._n_frames += len(frames)
 
     # Frames.
+
+    def _translate_first(self, frames: list[Frame]) -> list[Delta]:
+        """Translate frames once the dialect is known; until then they are kept."""
+        self._framed = True
+        if self._translator is None:
+            frames = self._take_until_known(frames)
+        if self._translator is None:
+            return []
+        self._translate = self._translator.translate_all
+        return self._translate(frames)
 
     def _take_until_known(self, frames: list[Frame]) -> list[Frame]:
         """Keep frames until one tells the dialect, which translates them; return those that follow."""

@@ -81,8 +81,9 @@ def seen(index: int | None = 0) -> CallSeen:
 
 
 def whole(text: str, rank: int, index: int | None = 0, *, id_wins: bool = True) -> CallWhole:
-    """Return what the item of `call` says with text."""
-    return CallWhole(0, index, "fc_1", "call_1", "f", text, rank, id_wins=id_wins, extra=ID)
+    """Return what the item of `call` says with text; a finished one is over."""
+    closes = rank == ITEM_DONE
+    return CallWhole(0, index, "fc_1", "call_1", "f", text, rank, id_wins=id_wins, extra=ID, closes=closes)
 
 
 def test_a_call_is_a_slot() -> None:
@@ -106,7 +107,6 @@ def test_a_call_is_a_slot() -> None:
         Slot(0, 0, "fc_1", "1}"),
         CallWhole(0, 0, "fc_1", None, None, '{"a":1}', DONE),
         whole('{"a":1}', ITEM_DONE),
-        CallClosed(0, 0, "fc_1"),
         whole('{"a":1}', HYDRATION),
         UsageSeen({"n": 1}),
         Finish(0, "stop", "completed"),
@@ -156,11 +156,12 @@ def test_free_text_and_mcp_calls_have_the_same_life() -> None:
         Slot(0, 1, "m", "{}"),
         CallWhole(0, 1, "m", None, None, "{}", DONE, "server"),
         CallWhole(
-            0, 0, "c", "call_c", "sql", "SELECT 1", ITEM_DONE, "custom", None, True, (), {"item_id": "c"}
+            *(0, 0, "c", "call_c", "sql", "SELECT 1", ITEM_DONE, "custom", None, True, (), {"item_id": "c"}),
+            closes=True,
         ),
-        CallClosed(0, 0, "c"),
-        CallWhole(0, 1, "m", "m", "ask", "{}", ITEM_DONE, "server", extra={"server_label": "wiki"}),
-        CallClosed(0, 1, "m"),
+        CallWhole(
+            0, 1, "m", "m", "ask", "{}", ITEM_DONE, "server", extra={"server_label": "wiki"}, closes=True
+        ),
     ] == deltas
 
 
@@ -203,8 +204,9 @@ def test_an_approval_request_is_flagged() -> None:
     item = {"type": "mcp_approval_request", "id": "mcpr_1", "name": "ask", "arguments": "{}"}
 
     assert [
-        CallWhole(0, 0, "mcpr_1", "mcpr_1", "ask", "{}", ITEM_DONE, "server", flags=("needs_approval",)),
-        CallClosed(0, 0, "mcpr_1"),
+        CallWhole(
+            0, 0, "mcpr_1", "mcpr_1", "ask", "{}", ITEM_DONE, "server", flags=("needs_approval",), closes=True
+        )
     ] == translate(done(item))
 
 
@@ -226,8 +228,7 @@ def test_either_id_may_be_missing(call_id: str | None, id_: str, extra: dict[str
     item = call(call_id=call_id, arguments="{}")
 
     assert [
-        CallWhole(0, 0, "fc_1", id_, "f", "{}", ITEM_DONE, id_wins=call_id == "c", extra=extra),
-        CallClosed(0, 0, "fc_1"),
+        CallWhole(0, 0, "fc_1", id_, "f", "{}", ITEM_DONE, id_wins=call_id == "c", extra=extra, closes=True)
     ] == translate(done(item))
 
 

@@ -187,7 +187,11 @@ def typeless(data: bytes, nth: int) -> bytes:
     return b"".join(blocks)
 
 
-NAMED = [name for name in MENDED if RECORDED[name]["dialect"] in ("anthropic", "responses") and b"event: " in stream(name)]
+NAMED = [
+    name
+    for name in MENDED
+    if RECORDED[name]["dialect"] in ("anthropic", "responses") and b"event: " in stream(name)
+]
 
 
 @pytest.mark.parametrize("nth", range(3))

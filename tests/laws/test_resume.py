@@ -27,6 +27,7 @@ from tests.support.snapshots import (
 )
 from tests.support.turns import Plan, chunk, partitions, plans, split
 from wholecall import BadSnapshot, Limits, Policy, StreamClosed, ToolCallParser, Tools
+from wholecall.framing import FRAMINGS, name_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,11 +97,14 @@ def test_small_recordings_go_on_after_every_byte(path: Path) -> None:
 def _byte_by_byte(data: bytes) -> tuple[list[list[Any]], set[int], ToolCallParser[Any]]:
     """Return what each byte tells, which bytes end a frame or a search for the framing, and the parser."""
     parser, events, loud = ToolCallParser(), list[list[Any]](), set[int]()
+    framing: Any = None  # beside the parser's own
     for place in range(len(data)):
-        before = parser._n_frames if parser._framing is not None else None
         events.append(parser.feed(data[place : place + 1]))
-        if events[-1] or before is None or before != parser._n_frames:
+        if framing is None or framing.feed(data[place : place + 1]) or events[-1]:
             loud.add(place)
+        if framing is None and parser._framing is not None:
+            framing = FRAMINGS[name_of(parser._framing)](Limits())
+            framing.feed(data[: place + 1])
     return events, loud, parser
 
 

@@ -28,9 +28,13 @@ def read(framing: Framing, chunks: Iterable[bytes]) -> list[Item]:
     """Return the frames and faults of a stream in their order."""
     items: list[Item] = []
     for chunk in chunks:
-        items += framing.feed(chunk)
-    items += framing.close()
-    # Faults stand before the frames that came after them; the last goes in first, to keep positions true.
+        items += _in_order(framing, framing.feed(chunk))
+    return items + _in_order(framing, framing.close())
+
+
+def _in_order(framing: Framing, frames: Iterable[Frame]) -> list[Item]:
+    """Return the frames of a read with the faults between them; the last goes in first, to keep positions true."""
+    items: list[Item] = [*frames]
     for position, fault in reversed(framing.take_faults()):
         items.insert(position, fault)
     return items

@@ -26,17 +26,7 @@ from typing import Any
 
 import msgspec
 
-from wholecall.deltas import (
-    ITEM_DONE,
-    CallClosed,
-    CallSeen,
-    Delta,
-    Index,
-    Noted,
-    Slot,
-    TextFragment,
-    TurnOpened,
-)
+from wholecall.deltas import CallSeen, Delta, Index, Noted, Slot, TextFragment, TurnOpened
 from wholecall.dialects.decode import decode, dumped, is_noise, provider_error
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.realtime_progress import (
@@ -49,7 +39,7 @@ from wholecall.dialects.realtime_progress import (
     is_quiet,
 )
 from wholecall.dialects.responses_events import DONE_EVENTS, FRAGMENTS, added, whole_text
-from wholecall.dialects.responses_items import Item, call_delta, is_call, summed
+from wholecall.dialects.responses_items import Item, finished_call, is_call
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
@@ -191,6 +181,4 @@ def _item_done(now: Progress, event: Event) -> list[Delta]:
     if not is_call(item):
         return []  # an item of an unknown type was counted when it was added
     number = now.number_of(item, index_label(event.output_index))
-    whole = call_delta(item, number, ITEM_DONE)
-    now.done[whole.id or ""] = summed(item)
-    return [whole, CallClosed(0, number, whole.alias, truncated=item.status == "incomplete")]
+    return finished_call(item, number, now.done)

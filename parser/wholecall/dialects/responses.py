@@ -27,8 +27,6 @@ from typing import Any, Union
 import msgspec
 
 from wholecall.deltas import (
-    ITEM_DONE,
-    CallClosed,
     Delta,
     Noted,
     ReasoningFragment,
@@ -57,10 +55,9 @@ from wholecall.dialects.responses_events import (
 from wholecall.dialects.responses_items import (
     Item,
     Response,
-    call_delta,
+    finished_call,
     is_call,
     reasoning_deltas,
-    summed,
 )
 from wholecall.dialects.responses_progress import Progress
 from wholecall.dialects.restated import ended_together
@@ -151,16 +148,14 @@ class ResponsesTranslator(ViewTranslator):
                 deltas += ended_together(self.translate(frame))
                 expected, read = self._now.expected, _common if self._stream_id is None else _odd
                 continue
-            text = event.delta
-            if not text:
-                if text is None:  # no piece
-                    index = _NO_INDEX
-                    deltas += self._events[event.type](event)
-            elif event.output_index == index and event.item_id == alias:
-                texts.append(text)
+            if event.run == index and event.item_id == alias:
+                texts.append(event.delta)
+            elif event.delta is None:  # no piece
+                index = _NO_INDEX
+                deltas += self._events[event.type](event)
             else:
-                index, alias = event.output_index, event.item_id
-                of, texts = self._begun(event), [text]
+                index, alias = event.run, event.item_id
+                of, texts = self._begun(event), [event.delta]
                 deltas.append(Run(of, texts))
         self._now.expected = expected
         self._run = index, alias, of
@@ -173,7 +168,7 @@ class ResponsesTranslator(ViewTranslator):
         if type(piece) is TextPiece:
             self._now.spoken = True
             return TextFragment(0, "")
-        return Slot(0, index_label(piece.output_index), id_label(piece.item_id), "")
+        return Slot(0, index_label(piece.run), id_label(piece.item_id), "")
 
     def _done(self) -> list[Delta]:
         return [] if self._now.ended else self._now.end()
@@ -239,9 +234,7 @@ class ResponsesTranslator(ViewTranslator):
     def _item_done(self, event: Event) -> list[Delta]:
         item, index = event.item or Item(), index_label(event.output_index)
         if is_call(item):
-            whole = call_delta(item, index, ITEM_DONE)
-            self._now.done[whole.id or ""] = summed(item)
-            return [whole, CallClosed(0, index, whole.alias, truncated=item.status == "incomplete")]
+            return finished_call(item, index, self._now.done)
         if item.type == "reasoning":
             told = index in self._now.thought
             self._now.thought.add(index)

@@ -6,7 +6,7 @@ reads those, and nothing else, into narrow views; what it refuses is read by the
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Union, final
+from typing import Annotated, Any, ClassVar, Final, Union, final
 
 import msgspec
 
@@ -82,7 +82,11 @@ _Label = Union[str, None]
 _Number = Union[int, None]
 
 
-# The narrow views; their fields stand in the order of the wire, which reads fastest.
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+# The narrow views; their fields stand in the order of the wire, which reads fastest. What pieces in a row have in
+# common is their `run` and their `item_id`.
 
 
 class _Common(msgspec.Struct, gc=False, kw_only=True):
@@ -94,8 +98,8 @@ class TextPiece(_Common, gc=False, kw_only=True, tag="response.output_text.delta
     """A piece of text, whatever item it stands in."""
 
     item_id: ClassVar[None] = None
-    output_index: ClassVar[str] = "text"  # no call has it
-    delta: str
+    run: ClassVar[str] = "text"
+    delta: _Text
     stream_id: None = None
 
 
@@ -103,8 +107,8 @@ class CallPiece(_Common, gc=False, kw_only=True):
     """A piece of a call."""
 
     item_id: _Label = None
-    output_index: _Number = None
-    delta: str
+    run: _Number = msgspec.field(name="output_index", default=None)
+    delta: _Text
     stream_id: None = None
 
 
@@ -124,6 +128,7 @@ class ArgumentsDone(_Common, gc=False, kw_only=True, tag="response.function_call
     """The whole text of a function's arguments."""
 
     type: ClassVar[str] = "response.function_call_arguments.done"
+    run: ClassVar[str] = "no piece"
     delta: ClassVar[None] = None
     item_id: _Label = None
     output_index: _Number = None
@@ -133,6 +138,7 @@ class ArgumentsDone(_Common, gc=False, kw_only=True, tag="response.function_call
 
 
 class _CallItem(_Common, gc=False, kw_only=True):
+    run: ClassVar[str] = "no piece"
     delta: ClassVar[None] = None
     output_index: _Number = None
     item: FunctionCall

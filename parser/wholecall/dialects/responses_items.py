@@ -20,6 +20,7 @@ from msgspec.structs import astuple
 
 from wholecall.deltas import (
     HYDRATION,
+    ITEM_DONE,
     CallClosed,
     CallSeen,
     CallWhole,
@@ -39,6 +40,7 @@ __all__ = [
     "Item",
     "Response",
     "call_delta",
+    "finished_call",
     "is_call",
     "message_text",
     "public_id",
@@ -195,12 +197,12 @@ def public_id(item: Item | FunctionCall) -> str | None:
 
 
 def call_delta(
-    item: Item | FunctionCall, index: Index | None, rank: int, *, skeleton: bool = False
+    item: Item | FunctionCall, index: Index | None, rank: int, *, skeleton: bool = False, closes: bool = False
 ) -> CallSeen | CallWhole:
     """Return what an item says of its call: its whole text if it has one, else only its labels.
 
     A skeleton (the item as it was added) is no restatement: its empty values stand for text to come, and
-    so do the members of a tool that OpenAI defines, unless the item is completed already.
+    so do the members of a tool that OpenAI defines, unless the item is completed already. `closes` goes to the text.
     """
     call = _CALLS[item.type]
     kind: Kind = call.kind
@@ -215,11 +217,38 @@ def call_delta(
     if skeleton and (is_blank(text) or (call.text is None and item.status != "completed")):
         text = ""
     id_, name = call_id or alias, call.name or name_label(item.name)
-    namespace = name_label(item.namespace)
+    namespace = None if item.namespace is None else name_label(item.namespace)
     if not text:
         return CallSeen(0, index, alias, id_, name, kind, namespace, call.flags, extra or None)
     wins = call_id is not None and not skeleton
-    return CallWhole(0, index, alias, id_, name, text, rank, kind, namespace, wins, call.flags, extra or None)
+    return CallWhole(
+        0,
+        index,
+        alias,
+        id_,
+        name,
+        text,
+        rank,
+        kind,
+        namespace,
+        wins,
+        call.flags,
+        extra or None,
+        closes=closes,
+    )
+
+
+def finished_call(item: Item | FunctionCall, index: Index | None, done: dict[str, int]) -> list[Delta]:
+    """Return what the finished item of a call says: all of the call, and that it is over.
+
+    `done` learns what stands for the item, by the call's public id.
+    """
+    cut = item.status == "incomplete"
+    delta = call_delta(item, index, ITEM_DONE, closes=not cut)
+    done[delta.id or ""] = summed(item)
+    if not cut and type(delta) is CallWhole:
+        return [delta]
+    return [delta, CallClosed(0, index, delta.alias, truncated=cut)]
 
 
 def restated_call(item: Item, position: int | None) -> list[Delta]:

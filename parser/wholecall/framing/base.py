@@ -4,8 +4,8 @@ Theory of operation
 -------------------
 `ByteFraming.feed` is the only way in. It takes any bytes-like object, strips one byte order mark, counts
 the stream against `max_stream_bytes` and hands the rest to `_read`. Trouble never raises: it is a
-`WireFault`, recorded together with its *position*, the number of frames that were returned before it, so
-that a parser can put frames and faults in one order which does not depend on how the stream was cut.
+`WireFault`, recorded together with its *position*, the number of frames of its read before it, so that a
+parser can put frames and faults in one order which does not depend on how the stream was cut.
 A fatal fault makes the framing dead: whatever is fed later yields nothing.
 
 `LineFraming` adds lines that end in LF. Whole lines go to `_read_line` at once. The unfinished last line is
@@ -62,7 +62,6 @@ class ByteFraming(ABC):
 
     faults: list[WireFault]
     replaced: bool
-    _n_frames: int
     _dead: bool
     _head: bytes | None
     _guarded: bool
@@ -71,8 +70,7 @@ class ByteFraming(ABC):
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self.faults = []
         self.replaced = False
-        self._positions: list[int] = []  # of faults: how many frames were returned before each
-        self._n_frames = 0
+        self._positions: list[int] = []  # of faults: how many frames of its read stand before each
         self._dead = False
         self._head = b""  # what may be the beginning of a BOM; None once that is settled
         self._guarded = True  # the BOM is not settled yet, the stream has a limit, or it is over
@@ -90,8 +88,6 @@ class ByteFraming(ABC):
             self._read_guarded(data, frames)
         elif data:
             self._read(data, frames)
-        if frames:
-            self._n_frames += len(frames)
         return frames
 
     def close(self) -> list[Frame]:
@@ -102,14 +98,10 @@ class ByteFraming(ABC):
         if not self._dead:
             self._end(frames)
         self._dead = self._guarded = True
-        self._n_frames += len(frames)
         return frames
 
     def take_faults(self) -> list[tuple[int, WireFault]]:
-        """Return the faults and forget them, each with the number of frames that came before it.
-
-        The number counts all frames of the stream so far, not those of one `feed`.
-        """
+        """Return the faults and forget them, each with the number of frames before it that its read returned."""
         taken = list(zip(self._positions, self.faults, strict=True))
         self.faults = []
         self._positions = []
@@ -140,7 +132,7 @@ class ByteFraming(ABC):
 
     def _note(self, fault: WireFault, frames: list[Frame]) -> None:
         self.faults.append(fault)
-        self._positions.append(self._n_frames + len(frames))
+        self._positions.append(len(frames))
 
     def _fail(self, kind: FaultKind, detail: str, raw: bytes, frames: list[Frame]) -> None:
         self._note(WireFault(kind, detail, fatal=True, raw=self._raw_text(raw)), frames)
@@ -195,7 +187,6 @@ class LineFraming(ByteFraming):
         frames: list[Frame] = []
         if len(self._partial) > room:
             self._keep(b"", frames)
-            self._n_frames += len(frames)
         return frames
 
     def _read_lines(self, data: bytes, frames: list[Frame]) -> None:

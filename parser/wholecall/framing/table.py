@@ -38,7 +38,7 @@ class Framing(Protocol):
         ...
 
     def take_faults(self) -> list[tuple[int, WireFault]]:
-        """Return the faults and forget them, each with the number of frames of the stream before it."""
+        """Return the faults and forget them, each with the number of frames before it that its read returned."""
         ...
 
 

@@ -90,7 +90,9 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._expected = number + 1
 
     def _is_known(self, piece: Piece) -> bool:
-        return (piece.event or "").startswith("response.") and (piece.payload or {}).get("object") != "response"
+        return (piece.event or "").startswith("response.") and (piece.payload or {}).get(
+            "object"
+        ) != "response"
 
     def _role(self, piece: Piece) -> Role:
         payload = piece.payload or {}
