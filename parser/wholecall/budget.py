@@ -26,21 +26,18 @@ _UNBOUNDED = 1 << 62
 class Budget:
     """What the calls of one turn may still hold."""
 
-    __slots__ = ("_holders", "_per_call", "_raw", "_reserved", "_total", "_used")
-    DERIVED: ClassVar = frozenset({"_per_call", "_raw", "_total"})
+    __slots__ = ("_free", "_holders", "_per_call", "_raw")
+    DERIVED: ClassVar = frozenset({"_per_call", "_raw"})
 
-    _used: int
+    _free: int
     _holders: dict[Call, int]
-    _reserved: int
 
     def __init__(self, limits: Limits) -> None:
         self._per_call = _UNBOUNDED if limits.max_arguments_bytes is None else limits.max_arguments_bytes
         total = limits.max_total_arguments_bytes
-        self._total = _UNBOUNDED if total is None else total
+        self._free = _UNBOUNDED if total is None else total  # bytes that no call has or may take
         self._raw = _UNBOUNDED if limits.max_raw_bytes is None else limits.max_raw_bytes
-        self._used = 0  # bytes counted, of all calls
         self._holders = {}  # calls with an open grant, and the bytes it may take
-        self._reserved = 0  # the sum of those
 
     def admit(self, call: Call, text: str) -> bool:
         """Return whether the call may take the text; if not, it is refused and cut to `max_raw_bytes`."""
@@ -72,30 +69,27 @@ class Budget:
         if size > self._per_call or self._free_after(beyond - call.charged_whole) < 0:
             self._overflow(call, "" if call.size else text)
             return False
-        self._used += beyond - call.charged_whole
+        self._free -= beyond - call.charged_whole
         call.charged_whole = beyond
         return True
 
     def _free_after(self, need: int) -> int:
         """Return the bytes of the turn that are free after `need`, negative if there are too few."""
-        free = self._total - self._used - self._reserved - need
-        if free < 0 and self._holders:
+        if self._free < need and self._holders:
             for holder in list(self._holders):
                 self._count(holder)
-            free = self._total - self._used - need
-        return free
+        return self._free - need
 
     def _grant(self, call: Call, characters: int) -> None:
         call.granted = call.room = characters
-        self._holders[call] = characters * _WIDEST
-        self._reserved += characters * _WIDEST
+        self._holders[call] = reserved = characters * _WIDEST
+        self._free -= reserved
 
     def _count(self, call: Call) -> None:
         call.count()
-        self._used += call.bytes - call.charged
+        self._free += self._holders.pop(call, 0) + call.charged - call.bytes
         call.charged = call.bytes
         call.granted = call.room = 0
-        self._reserved -= self._holders.pop(call, 0)
 
     def _overflow(self, call: Call, text: str) -> None:
         call.refuse("arguments_too_large", "the argument text exceeds a limit")

@@ -40,7 +40,7 @@ class Call:
 
     Attributes:
         number: its index in events, dense per choice in order of first appearance; -1 for a phantom.
-        parts: the fragments in force, those that were counted joined to blocks.
+        parts: the fragments in force, those that were counted or read joined to blocks.
         phase: `pending`, `streaming`, `settled` or `ended`; only `phases` changes it.
         name: the name as the wire has it so far; `public_name` the one that events carry, once it is final.
         id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
@@ -142,9 +142,12 @@ class Call:
         """The fragments in force, joined."""
         parts = self.parts
         if len(parts) > 1:
-            self.count()
+            counted = self._counted
+            if counted:  # else it is counted when that is needed, as one
+                self.count()
             if len(parts) > 1:
                 self._join(0)
+                self._counted = min(counted, 1)
         return parts[0] if parts else ""
 
     @property
@@ -157,6 +160,7 @@ class Call:
         parts, counted = self.parts, self._counted
         if len(parts) > counted:
             block = self._join(counted)
+            self._counted = counted + 1
             self.length += len(block)
             self.bytes += utf8_size(block)
         self.granted = self.room
@@ -169,7 +173,6 @@ class Call:
             self._scanned = first + 1
         block = "".join(parts[first:])
         parts[first:] = [block]
-        self._counted = first + 1
         return block
 
     def remade(self) -> None:
