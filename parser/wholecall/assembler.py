@@ -158,7 +158,7 @@ class Assembler:
                 if not self._say(delta.of, delta.texts):
                     self._take_singly(delta)
             elif type(delta) is Slot or type(delta) is Fragment:
-                if _holds_half(delta.text) or not self._say(delta, (delta.text,)):
+                if not (text := delta.text) or _holds_half(text) or not self._say(delta, (text,)):
                     self._route(delta)
             else:
                 self._route(delta)
@@ -173,32 +173,32 @@ class Assembler:
     def _say(self, of: Piecewise, texts: Sequence[str]) -> bool:
         """Take pieces of what `of` says at once; False, and nothing taken, where one could mean anything else."""
         choice = self._choices.get(of.choice)
-        if choice is None or choice.ended:
+        if choice is None:
             return False
         if type(of) is Slot:
             call = choice.hot_slots.get(of.index)
         elif type(of) is Fragment:
             call = choice.hot.get(of.index)
-        elif type(of) is TextFragment:
-            self._tell(choice, texts)
-            return True
         else:
-            return False
+            return type(of) is TextFragment and self._tell(choice, texts)
         if call is None:
             return False
         text = "".join(texts)
         room = call.room - len(text)
-        if room < 0 or not text or ("{" in text and not PLACEHOLDER_SIZE < call.size > len(text)):
+        if room < 0 or ("{" in text and not PLACEHOLDER_SIZE < call.size > len(text)):
             return False
         call.parts.append(text)
         call.room = room
-        self._out.events += map(call.tell, texts)
+        self._out.events.extend(map(call.tell, texts))
         return True
 
-    def _tell(self, choice: Choice, texts: Sequence[str]) -> None:
-        """Tell pieces of visible text of a choice that goes on."""
+    def _tell(self, choice: Choice, texts: Sequence[str]) -> bool:
+        """Tell pieces of visible text of a choice that goes on; False if it was ended."""
+        if choice.ended:
+            return False
         choice.text.append("".join(texts))
-        self._out.events += map(TextDelta, repeat(choice.turn), repeat(choice.number), texts)
+        self._out.events.extend(map(TextDelta, repeat(choice.turn), repeat(choice.number), texts))
+        return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""

@@ -67,6 +67,7 @@ _QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
 _Piece = Union[InputPiece, TextPiece, ThinkingPiece]
 _Run = tuple[Union[type[_Piece], None], int, Union[Slot, TextFragment, ReasoningFragment]]
 
+_MOST_SLOTS = 64  # that take turns
 _NO_RUN: _Run = (None, 0, TextFragment(0, ""))
 _NO_EVENT = Event()
 _NO_DELTA = DeltaView()
@@ -88,7 +89,7 @@ class AnthropicTranslator(ViewTranslator):
 
     decoder = DECODER
 
-    DERIVED = frozenset({"_deltas", "_run"})
+    DERIVED = frozenset({"_deltas", "_run", "_slots"})
     _key: str | None
     _ended: bool
     _blocks: Blocks
@@ -98,6 +99,7 @@ class AnthropicTranslator(ViewTranslator):
         self._ended = False
         self._blocks = Blocks()
         self._run = _NO_RUN  # of pieces, which the next frame may go on with
+        self._slots: dict[int, Slot] = {}  # of the pieces of calls since the last frame that was none
         self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
             "content_block_delta": self._delta,
             "content_block_start": self._block_start,
@@ -125,24 +127,28 @@ class AnthropicTranslator(ViewTranslator):
                 event = _common(frame.data)
             except UNREADABLE:  # a rare event, or an odd one
                 kind = None
+                self._slots.clear()
                 deltas += self.translate(frame)
                 continue
             delta = event.delta
             if delta is None:
                 kind = None
+                self._slots.clear()
                 deltas += self._block(event)
                 continue
             text = delta.text
             if not text:  # the first piece of a call is usually empty
                 continue
             if type(delta) is not kind or event.index != index:
-                kind, index, of, texts = *self._begun(event.index, delta), None
+                kind, index, of = self._begun(event.index, delta)
+                texts = None
                 if kind is None:
                     continue
             if texts is None:
-                texts = []
+                texts = [text]
                 deltas.append(Run(of, texts))
-            texts.append(text)
+            else:
+                texts.append(text)
         self._run = kind, index, of
         return deltas
 
@@ -150,8 +156,13 @@ class AnthropicTranslator(ViewTranslator):
         """Return what begins with a piece: nothing in a block of an unknown type."""
         kind = type(delta)
         if kind is InputPiece:
-            slot = self._blocks.slot(index_label(index))
-            return _NO_RUN if slot is None else (kind, index, slot)
+            slot = self._slots.get(index) or self._blocks.slot(index_label(index))
+            if slot is None:
+                return _NO_RUN
+            if len(self._slots) >= _MOST_SLOTS:
+                self._slots.clear()
+            self._slots[index] = slot
+            return kind, index, slot
         if kind is TextPiece:
             return kind, index, TextFragment(0, "")
         return kind, index, ReasoningFragment(0, "", index_label(index))

@@ -81,6 +81,7 @@ _common = COMMON.decode
 _ODD: Any = TextPiece(delta="", sequence_number=-2)  # which no event is expected to have
 _Run = tuple[Union[int, str, None], Union[str, None], Union[Slot, TextFragment]]
 
+_MOST_SLOTS = 64  # that take turns
 _NO_RUN: _Run = (_NO_INDEX, None, TextFragment(0, ""))
 
 
@@ -98,7 +99,7 @@ class ResponsesTranslator(ViewTranslator):
 
     decoder = DECODER
 
-    DERIVED = frozenset({"_run"})
+    DERIVED = frozenset({"_run", "_slots"})
     _guest: bool
     _stream_id: Any
     _now: Progress
@@ -110,6 +111,9 @@ class ResponsesTranslator(ViewTranslator):
         self._now = Progress(guest=self._guest)
         self._progresses = {}
         self._run = _NO_RUN  # of pieces, which the next frame may go on with
+        self._slots: dict[
+            tuple[Union[int, str, None], Union[str, None]], Slot
+        ] = {}  # of pieces that came before
         self._events: dict[str | None, Callable[[Any], list[Delta]]] = {
             **dict.fromkeys(FRAGMENTS, self._fragment),
             "response.output_text.delta": self._text,
@@ -154,8 +158,9 @@ class ResponsesTranslator(ViewTranslator):
                 index = _NO_INDEX
                 deltas += self._events[event.type](event)
             else:
-                index, alias = event.run, event.item_id
-                of, texts = self._begun(event), [event.delta]
+                index, alias = labels = event.run, event.item_id
+                of = self._slots.get(labels) or self._begun(event)
+                texts = [event.delta]
                 deltas.append(Run(of, texts))
         self._now.expected = expected
         self._run = index, alias, of
@@ -168,7 +173,11 @@ class ResponsesTranslator(ViewTranslator):
         if type(piece) is TextPiece:
             self._now.spoken = True
             return TextFragment(0, "")
-        return Slot(0, index_label(piece.run), id_label(piece.item_id), "")
+        if len(self._slots) >= _MOST_SLOTS:
+            self._slots.clear()
+        slot = Slot(0, index_label(piece.run), id_label(piece.item_id), "")
+        self._slots[piece.run, piece.item_id] = slot
+        return slot
 
     def _done(self) -> list[Delta]:
         return [] if self._now.ended else self._now.end()

@@ -78,7 +78,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
             start = self._encoder.start()
         return start + super().take(pieces, events)
 
-    def _is_known(self, piece: Piece) -> bool:
+    def _is_named(self, piece: Piece) -> bool:
         return piece.event in self._edits
 
     def _role(self, piece: Piece) -> Role:

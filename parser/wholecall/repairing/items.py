@@ -76,11 +76,7 @@ class ItemMender(Mender[ItemEncoderT]):
     # What a dialect says.
 
     @abstractmethod
-    def _is_known(self, name: str) -> bool:
-        """Whether the dialect has events of this type."""
-
-    @abstractmethod
-    def _is_known(self, piece: Piece) -> bool:
+    def _is_named(self, piece: Piece) -> bool:
         """Whether the parser takes the name of a frame without a type for its type."""
 
     @abstractmethod
@@ -118,7 +114,7 @@ class ItemMender(Mender[ItemEncoderT]):
         payload = piece.payload
         if payload is None or isinstance(payload.get("type"), str) or payload.get("error") is not None:
             return piece
-        return piece.named() if self._is_known(piece) else piece
+        return piece.named() if self._is_named(piece) else piece
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
         """Whether a block needs no look: it shows text, and nothing waits or was renumbered."""

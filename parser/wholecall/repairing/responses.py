@@ -89,10 +89,9 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if number or self._expected != 1:  # a constant 0 counts nothing
             self._expected = number + 1
 
-    def _is_known(self, piece: Piece) -> bool:
-        return (piece.event or "").startswith("response.") and (piece.payload or {}).get(
-            "object"
-        ) != "response"
+    def _is_named(self, piece: Piece) -> bool:
+        is_body = (piece.payload or {}).get("object") == "response"
+        return not is_body and (piece.event or "").startswith("response.")
 
     def _role(self, piece: Piece) -> Role:
         payload = piece.payload or {}
