@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Assembler"]
 
+_of_choice = FACTS.get
 _HALF = re.compile("[\ud800-\udfff]")
 _LONGEST_DETAIL = 4096  # characters of what a server says of its error
 _MOST_COUNTS = 256  # members of a turn's usage, after which no more are taken up
@@ -209,7 +210,7 @@ class Assembler:
     def _route(self, delta: Any, *, replaced: bool = False) -> None:
         if self.failed:
             return
-        of_choice = FACTS.get(type(delta))
+        of_choice = _of_choice(type(delta))
         if of_choice is None:
             self._turn_facts[type(delta)](delta)
             return

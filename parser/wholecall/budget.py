@@ -47,6 +47,14 @@ class Budget:
             return True
         if call.granted or call.parts:
             self._count(call)
+        most = (len(text) + _GRANT) * _WIDEST
+        if most <= self._free and call.bytes + most <= self._per_call:
+            self._grant(call, len(text) + _GRANT)
+            return True
+        return self._admit_exactly(call, text)
+
+    def _admit_exactly(self, call: Call, text: str) -> bool:
+        """Admit a text that may meet a limit."""
         need, held = utf8_size(text), call.bytes
         if held and call.may_be_replaced_by(text):
             held = 0

@@ -53,6 +53,7 @@ class Choice:
         calls: in order of first appearance.
         overflow: the one call that stands for all beyond `Limits.max_calls`, None so far.
         muddled: an index went by more than one call, so that indices alone tell nothing.
+        holds: whether the policy judges calls when the choice has ended.
         max_labels: how many labels of a kind a call may learn.
         left_over: text came that could be another call's: taken for a repeat, or in a choice that has no such call.
         held: the call that the wire closed, whose verdict waits for what comes next.
@@ -93,8 +94,8 @@ class Choice:
     holed: bool
     abort_detail: str
 
-    __slots__ = (*__annotations__, "out", "policy", "limits", "tools", "max_labels")
-    DERIVED: ClassVar = frozenset({"out", "policy", "limits", "tools", "max_labels"})
+    __slots__ = (*__annotations__, "out", "policy", "limits", "tools", "holds", "max_labels")
+    DERIVED: ClassVar = frozenset({"out", "policy", "limits", "tools", "holds", "max_labels"})
 
     def __init__(
         self,
@@ -113,6 +114,7 @@ class Choice:
         self.policy = policy
         self.limits = limits
         self.tools = tools
+        self.holds = policy.holds
         self.max_labels = maxsize if limits.max_aliases is None else limits.max_aliases
         self.muddled = self.left_over = self.ended = self.replaced = self.holed = False
         self.overflow = self.held = self.reason = self.provider_reason = None
@@ -278,7 +280,7 @@ class Choice:
 
     def conclude(self, call: Call, events: list[Event]) -> None:
         """Emit the events that end a call, or keep them until the turn ends if the policy says so."""
-        if self.policy.holds:
+        if self.holds:
             self.waiting.append((call, events))
         else:
             self._emit(events)

@@ -26,16 +26,17 @@ Located = Union[Slot, CallSeen, CallWhole]
 
 def find(choice: Choice, delta: Located | CallClosed) -> Call | None:
     """Return the call in the delta's slot: by index, else by alias, else by id, else by order."""
-    call = None
-    if delta.index is not None:  # also where it cannot be an index: such a slot is one of its own
-        call = choice.slots.get(delta.index)
+    index = delta.index
+    if index is not None:  # also where it cannot be an index: such a slot is one of its own
+        call = choice.slots.get(index)
         if call is not None:
             return call
-    if delta.alias in choice.by_id:
-        call = _elsewhere(choice, delta, delta.alias)
+    call, alias = None, delta.alias
+    if alias in choice.by_id:
+        call = _elsewhere(choice, delta, alias)
     if call is None and isinstance(delta, (CallSeen, CallWhole)) and delta.id in choice.by_id:
         call = _elsewhere(choice, delta, delta.id)
-    if call is None and delta.index is None and delta.alias is None:
+    if call is None and index is None and alias is None:
         call = _by_order(choice, delta)
     return call
 

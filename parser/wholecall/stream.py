@@ -214,10 +214,12 @@ class ToolCallParser(Single, Generic[ArgsT]):
             self._fed = True
             self._take_singly(framing, frames)
         elif frames:  # of a healthy stream: all at once
-            self._assembler.advance(self._translate(frames))
+            translate = self._translate
+            self._assembler.advance(translate(frames))
         elif data:
             self._fed = True
-        return self._told()
+        told = self._told
+        return told()
 
     def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
         """Take one decoded payload, or one whole, non-streamed response body.

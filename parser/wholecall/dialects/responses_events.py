@@ -217,7 +217,7 @@ def finish_of(response: Response, outcome: str) -> Finish:
 def whole_text(event: Event | ArgumentsDone) -> list[Delta]:
     """Return what the done event of a call's text says."""
     field, kind = DONE_EVENTS[event.type]
-    raw, name = getattr(event, field), name_label(event.name)
+    raw, name = getattr(event, field), None if event.name is None else name_label(event.name)
     text = raw if type(raw) is str else wire_text(raw)
     index, alias = index_label(event.output_index), id_label(event.item_id)
     if text:
