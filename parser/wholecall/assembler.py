@@ -41,7 +41,7 @@ from wholecall.deltas import (
 )
 from wholecall.endings import CUT_REASONS
 from wholecall.events import StreamFault, TextDelta, ToolCallCancelled, TurnStarted
-from wholecall.facts import FACTS, judge_all, take_back
+from wholecall.facts import action_of, judge_all, take_back
 from wholecall.placeholders import PLACEHOLDER_SIZE
 from wholecall.turn_state import TurnState
 from wholecall.turns import Turn
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Assembler"]
 
-_of_choice = FACTS.get
 _HALF = re.compile("[\ud800-\udfff]")
 _LONGEST_DETAIL = 4096  # characters of what a server says of its error
 _MOST_COUNTS = 256  # members of a turn's usage, after which no more are taken up
@@ -210,8 +209,8 @@ class Assembler:
     def _route(self, delta: Any, *, replaced: bool = False) -> None:
         if self.failed:
             return
-        of_choice = _of_choice(type(delta))
-        if of_choice is None:
+        action = action_of(type(delta))
+        if action is None:
             self._turn_facts[type(delta)](delta)
             return
         choice = self._choices.get(delta.choice) or self._choice(delta.choice)
@@ -220,7 +219,7 @@ class Assembler:
         elif not choice.ended:
             choice.replaced = replaced
             choice.holed = False
-            of_choice(choice, delta)
+            action(choice, delta)
         elif not isinstance(delta, _AFTERTHOUGHTS):
             choice.anomalies.add("data_after_end")
 

@@ -1,6 +1,6 @@
 """What each fact does to its choice: finds the call, and tells it the news.
 
-Theory of operation. One function per kind of delta that belongs to a choice, in the table `FACTS`. Labelled
+Theory of operation. One function per kind of delta that belongs to a choice, in the table `_FACTS`. Labelled
 facts are bound by `binding`, slotted ones by `slots`; what the news does to the call is the business of
 `phases`. Ends of turns and faults concern more than one choice and are the assembler's.
 """
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from wholecall.events import Event
     from wholecall.verdicts import Ended
 
-__all__ = ["FACTS", "judge_all", "take_back"]
+__all__ = ["action_of", "judge_all", "take_back"]
 
 
 # Labelled facts.
@@ -263,7 +263,7 @@ def judge_all(choice: Choice, ended: Ended) -> None:
     choice.release()
 
 
-FACTS: dict[type, Callable[[Choice, Any], None]] = {
+_FACTS: dict[type, Callable[[Choice, Any], None]] = {
     Fragment: _fragment,
     Labelled: _labelled,
     Slot: _slot,
@@ -276,3 +276,4 @@ FACTS: dict[type, Callable[[Choice, Any], None]] = {
     Finish: _finish,
     Noted: _noted,
 }
+action_of = _FACTS.get

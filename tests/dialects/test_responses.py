@@ -87,7 +87,7 @@ def whole(text: str, rank: int, index: int | None = 0, *, id_wins: bool = True) 
 
 
 def test_a_call_is_a_slot() -> None:
-    """Labels, pieces, both restatements and the close are told in the order of the wire."""
+    """Labels, pieces, both restatements and the close are told in the order of the wire, and once."""
     deltas = translate(
         CREATED,
         {"type": "response.in_progress", "response": {"id": "resp_1"}},
@@ -107,7 +107,6 @@ def test_a_call_is_a_slot() -> None:
         Slot(0, 0, "fc_1", "1}"),
         CallWhole(0, 0, "fc_1", None, None, '{"a":1}', DONE),
         whole('{"a":1}', ITEM_DONE),
-        whole('{"a":1}', HYDRATION),
         UsageSeen({"n": 1}),
         Finish(0, "stop", "completed"),
         ENDED,
@@ -125,6 +124,33 @@ def test_items_that_were_done_are_not_told_again() -> None:
 
     assert [ITEM_DONE, HYDRATION] == [whole.rank for whole in wholes]
     assert {"call_1", "call_2"} == wholes[1].told
+
+
+@pytest.mark.parametrize(
+    ("restated", "is_told"),
+    [
+        ({}, False),
+        ({"status": None, "id": "fc_9"}, False),
+        ({"arguments": '{"a":2}'}, True),
+        ({"call_id": "call_9"}, True),
+    ],
+)
+def test_a_finished_function_has_told_all_but_another_text(restated: dict[str, Any], is_told: bool) -> None:
+    """A named call that was done ended there: only another text of it is worth a word (quirk 73)."""
+    item = call(arguments='{"a":1}', status="completed")
+    deltas = translate(CREATED, done(item), ended("completed", {**item, **restated}))
+
+    assert is_told == any(isinstance(delta, CallWhole) and delta.rank == HYDRATION for delta in deltas)
+
+
+@pytest.mark.parametrize("name", [None, "", " "])
+def test_a_finished_function_may_still_get_its_name(name: str | None) -> None:
+    """A call that was done without a name is told again by the finished response, which knows it."""
+    deltas = translate(
+        CREATED, done(call(name=name, arguments="{}")), ended("completed", call(arguments="{}"))
+    )
+
+    assert whole("{}", HYDRATION) in deltas
 
 
 def test_free_text_and_mcp_calls_have_the_same_life() -> None:

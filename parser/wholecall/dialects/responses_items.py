@@ -182,13 +182,21 @@ def is_call(item: Item | FunctionCall) -> bool:
 
 
 def summed(item: Item | FunctionCall) -> int:
-    """Return a number that stands for all of an item: equal items have equal ones, and nothing of them is kept."""
+    """Return a number that stands for all that an item can tell: equal items have equal ones, and none is kept.
+
+    A finished function with a name has told all but its text.
+    """
+    is_named = item.type == "function_call" and name_label(item.name) is not None
+    text = bytes(item.arguments) if is_named else _written(item)
+    return len(text) << 32 | crc32(text)  # the same in every process
+
+
+def _written(item: Item | FunctionCall) -> bytes:
     try:
-        text = _ENCODER.encode(item)
+        return _ENCODER.encode(item)
     except UnicodeEncodeError:  # half a surrogate pair somewhere
         told = [bytes(value) if type(value) is msgspec.Raw else value for value in astuple(item)]
-        text = ascii(told).encode()
-    return len(text) << 32 | crc32(text)  # the same in every process
+        return ascii(told).encode()
 
 
 def public_id(item: Item | FunctionCall) -> str | None:
