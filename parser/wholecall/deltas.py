@@ -44,6 +44,7 @@ __all__ = [
     "TurnOpened",
     "UsageSeen",
     "WireFault",
+    "without_hole",
 ]
 
 Index = Union[int, str]
@@ -304,3 +305,10 @@ Delta = Union[
     Noted,
     WireFault,
 ]
+
+
+def without_hole(delta: Delta) -> Delta:
+    """A frame that the end of the stream cut is no hole: what is open then ends as unterminated anyway."""
+    if isinstance(delta, WireFault) and delta.hole:
+        return msgspec.structs.replace(delta, hole=False)
+    return delta

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
-import msgspec
-
 from wholecall.assembler import Assembler
-from wholecall.deltas import Delta, WireFault
+from wholecall.deltas import Delta, WireFault, without_hole
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, named
 from wholecall.door import BytesLike, checked
 from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect
 from wholecall.events import ArgsT, Event
-from wholecall.framing import FRAMINGS, Frame, Framing, name_of, sniff
+from wholecall.framing import FRAMINGS, LARGE, Frame, Framing, name_of, parted, sniff
 from wholecall.limits import Limits
 from wholecall.live import LiveArguments
 from wholecall.objects import frames_of
@@ -209,6 +207,8 @@ class ToolCallParser(Single, Generic[ArgsT]):
             data, self._head = self._head, b""
         elif type(data) is not bytes:
             data = checked(data)
+        if len(data) > LARGE and len(parts := parted(data)) > 1:
+            return [event for part in parts for event in self.feed(part)]
         frames = framing.feed(data)
         if framing.faults or framing.replaced:
             self._fed = True
@@ -384,16 +384,9 @@ class ToolCallParser(Single, Generic[ArgsT]):
             return
         deltas = ended_together(translator.translate(frame))
         if self._ending:
-            deltas = [_without_hole(delta) for delta in deltas]
+            deltas = [without_hole(delta) for delta in deltas]
         if frame.replaced:
             self._assembler.advance([REPLACED])
             self._assembler.advance_replaced(deltas)
         else:
             self._assembler.advance(deltas)
-
-
-def _without_hole(delta: Delta) -> Delta:
-    """A frame that the end of the stream cut is no hole: what is open then ends as unterminated anyway."""
-    if isinstance(delta, WireFault) and delta.hole:
-        return msgspec.structs.replace(delta, hole=False)
-    return delta
