@@ -54,7 +54,7 @@ from wholecall.dialects.anthropic_views import (
 from wholecall.dialects.decode import UNREADABLE, decode, is_noise, provider_error
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.restated import ended_together
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.translator import MOST_SLOTS, ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["AnthropicTranslator", "detect"]
@@ -67,7 +67,6 @@ _QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
 _Piece = Union[InputPiece, TextPiece, ThinkingPiece]
 _Run = tuple[Union[type[_Piece], None], int, Union[Slot, TextFragment, ReasoningFragment]]
 
-_MOST_SLOTS = 64  # that take turns
 _NO_RUN: _Run = (None, 0, TextFragment(0, ""))
 _NO_EVENT = Event()
 _NO_DELTA = DeltaView()
@@ -159,7 +158,7 @@ class AnthropicTranslator(ViewTranslator):
             slot = self._slots.get(index) or self._blocks.slot(index_label(index))
             if slot is None:
                 return _NO_RUN
-            if len(self._slots) >= _MOST_SLOTS:
+            if len(self._slots) >= MOST_SLOTS:
                 self._slots.clear()
             self._slots[index] = slot
             return kind, index, slot

@@ -61,7 +61,7 @@ from wholecall.dialects.responses_items import (
 )
 from wholecall.dialects.responses_progress import Progress
 from wholecall.dialects.restated import ended_together
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.translator import MOST_SLOTS, ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["ResponsesTranslator", "detect"]
@@ -79,9 +79,9 @@ _NO_RESPONSE = Response()
 _NO_INDEX = "none"  # neither a call has it nor a text
 _common = COMMON.decode
 _ODD: Any = TextPiece(delta="", sequence_number=-2)  # which no event is expected to have
+_Labels = tuple[Union[int, str, None], Union[str, None]]
 _Run = tuple[Union[int, str, None], Union[str, None], Union[Slot, TextFragment]]
 
-_MOST_SLOTS = 64  # that take turns
 _NO_RUN: _Run = (_NO_INDEX, None, TextFragment(0, ""))
 
 
@@ -111,9 +111,7 @@ class ResponsesTranslator(ViewTranslator):
         self._now = Progress(guest=self._guest)
         self._progresses = {}
         self._run = _NO_RUN  # of pieces, which the next frame may go on with
-        self._slots: dict[
-            tuple[Union[int, str, None], Union[str, None]], Slot
-        ] = {}  # of pieces that came before
+        self._slots: dict[_Labels, Slot] = {}  # of pieces that came before
         self._events: dict[str | None, Callable[[Any], list[Delta]]] = {
             **dict.fromkeys(FRAGMENTS, self._fragment),
             "response.output_text.delta": self._text,
@@ -173,7 +171,7 @@ class ResponsesTranslator(ViewTranslator):
         if type(piece) is TextPiece:
             self._now.spoken = True
             return TextFragment(0, "")
-        if len(self._slots) >= _MOST_SLOTS:
+        if len(self._slots) >= MOST_SLOTS:
             self._slots.clear()
         slot = Slot(0, index_label(piece.run), id_label(piece.item_id), "")
         self._slots[piece.run, piece.item_id] = slot

@@ -229,21 +229,8 @@ def call_delta(
     if not text:
         return CallSeen(0, index, alias, id_, name, kind, namespace, call.flags, extra or None)
     wins = call_id is not None and not skeleton
-    return CallWhole(
-        0,
-        index,
-        alias,
-        id_,
-        name,
-        text,
-        rank,
-        kind,
-        namespace,
-        wins,
-        call.flags,
-        extra or None,
-        closes=closes,
-    )
+    more = call.flags, extra or None
+    return CallWhole(0, index, alias, id_, name, text, rank, kind, namespace, wins, *more, closes=closes)
 
 
 def finished_call(item: Item | FunctionCall, index: Index | None, done: dict[str, int]) -> list[Delta]:

@@ -12,7 +12,9 @@ from wholecall.dialects.decode import UNREADABLE, is_done, read
 from wholecall.dialects.restated import ended_together
 from wholecall.framing.frame import Frame
 
-__all__ = ["Translator", "ViewTranslator"]
+__all__ = ["MOST_SLOTS", "Translator", "ViewTranslator"]
+
+MOST_SLOTS = 64  # that a translator keeps of calls whose pieces take turns
 
 
 class Translator(ABC):

@@ -34,7 +34,7 @@ _SPEECH = frozenset({TextDelta, ReasoningDelta})
 # A frame that begins so is a piece of text, and begins or ends nothing. Inside a string its quotes would be escaped.
 _DELTA = re.compile(
     rb"event: (content_block_delta|response\.(?:output_text|refusal|reasoning_summary_text|reasoning_text)\.delta)\r?\n"
-    rb'.*"type":\s*"\1"'
+    rb'.*?"type":\s*"\1"'
 )
 
 
