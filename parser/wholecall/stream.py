@@ -215,7 +215,9 @@ class ToolCallParser(Single, Generic[ArgsT]):
             self._take_singly(framing, frames)
         elif frames:  # of a healthy stream: all at once
             translate = self._translate
-            self._assembler.advance(translate(frames))
+            deltas = translate(frames)
+            del frames  # the text of a large event need not stay while its arguments are read
+            self._assembler.advance(deltas)
         elif data:
             self._fed = True
         told = self._told

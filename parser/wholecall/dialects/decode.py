@@ -38,6 +38,7 @@ __all__ = [
     "plain",
     "provider_error",
     "read",
+    "string_text",
     "undecodable",
     "wire_text",
 ]
@@ -145,6 +146,14 @@ def wire_text(raw: msgspec.Raw) -> str:
         return _STRING.decode(data)
     except UNREADABLE:
         return str(_SCANNER.decode(data.decode("utf-8", "surrogatepass")))
+
+
+def string_text(raw: msgspec.Raw) -> str:
+    """Return `wire_text` of what nearly always is a string, and may be a large one: without a copy of it."""
+    try:
+        return _STRING.decode(raw)
+    except UNREADABLE:
+        return wire_text(raw)
 
 
 def first_choice(payload: Mapping[str, Any], listed: str = "choices") -> Mapping[str, Any]:

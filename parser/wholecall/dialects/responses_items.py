@@ -29,7 +29,7 @@ from wholecall.deltas import (
     ReasoningFragment,
     TextFragment,
 )
-from wholecall.dialects.decode import NO_TEXT, is_blank, wire_text
+from wholecall.dialects.decode import NO_TEXT, is_blank, string_text, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.vocabulary import Flag, Kind
 
@@ -217,7 +217,7 @@ def call_delta(
     alias, call_id = id_label(item.id), id_label(item.call_id)
     extra: dict[str, Any] = {"item_id": alias} if alias and call_id else {}
     if type(item) is FunctionCall:
-        text = wire_text(item.arguments)
+        text = string_text(item.arguments)
     else:
         kind = "server" if kind == "builtin" and _is_hosted(item) else kind
         text = wire_text(getattr(item, call.text)) if call.text else _members_text(item)

@@ -198,10 +198,11 @@ class LineFraming(ByteFraming):
             else:
                 lines[0] = self._take_partial(lines[0])
             self._skipping = self._within_line = False
-        for line in lines:
-            self._read_line(line, frames)
-            if self._dead:
-                return
+        lines.reverse()
+        while lines and not self._dead:
+            self._read_line(lines.pop(), frames)  # and lets go of it: it may be a large one
+        if self._dead:
+            return
         if rest:
             self._keep(rest, frames)
 

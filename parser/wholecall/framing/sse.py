@@ -175,19 +175,21 @@ class SSEFraming(LineFraming):
         if not line:
             self._read_blank(frames)
             return
-        name, _, value = line.partition(b":")
+        colon = line.find(b":")
+        name = line if colon < 0 else line[:colon]
         if name not in _FIELDS:
             if self._is_raw(line) and self._fits(line, 0, self._raw, frames):
                 self._read_raw(line, frames)
             return
         self._end_raw(frames)
-        value = value.removeprefix(b" ")
+        start = len(name) + line.startswith(b":", len(name))
+        start += line.startswith(b" ", start)
         if name == b"data":
-            if not self._dropping and self._fits(line, len(line) - len(value), self._data, frames):
-                self._data += value
+            if not self._dropping and self._fits(line, start, self._data, frames):
+                self._data += memoryview(line)[start:]  # it may be a large one
                 self._data += b"\n"
         elif self._fits(line, len(line), bytearray(), frames):
-            self._read_field(name, value)
+            self._read_field(name, line[start:])
 
     def _read_field(self, name: bytes, value: bytes) -> None:
         if name == b"event":
