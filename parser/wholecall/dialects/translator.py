@@ -14,7 +14,7 @@ from wholecall.framing.frame import Frame
 
 __all__ = ["MOST_SLOTS", "Translator", "ViewTranslator"]
 
-MOST_SLOTS = 64  # that a translator keeps of calls whose pieces take turns
+MOST_SLOTS = 128  # that a translator keeps of calls whose pieces take turns
 
 
 class Translator(ABC):
