@@ -116,6 +116,12 @@ class AnthropicTranslator(ViewTranslator):
             "signature_delta": self._thinking,
         }
 
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says; pieces behind it begin anew."""
+        self._run = _NO_RUN
+        self._slots.clear()
+        return super().translate(frame)
+
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
@@ -126,7 +132,6 @@ class AnthropicTranslator(ViewTranslator):
                 event = _common(frame.data)
             except UNREADABLE:  # a rare event, or an odd one
                 kind = None
-                self._slots.clear()
                 deltas += self.translate(frame)
                 continue
             delta = event.delta

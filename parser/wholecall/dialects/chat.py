@@ -109,7 +109,8 @@ class ChatTranslator(Translator):
         self._told = set()  # what came in deltas: a message only repeats it
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
+        """Say what one frame says; pieces behind it begin anew."""
+        self._run = _NO_RUN
         if self._opened and frame.event != "error":
             try:
                 chunk = _narrow(frame.data)

@@ -131,6 +131,11 @@ class ResponsesTranslator(ViewTranslator):
             "response.done": self._finished,
         }
 
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says; pieces behind it begin anew."""
+        self._run = _NO_RUN
+        return super().translate(frame)
+
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
         index, alias, of = self._run
