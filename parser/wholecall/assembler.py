@@ -15,7 +15,6 @@ Not handled here: framing, dialects, detection (see `stream`), and what an argum
 
 from __future__ import annotations
 
-import re
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -39,10 +38,12 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.endings import CUT_REASONS
+from wholecall.endings import ending
 from wholecall.events import StreamFault, TextDelta, ToolCallCancelled, TurnStarted
-from wholecall.facts import action_of, judge_all, take_back
+from wholecall.facts import action_of, judge_all, reason_all, take_back
 from wholecall.placeholders import PLACEHOLDER_SIZE
+from wholecall.settling import settle
+from wholecall.tokens import holds_half
 from wholecall.turn_state import TurnState
 from wholecall.turns import Turn
 
@@ -58,15 +59,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Assembler"]
 
-_HALF = re.compile("[\ud800-\udfff]")
 _LONGEST_DETAIL = 4096  # characters of what a server says of its error
 _MOST_COUNTS = 256  # members of a turn's usage, after which no more are taken up
 _AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # facts that say nothing once a turn is over
-
-
-def _holds_half(text: str) -> bool:
-    """Whether the text holds half of a surrogate pair, which the next one may complete."""
-    return not text.isascii() and _HALF.search(text) is not None
 
 
 class Assembler:
@@ -104,7 +99,7 @@ class Assembler:
         self._spoke = set()  # turns that may hold text
         self._since_hole = set()  # turns in which calls may have opened since the last hole
         self._choices: dict[int, Choice] = {}  # those of the current turn
-        self._over = {}  # of finished turns, by the ids of their calls
+        self._over = {}  # of turns that ended, by the ids of their calls
         self._turn_facts: dict[type, Callable[[Any], None]] = {
             TurnOpened: self._turn_opened,
             TurnEnded: self._turn_ended,
@@ -140,8 +135,7 @@ class Assembler:
 
     def call(self, turn: int, choice: int, number: int) -> Call | None:
         """Return the call of this number, None if there is none."""
-        place = turn - self._n_gone
-        choices = self.turns[place].choices if 0 <= place < len(self.turns) else {}
+        choices = self.turns[place].choices if 0 <= (place := turn - self._n_gone) < len(self.turns) else {}
         calls = choices[choice].calls if choice in choices else []
         return next((call for call in calls if call.number == number), None)
 
@@ -158,7 +152,7 @@ class Assembler:
                 if not self._say(delta.of, delta.texts):
                     self._take_singly(delta)
             elif type(delta) is Slot or type(delta) is Fragment:
-                if not (text := delta.text) or _holds_half(text) or not self._say(delta, (text,)):
+                if not (text := delta.text) or holds_half(text) or not self._say(delta, (text,)):
                     self._route(delta)
             else:
                 self._route(delta)
@@ -177,6 +171,8 @@ class Assembler:
             return False
         if type(of) is Slot:
             call = choice.hot_slots.get(of.index)
+            if call is not None and (of.alias != call.heard or (of.id is not None and of.id != call.id)):
+                call = None
         elif type(of) is Fragment:
             call = choice.hot.get(of.index)
         else:
@@ -250,9 +246,9 @@ class Assembler:
         turn = self._turn or self._open_turn(TurnOpened(None))
         limit = self._limits.max_choices
         if limit is None or len(turn.choices) < max(limit, 1):
-            choice = turn.choices[number] = Choice(
-                turn.number, number, self._out, turn.budget, self._policy, self._limits, self._tools
-            )
+            options = self._policy, self._limits, self._tools
+            choice = turn.choices[number] = Choice(turn.number, number, self._out, turn.budget, *options)
+            choice.lost = turn.lost
             return choice
         next(iter(turn.choices.values())).anomalies.add("unknown_events")
         return None
@@ -302,32 +298,38 @@ class Assembler:
         if known is not None and not delta.restart and not known.finished:
             self._switch(known)
             return
-        if delta.restart and self._turn is not None:
-            self._finish_turn(self._turn, "aborted")
+        now = self._turn
+        if delta.restart and now is not None:
+            if now.key == delta.key and not now.ended:
+                now.begin_again()
+                return
+            self._finish_turn(now, "open")
         self._open_turn(delta)
 
     def _turn_ended(self, delta: TurnEnded) -> None:
         turn = self._keys.get(delta.key) if delta.key is not None else None
-        self._end_turn(turn or self._turn or self._open_turn(TurnOpened(None)), "clean")
+        turn = turn or self._turn or self._open_turn(TurnOpened(None))
+        if not delta.of_transport:
+            reason_all(turn.choices.values())
+        self._end_turn(turn, "clean")
 
     def _end_turn(self, turn: TurnState, ended: Ended) -> None:
         """Every open call of the turn gets its verdict; the last word on the turn waits for `_finish_turn`."""
+        turn.ended = True
+        choices = [choice for _, choice in sorted(turn.choices.items()) if not choice.ended]
+        for choice in choices:
+            settle(choice, ending(choice.reason, ended))
         left_over = turn.left_over or any(choice.holds_strays for choice in turn.choices.values())
-        for number in sorted(turn.choices):
-            choice = turn.choices[number]
-            if not choice.ended:
-                choice.left_over = choice.left_over or left_over
-                self._end_choice(choice, ended)
+        for choice in choices:
+            choice.left_over = left_over
+            self._end_choice(choice, ended)
+            self._over.update(dict.fromkeys(choice.by_id, choice))
 
     def _end_choice(self, choice: Choice, ended: Ended) -> None:
         choice.ended = True
         if ended == "aborted":
             choice.reason = "error" if self.failed else "aborted"
-        elif choice.reason in CUT_REASONS:
-            ended = "length"
-        elif choice.reason is not None:
-            ended = "clean"
-        judge_all(choice, ended)
+        judge_all(choice, ending(choice.reason, ended), "open" if ended == "open" else None)
 
     def _finish_turn(self, turn: TurnState, ended: Ended) -> None:
         """End what is open and say the last word on each choice."""
@@ -340,7 +342,6 @@ class Assembler:
             self._switch(current)
         self._end_turn(turn, ended)
         turn.finish()
-        self._over.update({id: choice for choice in turn.choices.values() for id in choice.by_id})
         self._out.events.extend(turn.finished.values())
 
     def close(self, ended: Ended = "open", detail: str = "") -> None:
@@ -368,8 +369,8 @@ class Assembler:
         turn, number = (self._turn.number if self._turn is not None else 0), 0
         if choice is not None:  # else it is a call of a stream before this one
             turn, number = choice.turn, choice.number
-            take_back(choice, delta.id)
-        self._out.events.append(ToolCallCancelled(turn, number, delta.id))
+        if take_back(choice, delta):
+            self._out.events.append(ToolCallCancelled(turn, number, delta.id))
 
     def _fault(self, delta: WireFault) -> None:
         turn = self._turn
@@ -389,11 +390,9 @@ class Assembler:
                 self._end_turn(turn, "aborted")
 
     def _hole(self) -> None:
-        """Argument text was lost: it may have been any open call's.
-
-        Only what changed since the last hole is looked at: hostile streams hold many turns and many holes.
-        """
+        """Argument text was lost, of any open call; only what changed since the last hole is looked at (of many)."""
         for turn in self._since_hole:
+            turn.lost = True
             for choice in turn.choices.values():
                 if not choice.holed:
                     choice.lose_text()

@@ -1,31 +1,12 @@
-"""Which call a chat fragment belongs to: labels lie, so they are read together.
+"""Which call a chat fragment belongs to: at once where labels are as documented, else a guess until the end.
 
-Theory of operation. Servers send index, id and name in any combination: constant, changing, missing, late.
-Neither is trusted alone. Each fragment is classified by what its id and its index say, and each of the
-resulting rows is one small function below, named in `ROWS`. What decides where labels contradict each other
-is the text: a JSON object has no proper prefix that is itself a complete object, so a fragment that begins
-an object while the open call's text is complete starts a new call, and one that arrives in the middle
-continues it.
+Theory of operation. As long as a choice's labels are as documented, the index says it all (`_documented`). With the first
+odd label the choice gets a `Record`, and what follows is shown in the call that it most likely belongs to
+(`_guessed`). That guess is for display only: what may come out is decided at the end of the turn, when the record is
+read in every way in which a server can have meant it (`settling`).
 
-The terms of the table:
-
-* *complete*: the call's text is one whole value;
-* *continuable*: it is not, and the call has not ended. A call without text can go on only with text that
-  begins a value;
-* *starts*: the fragment is an object, or text that begins one;
-* *begins anew*: it starts, but neither a value nor the inside of a string may go on so where the call's text
-  ends, and it is no snapshot of that text;
-* *other name*: both names are known, and the new one is neither the old one nor an extension of it.
-
-Labels without text that follow a complete call may open another one or only come again. They open a *phantom*,
-which has no number and vanishes unless text comes.
-
-A fragment that several calls could claim is *ambiguous*: it goes to a call of its own that has no name, and
-each of the candidates is marked as having a hole. None of them can be executed then.
-
-Undecidable on the wire, whatever a parser does: two calls of one tool without arguments under different ids
-on one index (the same bytes as a changing id), a second name on one index before any text (the same bytes as
-a name in two pieces), interleaved continuations without labels. Each ends in a flag or a drop.
+*Odd* is what two meanings could explain: no index, a name that comes again or late, an id that changes or that
+several calls have, ids on some calls only, and text that could tell the call's text once more.
 """
 
 from __future__ import annotations
@@ -33,16 +14,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.deltas import INVALID_INDEX
-from wholecall.lexical import starts_value
+from wholecall.readings import final_name
+from wholecall.record import Record, is_labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from wholecall.calls import Call
     from wholecall.choices import Choice
     from wholecall.deltas import Labelled
 
-__all__ = ["ROWS", "bind"]
+__all__ = ["begin_record", "bind"]
 
 
 def bind(choice: Choice, delta: Labelled) -> Call | None:
@@ -50,297 +30,193 @@ def bind(choice: Choice, delta: Labelled) -> Call | None:
 
     The call has learnt the fragment's id and index, not its name.
     """
-    if not (delta.id or delta.name or delta.text):
-        return None
+    slot = _slot_of(choice, delta)
+    if slot is not None:
+        return slot
+    if choice.record is None:
+        if not (delta.id or delta.name or delta.text):
+            _mark_bare(choice, delta)
+            return None
+        call = _documented(choice, delta)
+        if call is not None:
+            return call
+        begin_record(choice)
+    return _recorded(choice, delta)
+
+
+def begin_record(choice: Choice) -> Record:
+    """The choice is odd from now on: keep what came so far, and all that follows."""
+    own = (call for call in choice.calls if call is not choice.overflow)
+    calls = (call for call in own if is_labelled(call) and not call.dropped)
+    record = Record(calls, turns=choice.turns)
+    choice.record = record
+    choice.hot.clear()
+    return record
+
+
+# Slots: indices of our own, and calls that came by slot.
+
+
+def _slot_of(choice: Choice, delta: Labelled) -> Call | None:
+    """Return the call of an index of our own, or one that came by slot and goes by its id or index here."""
     index = delta.index
-    if index == INVALID_INDEX:
-        choice.anomalies.add("invalid_index")
-        if not (delta.id or delta.name):
-            return _ambiguous(choice, delta, _open_calls(choice))
-        index = None
-    by_id = _with_id(choice, delta)
-    by_index = _latest(choice.by_index.get(index, [])) if index is not None else None
-    row = ROWS[_id_says(delta, by_id), _index_says(index, by_id, by_index)]
-    call = row(choice, delta, by_id or by_index)
-    if index is not None:
-        choice.claim_index(call, index)
-    if delta.id:
+    call = choice.by_index.get(index) if index is not None else None
+    if type(index) is str:
+        if not (delta.id or delta.name or delta.text):
+            return call
+        call = call or choice.open(delta.kind)
+        return _learnt(choice, call, delta)
+    if call is None and delta.id in choice.by_id:
+        call = choice.by_id[delta.id][-1]
+    if call is None or is_labelled(call) or call.dropped:
+        return None
+    return _learnt(choice, call, delta)
+
+
+def _learnt(choice: Choice, call: Call, delta: Labelled) -> Call:
+    if delta.index is not None and delta.index != INVALID_INDEX:
+        choice.claim_index(call, delta.index)
+    if delta.id is not None:
         choice.claim_id(call, delta.id)
     return call
 
 
-def _with_id(choice: Choice, delta: Labelled) -> Call | None:
-    """Return the call that claimed the id: at the same index, if that can go on or is repeated, else the latest."""
-    claimants = choice.by_id.get(delta.id, []) if delta.id else []
-    here = [call for call in claimants if delta.index in call.indices]
-    if here and not any(call.continuable for call in here) and not here[-1].is_restated_by(delta.text):
-        here = [call for call in claimants if call.continuable] or here
-    return _latest(here or claimants)
+# As documented.
 
 
-def _latest(claimants: list[Call]) -> Call | None:
-    """Return the latest call that can go on, else the latest; in doubt a later call has ended one."""
-    if not claimants:
+def _mark_bare(choice: Choice, delta: Labelled) -> None:
+    """Remember a fragment without labels and text behind the head of a call."""
+    call = choice.by_index.get(delta.index) if delta.index is not None else None
+    if call is not None and call.empty:
+        call.bare = True
+
+
+def _documented(choice: Choice, delta: Labelled) -> Call | None:
+    """Return the fragment's call by its index; None at the first oddity."""
+    index, id = delta.index, delta.id
+    if index is None or index == INVALID_INDEX:
         return None
-    latest = claimants[-1]
-    if latest.continuable:
-        return latest
-    return next((c for c in reversed(claimants) if c.continuable and not c.has_two_readings), latest)
+    call = choice.by_index.get(index)
+    if call is None:
+        return _opened(choice, delta)
+    if call.phase == "ended" and id is not None and id == call.id and not _other_name(delta, call):
+        return call  # what came out comes out no second time
+    if delta.name is not None or (id is not None and id != call.id):
+        return None
+    if delta.text and call.phase != "ended":
+        if call.restated is not None or (delta.rank and not call.empty) or call.may_be_retold_by(delta.text):
+            return None
+        call.labelled += len(delta.text) if id is not None else 0
+        choice.turns = choice.turns or call is not choice.latest
+    return call
 
 
-def _id_says(delta: Labelled, by_id: Call | None) -> str:
-    if delta.id is None:
-        return "absent"
-    return "unseen" if by_id is None else "known"
+def _opened(choice: Choice, delta: Labelled) -> Call | None:
+    """Open a call at a new index, if it has a name, and an id of its own where the others have."""
+    latest = choice.latest
+    if choice.overflow is not None:
+        return choice.overflow if delta.name is None else choice.open(delta.kind)
+    if delta.name is None:
+        return None
+    if delta.id in choice.by_id or (latest is not None and (latest.id is None) != (delta.id is None)):
+        return None
+    call = choice.open(delta.kind)
+    if call.refusal is not None:  # the one that stands for all beyond the limit
+        return call
+    choice.latest, call.head = call, len(delta.text)
+    choice.hot.clear()  # the first fragment for an earlier call tells that they take turns
+    return _learnt(choice, call, delta)
 
 
-def _index_says(index: object, by_id: Call | None, by_index: Call | None) -> str:
-    if index is None:
-        return "absent"
-    if by_id is not None:
-        return "here" if index in by_id.indices else "elsewhere"
-    return "free" if by_index is None else "taken"
+# From the first oddity on.
 
 
-# What the text says.
+def _recorded(choice: Choice, delta: Labelled) -> Call | None:
+    """Keep the fragment, and return the call in which it is shown."""
+    record = choice.record
+    assert record is not None
+    if delta.index == INVALID_INDEX:
+        choice.anomalies.add("invalid_index")
+    if not (delta.id or delta.name or delta.text):
+        record.mark()
+        return None
+    call = record.shown[-1] if record.goes_on(delta) else _guessed(choice, record, delta)
+    record.add(delta, call, spoilt=choice.replaced and "\ufffd" in delta.text)
+    limit = choice.limits.max_total_arguments_bytes
+    if limit is not None and record.size > limit:
+        record.drop()
+        for held in choice.calls:
+            if held.phase != "ended" and is_labelled(held):
+                held.refuse("arguments_too_large", "the oddly labelled fragments of the turn exceed a limit")
+    return call
 
 
-def _starts(delta: Labelled) -> bool:
-    return delta.rank > 0 or starts_value(delta.text)
+def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
+    """Return the call in which a fragment is most likely read in the end, opened if need be."""
+    index = None if delta.index == INVALID_INDEX else delta.index
+    here = choice.by_index.get(index) if index is not None else None
+    known = choice.by_id[delta.id][-1] if delta.id in choice.by_id else None
+    last = record.shown[-1] if record.shown else None
+    fits = here is not None and (delta.id is None or here.id is None or delta.id in here.aliases)
+    call = (here if fits else known) or here or last
+    if call is None:
+        return _learnt(choice, choice.open(delta.kind), delta)
+    is_new_id = delta.id is not None and call.id is not None and delta.id not in call.aliases
+    again = is_new_id or (delta.name is not None and call.name is not None)
+    is_new_place = index is not None and here is None
+    if _other_name(delta, call):
+        opens = is_new_id or is_new_place or not _may_be_named(choice, call, delta.name or "")
+        record.doubtful = record.doubtful or not (is_new_id or is_new_place or call.complete)
+    else:
+        opens = _opens(delta, call, is_new_place=is_new_place, is_new_id=is_new_id)
+        is_plain = (is_new_place and is_new_id) or (
+            fits and delta.id is not None and not is_new_id and bool(delta.text)
+        )
+        if again and not is_plain and (call.empty or (not delta.text if opens else call.complete)):
+            record.doubtful = True
+    if opens:
+        call = choice.open(delta.kind, phantom=record.doubtful)
+    return call if call is choice.overflow else _learnt(choice, call, delta)
+
+
+def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) -> bool:
+    """Whether a fragment without another name opens another call rather than going on with this one."""
+    name, text = delta.name, delta.text
+    known = delta.id is not None and delta.id in call.aliases
+    if name is not None and is_new_id and (is_new_place or call.name is None):
+        return True
+    if name is not None and call.name is None and is_new_place and text[:1] == "{":
+        return True
+    if call.kind != "custom" and not call.empty and not call.complete and not _begins_anew(delta, call):
+        return False
+    if is_new_place and not known and (name is not None or is_new_id or (text[:1] == "{" and call.complete)):
+        return True
+    if not is_new_id and (name is None or call.name is None):
+        return False  # what goes on, or a name that comes late
+    if call.kind == "custom":
+        return not call.empty and name is not None and is_new_id
+    if not call.complete:
+        return is_new_id and name is not None and not call.empty
+    return not (call.is_restated_by(text) or call.grows_by(text) or (text and call.holds_placeholder))
 
 
 def _begins_anew(delta: Labelled, call: Call) -> bool:
-    if not _starts(delta):
-        return False
-    return not call.may_go_on_with_object and not (delta.rank == 0 and call.extends(delta.text))
+    """Whether the text begins another text than the open one of the call; no text could be before one."""
+    if delta.rank or not delta.text:
+        return True
+    return delta.text.lstrip()[:1] == "{" and not (call.takes_value or call.may_be_retold_by(delta.text))
 
 
 def _other_name(delta: Labelled, call: Call) -> bool:
-    if not delta.name or not call.name:
+    if delta.name is None or call.name is None:
         return False
-    return not delta.name.strip().startswith(call.name.strip())
+    return final_name(delta.name) != final_name(call.name)
 
 
-def _is_another_tool(choice: Choice, delta: Labelled, call: Call) -> bool:
-    """Whether the tools' names tell that the name is a second tool's, and no piece of the first one."""
-    if choice.tools is None or not delta.name or not call.name:
+def _may_be_named(choice: Choice, call: Call, name: str) -> bool:
+    """Whether another name may be the next piece of the call's (quirk 16)."""
+    assert call.name is not None
+    if not call.empty or call.phase != "pending" or call.phantom:
         return False
-    old, new = call.name.strip(), delta.name.strip()
-    return old in choice.tools and new in choice.tools and not choice.tools.begins(old + new)
-
-
-def _may_begin(delta: Labelled) -> bool:
-    """Whether the text can be the beginning of a call's text: blank, or the beginning of a value."""
-    text = delta.text.strip()
-    return not text or text[0] in '{["' or "null".startswith(text) or "None".startswith(text)
-
-
-def _candidates(choice: Choice, delta: Labelled) -> list[Call]:
-    """Return the calls whose text this can continue, and the latest if this can fill its placeholder."""
-    begins = _may_begin(delta)
-    calls = [call for call in choice.calls if call.continuable and (begins or not call.empty)]
-    latest = choice.calls[-1] if choice.calls else None
-    if latest is not None and latest not in calls and latest.phase != "ended":
-        calls += [latest] if _starts(delta) and latest.holds_placeholder else []
-    return calls
-
-
-def _open_calls(choice: Choice) -> list[Call]:
-    return [call for call in choice.calls if call.phase != "ended"]
-
-
-# Opening calls.
-
-
-def _new(choice: Choice, delta: Labelled, *, phantom: bool = False) -> Call:
-    call = choice.open(delta.kind, phantom=phantom and not delta.text)
-    if delta.index is None or delta.index == INVALID_INDEX:
-        call.inside = _unfinished_namesake(choice.calls, call, delta)
-    else:
-        call.inside = _unfinished_namesake(choice.by_index.get(delta.index, []), call, delta)
-    return call
-
-
-def _unfinished_namesake(calls: list[Call], opened: Call, delta: Labelled) -> Call | None:
-    """Return the unfinished call of the same name within which this one opens."""
-    for call in reversed(calls):
-        if call is not opened and call.unfinished and not _other_name(delta, call):
-            return call
-    return None
-
-
-def _ambiguous(choice: Choice, delta: Labelled, candidates: list[Call]) -> Call:
-    nameless = choice.open(delta.kind)
-    nameless.hole = bool(candidates) or not _may_begin(delta)
-    for call in candidates:
-        call.hole = True
-    return nameless
-
-
-# The rows: what the id says, what the index says.
-
-
-def _known_here(choice: Choice, delta: Labelled, call: Call | None) -> Call:
-    assert call is not None
-    if not delta.name and _repeats_beside_an_empty_one(choice, delta, call):
-        choice.left_over = True
-    if not delta.name or call.phase == "ended" or not call.complete:
-        return call
-    if _other_name(delta, call) or (_tells_more(delta, call) and not call.holds_placeholder):
-        return _new(choice, delta)
-    return call
-
-
-def _tells_more(delta: Labelled, call: Call) -> bool:
-    """Whether the text begins a value that a complete call does not hold yet, also not as its next snapshot."""
-    return _starts(delta) and not (call.is_restated_by(delta.text) or call.grows_by(delta.text))
-
-
-def _repeats_beside_an_empty_one(choice: Choice, delta: Labelled, call: Call) -> bool:
-    """Whether the text repeats that of a call, and could be that of another, empty one with the same id."""
-    claimants = choice.by_id[delta.id] if delta.id else []
-    if len(claimants) < 2 or not (_starts(delta) and call.is_restated_by(delta.text)):
-        return False
-    return any(other is not call and other.hollow and _waits(choice, other) for other in claimants)
-
-
-def _known_elsewhere(choice: Choice, delta: Labelled, call: Call | None) -> Call:
-    assert call is not None
-    if delta.name and (call.complete or delta.name.strip() != (call.name or delta.name).strip()):
-        return _new(choice, delta)
-    call.flags.add("index_churn")
-    return call
-
-
-def _unseen_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
-    assert call is not None
-    if _other_name(delta, call):
-        return _new(choice, delta)
-    another = _another_of_same_name if delta.name else _another_without_name
-    if not another(delta, call):
-        return call
-    return _new(choice, delta, phantom=not delta.name or "id_churn" in call.flags)
-
-
-def _another_of_same_name(delta: Labelled, call: Call) -> bool:
-    if call.id is None and (not _starts(delta) or call.is_restated_by(delta.text)):
-        return False  # the id comes late (quirk 11)
-    if call.kind == "custom":  # free text is never complete: an id that comes with a name must do
-        return not call.empty
-    return call.complete or _begins_anew(delta, call)
-
-
-def _another_without_name(delta: Labelled, call: Call) -> bool:
-    if not call.complete or call.holds_placeholder:
-        return False
-    if not delta.text.strip():
-        return not delta.text and call.id is not None
-    return delta.rank > 0 or _may_begin(delta)
-
-
-def _unseen_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
-    if delta.name or choice.overflow is not None:
-        return _new(choice, delta)
-    candidates = _candidates(choice, delta)
-    if len(candidates) == 1 and candidates[0].id is None:
-        return candidates[0]
-    return _new(choice, delta)
-
-
-def _absent_taken(choice: Choice, delta: Labelled, call: Call | None) -> Call:
-    assert call is not None
-    if not delta.name:
-        return _unlabelled_at(choice, delta, call)
-    if _other_name(delta, call):
-        split = call.empty and call.phase == "pending" and not call.phantom  # a name in pieces (quirk 16)
-        split = split and not _is_another_tool(choice, delta, call)
-        return call if split else _new(choice, delta)
-    if call.phase == "ended" or not call.complete or call.holds_placeholder:
-        return call
-    if call.name is None:  # a late name (quirk 17), unless several calls go by this index
-        shared = delta.index is not None and len(choice.by_index[delta.index]) > 1
-        if shared and call.id is None:
-            return _new(choice, delta)
-        if _could_be_text_of_another(choice, call):
-            call.refuse("ambiguous", "its text may be an earlier call's, which has a name and no text")
-        return call
-    if not delta.text:  # the head of another call, or the name once more (quirk 15)
-        return _new(choice, delta, phantom=True)
-    return _new(choice, delta) if _tells_more(delta, call) else call
-
-
-def _could_be_text_of_another(choice: Choice, nameless: Call) -> bool:
-    """Whether an earlier call still lacks text and id, so that the nameless one may be its late id (quirk 11)."""
-    earlier = choice.calls[: choice.calls.index(nameless)]
-    return any(call.phase != "ended" and call.name and call.id is None and call.hollow for call in earlier)
-
-
-def _unlabelled_at(choice: Choice, delta: Labelled, call: Call) -> Call:
-    """Text at a known index goes to its call, unless that is complete and the latest call lacks text.
-
-    Some servers send the tail of every call on an index that is not its head's (quirk 5). An object is the
-    latest call's then; anything else may be, so that call has a hole.
-    """
-    latest = choice.calls[-1]
-    continuable = call.continuable and not (call.has_two_readings and _starts(delta))
-    if continuable or call.holds_placeholder or latest is call or not _waits(choice, latest):
-        return call
-    if latest.hollow and _starts(delta) and not call.is_restated_by(delta.text):
-        return latest
-    latest.hole = latest.hole or bool(delta.text.strip())
-    return call
-
-
-def _waits(choice: Choice, call: Call) -> bool:
-    """Whether a call lacks text and has no index to itself under which it could come."""
-    own = any(choice.by_index[index] == [call] for index in call.indices)
-    return call.phase != "ended" and (call.hollow or call.continuable) and not own
-
-
-def _absent_free(choice: Choice, delta: Labelled, _: Call | None) -> Call:
-    if delta.name:
-        return _new(choice, delta)
-    if choice.overflow is not None:
-        return choice.overflow
-    candidates = _candidates(choice, delta)
-    if len(candidates) == 1 and not _begins_anew(delta, candidates[0]):
-        candidates[0].flags.add("index_churn")
-        return candidates[0]
-    if not candidates and choice.calls and choice.calls[-1].is_restated_by(delta.text):
-        choice.left_over = True  # a repeat, or the same arguments for a call whose name is to come
-        return choice.calls[-1]
-    return _ambiguous(choice, delta, candidates)
-
-
-def _absent_absent(choice: Choice, delta: Labelled, _: Call | None) -> Call:
-    candidates = _candidates(choice, delta)
-    if delta.name:
-        if not (candidates or delta.text):
-            candidates = [call for call in _open_calls(choice)[-1:] if call.name is None]  # quirk 17
-        if len(candidates) == 1 and not _is_separate(delta, candidates[0]):
-            return candidates[0]
-        return _new(choice, delta)
-    if choice.overflow is not None:
-        return choice.overflow
-    if not candidates and choice.calls:
-        return choice.calls[-1]
-    return candidates[0] if len(candidates) == 1 else _ambiguous(choice, delta, candidates)
-
-
-def _is_separate(delta: Labelled, call: Call) -> bool:
-    if call.name is not None and delta.name is not None and delta.name.strip() != call.name.strip():
-        return True
-    return _begins_anew(delta, call)
-
-
-ROWS: dict[tuple[str, str], Callable[[Choice, Labelled, Call | None], Call]] = {
-    ("known", "absent"): _known_here,
-    ("known", "here"): _known_here,
-    ("known", "elsewhere"): _known_elsewhere,
-    ("unseen", "taken"): _unseen_taken,
-    ("unseen", "free"): _unseen_free,
-    ("unseen", "absent"): _unseen_free,
-    ("absent", "taken"): _absent_taken,
-    ("absent", "free"): _absent_free,
-    ("absent", "absent"): _absent_absent,
-}
+    old, new, tools = call.name.strip(), name.strip(), choice.tools
+    return tools is None or not (old in tools and new in tools and not tools.begins(old + new))

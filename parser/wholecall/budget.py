@@ -53,6 +53,11 @@ class Budget:
             return True
         return self._admit_exactly(call, text)
 
+    def release(self, call: Call) -> None:
+        """Take back what a call has that holds no text any more."""
+        if not call.full:
+            self._count(call)
+
     def _admit_exactly(self, call: Call, text: str) -> bool:
         """Admit a text that may meet a limit."""
         need, held = utf8_size(text), call.bytes

@@ -20,9 +20,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from wholecall.call_text import TextQuestions
 from wholecall.deltas import HYDRATION, OBJECT
 from wholecall.events import ArgumentsDelta
-from wholecall.lexical import Scan
+from wholecall.lexical import Scan, is_object
 from wholecall.placeholders import PLACEHOLDER_SIZE, is_placeholder
 from wholecall.tokens import joined_surrogates, utf8_size
 
@@ -35,7 +36,7 @@ __all__ = ["Call", "Phase"]
 Phase = Literal["pending", "streaming", "settled", "ended"]
 
 
-class Call:
+class Call(TextQuestions):
     """What is known of one call.
 
     Attributes:
@@ -46,9 +47,16 @@ class Call:
         id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
         hole: text that could be this call's was lost; a restatement heals it.
         tell: makes the event that shows a piece of its text; there once the call has its number.
-        inside: the unfinished call of the same name within which this one was opened.
-        phantom: perhaps only labels that came again: without a number, and nothing, until text comes.
+        phantom: perhaps only labels that came again: without a number, and not told, until its choice is settled.
+        head: characters of its first fragment; `labelled`: of later ones that came with its id.
+        bare: a fragment without labels and text came before any text.
+        reasoned: a finish reason, or another end of its turn, came after it began.
         slotted: opened by slot, not by labels; `slot` is the number of its slot.
+        block: its slots are numbers of the wire, not of its dialect.
+        opened: slotted, and the wire did not end it yet; `beside` says that another one was open with it.
+        stray: no call of the wire, but text that has no owner (see `slots`).
+        round: how often its message had been begun anew when it was announced.
+        echo: the call that this one seems to tell again; None if it is one of its own.
         dropped: why it was dropped, None if it was not.
         closed, cut: the wire ended this call; and called it incomplete.
         refusal: why it cannot be emitted, whatever its text says.
@@ -73,15 +81,26 @@ class Call:
     heated: set[Index]  # where its fragments may take the hot path
     slot: Index | None
     n_slots: int  # numbers of slots that it went by
+    block: bool
+    opened: bool
+    beside: bool
+    stray: bool
+    round: int
+    echo: Call | None
+    heard: str | None  # the alias under which its fragments may take the hot path
+    elsewhere: Index | None  # under which text came that was bound by order
     flags: set[Flag]
     extra: dict[str, Any] | None
-    inside: Call | None
     refusal: DropReason | None
     detail: str
     dropped: DropReason | None
     hole: bool
     healed: bool
     phantom: bool
+    bare: bool
+    reasoned: bool
+    head: int
+    labelled: int
     closed: bool
     cut: bool
     full: bool
@@ -101,18 +120,24 @@ class Call:
     _scan: Scan | None
     _scanned: int  # parts that the scan has seen
     _surrogate: str
+    _n_whole: int  # characters in which an object was found
     _other_reading: list[str]
     _other_size: int
 
     __slots__ = tuple(__annotations__)
-    DERIVED: ClassVar = frozenset({"tell", "reading", "_scan", "_scanned", "_other_size"})
+    DERIVED: ClassVar = frozenset({"tell", "reading", "_scan", "_scanned", "_other_size", "_n_whole"})
 
     def __init__(self, turn: int, choice: int, kind: Kind, *, slotted: bool = False) -> None:
         self.turn, self.choice, self.kind, self.slotted = turn, choice, kind, slotted
         self.number, self.phase = -1, "pending"
-        self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = self.inside = None
+        self.id = self.name = self.public_name = self.namespace = self.slot = self.extra = None
         self.refusal = self.dropped = self.restated = self.reading = self.shown = self._scan = None
-        self.hole = self.healed = self.phantom = self.closed = self.cut = self.full = self.snapshots = False
+        self.bare = self.reasoned = self.hole = self.healed = self.phantom = self.closed = self.cut = (
+            self.full
+        ) = self.snapshots = False
+        self.block = self.opened = self.beside = self.stray = False
+        self.echo = self.heard = self.elsewhere = None
+        self.head = self.labelled = self._n_whole = self.round = 0
         self.n_slots = self.rank = self.length = self.bytes = self.charged = self.charged_whole = 0
         self.granted = self.room = self._counted = self._scanned = self._other_size = 0
         self.detail = self._surrogate = ""
@@ -131,6 +156,11 @@ class Call:
     def size(self) -> int:
         """Characters of the fragments in force."""
         return self.length + self.granted - self.room
+
+    @property
+    def tellable(self) -> bool:
+        """Whether events may tell of it: it has a name, and is no echo of another call."""
+        return self.name is not None and self.echo is None and not self.phantom
 
     @property
     def empty(self) -> bool:
@@ -187,7 +217,8 @@ class Call:
         preset = (
             self.restated is None or (self.slotted and self.rank == OBJECT) or is_placeholder(self.restated)
         )
-        if self.phase == "pending" and self.name is not None and not self.full and (parts or not preset):
+        told = not (self.phantom or self.full)
+        if self.phase == "pending" and self.name is not None and told and (parts or not preset):
             raise ValueError("it has a name and a text, and did not begin")
         if self._surrogate and not "\ud800" <= self._surrogate <= "\udbff":
             raise ValueError("half of a character is none")
@@ -213,76 +244,43 @@ class Call:
         self._replace(sample.decode("utf-8", "ignore"))
         self.full = True
 
-    # What the binders ask.
+    # What the end of a choice asks.
 
     @property
-    def complete(self) -> bool:
-        """Whether the text is one whole value; scans only what it has not seen."""
+    def holds_object(self) -> bool:
+        """Whether the text in force is one whole object, strictly; it is read once."""
         if self.restated is not None:
-            return True
-        return not self.empty and (self._lexical().complete or self.holds_placeholder)
+            return is_object(self.restated)
+        if not (self._n_whole and self._n_whole == self.size):
+            if not (self.begins_object and is_object(self.text)):
+                return False
+            self._n_whole = self.size
+        return True
 
     @property
-    def scanned(self) -> bool:
-        """Whether a scan of the text has begun, so that another one costs only what is new."""
-        return self._scan is not None
+    def pending_text(self) -> str:
+        """The fragments in force, with half of a character whose other half has not come."""
+        return self.text + self._surrogate
 
-    @property
-    def unfinished(self) -> bool:
-        """Whether the text so far asks for more: it is no whole value, or more than one."""
-        if self.phase == "ended" or self.empty or self.restated is not None:
-            return False
-        scan = self._lexical()
-        return not scan.complete or scan.overfull
+    def start_over(self) -> None:
+        """Let go of labels, text and what speaks against the call, but for a limit that it met."""
+        self.id = self.extra = self.restated = self._scan = None
+        self.hole = self.healed = self.snapshots = False
+        self.rank = self._counted = self.length = self.bytes = self._scanned = self._n_whole = 0
+        self._surrogate = ""
+        if self.refusal not in ("id_too_long", "name_too_long", "arguments_too_large"):
+            self.refusal, self.detail = None, ""
+        if not self.full:
+            self.parts.clear()
+            self.room = self.granted
+        self._other_reading, self._other_size = [], 0
+        for labels in (self.aliases, self.indices, self.flags):
+            labels.clear()
 
-    @property
-    def plain(self) -> bool:
-        """Whether a fragment simply appends, unless it begins an object."""
-        return not (self.full or self._surrogate or self._other_reading)
-
-    @property
-    def has_two_readings(self) -> bool:
-        """Whether a fragment may have been a snapshot, so that the text may be whole already."""
-        return bool(self._other_reading)
-
-    @property
-    def continuable(self) -> bool:
-        """Whether argument text may still follow."""
-        return self.phase != "ended" and (self.kind == "custom" or not self.complete)
-
-    @property
-    def may_go_on_with_object(self) -> bool:
-        """Whether an object, or text that looks like one, can follow the text so far."""
-        scan = self._lexical()
-        return self.restated is None and (scan.inside_string or scan.value_may_start)
-
-    @property
-    def hollow(self) -> bool:
-        """Whether what comes next may be all of the text: there is none yet, only a placeholder, or a blank."""
-        if self.empty or self.holds_placeholder:
-            return True
-        return self.restated is None and self.size <= PLACEHOLDER_SIZE and self.text.isspace()
-
-    @property
-    def holds_placeholder(self) -> bool:
-        """Whether all that came is a placeholder, which what comes next may fill (quirk 25)."""
-        if self.restated is not None:
-            return is_placeholder(self.restated)
-        return self.size <= PLACEHOLDER_SIZE and is_placeholder(self.text)
-
-    def is_restated_by(self, text: str) -> bool:
-        """Return whether the text is what the call already holds, in either reading."""
-        if self._other_reading and len(text) == self._other_size and text == self.other_reading:
-            return True
-        return text == self.restated or (len(text) == self.size and text == self.text)
-
-    def grows_by(self, text: str) -> bool:
-        """Return whether the text is the next snapshot, if the call's fragments are snapshots."""
-        return self.has_two_readings and len(text) >= self._other_size and text.startswith(self.other_reading)
-
-    def extends(self, text: str) -> bool:
-        """Return whether the text begins with all that the call holds: a snapshot of it."""
-        return len(text) >= self.size and text.startswith(self.text)
+    def put(self, text: str) -> None:
+        """Take a text as it is."""
+        if text:
+            self._put(text)
 
     def _lexical(self) -> Scan:
         scan = self._scan = self._scan or Scan()

@@ -9,7 +9,7 @@ whose text there simply appends, so that the common fragment asks nobody; `hot_s
 from __future__ import annotations
 
 from sys import maxsize
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union
 
 from msgspec.structs import replace
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from wholecall.events import Event
     from wholecall.limits import Limits
     from wholecall.policy import Policy
+    from wholecall.record import Record
     from wholecall.tools import Tools
     from wholecall.vocabulary import Anomaly, DropReason, Kind, TurnReason
 
@@ -52,11 +53,19 @@ class Choice:
         out: where events go, shared by all choices of a parser.
         calls: in order of first appearance.
         overflow: the one call that stands for all beyond `Limits.max_calls`, None so far.
-        muddled: an index went by more than one call, so that indices alone tell nothing.
+        record: what came since labels were first odd, None as long as they are as documented.
+        turns: calls took turns, while labels were as documented; `latest` is the one that opened last.
+        lost: argument text was lost since the turn began, so that nothing is certain by being the only one.
         holds: whether the policy judges calls when the choice has ended.
         max_labels: how many labels of a kind a call may learn.
-        left_over: text came that could be another call's: taken for a repeat, or in a choice that has no such call.
+        left_over: text came in another choice that could be a call's here (quirk 14).
         held: the call that the wire closed, whose verdict waits for what comes next.
+        slots: the calls that went by a slot, those that were over when another took it left out.
+        opened: the slotted calls that are open, perhaps with some that are not; `n_open` counts them.
+        fresh: the same, of those that opened since text came that has no owner.
+        strays: what gathers text without an owner, by its index.
+        untold: the calls of a message that is told again which have not been told again yet.
+        round: how often the message was begun anew.
         cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
         holed: text was lost, and no fact came since.
@@ -68,9 +77,16 @@ class Choice:
     number: int
     budget: Budget
     calls: list[Call]
-    by_index: dict[Index, list[Call]]
+    by_index: dict[Index, Call]
     by_id: dict[str, list[Call]]
-    slots: dict[Index, Call]
+    slots: dict[Union[Index, None], list[Call]]
+    opened: list[Call]
+    fresh: list[Call]
+    strays: dict[Union[Index, None], Call]
+    untold: list[Call]
+    n_open: int
+    lost: bool
+    round: int
     hot: dict[Index | None, Call]
     hot_slots: dict[Index | None, Call]
     anomalies: set[Anomaly]
@@ -81,7 +97,9 @@ class Choice:
     cancelled: dict[int, str]
     waiting: list[tuple[Call, list[Event]]]
     taken_ids: set[str]
-    muddled: bool
+    record: Record | None
+    latest: Call | None
+    turns: bool
     left_over: bool
     overflow: Call | None
     n_overflow: int
@@ -116,9 +134,10 @@ class Choice:
         self.tools = tools
         self.holds = policy.holds
         self.max_labels = maxsize if limits.max_aliases is None else limits.max_aliases
-        self.muddled = self.left_over = self.ended = self.replaced = self.holed = False
-        self.overflow = self.held = self.reason = self.provider_reason = None
-        self.n_overflow = self.n_numbered = 0
+        self.turns = self.lost = self.left_over = self.ended = self.replaced = self.holed = False
+        self.record = self.latest = self.overflow = self.held = self.reason = self.provider_reason = None
+        self.n_overflow = self.n_numbered = self.n_open = self.round = 0
+        self.opened, self.fresh, self.untold, self.strays = [], [], [], {}
         self.abort_detail = "the turn was aborted"
         self.calls = []
         self.by_index = {}
@@ -141,9 +160,17 @@ class Choice:
         Raises:
             ValueError: it is not.
         """
-        claimants = [call for by in (self.by_index, self.by_id) for calls in by.values() for call in calls]
+        claimants = [call for calls in self.by_id.values() for call in calls]
         named = [
-            *self.slots.values(),
+            *(call for calls in self.slots.values() for call in calls),
+            *(call.echo for call in self.calls),
+            *self.opened,
+            *self.fresh,
+            *self.untold,
+            *self.strays.values(),
+            *self.by_index.values(),
+            *(self.record.shown if self.record is not None else ()),
+            self.latest,
             *claimants,
             *(call for call, _ in self.waiting),
             self.held,
@@ -152,8 +179,13 @@ class Choice:
         if any((call.turn, call.choice) != (self.turn, self.number) for call in self.calls):
             raise ValueError("a call is another choice's")
         known = {None, *self.calls}
-        if not known.issuperset(named) or any(call.inside not in known for call in self.calls):
+        if not known.issuperset(named):
             raise ValueError("a call is not among its calls")
+        opened = {call for call in self.opened if call.opened}
+        if opened != {call for call in self.calls if call.opened} or len(opened) != self.n_open:
+            raise ValueError("the open calls are others")
+        if not all(self.slots.values()):
+            raise ValueError("a slot has no call")
         for slotted, hot in ((False, self.hot), (True, self.hot_slots)):
             if any(
                 call.phase != "streaming"
@@ -165,6 +197,8 @@ class Choice:
                 raise ValueError("a call is hot that did not begin")
         if any(not call.indices <= self.by_index.keys() for call in self.calls):
             raise ValueError("a call has an index that nothing knows")
+        if self.record is not None and len(self.record.pieces) != len(self.record.shown):
+            raise ValueError("a piece was shown nowhere")
         if not all(self.reasoning) or any(
             what == "reasoning" and not 0 <= number < len(self.reasoning) for _, (what, number) in self.places
         ):
@@ -195,6 +229,38 @@ class Choice:
         call.appear(number)
         self.places.append((len(self.text), ("call", number)))
 
+    # Slotted calls.
+
+    def reopen(self, call: Call) -> None:
+        """The call goes on, or begins: note which calls are open side by side."""
+        if call.opened:
+            return
+        call.opened, call.closed, call.round = True, False, self.round
+        if self.held is call:
+            self.held = None
+        other = self.sole_open
+        if other is not None:
+            other.beside = True
+        call.beside = self.n_open > 0
+        self.n_open += 1
+        self.opened.append(call)
+        self.fresh.append(call)
+
+    def shut(self, call: Call) -> None:
+        """The call is open no more."""
+        if call.opened:
+            call.opened = False
+            self.n_open -= 1
+
+    @property
+    def sole_open(self) -> Call | None:
+        """The one slotted call that is open, None if there are none or several."""
+        if self.n_open != 1:
+            return None
+        if len(self.opened) > 1:
+            self.opened = [call for call in self.opened if call.opened]
+        return self.opened[0]
+
     def _overflow(self, kind: Kind, limit: int) -> Call:
         self.n_overflow += 1
         if self.overflow is None:
@@ -206,17 +272,14 @@ class Choice:
         return self.overflow
 
     def claim_index(self, call: Call, index: Index) -> None:
-        """Let the call learn an index; the overflow call learns only indices that are taken."""
-        claimants = self.by_index.get(index)
-        if claimants is None:
-            if call is not self.overflow and len(call.indices) < self.max_labels:
-                self.by_index[index] = [call]
-                call.indices.add(index)
-        elif call not in claimants:
-            claimants.append(call)
+        """Let the call learn an index, the latest one to whom it is given; the overflow call learns only taken ones."""
+        known = self.by_index.get(index)
+        if known is call:
+            return
+        if known is not None or (call is not self.overflow and len(call.indices) < self.max_labels):
+            self.by_index[index] = call
             call.indices.add(index)
-            self.muddled = True
-            self.hot.clear()
+            self.hot.pop(index, None)
 
     def claim_id(self, call: Call, id: str) -> None:
         """Let the call learn an id: the first is public, later ones are aliases (quirks 10, 11)."""
@@ -236,21 +299,17 @@ class Choice:
             self.by_id.setdefault(label, []).append(call)
 
     def claim_alias(self, call: Call, alias: str) -> None:
-        """Let the call be found by another label than its id, if that is free."""
-        if alias not in self.by_id and len(call.aliases) < self.max_labels:
-            call.aliases.append(alias)
-            self.by_id[alias] = [call]
-
-    def with_id(self, id: str) -> Call | None:
-        """Return the call that claimed the id or alias: the latest that can go on, else the latest."""
-        claimants = self.by_id.get(id, [])
-        return next(
-            (call for call in reversed(claimants) if call.continuable), claimants[-1] if claimants else None
-        )
+        """Let the call be found by another label than its id."""
+        if alias not in call.aliases and call is not self.overflow:
+            if alias in self.by_id:
+                self.hot_slots.clear()
+            self._learn(call, alias)
 
     def lose_text(self) -> None:
         """Let each open call know that text was lost that may have been its own."""
-        self.holed = True
+        self.holed = self.lost = True
+        if self.record is not None:
+            self.record.n_lost = len(self.record.pieces)
         for call in self.calls:
             if call.phase != "ended":
                 call.hole = True
@@ -310,14 +369,15 @@ class Choice:
 
     # The hot path.
 
-    def heat(self, call: Call, index: Index) -> None:
+    def heat(self, call: Call, index: Index, alias: str | None = None) -> None:
         """Let fragments at the index append to the call, if nothing could make them mean anything else."""
         simple = call.phase == "streaming" and call.plain
         if call.slotted:
-            hot, simple = self.hot_slots, simple and self.slots.get(index) is call
+            hot, simple = self.hot_slots, simple and self.slots.get(index) == [call]
+            call.heard = alias
         else:
-            hot, simple = self.hot, simple and index in call.indices
-            simple = simple and not (self.muddled and any(o.continuable for o in self.calls if o is not call))
+            hot, simple = self.hot, simple and self.by_index.get(index) is call and self.record is None
+            simple = simple and not call.holds_placeholder
         if simple:
             hot[index] = call
             call.heated.add(index)

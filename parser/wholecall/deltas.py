@@ -37,6 +37,7 @@ __all__ = [
     "Noted",
     "Piecewise",
     "ReasoningFragment",
+    "Restated",
     "Run",
     "Slot",
     "TextFragment",
@@ -86,12 +87,13 @@ class Labelled(msgspec.Struct, frozen=True, gc=False):
 
 
 class Slot(msgspec.Struct, frozen=True, gc=False):
-    """Argument text at a slot: `index` is the slot's number, `alias` the item's id; either may be None."""
+    """Argument text at a slot: `index` is the slot's number, `alias` the item's id, `id` the call's; each may be None."""
 
     choice: int
     index: Index | None
     alias: str | None
     text: str
+    id: str | None = None
 
     __repr__ = discreet_repr
 
@@ -99,7 +101,8 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
 class CallSeen(msgspec.Struct, frozen=True, gc=False):
     """Facts about the call in a slot, without text: it opens there, or its id or name is learnt.
 
-    `name` of a builtin call is its `BuiltinKind`. `flags` go to the call as they are.
+    `name` of a builtin call is its `BuiltinKind`. `flags` go to the call as they are. `begins` says that a block of
+    the wire begins here, with labels of the wire, which may lie; else `index` is a key of the dialect's own.
     """
 
     choice: int
@@ -111,6 +114,7 @@ class CallSeen(msgspec.Struct, frozen=True, gc=False):
     namespace: str | None = None
     flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
+    begins: bool = False
 
     __repr__ = discreet_repr
 
@@ -120,7 +124,8 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
 
     Ranks `DONE` and `ITEM_DONE` are bound by slot; `HYDRATION` by id, then alias, then position.
     `id_wins` makes the id of this delta the public one (the finished item of a Responses stream). `told`
-    holds the ids of all calls that the same message restates. `closes` says what a `CallClosed` behind it would.
+    holds the ids of all calls that the same message restates. `closes` says what a `CallClosed` behind it would,
+    `begins` what it says of a `CallSeen`. `truncated` says that the wire itself calls it cut.
     """
 
     choice: int
@@ -137,6 +142,21 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
     extra: dict[str, Any] | None = None
     told: frozenset[str] = frozenset()
     closes: bool = False
+    begins: bool = False
+    truncated: bool = False
+
+    __repr__ = discreet_repr
+
+
+class Restated(msgspec.Struct, frozen=True, gc=False):
+    """The calls that a final message lists, in its order; those that were told are matched one to one.
+
+    `told` holds the ids of calls that it lists and that need no second telling.
+    """
+
+    choice: int
+    calls: tuple[CallWhole, ...]
+    told: frozenset[str] = frozenset()
 
     __repr__ = discreet_repr
 
@@ -146,6 +166,7 @@ class CallClosed(msgspec.Struct, frozen=True, gc=False):
 
     `final=False` holds the verdict until the next call opens or the turn's reason is known: a length stop
     can close a block whose text still parses. `truncated=True` says that the wire itself called it cut.
+    `waits=True` says that only its text is over, and the end of the turn ends it.
     """
 
     choice: int
@@ -153,6 +174,7 @@ class CallClosed(msgspec.Struct, frozen=True, gc=False):
     alias: str | None
     final: bool = True
     truncated: bool = False
+    waits: bool = False
 
 
 class CallRefused(msgspec.Struct, frozen=True, gc=False):
@@ -173,9 +195,14 @@ class CallRefused(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallCancelled(msgspec.Struct, frozen=True, gc=False):
-    """The provider takes back a call that it sent, perhaps in an earlier turn: only the call's id is known."""
+    """The provider takes back a call that it sent, perhaps in an earlier turn: only the call's id is known.
+
+    `answered=True` says that the stream holds the call's result: it was executed elsewhere. A call that goes on then
+    becomes the server's own, and a result of a call that this stream did not tell says nothing.
+    """
 
     id: str
+    answered: bool = False
 
 
 class TurnOpened(msgspec.Struct, frozen=True, gc=False):
@@ -205,9 +232,13 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
 
 
 class TurnEnded(msgspec.Struct, frozen=True, gc=False):
-    """The wire ended the message: `[DONE]`, `message_stop`, `response.completed`."""
+    """The wire ended the message: `[DONE]`, `message_stop`, `response.completed`.
+
+    `of_transport=True` says that it is no mark of the message itself: it ends no call that has no text.
+    """
 
     key: str | None = None
+    of_transport: bool = False
 
 
 class TextFragment(msgspec.Struct, frozen=True, gc=False):
@@ -294,6 +325,7 @@ Delta = Union[
     CallSeen,
     CallWhole,
     CallClosed,
+    Restated,
     CallRefused,
     CallCancelled,
     TurnOpened,

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wholecall.choices import Choice
+    from wholecall.verdicts import Ended
     from wholecall.vocabulary import TurnReason
 
-__all__ = ["CUT_REASONS", "outranks", "turn_finished"]
+__all__ = ["CUT_REASONS", "ending", "outranks", "turn_finished"]
 
 CUT_REASONS = frozenset({"length", "content_filter"})
 _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
@@ -40,6 +41,13 @@ def outranks(new: TurnReason, old: TurnReason | None) -> bool:
     if old in _PRECEDENCE:
         return new in _PRECEDENCE and _PRECEDENCE.index(new) <= _PRECEDENCE.index(old)
     return True
+
+
+def ending(reason: TurnReason | None, ended: Ended) -> Ended:
+    """Return how a choice ended: a reason that is known outranks how the stream did."""
+    if ended == "aborted" or reason is None:
+        return ended
+    return "length" if reason in CUT_REASONS else "clean"
 
 
 def turn_finished(choice: Choice, usage: dict[str, Any] | None) -> TurnFinished:

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any, Union
 
 from wholecall import slots
 from wholecall.binding import bind
+from wholecall.claims import adopt, learn_labels
 from wholecall.deltas import (
+    DONE,
     HYDRATION,
+    CallCancelled,
     CallClosed,
     CallRefused,
     CallSeen,
@@ -22,23 +25,27 @@ from wholecall.deltas import (
     Labelled,
     Noted,
     ReasoningFragment,
+    Restated,
     Slot,
     TextFragment,
 )
 from wholecall.endings import CUT_REASONS, outranks
 from wholecall.events import ReasoningDelta, TextDelta
 from wholecall.phases import advance
+from wholecall.placeholders import is_placeholder
+from wholecall.record import is_labelled
+from wholecall.restating import find_restated, matched
+from wholecall.settling import doubt, settle
 from wholecall.verdicts import drop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from wholecall.calls import Call
     from wholecall.choices import Choice
-    from wholecall.events import Event
     from wholecall.verdicts import Ended
 
-__all__ = ["action_of", "judge_all", "take_back"]
+__all__ = ["action_of", "judge_all", "reason_all", "take_back"]
 
 
 # Labelled facts.
@@ -69,9 +76,6 @@ def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
     if text == call.restated and rank and not call.hole:
         call.rank = max(rank, call.rank)
         return
-    if call.phantom:
-        call.phantom = False
-        choice.materialise(call)
     if choice.replaced and "\ufffd" in text:
         call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
     if rank:
@@ -90,47 +94,98 @@ def _add_extra(call: Call, extra: dict[str, Any]) -> None:
 
 
 def _slot(choice: Choice, delta: Slot) -> None:
-    call = _placed(choice, delta, slots.find(choice, delta))
+    call = slots.owner(choice, delta)
+    held = choice.held
+    if held is not None and call.name is None and held.hollow:
+        held.hole = True  # the text may be more of the block before
     _take_text(choice, call, delta.text)
     if delta.index is not None:
-        choice.heat(call, delta.index)
+        choice.heat(call, delta.index, delta.alias)
 
 
 def _call_seen(choice: Choice, delta: CallSeen) -> None:
-    call = slots.find(choice, delta)
-    if call is not None and slots.is_another(call, delta):
-        call = None
-    _learn(choice, _placed(choice, delta, call), delta)
+    call = _announced(choice, delta)
+    _learn(choice, call, delta)
+
+
+def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
+    """Return the call that is announced; the one before it was whole if this one is new."""
+    call = slots.announced(choice, delta) or _opened(choice, delta)
+    if call.stray and delta.name is not None:
+        adopt(choice, call)
+    if delta.begins and not call.opened and call.phase != "ended":
+        choice.reopen(call)
+    learn_labels(choice, call, delta)
+    return call
 
 
 def _call_whole(choice: Choice, delta: CallWhole) -> None:
+    if delta.rank == HYDRATION and choice.record is not None and type(delta.index) is not str:
+        choice.record.told.append(delta)
+        return
     if delta.rank == HYDRATION:
-        call = slots.find_restated(choice, delta) or _opened(choice, delta)
+        call = find_restated(choice, delta) or _opened(choice, delta)
+    elif delta.begins:
+        call = _announced(choice, delta)
+    elif delta.rank == DONE and delta.name is None:
+        call = slots.owner(choice, delta)
     else:
-        call = _placed(choice, delta, slots.find(choice, delta))
+        call = _told(choice, delta)
+    tainted = call.hole and call.block and not _heals(choice, call, delta)
+    if not call.stray:
+        learn_labels(choice, call, delta)
     if delta.id_wins and delta.id is not None and call.id not in (None, delta.id):
         choice.claim_id(call, delta.id)
         call.id = delta.id
+    call.reasoned = call.reasoned or delta.rank == HYDRATION
     _learn(choice, call, delta)
     _take_text(choice, call, delta.text, delta.rank)
+    if tainted:  # a place alone heals nothing, and neither does what servers say when they lost the text
+        call.hole = True
     if delta.closes:
         _close(choice, call, truncated=False)
 
 
-def _placed(choice: Choice, delta: Union[Slot, CallSeen, CallWhole], call: Call | None) -> Call:
-    """Return the call in the delta's slot, opened if there is none; it knows the slot then."""
-    if call is None:
-        return _opened(choice, delta)
-    alias = delta.alias
-    if call.slot != delta.index or (alias is not None and alias not in choice.by_id):
-        slots.learn_slot(choice, call, delta)
+def _restated(choice: Choice, delta: Restated) -> None:
+    for whole, call in matched(choice, delta):
+        _take_restated(choice, whole, call or _opened(choice, whole))
+
+
+def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
+    tainted = call.hole and not _heals(choice, call, whole)
+    if whole.id is not None and whole.id_wins and call.phase != "ended" and call.id not in (None, whole.id):
+        choice.claim_id(call, whole.id)
+    _learn(choice, call, whole)
+    _take_text(choice, call, whole.text, whole.rank)
+    call.hole = call.hole or tainted
+    if whole.truncated:
+        _close(choice, call, truncated=True)
+
+
+def _heals(choice: Choice, call: Call, delta: CallWhole) -> bool:
+    """Whether a whole text says all of the call: it names it by an id, and is no empty object while text has no owner."""
+    own = (
+        delta.id in call.aliases
+        or delta.alias in call.aliases
+        or (call.id is None and delta.rank == HYDRATION)
+    )
+    return own and (not is_placeholder(delta.text) or slots.is_all_owned(choice))
+
+
+def _told(choice: Choice, delta: CallWhole) -> Call:
+    call = slots.told_of(choice, delta) or _opened(choice, delta)
+    if call.stray and delta.name is not None:
+        adopt(choice, call)
     return call
 
 
-def _opened(choice: Choice, delta: Union[Slot, CallSeen, CallWhole]) -> Call:
-    if choice.held is not None:
+def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool = False) -> Call:
+    """Open a call: the one before it was whole, unless this one has no name yet and may be more of it."""
+    held = choice.held
+    if held is not None and (delta.name is not None or refused or not held.hollow):
         _release_held(choice)
-    return slots.open_slot(choice, delta)
+    restated = isinstance(delta, CallWhole) and delta.rank == HYDRATION
+    return (slots.open_restated if restated else slots.open_slot)(choice, delta)
 
 
 def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
@@ -144,6 +199,8 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
         call.flags.update(delta.flags)
     if delta.extra:
         _add_extra(call, delta.extra)
+    if delta.name is not None and call.name is None and choice.held is not call:
+        _release_held(choice)
     if delta.name is not None and delta.name != call.name:
         advance(choice, call, "name", delta.name)
 
@@ -154,20 +211,28 @@ def _is_taken_over(call: Call, delta: Union[CallSeen, CallWhole]) -> bool:
 
 
 def _call_closed(choice: Choice, delta: CallClosed) -> None:
-    call = slots.find(choice, delta)
+    call = slots.ended_by(choice, delta)
     if call is None:
         return
-    if delta.final or delta.truncated:
+    if delta.waits:
+        choice.shut(call)
+    elif delta.final or delta.truncated:
         _close(choice, call, truncated=delta.truncated)
     elif call.phase != "ended":
         _release_others(choice, call)
         call.closed = True
-        choice.held = call
+        choice.shut(call)
+        if not (call.beside and call.block):  # else the labels of those beside it may still prove to lie
+            choice.held = call
 
 
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
     if not truncated and choice.held is not None and call.phase != "ended":
         _release_others(choice, call)
+    if call.echo is not None and call.echo.round == call.round and not truncated:
+        choice.shut(call)  # at the end of the message it is known what its id says
+        call.closed = True
+        return
     advance(choice, call, "close", truncated)
 
 
@@ -177,8 +242,8 @@ def _release_others(choice: Choice, call: Call) -> None:
 
 
 def _call_refused(choice: Choice, delta: CallRefused) -> None:
-    slot = Slot(delta.choice, delta.index, delta.alias, delta.text)
-    call = _placed(choice, slot, slots.find(choice, slot))
+    told = CallSeen(delta.choice, delta.index, delta.alias, None, None)
+    call = slots.refused_by(choice, delta) or _opened(choice, told, refused=True)
     _take_text(choice, call, delta.text)
     if call is not choice.overflow:  # that one goes on counting
         call.refuse(delta.reason, delta.detail)
@@ -189,7 +254,7 @@ def _release_held(choice: Choice) -> None:
     """The next block begins or ends: the one before it was whole."""
     held, choice.held = choice.held, None
     if held is not None:
-        advance(choice, held, "close", False)
+        _close(choice, held, truncated=False)
 
 
 # Text, reasons and ends.
@@ -213,28 +278,50 @@ def _noted(choice: Choice, delta: Noted) -> None:
 def _finish(choice: Choice, delta: Finish) -> None:
     if outranks(delta.reason, choice.reason):
         choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
+    reason_all([choice])
     if delta.drops:
+        settle(choice, "aborted")
         judge_all(choice, "aborted")
     if delta.drops or delta.ends:
         return
+    doubt(choice)
     ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
     held, choice.held = choice.held, None
     for call in choice.calls:
         if call is not held:
-            advance(choice, call, "finish", ended)
+            if choice.record is None or not is_labelled(call):
+                advance(choice, call, "finish", ended)
         elif ended == "length":  # a cut turn can close a block whose last members are missing
             advance(choice, call, "end", ended)
         else:
             advance(choice, call, "close", False)
 
 
+def reason_all(choices: Iterable[Choice]) -> None:
+    """The choices end, or will: calls that began by now have an end."""
+    for choice in choices:
+        for call in choice.calls:
+            call.reasoned = True
+        if choice.record is not None:
+            choice.record.n_reasoned = len(choice.record.pieces)
+
+
 _TAKEN_BACK = "the provider took the call back"
 
 
-def take_back(choice: Choice, id: str) -> None:
-    """Drop the calls of this id that did not come out yet, open or held by the policy, and remember them all."""
-    calls = choice.by_id.get(id, [])
-    choice.cancelled.update({call.number: id for call in calls})
+def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
+    """Drop the calls of an id that did not come out yet, open or held by the policy, and remember them all.
+
+    Return whether that is to be told. A call that has its result is taken back only if it came out.
+    """
+    if choice is None:
+        return not delta.answered
+    calls = choice.by_id.get(delta.id, [])
+    if delta.answered:
+        calls = [call for call in calls if _is_out(choice, call)]
+        if not calls:
+            return False
+    choice.cancelled.update({call.number: delta.id for call in calls})
     detail, choice.abort_detail = choice.abort_detail, _TAKEN_BACK
     for call in calls:
         advance(choice, call, "abort", "aborted")
@@ -245,20 +332,28 @@ def take_back(choice: Choice, id: str) -> None:
         else (call, events)
         for call, events in choice.waiting
     ]
+    return True
 
 
-def judge_all(choice: Choice, ended: Ended) -> None:
-    """End every open call: hollow ones last, as their text may have gone to one that is dropped."""
+def _is_out(choice: Choice, call: Call) -> bool:
+    """Whether a call that was executed elsewhere is to be taken back.
+
+    One that goes on is the server's from now on; if the wire closed it, its result shows that it was whole.
+    """
+    if call.phase == "ended":
+        return call.kind != "server" and call.dropped is None and call.number not in choice.cancelled
+    call.kind = "server"
+    if call.closed:
+        choice.held = None if choice.held is call else choice.held
+        advance(choice, call, "close", False)
+    return False
+
+
+def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:
+    """End every open call in order; `unreasoned` says how those ended that began behind the finish reason."""
     news = "abort" if ended == "aborted" else "end"
-    out = choice.out.events
-    before = len(out)
-    said: dict[int, list[Event]] = {}
-    for call in sorted(choice.calls, key=lambda call: (call.phase != "ended" and call.hollow, call.number)):
-        advance(choice, call, news, ended)
-        said[call.number] = out[before:]
-        del out[before:]
-    for number in sorted(said):
-        out.extend(said[number])
+    for call in sorted(choice.calls, key=lambda call: call.number):
+        advance(choice, call, news, ended if unreasoned is None or call.reasoned else unreasoned)
     choice.held = None
     choice.release()
 
@@ -275,5 +370,6 @@ _FACTS: dict[type, Callable[[Choice, Any], None]] = {
     ReasoningFragment: _reasoning,
     Finish: _finish,
     Noted: _noted,
+    Restated: _restated,
 }
 action_of = _FACTS.get

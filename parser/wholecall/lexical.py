@@ -12,10 +12,14 @@ the verdict on the whole text.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 
-__all__ = ["Scan", "is_object", "starts_value"]
+__all__ = ["BEGINNINGS", "Scan", "begins_object", "is_object"]
+
+BEGINNINGS = frozenset('{"nN')  # of what can be the whole text of a call, or the text so far once more
+_LONGEST_BLANK = 1024  # characters
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode  # reads all of the text and builds nothing
 
@@ -35,9 +39,14 @@ def is_object(text: str) -> bool:
     return True
 
 
-def starts_value(text: str) -> bool:
-    """Return whether the text begins a JSON object or array."""
-    return text.lstrip()[:1] in {"{", "["}
+def begins_object(parts: Iterable[str]) -> bool:
+    """Return whether a text in pieces begins with a brace, blanks aside; a thousand of them are not looked behind."""
+    left = _LONGEST_BLANK
+    for part in parts:
+        if (text := part[:_LONGEST_BLANK].lstrip()) or left < 0:
+            return text[:1] == "{"
+        left -= len(part)
+    return False
 
 
 class Scan:

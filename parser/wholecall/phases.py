@@ -4,7 +4,7 @@ Theory of operation. A call is *pending* until it has a name and something to sh
 arrive, *settled* once its whole text is known, and *ended* after its one terminal event. News comes in seven
 kinds: a `name`, a `fragment`, a `whole` text, `close` (the wire ended this call), `finish` (the reason of the
 turn is known, more may come), `end` (the turn is over) and `abort`. `PHASES` names the action for each pair;
-`advance` is the only way in.
+`advance` is the only way in, but for `read_as`, which replaces a text at the end of an oddly labelled choice.
 
 Rule 1: a phase changes in `_start`, `_settle` and `_finish` below, and nowhere else.
 Rule 2: completion is decided by the wire. That a text happens to parse ends nothing; at `finish` it only
@@ -16,9 +16,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wholecall.deltas import OBJECT
+from wholecall.echoes import is_echo
 from wholecall.events import ArgumentsReset, ToolCallStarted
-from wholecall.lexical import is_object
 from wholecall.placeholders import is_placeholder
+from wholecall.readings import final_name
 from wholecall.verdicts import judge
 
 if TYPE_CHECKING:
@@ -28,14 +29,26 @@ if TYPE_CHECKING:
     from wholecall.choices import Choice
     from wholecall.verdicts import Ended
 
-__all__ = ["PHASES", "advance"]
-
-_LONGEST_BLANK = 1024  # characters
+__all__ = ["PHASES", "advance", "read_as"]
 
 
 def advance(choice: Choice, call: Call, news: str, what: Any = None) -> None:
     """Tell the call the news; `what` is a name, a text, a (text, rank) or how it ended."""
     PHASES[call.phase][news](choice, call, what)
+
+
+def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
+    """Let an open call have the text that its fragments mean after all, and put right what was shown."""
+    if call.full or not choice.budget.admit(call, text):
+        return
+    call.put(text)
+    if call.phase == "pending":
+        if call.name is not None and text:
+            _start(choice, call)
+    elif not text.startswith(shown):
+        choice.out.events.append(ArgumentsReset(choice.turn, choice.number, call.number, text))
+    elif text != shown:
+        choice.out.events.append(call.tell(text[len(shown) :]))
 
 
 # The functions that change phases.
@@ -44,7 +57,9 @@ def advance(choice: Choice, call: Call, news: str, what: Any = None) -> None:
 def _start(choice: Choice, call: Call) -> None:
     """The name is final now; show what has come of the text."""
     assert call.name is not None
-    name = call.name = _final(call.name)
+    name = call.name = final_name(call.name)
+    if choice.tools is None:
+        name = _untagged(name)
     if choice.tools is not None and choice.policy.tool_names == "normalised":
         name = choice.tools.named(name)
     call.public_name = name
@@ -57,6 +72,8 @@ def _start(choice: Choice, call: Call) -> None:
 
 
 def _settle(choice: Choice, call: Call) -> None:
+    if call.phantom:
+        return
     if call.phase == "pending":
         _start(choice, call)
     choice.cool(call)
@@ -65,6 +82,10 @@ def _settle(choice: Choice, call: Call) -> None:
 
 def _finish(choice: Choice, call: Call, ended: Ended) -> None:
     choice.cool(call)
+    choice.shut(call)
+    if call.echo is not None and is_echo(choice, call, ended):
+        call.phase = "ended"
+        return
     if call.phantom:
         call.phase = "ended"
         return
@@ -93,16 +114,23 @@ def _learn_name(choice: Choice, call: Call, name: str) -> None:
     if limit is not None and len(call.name) > limit:
         call.refuse("name_too_long", f"a name of more than {limit} characters")
         call.name = call.name[:limit]
-    if call.restated is not None and not is_placeholder(call.restated):
+    if call.tellable and call.restated is not None and not is_placeholder(call.restated):
         _settle(choice, call)
-    elif call.parts:
+    elif call.tellable and call.parts:
         _start(choice, call)
     if call.closed:
         _finish(choice, call, "clean")
 
 
 def _joined(choice: Choice, call: Call, old: str, new: str) -> str:
-    """Return the name so far: what the tools' names make of the two, if that is one of them."""
+    """Return the name so far: what the tools' names make of the two, if that is one of them.
+
+    The names of blocks come whole.
+    """
+    if call.block:
+        if final_name(old) != final_name(new):
+            call.refuse("ambiguous", "one id came under two names")
+        return old
     if choice.tools is None:
         return _merged(old, new)
     known = choice.tools.joined(old.strip(), new.strip())
@@ -117,14 +145,17 @@ def _merged(old: str, new: str) -> str:
     return new if new.strip().startswith(old.strip()) else old + new
 
 
-def _final(name: str) -> str:
-    """Return the name without white space round it and what a chat template leaves behind it (quirks 58, 59)."""
-    return name.strip().partition("<|")[0].rstrip() or name.strip()
+def _untagged(name: str) -> str:
+    """Return the name without a tag that a server left behind it (quirk 58).
+
+    A server that misreads tags may have lost arguments with them: where the tools are known, such a name is none of theirs.
+    """
+    return name.partition("<")[0].rstrip() or name
 
 
 def _confirm_name(_: Choice, call: Call, name: str) -> None:
     assert call.name is not None
-    if _final(name) != call.name:
+    if final_name(name) != call.name:
         call.refuse("ambiguous", "another name came after the arguments had begun")
 
 
@@ -134,7 +165,7 @@ def _confirm_name(_: Choice, call: Call, name: str) -> None:
 def _buffer(choice: Choice, call: Call, text: str) -> None:
     if choice.budget.admit(call, text):
         call.take(text)
-    if call.name is not None:
+    if call.tellable:
         _start(choice, call)
 
 
@@ -158,7 +189,7 @@ def _restate(choice: Choice, call: Call, whole: tuple[str, int]) -> None:
     if not call.restate(text, rank):
         choice.anomalies.add("conflicting_arguments")
     preset = call.slotted and rank == OBJECT  # the input at the start of a block: deltas may follow
-    if call.name is not None and call.restated is not None and not (preset or is_placeholder(text)):
+    if call.tellable and call.restated is not None and not (preset or is_placeholder(text)):
         _settle(choice, call)
 
 
@@ -179,27 +210,10 @@ def _close(choice: Choice, call: Call, truncated: bool) -> None:
 
 
 def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
-    if call.inside is not None and call.inside.phase != "ended":
+    if call.kind == "custom" or call.holds_placeholder or not call.begins_object:
         return
-    if call.kind != "custom" and not call.holds_placeholder and _holds_object(call):
+    if call.restated is not None or call.holds_object or call.complete:
         _finish(choice, call, ended)
-
-
-def _holds_object(call: Call) -> bool:
-    """Whether the text is one whole object; the second time only what is new of it is read."""
-    if not _begins_object(call):
-        return False
-    return call.restated is not None or (not call.scanned and is_object(call.text)) or call.complete
-
-
-def _begins_object(call: Call) -> bool:
-    """Whether the text in force begins with a brace, blanks aside; a thousand of them are not looked behind."""
-    left = _LONGEST_BLANK
-    for part in call.parts if call.restated is None else (call.restated,):
-        if (text := part[:_LONGEST_BLANK].lstrip()) or left < 0:
-            return text[:1] == "{"
-        left -= len(part)
-    return False
 
 
 def _stay(_choice: Choice, _call: Call, _what: object) -> None:

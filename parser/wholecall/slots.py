@@ -1,155 +1,378 @@
-"""Which call a slotted fact belongs to: slots can be trusted, their aliases rotate.
+"""Which call a slotted fact belongs to: text belongs to the call that its labels name, or to nobody.
 
-Theory of operation. Responses and Anthropic number their blocks. The number is the key of a call; item ids are
-aliases that some relays change with every event (quirk 69), and the call id is what a restatement in the
-finished message is matched by (quirks 98, 99). A fact without any identifier goes to the sole open call, or
-to the first one that still lacks its text (flag `bound_by_order`).
+Theory of operation. Blocks and items have labels: a call id, an item's id, an index, in this order. The first
+label that any call has decides, the others tell several such calls apart; labels that name different calls
+contradict each other. A fact whose labels no call has can only be meant for the one call that is open.
+
+Text that names several calls, or none while none or several are open, has no *owner*. Nobody knows what is
+missing where, so it taints every call that is open and every call without text, and goes to a *stray*: a call
+of its own that has no name and ends as a drop, so that its text is told. An announcement takes a stray over
+only by its id, never by its place.
+
+An announcement with a name is a call of its own, unless its id is known under the same name. Where that call
+is open this is one start told twice. Where it is over the new one is its *echo*: nothing is told of it until
+it ends, and nothing at all if it says the same.
+
+After a loss nothing is bound by being the only one. Some dialects tell calls apart themselves and number them
+as they like: such a number is always right (`Call.block` is false then).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING
 
-from wholecall.arguments import parse_arguments
-from wholecall.deltas import HYDRATION, CallSeen, CallWhole, Slot
-from wholecall.verdicts import same_value
+from wholecall.claims import at_slot, learn_labels, opened_call, stray_of
+from wholecall.deltas import OBJECT
+from wholecall.echoes import same_text
+from wholecall.placeholders import is_placeholder
 
 if TYPE_CHECKING:
     from wholecall.calls import Call
     from wholecall.choices import Choice
-    from wholecall.deltas import CallClosed
+    from wholecall.deltas import CallClosed, CallRefused, CallSeen, CallWhole, Index, Slot
 
-__all__ = ["find", "find_restated", "is_another", "learn_slot", "open_slot"]
+__all__ = [
+    "announced",
+    "ended_by",
+    "is_all_owned",
+    "open_restated",
+    "open_slot",
+    "owner",
+    "refused_by",
+    "told_of",
+]
 
-Located = Union[Slot, CallSeen, CallWhole]
-
-
-def find(choice: Choice, delta: Located | CallClosed) -> Call | None:
-    """Return the call in the delta's slot: by index, else by alias, else by id, else by order."""
-    index = delta.index
-    if index is not None:  # also where it cannot be an index: such a slot is one of its own
-        call = choice.slots.get(index)
-        if call is not None:
-            return call
-    call, alias = None, delta.alias
-    if alias in choice.by_id:
-        call = _elsewhere(choice, delta, alias)
-    if call is None and isinstance(delta, (CallSeen, CallWhole)) and delta.id in choice.by_id:
-        call = _elsewhere(choice, delta, delta.id)
-    if call is None and index is None and alias is None:
-        call = _by_order(choice, delta)
-    return call
+_MOST_CANDIDATES = 16  # calls that are looked at for one piece of text
 
 
-def _elsewhere(choice: Choice, delta: Located | CallClosed, label: str) -> Call | None:
-    """Return the call that has the label, unless it was announced in one slot and this is another's."""
-    call = choice.with_id(label)
-    announced = isinstance(delta, CallSeen) and delta.index is not None
-    return None if announced and call is not None and call.slot is not None else call
+def owner(choice: Choice, delta: Slot | CallWhole) -> Call:
+    """Return the call that a text belongs to: a stray if it has no owner."""
+    if (only := _only(choice, delta.id, delta.alias, delta.index)) is not None:
+        return only
+    found = _labelled(choice, delta.id, delta.alias, delta.index)
+    if not found and delta.index not in choice.strays:
+        found = _sole(choice, delta.index) or _unlabelled(choice, delta)
+        if len(found) == 1 and delta.index is not None:
+            found[0].flags.add("bound_by_order")
+            found[0].elsewhere = delta.index
+    if len(found) > 1:
+        found = [call for call in found if _may_go_on(call, delta.text)]
+    return found[0] if len(found) == 1 else _stray(choice, delta)
 
 
-def _by_order(choice: Choice, delta: Located | CallClosed) -> Call | None:
-    if isinstance(delta, CallSeen) or (isinstance(delta, CallWhole) and delta.id is not None):
+def told_of(choice: Choice, delta: CallWhole) -> Call | None:
+    """Return the call that a finished item is about, None if it is a new one, or may be about several."""
+    only = _only(choice, delta.id, delta.alias, delta.index)
+    if only is not None and only.name == delta.name:
+        return only
+    found = _same_name(_labelled(choice, delta.id, delta.alias, None), delta)
+    here = _same_name(at_slot(choice, delta.index), delta)
+    if len(found) > 1:
+        found = [call for call in found if call in here] or found
+    found = found or [call for call in here if call.opened or not call.block]
+    if len(found) != 1:
+        found = [call for call in found if call.opened] or _open_namesakes(choice, delta)
+    if not found:
+        return _stray_restated(choice, delta)
+    if found[0].hole and _contradicts(found[0], delta):
         return None
-    calls = [call for call in choice.calls if call.phase != "ended"]
-    if isinstance(delta, CallWhole):
-        lacking = next((call for call in calls if call.restated is None), None)
-        if lacking is not None and len(calls) > 1:
-            lacking.flags.add("bound_by_order")
-        return lacking
-    return calls[0] if len(calls) == 1 else None
-
-
-def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
-    """Return the call that a final message restates: by id, else by alias, else the one that fits best."""
-    for label in (delta.id, delta.alias):
-        claimants = choice.by_id.get(label, []) if label is not None else []
-        named = [call for call in claimants if _may_be_restated(call, delta)]
-        if len(named) == 1 and (named[0].rank != HYDRATION or named[0].is_restated_by(delta.text)):
-            return named[0]
-        if claimants:
-            return _best_fit(choice, delta, named) or _told_apart(claimants)
-    nameable = [call for call in choice.calls if _may_be_restated(call, delta)]
-    return _best_fit(choice, delta, nameable)
-
-
-def _told_apart(claimants: list[Call]) -> Call | None:
-    """The message restates more calls than the deltas told: one of those is two, and nobody knows which."""
-    if claimants[-1].phase == "ended":
-        return claimants[-1]
-    for call in claimants:
-        call.refuse("ambiguous", "a final message tells two calls apart that the deltas did not")
+    if len(found) == 1:
+        return found[0]
+    taint(choice)  # it is a call by itself, and one of these
     return None
 
 
-def _may_be_restated(call: Call, delta: CallWhole) -> bool:
-    if call.kind != delta.kind:
-        return False
-    return call.name is None or delta.name is None or call.name.strip() == delta.name.strip()
+def refused_by(choice: Choice, delta: CallRefused) -> Call | None:
+    """Return the call that the wire refuses, None if it told nothing of it yet."""
+    found = _labelled(choice, None, delta.alias, delta.index)
+    return found[0] if len(found) == 1 else None
 
 
-def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | None:
-    """Return the call that fits best; among equals the one in the same position, else the first."""
-    calls = [call for call in calls if call.rank != HYDRATION]
-    if not calls:
+def ended_by(choice: Choice, delta: CallClosed) -> Call | None:
+    """Return the call that the wire ends, None if it is no open one or may be several."""
+    only = _only(choice, None, delta.alias, delta.index)
+    if only is not None and only.elsewhere is None:
+        return only
+    if delta.alias in choice.by_id or delta.index in choice.slots:
+        found = _labelled(choice, None, delta.alias, delta.index)
+        if len(found) != 1:
+            return None
+        if _is_next(found[0].elsewhere, delta.index):
+            found[0].hole = True
+        return found[0]
+    sole = _sole(choice, delta.index)
+    if not sole and delta.index is not None:
+        taint(choice)  # labels lie
+    return sole[0] if sole else None
+
+
+def announced(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+    """Return the call that is announced or labelled, None if it is a new one."""
+    if delta.name is None or not delta.begins:
+        return _labelled_call(choice, delta)
+    if _is_unheard(choice, delta):
         return None
-    says = parse_arguments(delta.text).arguments
-    fits = [(fit, call) for call in calls if (fit := _fit(call, delta, says))]
-    if not fits:
-        return None
-    best = max(fit for fit, _ in fits)
-    equals = [call for fit, call in fits if fit == best]
-    here = choice.slots.get(delta.index) if delta.index is not None else None
-    return here if here in equals else equals[0]
+    for call in reversed(_with_id(choice, delta)):
+        if call.name in (None, delta.name) and (call.stray or _goes_on(choice, call, delta)):
+            return call
+    return _nameable_at(choice, delta)
 
 
-def _fit(call: Call, delta: CallWhole, says: dict[str, Any] | None) -> int:
-    """Return how well a restated text fits the call; 0 if it does not. Two known ids ask for equal text.
-
-    Two texts that say the same may be spelled differently. `says` is what the restated one says, and each
-    call keeps what it says: a message can restate many calls, so no text is read twice.
-    """
-    if call.id is not None and call.id in delta.told and call.id != delta.id:
-        return 0  # the message restates that call by its own id
-    held = call.restated if call.restated is not None else call.text
-    if held and (held == delta.text or (says is not None and same_value(says, _held_says(call, held)))):
-        return 4
-    if not call.hollow and delta.text.startswith(held):
-        return 3
-    if call.id is not None and delta.id is not None:
-        return 0
-    return 2 if call.hollow else int(not call.complete)
-
-
-def _held_says(call: Call, held: str) -> dict[str, Any] | None:
-    if call.reading is None or call.reading[0] != held:
-        call.reading = held, parse_arguments(held).arguments
-    return call.reading[1]
-
-
-def is_another(call: Call, delta: CallSeen) -> bool:
-    """Return whether an announcement in the slot of a call announces another one."""
-    if delta.id is None or call.id is None or delta.id == call.id:
-        return False
-    return call.closed or call.phase == "ended"
-
-
-def open_slot(choice: Choice, delta: Located) -> Call:
-    """Open a call in the delta's slot."""
-    kind = "function" if isinstance(delta, Slot) else delta.kind
-    whole = isinstance(delta, CallWhole) and delta.rank == HYDRATION
-    call = choice.open(kind, slotted=not whole)
-    learn_slot(choice, call, delta)
+def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
+    """Open a call with the delta's labels; an echo gets no number before it proves to be more."""
+    begins = delta.begins and delta.name is not None
+    if begins and _is_unheard(choice, delta):
+        call = opened_call(choice, delta.kind)
+        call.block = True
+        learn_labels(choice, call, delta)
+        return call
+    told = _with_id(choice, delta) if delta.id is not None else choice.slots.get(delta.index, [])
+    for earlier in told if begins else ():
+        if _is_filled(earlier) and earlier.id == delta.id:
+            choice.shut(earlier)  # all of its text is there, whether the wire says so or not
+    call = opened_call(choice, delta.kind, _echoed(choice, delta) if begins else None)
+    call.block = delta.begins or delta.alias is not None
+    for rival in _rivals(choice, delta) if call.block else ():
+        rival.refuse("ambiguous", "one id came under two names")
+        call.refuse("ambiguous", "one id came under two names")
+    learn_labels(choice, call, delta)
     return call
 
 
-def learn_slot(choice: Choice, call: Call, delta: Located | CallClosed) -> None:
-    """Let the call learn the slot's index and alias."""
-    index, taken = delta.index, choice.slots
-    if index is not None and call.n_slots < choice.max_labels and taken.get(index) is not call:
-        taken[index] = call
-        call.slot = index
-        call.n_slots += 1
-        choice.hot_slots.pop(index, None)
-    if delta.alias is not None:
-        choice.claim_alias(call, delta.alias)
+def taint(choice: Choice) -> None:
+    """Text has no owner: let each call know whose text it may be."""
+    for call in choice.fresh:
+        if call.phase != "ended" and (call.opened or call.beside or call.hollow):
+            call.hole = True
+    choice.fresh.clear()
+
+
+def is_all_owned(choice: Choice) -> bool:
+    """Whether all text that came without an owner was told again as some call's whole text."""
+    strays = [stray.text for stray in choice.strays.values() if not stray.hollow]
+    if len(strays) > _MOST_CANDIDATES or len(choice.calls) > 2 * _MOST_CANDIDATES:
+        return not strays
+    told = [call.restated for call in choice.calls if call.restated is not None]
+    return all(any(same_text(text, whole) for whole in told) for text in strays)
+
+
+# What labels name.
+
+
+def _only(choice: Choice, id: str | None, alias: str | None, index: Index | None) -> Call | None:
+    """Return the only call at an index, if it is open and has the other labels: nothing else can be meant."""
+    here = choice.slots.get(index)
+    if here is None or len(here) != 1 or not (call := here[0]).opened:
+        return None
+    known = call.aliases
+    return call if (alias is None or alias in known) and (id is None or id in known) else None
+
+
+def _is_unheard(choice: Choice, delta: CallSeen | CallWhole) -> bool:
+    """Whether no call ever had a label of this one, so that it can only be a new one."""
+    by_id = choice.by_id
+    if delta.index in choice.slots or choice.untold:
+        return False
+    return delta.id not in by_id and delta.alias not in by_id
+
+
+def _sole(choice: Choice, index: Index | None) -> list[Call]:
+    """Return the only call that labels which no call has can be meant for.
+
+    An index that no call has shows that indices lie: of calls that were open side by side none is sure then.
+    """
+    sole = None if choice.lost else choice.sole_open
+    return [] if sole is None or (sole.beside and index is not None) else [sole]
+
+
+def _is_next(elsewhere: Index | None, index: Index | None) -> bool:
+    """Whether text that was bound by order stood under the index of the next block.
+
+    A block that ends under its own index has right ones, and the text was that of a block whose start was lost.
+    """
+    return type(elsewhere) is int and type(index) is int and elsewhere == index + 1
+
+
+def _unlabelled(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
+    """Return the calls that text without any label may belong to, if they are few."""
+    if (
+        choice.lost
+        or choice.n_open > _MOST_CANDIDATES
+        or (delta.index, delta.alias, delta.id) != (None, None, None)
+    ):
+        return []
+    return [call for call in choice.opened if call.opened]
+
+
+def _may_go_on(call: Call, text: str) -> bool:
+    """Whether the text can be more of the call's: nothing follows a whole object but what repeats it."""
+    if call.kind == "custom" or not call.complete or call.holds_placeholder:
+        return True
+    return call.is_restated_by(text)
+
+
+def _labelled(choice: Choice, id: str | None, alias: str | None, index: Index | None) -> list[Call]:
+    """Return the calls that the labels name, several if they contradict each other."""
+    found: list[Call] = []
+    for claimants in (
+        _open_with(choice, id, index),
+        _open_with(choice, alias, index),
+        at_slot(choice, index),
+    ):
+        if not found:
+            found = claimants
+        elif claimants:
+            both = [call for call in found if call in claimants]
+            if not both:
+                return [*found, *claimants]
+            found = both
+    return found
+
+
+def _labelled_call(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+    """Return the call that labels without a start are about: the latest that has one of them."""
+    held = choice.held
+    if delta.begins and delta.id is None and held is not None and held.id is None:
+        return held  # the next block goes on with the one before: neither has an id that says otherwise
+    here, named = choice.slots.get(delta.index, []), _with_id(choice, delta)
+    if here and here[-1].block:
+        claimants = named or [call for call in here if _agree(call.name, delta.name)]
+    else:
+        claimants = here or named
+    claimants = [call for call in claimants if call.phase != "ended"] or claimants
+    return claimants[-1] if claimants else None
+
+
+def _rivals(choice: Choice, delta: CallSeen | CallWhole) -> list[Call]:
+    """Return the open calls that have the id of a new one, and its place, but another name."""
+    here = choice.slots.get(delta.index, ()) if delta.alias is None else choice.by_id.get(delta.alias, ())
+    return [
+        call
+        for call in _with(choice, delta.id, delta.index)
+        if call.opened and call in here and not _agree(call.name, delta.name)
+    ]
+
+
+def _with_id(choice: Choice, delta: CallSeen | CallWhole) -> list[Call]:
+    """Return the calls that go by the id of an announcement, or else by its alias."""
+    return _with(choice, delta.id, delta.index) or _with(choice, delta.alias, delta.index)
+
+
+def _open_with(choice: Choice, label: str | None, index: Index | None) -> list[Call]:
+    """Return the calls that go by an id or an alias: those that are open, else the last one."""
+    claimants = _with(choice, label, index)
+    return [call for call in claimants if call.opened] or claimants[-1:]
+
+
+def _with(choice: Choice, label: str | None, index: Index | None) -> list[Call]:
+    """Return the calls that go by an id or an alias; beside an index of the dialect's own it says nothing."""
+    claimants = choice.by_id.get(label, []) if label is not None else []
+    return (
+        [call for call in claimants if index is None or call.block or call.stray] if claimants else claimants
+    )
+
+
+def _goes_on(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
+    """Whether an announcement stands where the call was announced, which is still open and lacks text."""
+    if not call.opened or call.round != choice.round or _is_filled(call):
+        return False
+    if _contradicts(call, delta) or _is_another_item(call, delta):
+        return False
+    return _is_here(choice, call, delta) or (delta.alias is not None and delta.alias in call.aliases)
+
+
+def _is_filled(call: Call) -> bool:
+    """Whether all of a call's text is there; an input at the start of a block may still be told in pieces."""
+    if call.kind == "custom" or call.holds_placeholder or (call.restated is not None and call.rank == OBJECT):
+        return False
+    return call.complete
+
+
+def _is_another_item(call: Call, delta: CallSeen | CallWhole) -> bool:
+    """Whether an announcement is that of another item: one id on two of them is two calls."""
+    alias = delta.alias
+    return alias is not None and alias not in call.aliases and any(known != call.id for known in call.aliases)
+
+
+def _is_here(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
+    return delta.index is None or call.slot is None or call in choice.slots.get(delta.index, ())
+
+
+def _nameable_at(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+    """Return the open call at the index that an announcement can only tell again: one of them has no id."""
+    for call in reversed(choice.slots.get(delta.index, [])):
+        if (
+            call.opened
+            and call.round == choice.round
+            and _agree(call.name, delta.name)
+            and not _is_filled(call)
+        ):
+            return call if call.id is None or delta.id is None else None
+    return None
+
+
+def _echoed(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+    """Return the call that a new one seems to tell again: one of its id in its place, unless others have had that id.
+
+    In a message that is told again, it is the next one of its id and name.
+    """
+    for n, call in enumerate(choice.untold):
+        if call.id == delta.id and call.name == delta.name:
+            return choice.untold.pop(n)
+    claimants = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
+    if any(call.opened or call.name != delta.name for call in claimants):
+        return None  # nobody tells a block again before it is over
+    return next(
+        (call for call in claimants if delta.alias is not None or _is_here(choice, call, delta)), None
+    )
+
+
+def _same_name(calls: list[Call], delta: CallWhole) -> list[Call]:
+    return [call for call in calls if _agree(call.name, delta.name)]
+
+
+def _open_namesakes(choice: Choice, delta: CallWhole) -> list[Call]:
+    """Return the open calls that a finished item without known labels can be about: one that says the same, if any."""
+    if choice.lost or choice.n_open > _MOST_CANDIDATES:
+        return []
+    calls = _same_name([call for call in choice.opened if call.opened and call.rank < delta.rank], delta)
+    equal = [call for call in calls if not call.hollow and same_text(call.text, delta.text)]
+    fitting = equal[:1] or [call for call in calls if call.hollow or not call.complete]
+    return calls if not fitting and is_placeholder(delta.text) else fitting
+
+
+def _stray_restated(choice: Choice, delta: CallWhole) -> Call | None:
+    """Return the stray in an item's place whose text the item tells again: that is where it came from."""
+    stray = choice.strays.get(delta.index)
+    return stray if stray is not None and stray.stray and stray.is_restated_by(delta.text) else None
+
+
+def _contradicts(call: Call, delta: CallSeen | CallWhole) -> bool:
+    """Whether an item has another id than the call."""
+    return delta.id is not None and call.id is not None and delta.id not in call.aliases
+
+
+def _agree(old: str | None, new: str | None) -> bool:
+    return old is None or new is None or old == new
+
+
+# Opening.
+
+
+def open_restated(choice: Choice, delta: CallSeen | CallWhole) -> Call:
+    """Open a call that only a final message tells."""
+    call = choice.open(delta.kind)
+    learn_labels(choice, call, delta)
+    return call
+
+
+def _stray(choice: Choice, delta: Slot | CallWhole) -> Call:
+    """Return the call without a name that gathers text without an owner."""
+    if choice.overflow is not None:
+        return choice.overflow
+    if delta.text.strip():
+        taint(choice)
+    stray = stray_of(choice, delta.index)
+    if delta.alias is not None and delta.alias not in choice.by_id:
+        choice.claim_alias(stray, delta.alias)
+    return stray

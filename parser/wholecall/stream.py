@@ -28,6 +28,7 @@ from wholecall.turns import Turn
 from wholecall.undecided import REPLACED, Undecided
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
@@ -120,7 +121,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
         self._assembler = Assembler(policy, limits, self._tools)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._told = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
-        self._translate = self._translate_first
+        self._translate: Callable[[list[Frame]], list[Delta]] = self._translate_first
         self._translator = None
         if dialect != "auto":
             self._assembler.dialect = dialect
@@ -149,6 +150,11 @@ class ToolCallParser(Single, Generic[ArgsT]):
     def dialect(self) -> str | None:
         """The name of the stream's dialect, None while it is not known."""
         return self._assembler.dialect if self._translator is not None else None
+
+    @property
+    def is_enveloped(self) -> bool:
+        """Whether the stream's frames come in envelopes of a gateway, which are taken off."""
+        return self._undecided.enveloped
 
     @property
     def turn(self) -> Turn[ArgsT]:
@@ -363,7 +369,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
             frames = self._take_until_known(frames)
         if self._translator is None:
             return []
-        self._translate = self._translator.translate_all
+        self._translate = self._undecided.translating(self._translator)
         return self._translate(frames)
 
     def _take_until_known(self, frames: list[Frame]) -> list[Frame]:
@@ -384,7 +390,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
         if translator is None:
             self._take_until_known([frame])
             return
-        deltas = ended_together(translator.translate(frame))
+        deltas = ended_together(translator.translate(self._undecided.opened(frame)))
         if self._ending:
             deltas = [without_hole(delta) for delta in deltas]
         if frame.replaced:

@@ -41,6 +41,7 @@ __all__ = [
     "Nesting",
     "Token",
     "exceeds",
+    "holds_half",
     "holds_number",
     "joined_surrogates",
     "members",
@@ -58,6 +59,8 @@ SPACES = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\ufeff\u200b\u
 
 # The opening quotes that are understood, with the quotes that close them.
 QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019"}
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def _closed(opening: str, closing: str) -> str:
@@ -221,6 +224,11 @@ def _outside(text: str) -> tuple[bytes, bool]:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     parts = data.translate(None, _NO_STRUCTURE).replace(b'""', b"").split(b'"')
     return b"".join(parts[::2]), len(parts) % 2 == 0
+
+
+def holds_half(text: str) -> bool:
+    """Whether the text holds half of a surrogate pair, which the next one may complete."""
+    return not text.isascii() and _HALF.search(text) is not None
 
 
 def joined_surrogates(high: str, low: str) -> str:

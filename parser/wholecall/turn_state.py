@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wholecall.budget import Budget
+from wholecall.claims import begin_again
 from wholecall.endings import turn_finished
 from wholecall.events import (
     BuiltinToolCall,
@@ -41,6 +42,8 @@ class TurnState:
         key: what the wire calls it, where several run side by side.
         choices: by the wire's number.
         left_over: argument text that no name claims came for a choice beyond the limit.
+        lost: a part of it was lost.
+        ended: every call of it had its verdict.
         finished: the last event of each choice; empty until the turn is over.
     """
 
@@ -54,6 +57,8 @@ class TurnState:
     usage: dict[str, Any]
     faults: list[StreamFault]
     left_over: bool
+    lost: bool
+    ended: bool
     finished: dict[int, TurnFinished]
 
     def __init__(self, number: int, opened: TurnOpened, dialect: str, limits: Limits) -> None:
@@ -66,7 +71,7 @@ class TurnState:
         self.choices = {}
         self.usage = {}
         self.faults = []
-        self.left_over = False
+        self.left_over = self.lost = self.ended = False
         self.finished = {}
 
     def remade(self) -> None:
@@ -77,6 +82,11 @@ class TurnState:
         """
         if any((choice.turn, choice.number) != (self.number, key) for key, choice in self.choices.items()):
             raise ValueError("a choice has another number")
+
+    def begin_again(self) -> None:
+        """The message is told from its beginning, before it came to its end."""
+        for choice in self.choices.values():
+            begin_again(choice)
 
     def finish(self) -> None:
         """Say the last word on each choice."""

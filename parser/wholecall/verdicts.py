@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import UNSET
 
 from wholecall.arguments import Verdict, accept, read_arguments
-from wholecall.deltas import OBJECT
+from wholecall.deltas import DONE, HYDRATION, OBJECT
 from wholecall.events import (
     ArgumentsReset,
     BuiltinToolCall,
@@ -46,9 +46,6 @@ _LIMITS: frozenset[DropReason | None] = frozenset(
 # What outranks a missing name: the overflow is no one call, and an unreadable one cannot show its name.
 _BEFORE_NAME: frozenset[DropReason | None] = frozenset({"too_many_calls", "unparseable"})
 _GARBLED: frozenset[DropReason | None] = frozenset({"invalid_json", "unparseable"})
-_LEFT_OVER: frozenset[DropReason | None] = frozenset(
-    {"nameless", "multiple_objects", "ambiguous", "incomplete_input"}
-)
 
 
 def judge(choice: Choice, call: Call, ended: Ended) -> list[Event]:
@@ -101,20 +98,22 @@ def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason,
         return _CUT["open"]
     if call.refusal is not None:
         return call.refusal, call.detail
-    if call.inside is not None and call.inside.dropped is not None:
-        return "ambiguous", "it opened inside an unfinished call of the same name, which was dropped"
-    if not call.slotted and ended == "clean" and call.hollow and _text_was_left_over(choice, call):
-        return "ambiguous", "its text may have gone to a call that was dropped"
+    return _against_silence(choice, call) if ended == "clean" and call.hollow else None
+
+
+def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | None:
+    """Return why a call without text, or with an empty one, cannot be one without arguments."""
+    if call.slotted:
+        unsure = (call.empty and choice.lost) or (call.rank < HYDRATION and bool(choice.strays))
+        said = "text that could be its own was lost or has no owner"
+        return ("incomplete_input", said) if unsure else None
+    if choice.left_over:
+        return "ambiguous", "its text may have come in another choice"
+    if choice.lost:
+        return "incomplete_input", "text was lost in its turn, and no text came for it"
+    if not call.reasoned and not call.holds_object:
+        return "incomplete_input", "no text came for it, and nothing said that it ended"
     return None
-
-
-def _text_was_left_over(choice: Choice, hollow: Call) -> bool:
-    """Whether text was dropped that may be the hollow call's: no call's, or under one of its indices."""
-    return choice.left_over or any(
-        call.dropped in _LEFT_OVER or (call.dropped in _GARBLED and bool(call.indices & hollow.indices))
-        for call in choice.calls
-        if not call.hollow
-    )
 
 
 def _read(choice: Choice, call: Call, fragments: str, ended: Finished) -> tuple[str, Verdict]:
@@ -122,6 +121,9 @@ def _read(choice: Choice, call: Call, fragments: str, ended: Finished) -> tuple[
     preset = call.rank == OBJECT and bool(fragments) and not is_placeholder(fragments)
     if call.restated is None or preset:
         verdict = read_arguments(fragments, ended, choice.policy, choice.limits)
+        if call.rank >= DONE and verdict.reason in _GARBLED and not fragments.lstrip().startswith("{"):
+            call.flags.add("done_mismatch")  # pieces that were never JSON, of a text that was told as empty
+            return "{}", read_arguments("{}", ended, choice.policy, choice.limits)
         return (
             (fragments, verdict) if verdict.reason is None else _second_reading(choice, call, ended, verdict)
         )

@@ -11,7 +11,7 @@ from tests.support import encode_agents
 from tests.support.encode import Call, Turn, every
 from wholecall import ToolCall, ToolCallParser
 from wholecall.deltas import (
-    DONE,
+    HYDRATION,
     CallClosed,
     CallSeen,
     CallWhole,
@@ -32,7 +32,6 @@ from wholecall.framing.frame import Frame
 STARTED = {"type": "RUN_STARTED", "threadId": "t", "runId": "r"}
 OPENED = TurnOpened("r", "r", restart=True)
 SUCCESS = [Finish(0, "stop", "success"), TurnEnded(None)]
-NOBODYS = WireFault("undecodable_frame", "a piece of arguments names none of the open calls", hole=True)
 
 
 def translate(*payloads: dict[str, Any] | str) -> list[Delta]:
@@ -92,8 +91,13 @@ def snapshot(*messages: object) -> dict[str, Any]:
 
 
 def seen(slot: int, id: str | None = None, name: str | None = "f", **more: Any) -> CallSeen:
-    """Return the delta of a call's labels."""
-    return CallSeen(0, slot, None, id, name, **more)
+    """Return the delta of a call's start."""
+    return CallSeen(0, slot, None, id, name, begins=True, **more)
+
+
+def over(slot: int | None, id: str | None) -> CallClosed:
+    """Return the delta of the end of a call's text."""
+    return CallClosed(0, slot, id, waits=True)
 
 
 def agents(slot: int, **more: Any) -> CallSeen:
@@ -108,8 +112,9 @@ def test_a_run_is_a_turn() -> None:
     assert [
         OPENED,
         seen(0, "c"),
-        Slot(0, 0, None, '{"a"'),
-        Slot(0, 0, None, ":1}"),
+        Slot(0, 0, "c", '{"a"'),
+        Slot(0, 0, "c", ":1}"),
+        over(0, "c"),
         Finish(0, "stop", "success"),
         TurnEnded("r"),
     ] == deltas
@@ -122,19 +127,19 @@ def test_calls_take_turns() -> None:
     assert [
         seen(0, "a"),
         seen(1, "7", "g"),
-        Slot(0, 0, None, "{"),
-        Slot(0, 1, None, "{"),
-        Slot(0, 0, None, "}"),
+        Slot(0, 0, "a", "{"),
+        Slot(0, 1, "7", "{"),
+        Slot(0, 0, "a", "}"),
+        over(0, "a"),
     ] == deltas
 
 
 def test_a_result_makes_the_call_the_agents() -> None:
     """Whose result comes in the run was executed by the agent; results of earlier runs are nobody's here."""
-    deltas = translate(
-        start("c"), args("c", "{}"), end("c"), result("c"), result("c"), result("old"), end("c")
-    )
+    deltas = translate(start("c"), args("c", "{}"), end("c"), result("c"), result("c"), result("old"))
+    told = [seen(0, "c"), Slot(0, 0, "c", "{}"), over(0, "c")]
 
-    assert [seen(0, "c"), Slot(0, 0, None, "{}"), agents(0), CallClosed(0, 0, None)] == deltas
+    assert [*told, agents(0), CallClosed(0, 0, None)] == deltas
 
 
 def test_an_id_may_be_used_again_after_the_result() -> None:
@@ -146,41 +151,41 @@ def test_an_id_may_be_used_again_after_the_result() -> None:
         agents(0),
         CallClosed(0, 0, None),
         seen(1, "c", "g"),
-        Slot(0, 1, None, "{"),
+        Slot(0, 1, "c", "{"),
     ] == deltas
 
 
 def test_a_repeated_start_is_the_same_call() -> None:
-    """Until it is answered, an id names one call, also after its end."""
-    assert [seen(0, "c"), seen(0, "c")] == translate(start("c"), end("c"), start("c"))
+    """Until it is answered, an id names one slot, also after its end."""
+    assert [seen(0, "c"), over(0, "c"), seen(0, "c")] == translate(start("c"), end("c"), start("c"))
 
 
-def test_a_piece_without_a_start_opens_a_call() -> None:
-    """Text is never lost: it waits in a slot of its own for a name."""
+def test_a_piece_without_a_start_keeps_its_id() -> None:
+    """Text is never lost: it waits under its id for a name."""
     deltas = translate(args("c", "{"), args("c", ""), args("c", None), args("c", "}"))
 
-    assert [seen(0, "c", None), Slot(0, 0, None, "{"), Slot(0, 0, None, "}")] == deltas
+    assert [Slot(0, 0, "c", "{"), Slot(0, 0, "c", "}")] == deltas
 
 
-def test_a_piece_without_an_id() -> None:
-    """It is the only open call's; where that is not clear it is a hole, for any call could be the one."""
+def test_a_piece_without_an_id_names_no_call() -> None:
+    """Whose it is, the binder says: that of the one open call, or nobody's; an end without an id likewise."""
     one = translate(start("a"), end("a"), start("b"), args(None, "{"), end(None), args("", "}"))
-    two = translate(start("a"), start("b"), args(None, "{"), end(None), args("b", "{"))
 
-    assert [seen(0, "a"), seen(1, "b"), Slot(0, 1, None, "{"), NOBODYS] == one
-    assert [seen(0, "a"), seen(1, "b"), NOBODYS, Slot(0, 1, None, "{")] == two
+    ended = [Slot(0, None, None, "{"), over(None, None), Slot(0, None, None, "}")]
+    assert [seen(0, "a"), over(0, "a"), seen(1, "b"), *ended] == one
 
 
 def test_calls_without_ids() -> None:
     """A start without an id has a slot all the same; the id is minted later (quirk 8)."""
     deltas = translate(start(None), args(None, "{}"), end(None), start("null", "g"), args(None, "[]"))
+    first = [seen(0), Slot(0, None, None, "{}"), over(None, None)]
 
-    assert [seen(0), Slot(0, 0, None, "{}"), seen(1, None, "g"), Slot(0, 1, None, "[]")] == deltas
+    assert [*first, seen(1, None, "g"), Slot(0, None, None, "[]")] == deltas
 
 
 def test_an_object_as_text_is_its_text() -> None:
     """A piece that is no string is told as the JSON text that it means (quirk 22)."""
-    assert [seen(0, "c"), Slot(0, 0, None, '{"a":1}')] == translate(start("c"), args("c", {"a": 1}))
+    assert [seen(0, "c"), Slot(0, 0, "c", '{"a":1}')] == translate(start("c"), args("c", {"a": 1}))
 
 
 def test_chunks_open_go_on_and_return() -> None:
@@ -197,27 +202,29 @@ def test_chunks_open_go_on_and_return() -> None:
 
     assert [
         seen(0, "a"),
-        Slot(0, 0, None, '{"x"'),
-        Slot(0, 0, None, ":1}"),
+        Slot(0, 0, "a", '{"x"'),
+        Slot(0, 0, "a", ":1}"),
         seen(1, "b", "g"),
-        Slot(0, 1, None, "{}"),
-        Slot(0, 0, None, " "),
-        Slot(0, 0, None, " "),
+        Slot(0, 1, "b", "{}"),
+        Slot(0, 0, "a", " "),
+        Slot(0, 0, "a", " "),
     ] == deltas
 
 
 def test_chunks_without_any_id() -> None:
-    """A name opens a call; text that neither an id nor an open call claims is a hole."""
+    """A name opens a call, the same one goes on with it; text before has neither id nor slot."""
     deltas = translate(chunk(delta="{"), chunk(toolCallName="f", delta="{"), chunk(delta="}"))
+    more = translate(chunk(toolCallName="f"), chunk(toolCallName="f", delta="{}"), chunk(toolCallName="g"))
 
-    assert [NOBODYS, seen(0), Slot(0, 0, None, "{"), Slot(0, 0, None, "}")] == deltas
+    assert [Slot(0, None, None, "{"), seen(0), Slot(0, 0, None, "{"), Slot(0, 0, None, "}")] == deltas
+    assert [seen(0), seen(0), Slot(0, 0, None, "{}"), seen(1, None, "g")] == more
 
 
 def test_an_end_also_ends_what_chunks_go_on_with() -> None:
     """After the end of its call a chunk without an id has nothing to go on with."""
     deltas = translate(chunk(toolCallId="a", toolCallName="f"), end("a"), chunk(delta="{"))
 
-    assert [seen(0, "a"), NOBODYS] == deltas
+    assert [seen(0, "a"), over(0, "a"), Slot(0, None, None, "{")] == deltas
 
 
 def test_what_belongs_to_a_call_is_kept() -> None:
@@ -230,7 +237,7 @@ def test_what_belongs_to_a_call_is_kept() -> None:
 
     assert [
         seen(0, "c", extra={"subagentRunId": "s1", "metadata": {"k": 1}}),
-        seen(0, None, None, extra={"encryptedValue": "seal"}),
+        CallSeen(0, 0, None, None, None, extra={"encryptedValue": "seal"}),
     ] == deltas
 
 
@@ -281,9 +288,9 @@ def test_a_snapshot_restates_calls() -> None:
     assert [
         seen(0, "c"),
         seen(1, "d"),
-        Slot(0, 0, None, '{"a"'),
-        CallWhole(0, 0, None, "c", "f", '{"a":1}', DONE),
-        seen(1, "d"),
+        Slot(0, 0, "c", '{"a"'),
+        CallWhole(0, 0, None, "c", "f", '{"a":1}', HYDRATION, told=frozenset("cd")),
+        CallWhole(0, 1, None, "d", "f", "", HYDRATION, told=frozenset("cd")),
     ] == deltas
 
 
@@ -293,7 +300,7 @@ def test_a_snapshot_tells_what_was_not_streamed() -> None:
     text = '{"type":"MESSAGES_SNAPSHOT","messages":[{"role":"user"},{"toolCalls":[' + call + "]}]}"
 
     assert [
-        CallWhole(0, 0, None, "n", "f", '{"a": 1.0}', DONE, extra={"encryptedValue": "seal"})
+        CallWhole(0, 0, None, "n", "f", '{"a": 1.0}', HYDRATION, extra={"encryptedValue": "seal"})
     ] == translate(text)
 
 
@@ -319,7 +326,7 @@ def test_a_snapshot_answers_calls() -> None:
     answer = {"id": "m2", "role": "tool", "toolCallId": "c", "content": "x"}
     deltas = translate(start("c"), snapshot(told("c"), answer))
 
-    whole = CallWhole(0, 0, None, "c", "f", '{"a":1}', DONE)
+    whole = CallWhole(0, 0, None, "c", "f", '{"a":1}', HYDRATION)
     assert [seen(0, "c"), whole, agents(0), CallClosed(0, 0, None)] == deltas
 
 
@@ -327,7 +334,7 @@ def test_a_call_without_a_function() -> None:
     """A snapshot may hold a call of which nothing is known yet."""
     message = {"role": "assistant", "toolCalls": [{"id": "c"}]}
 
-    assert [seen(0, "c", None)] == translate(snapshot(message))
+    assert [CallWhole(0, 0, None, "c", None, "", HYDRATION)] == translate(snapshot(message))
 
 
 def test_pending_calls_are_the_applications() -> None:
@@ -430,7 +437,7 @@ def test_odd_frames() -> None:
     )
 
     hole = WireFault("undecodable_frame", "a frame holds no JSON object", raw=deltas[2].raw, hole=True)  # type: ignore[union-attr]
-    assert [seen(0, "c"), Slot(0, 0, None, "\ud83c"), hole] == deltas
+    assert [seen(0, "c"), Slot(0, 0, "c", "\ud83c"), hole] == deltas
 
 
 def test_nothing_is_to_be_executed_before_the_run_is_over() -> None:

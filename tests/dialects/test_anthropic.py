@@ -76,7 +76,7 @@ def reason(value: object, **more: Any) -> dict[str, Any]:
 
 def seen(index: int | None, id_: str | None = "toolu_1", name: str | None = "f") -> CallSeen:
     """Return the delta of a tool's start."""
-    return CallSeen(0, index, None, id_, name)
+    return CallSeen(0, index, None, id_, name, begins=True)
 
 
 def closed(index: int | None) -> CallClosed:
@@ -135,14 +135,17 @@ def test_text_and_reasoning_are_told_apart() -> None:
 
 
 def test_an_input_at_the_start_is_whole() -> None:
-    """A non-empty input counts, in the wire's own text; what names the caller goes along."""
+    """A non-empty input counts, in the wire's own text, and is told with the labels; so is who called."""
     text = '{"url": "https://e.org", "n": 1.0}'
     block = '{"type":"server_tool_use","id":"s","name":"web_fetch","caller":{"type":"direct"},"input":' + text
     deltas = translate('{"type":"content_block_start","index":1,"content_block":' + block + "}}")
 
     assert [
-        CallSeen(0, 1, None, "s", "web_fetch", "server", extra={"caller": {"type": "direct"}}),
-        CallWhole(0, 1, None, "s", "web_fetch", text, OBJECT, "server"),
+        CallWhole(
+            *(0, 1, None, "s", "web_fetch", text, OBJECT, "server"),
+            extra={"caller": {"type": "direct"}},
+            begins=True,
+        )
     ] == deltas
 
 
@@ -161,8 +164,8 @@ def test_toolsets_and_servers_are_kept() -> None:
     )
 
     assert [
-        CallSeen(0, 0, None, "toolu_1", "f", namespace="browser"),
-        CallSeen(0, 1, None, "mcp_1", "f", "server", extra={"server_name": "wiki"}),
+        CallSeen(0, 0, None, "toolu_1", "f", namespace="browser", begins=True),
+        CallSeen(0, 1, None, "mcp_1", "f", "server", extra={"server_name": "wiki"}, begins=True),
     ] == deltas
 
 
@@ -182,16 +185,36 @@ def test_unknown_blocks_are_counted_and_skipped() -> None:
     assert [UNKNOWN, UNKNOWN, seen(0), Slot(0, 0, None, "{")] == deltas
 
 
-def test_a_piece_without_a_start_opens_a_slot() -> None:
-    """Relays lose starts: the text waits in a slot for its labels, and its stop closes it (quirk 77)."""
-    assert [Slot(0, 0, None, "{}"), closed(0)] == translate(piece(0, "{}"), stop(0), stop(0))
+def test_a_piece_without_a_start_is_told() -> None:
+    """Relays lose starts: text and stops are told all the same, each as often as it comes (quirk 77)."""
+    assert [Slot(0, 0, None, "{}"), closed(0), closed(0)] == translate(piece(0, "{}"), stop(0), stop(0))
 
 
-def test_a_repeated_start_is_idempotent() -> None:
-    """The same id on the same open index restates the call; another one closes it first (quirk 77)."""
+@pytest.mark.parametrize(
+    "said", [{"type": "text_delta", "text": "x"}, {"type": "thinking_delta", "thinking": "x"}]
+)
+def test_the_stop_of_text_without_a_start_ends_no_call(said: dict[str, Any]) -> None:
+    """What a block holds shows that it is no call, one frame at a time or many: a call beside it goes on (quirk 77)."""
+    events = [start(0), delta(1, **said), stop(1), piece(0, "{}")]
+    runs = AnthropicTranslator().translate_all([Frame("", json.dumps(event)) for event in events])
+
+    assert [] == [told for told in [*translate(*events), *runs] if isinstance(told, CallClosed)]
+
+
+def test_a_displaced_block_has_not_ended() -> None:
+    """A start ends nothing, whatever stood in its place, and a stop of other text ends no call (quirk 77)."""
     deltas = translate(start(0), start(0), start(0, id="toolu_2"), start(0, type="text"), stop(0))
 
-    assert [seen(0), seen(0), closed(0), seen(0, "toolu_2"), closed(0)] == deltas
+    assert [seen(0), seen(0), seen(0, "toolu_2")] == deltas
+
+
+def test_a_stop_is_that_of_the_latest_block() -> None:
+    """An index can be used again: by a call after text, and by text after a call."""
+    text = start(0, type="text")
+
+    assert [seen(0), closed(0)] == translate(text, stop(0), start(0), stop(0))
+    assert [seen(0), closed(0)] == translate(text, start(0), stop(0))
+    assert [seen(0), closed(0)] == translate(start(0), stop(0), text, stop(0))
 
 
 @pytest.mark.parametrize("index", ["1", 1.0])
@@ -222,8 +245,7 @@ def test_a_whole_message_at_the_start_is_told_whole() -> None:
     assert [
         OPENED,
         TextFragment(0, "Hi"),
-        seen(1),
-        CallWhole(0, 1, None, "toolu_1", "f", '{"a": 1}', OBJECT),
+        CallWhole(0, 1, None, "toolu_1", "f", '{"a": 1}', OBJECT, begins=True),
         closed(1),
         Finish(0, "tool_calls", "tool_use"),
     ] == deltas
@@ -246,12 +268,12 @@ def test_a_body_is_one_turn() -> None:
 
 
 def test_a_second_message_start_begins_anew() -> None:
-    """What was open belongs to the former turn: its index is free again (quirk 77)."""
+    """What its blocks were is forgotten with the former turn: a stop may be a call's again (quirk 77)."""
     second = {"type": "message_start"}
+    again = TurnOpened(None, restart=True)
 
-    assert [OPENED, seen(0), TurnOpened(None, restart=True)] == translate(
-        message_start(), start(0), second, stop(0)
-    )
+    assert [OPENED, again, closed(0)] == translate(message_start(), start(0, type="text"), second, stop(0))
+    assert [OPENED, seen(0), again, closed(0)] == translate(message_start(), start(0), second, stop(0))
 
 
 def test_usage_is_told_twice() -> None:
@@ -284,12 +306,12 @@ def test_errors_are_fatal() -> None:
     assert [fault] == translate({"error": error})
 
 
-def test_done_ends_a_turn_that_is_open() -> None:
-    """Proxies add `[DONE]`: it counts only where `message_stop` is missing."""
+def test_done_ends_no_turn() -> None:
+    """Proxies add `[DONE]`: it is the end of the transport, and no mark of the message."""
     stopped = {"type": "message_stop"}
 
     assert [OPENED, TurnEnded("msg_1")] == translate(message_start(), stopped, "[DONE]")
-    assert [OPENED, TurnEnded("msg_1")] == translate(message_start(), "[DONE]")
+    assert [OPENED] == translate(message_start(), "[DONE]")
 
 
 def test_other_frames_are_noise_unknown_or_holes() -> None:

@@ -197,6 +197,15 @@ def test_code_is_the_member_of_an_object() -> None:
     ] == deltas
 
 
+def test_a_tool_of_openai_needs_no_id_to_be_known() -> None:
+    """Its type is its name, also in a piece without an id; it is said once."""
+    assert [
+        OPENED,
+        CallSeen(0, 0, None, None, CODE, "server"),
+        *(Slot(0, 0, None, t) for t in ('{"input":"a', "b")),
+    ] == (translate(RUN, STEP, piece(code("a")), piece(code("b"))))
+
+
 @pytest.mark.parametrize("status", ["requires_action", "completed"])
 def test_a_run_that_ends_well_makes_its_code_whole(status: str) -> None:
     """Where no step says so, the run does; a run that was cut does not."""

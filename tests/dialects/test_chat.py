@@ -115,7 +115,7 @@ def test_a_call_is_told_in_fragments() -> None:
         Fragment(0, 0, "1}"),
         Finish(0, "tool_calls", "tool_calls"),
         UsageSeen({"total_tokens": 30}),
-        TurnEnded(),
+        TurnEnded(of_transport=True),
     ] == deltas
 
 
@@ -604,8 +604,8 @@ def test_the_reason_may_have_another_name(chosen: dict[str, Any], told: list[Del
 @pytest.mark.parametrize("text", ["[DONE]", " [DONE]", "[DONE]\n", "\n[DONE] ", "[DONE]{}"])
 def test_done_ends_the_turn(text: str) -> None:
     """The end marker is known by its beginning, as the SDKs read it (quirk 46)."""
-    assert [TurnEnded()] == said(text)
-    assert [TurnEnded()] == translate(text)
+    assert [TurnEnded(of_transport=True)] == said(text)
+    assert [TurnEnded(of_transport=True)] == translate(text)
 
 
 # Errors.
@@ -834,7 +834,7 @@ def test_responses_events_are_translated_as_such() -> None:
     }
 
     assert [
-        CallSeen(0, 0, "fc_1", "c1", "f", extra={"item_id": "fc_1"}),
+        CallSeen(0, 0, "fc_1", "c1", "f", extra={"item_id": "fc_1"}, begins=True),
         Slot(0, 0, "fc_1", "{}"),
         TextFragment(0, "x"),
     ] == said(added, delta, choice({"content": "x"}))

@@ -171,9 +171,9 @@ def test_errors_have_many_forms() -> None:
 
 
 def test_the_frame_may_name_the_event() -> None:
-    """Server-sent events name it, too; `[DONE]` from a proxy ends what nothing else ended."""
+    """Server-sent events name it, too; `[DONE]` from a proxy ends nothing."""
     assert [TextFragment(0, "Hi")] == translate({"text": "Hi"}, event="text-generation")
-    assert [OPENED, TurnEnded("g1")] == translate(START, "[DONE]", "[DONE]")
+    assert [OPENED] == translate(START, "[DONE]")
 
 
 def test_a_whole_body_is_a_turn() -> None:

@@ -66,13 +66,23 @@ def end(index: Any = 0) -> dict[str, Any]:
     return {"type": "tool-call-end", "index": index}
 
 
+def seen(index: int | str | None = 0, id_: str | None = "c1", name: str | None = "f") -> CallSeen:
+    """Return the delta of a start."""
+    return CallSeen(0, index, None, id_, name, begins=True)
+
+
+def closed(index: int | None = 0) -> CallClosed:
+    """Return the delta of an end, which is not the last word."""
+    return CallClosed(0, index, None, final=False)
+
+
 def over(reason: Any = "TOOL_CALL", **more: Any) -> dict[str, Any]:
     """Return the end of the message."""
     return {"type": "message-end", "delta": {"finish_reason": reason, **more}}
 
 
 def test_a_message_plans_and_calls() -> None:
-    """The plan is reasoning in a block of its own, a call lives in its slot, its end is final."""
+    """The plan is reasoning in a block of its own, a call lives in its slot, its end is not the last word."""
     usage = {"tokens": {"output_tokens": 9}}
     deltas = translate(
         START,
@@ -88,10 +98,10 @@ def test_a_message_plans_and_calls() -> None:
     assert [
         OPENED,
         ReasoningFragment(0, "First", "tool_plan"),
-        CallSeen(0, 0, None, "c1", "f"),
+        seen(),
         Slot(0, 0, None, '{"a": '),
         Slot(0, 0, None, "1}"),
-        CallClosed(0, 0, None),
+        closed(),
         UsageSeen(usage),
         Finish(0, "tool_calls", "TOOL_CALL"),
         TurnEnded("m1"),
@@ -115,60 +125,46 @@ def test_text_and_thinking_are_told_apart() -> None:
     assert [ReasoningFragment(0, "hm", 0), TextFragment(0, "H"), TextFragment(0, "i")] == deltas
 
 
-def test_the_end_of_a_call_without_text_is_not_final() -> None:
-    """No arguments, or cut before them: the turn's reason decides (quirk 26). The next call of the slot starts anew."""
+def test_the_end_of_a_call_is_not_final() -> None:
+    """No arguments, or cut in them: the turn's reason decides (quirk 26). A slot can be used again."""
     deltas = translate(
         start(), piece(""), piece(None), end(), start(0, "c2"), piece("{}"), end(), start(0, "c3"), end()
     )
 
     assert [
-        CallSeen(0, 0, None, "c1", "f"),
-        CallClosed(0, 0, None, final=False),
-        CallSeen(0, 0, None, "c2", "f"),
+        seen(),
+        closed(),
+        seen(0, "c2"),
         Slot(0, 0, None, "{}"),
-        CallClosed(0, 0, None),
-        CallSeen(0, 0, None, "c3", "f"),
-        CallClosed(0, 0, None, final=False),
+        closed(),
+        seen(0, "c3"),
+        closed(),
     ] == deltas
 
 
-def test_a_start_closes_another_call_in_its_slot() -> None:
-    """A start of the same call only restates it; one with another id, or none, is another call."""
-    deltas = translate(start(), start(), piece("{}"), start(0, "c2"), start(0, None), start(0, None))
+def test_a_displaced_call_has_not_ended() -> None:
+    """A start ends nothing, whatever stood in its slot, and neither does a new message."""
+    deltas = translate(start(), start(), piece("{}"), start(0, "c2"), start(0, None), START, start(0, "c3"))
 
     assert [
-        CallSeen(0, 0, None, "c1", "f"),
-        CallSeen(0, 0, None, "c1", "f"),
+        seen(),
+        seen(),
         Slot(0, 0, None, "{}"),
-        CallClosed(0, 0, None),
-        CallSeen(0, 0, None, "c2", "f"),
-        CallClosed(0, 0, None, final=False),
-        CallSeen(0, 0, None, None, "f"),
-        CallClosed(0, 0, None, final=False),
-        CallSeen(0, 0, None, None, "f"),
+        seen(0, "c2"),
+        seen(0, None),
+        OPENED,
+        seen(0, "c3"),
     ] == deltas
-
-
-def test_a_new_message_forgets_the_slots() -> None:
-    """What was open in an earlier message closes nothing in the next one."""
-    assert [
-        OPENED,
-        CallSeen(0, 0, None, "c1", "f"),
-        Slot(0, 0, None, "{}"),
-        OPENED,
-        CallSeen(0, 0, None, "c2", "f"),
-        CallClosed(0, 0, None, final=False),
-    ] == translate(START, start(), piece("{}"), START, start(0, "c2"), end())
 
 
 def test_calls_may_stand_in_a_list() -> None:
     """One call is an object or a list of one; further ones would get slots of their own (quirk 39)."""
     entries = [{"id": f"c{n}", "function": {"name": "f", "arguments": "{}"}} for n in range(2)]
 
-    assert [CallSeen(0, 3, None, "c0", "f"), Slot(0, 3, None, "{}")] == translate(
+    assert [seen(3, "c0"), Slot(0, 3, None, "{}")] == translate(
         message("tool-call-start", 3, tool_calls=entries[:1])
     )
-    assert [CallSeen(0, "3.1", None, "c1", "f"), Slot(0, "3.1", None, "{}")] == (
+    assert [seen("3.1"), Slot(0, "3.1", None, "{}")] == (
         translate(message("tool-call-start", 3, tool_calls=entries))[2:]
     )
     assert [] == translate(message("tool-call-start", 3, tool_calls=[]))
@@ -179,17 +175,17 @@ def test_arguments_may_be_an_object() -> None:
     deltas = translate(start(arguments={}), start(1, arguments={"a": 1}), end(1), end(0))
 
     assert [
-        CallSeen(0, 0, None, "c1", "f"),
-        CallSeen(0, 1, None, "c1", "f"),
+        seen(),
+        seen(1),
         CallWhole(0, 1, None, None, None, '{"a": 1}', OBJECT),
-        CallClosed(0, 1, None),
-        CallClosed(0, 0, None, final=False),
+        closed(1),
+        closed(),
     ] == deltas
 
 
 def test_odd_labels_are_read_as_they_are() -> None:
     """A slot may be a text or missing, labels may be blank; an event may be named by its frame only."""
-    assert [CallSeen(0, 2, None, "7", None)] == translate(start("2", 7, " "))
+    assert [seen(2, "7", None)] == translate(start("2", 7, " "))
     assert [Slot(0, None, None, "x")] == translate(piece("x", None))
     nameless = {"index": 1, "delta": {"message": {"tool_calls": {"function": {"arguments": "x"}}}}}
     assert [Slot(0, 1, None, "x")] == translate(nameless, event="tool-call-delta")
@@ -221,12 +217,9 @@ def test_errors_have_many_forms(payload: dict[str, Any], event: str, detail: str
     assert [WireFault("provider_error", detail, error=error, fatal=True)] == translate(payload, event=event)
 
 
-def test_done_ends_a_message_that_nothing_ended() -> None:
-    """Proxies lose the last event; `[DONE]` follows every stream."""
-    assert [OPENED, TurnEnded("m1")] == translate(START, "[DONE]")
-    assert [OPENED, TurnEnded("m1"), OPENED, TurnEnded("m1")] == translate(
-        START, {"type": "message-end"}, START, "[DONE]"
-    )
+def test_done_ends_no_message() -> None:
+    """It follows every stream behind some proxies, and says nothing of the message."""
+    assert [OPENED] == translate(START, "[DONE]")
 
 
 def test_a_whole_body_is_a_turn() -> None:

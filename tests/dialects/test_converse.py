@@ -9,6 +9,7 @@ import pytest
 
 from wholecall.deltas import (
     OBJECT,
+    CallCancelled,
     CallClosed,
     CallSeen,
     CallWhole,
@@ -71,7 +72,7 @@ def reason(value: object) -> Event:
 
 def seen(index: int | None, id_: str | None = "tooluse_1", name: str | None = "f") -> CallSeen:
     """Return the delta of a tool's start."""
-    return CallSeen(0, index, None, id_, name)
+    return CallSeen(0, index, None, id_, name, begins=True)
 
 
 def closed(index: int | None) -> CallClosed:
@@ -125,10 +126,11 @@ def test_parallel_calls_and_calls_without_text() -> None:
 
 
 def test_calls_of_the_server() -> None:
-    """What Bedrock runs itself is a server's call; its result is skipped."""
+    """What Bedrock runs itself is a server's call; of its result only counts that it is there (quirk 124)."""
     result = {"toolUseId": "tooluse_1", "type": "nova_grounding_result", "status": "success"}
 
-    assert [CallSeen(0, 0, None, "tooluse_1", "nova_grounding", "server"), closed(0)] == translate(
+    call = [CallSeen(0, 0, None, "tooluse_1", "nova_grounding", "server", begins=True), closed(0)]
+    assert [*call, CallCancelled("tooluse_1", answered=True)] == translate(
         start(0, name="nova_grounding", type="server_tool_use"),
         stop(0),
         ("contentBlockStart", {"contentBlockIndex": 1, "start": {"toolResult": result}}),
@@ -163,22 +165,21 @@ def test_what_is_skipped_and_what_is_unknown() -> None:
     assert [UNKNOWN] == translate('{"contentBlockDelta":5}')
 
 
-def test_starts_that_end_what_is_open() -> None:
-    """A block that begins in the place of an open call ends it; the same start again does not (quirk 77)."""
+def test_a_displaced_block_has_not_ended() -> None:
+    """A start ends nothing, whatever stood in its place; only a stop does, of the latest block (quirk 77)."""
     other = seen(0, "tooluse_2")
+    text: Event = ("contentBlockStart", {"contentBlockIndex": 0, "start": {}})
 
-    assert [seen(0), seen(0), closed(0), other, closed(0)] == translate(
-        start(0),
-        start(0),
-        start(0, toolUseId="tooluse_2"),
-        ("contentBlockStart", {"contentBlockIndex": 0, "start": {}}),
+    assert [seen(0), seen(0), other] == translate(
+        start(0), start(0), start(0, toolUseId="tooluse_2"), text, stop(0)
     )
-    assert [] == translate(("contentBlockStart", {"contentBlockIndex": 0, "start": {}}), stop(0))
+    assert [] == translate(text, stop(0))
+    assert [seen(0), closed(0)] == translate(text, start(0), stop(0))
 
 
-def test_a_piece_without_a_start_opens_its_slot() -> None:
-    """Its text is told, so that no other call can take it (quirk 77)."""
-    assert [Slot(0, 4, None, "{"), closed(4)] == translate(piece(4, "{"), stop(4), stop(4))
+def test_a_piece_without_a_start_is_told() -> None:
+    """Its text is told, so that no other call can take it, and each stop with it (quirk 77)."""
+    assert [Slot(0, 4, None, "{"), closed(4), closed(4)] == translate(piece(4, "{"), stop(4), stop(4))
 
 
 def test_labels_of_any_type() -> None:
@@ -223,7 +224,7 @@ def test_reasons(word: str, finish: Finish) -> None:
 
 def test_a_stop_without_a_reason_ends_the_turn() -> None:
     """The wire ended the message all the same (quirk 45)."""
-    assert [seen(0), TurnEnded()] == translate(start(0), reason(None), stop(0))
+    assert [seen(0), TurnEnded(), closed(0)] == translate(start(0), reason(None), stop(0))
 
 
 def test_usage_may_come_before_the_end() -> None:
@@ -235,8 +236,10 @@ def test_usage_may_come_before_the_end() -> None:
 
 
 def test_a_second_message_begins_anew() -> None:
-    """What was open in the first one is no longer known, its index is free (quirk 77)."""
-    assert [seen(0), OPENED] == translate(start(0), ("messageStart", {}), stop(0))
+    """What the blocks of the first one were is forgotten: a stop may be a call's again (quirk 77)."""
+    assert [TextFragment(0, "x"), OPENED, closed(0)] == translate(
+        delta(0, text="x"), ("messageStart", {}), stop(0)
+    )
 
 
 @pytest.mark.parametrize(
@@ -294,8 +297,7 @@ def test_a_whole_body() -> None:
         ReasoningFragment(0, "Hm", 0, signature="c2ln"),
         TextFragment(0, "Both."),
         TextFragment(0, "As said"),
-        seen(3),
-        CallWhole(0, 3, None, "tooluse_1", "f", '{"a": 1.0, "a": 1}', OBJECT),
+        CallWhole(0, 3, None, "tooluse_1", "f", '{"a": 1.0, "a": 1}', OBJECT, begins=True),
         closed(3),
         seen(4, "tooluse_2", "g"),
         closed(4),

@@ -423,12 +423,12 @@ def test_an_id_that_comes_again_in_one_turn() -> None:
 
 
 def test_the_last_word_of_the_command_line() -> None:
-    """The line behind all others, or the mark of a proxy, ends what is open; a code says that it failed."""
+    """The line behind all others ends what is open; a code says that it failed."""
     result = {"type": "result", "sessionId": "s", "exitCode": 0, "usage": {}}
     failed = [Finish(0, "error", "exit code 1", drops=True), TurnEnded("1")]
 
     assert over() == translate(begins(), result, result)[1:]
-    assert over() == translate(begins(), "[DONE]")[1:]
+    assert [] == translate(begins(), "[DONE]")[1:]
     assert failed == translate(begins(), result | {"exitCode": 1})[1:]
     assert [] == translate(result)
 

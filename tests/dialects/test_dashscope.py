@@ -15,7 +15,6 @@ from wholecall.deltas import (
     Noted,
     ReasoningFragment,
     TextFragment,
-    TurnEnded,
     TurnOpened,
     UsageSeen,
     WireFault,
@@ -174,6 +173,6 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
     assert [Noted(0, "unknown_events")] == translate({"request_id": "r"})
     assert [UsageSeen({"total_tokens": 1})] == translate({"output": {}, "usage": {"total_tokens": 1}})
     assert [fault] == translate("{")
-    assert [OPENED, TextFragment(0, "\ud83d"), TurnEnded("r")] == translate(
+    assert [OPENED, TextFragment(0, "\ud83d")] == translate(
         '{"output":{"choices":[{"index":-1,"message":{"content":"\\ud83d"}}]},"request_id":"r"}', "[DONE]"
     )

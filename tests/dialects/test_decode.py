@@ -128,7 +128,8 @@ def test_lines_that_decode_alone_are_payloads() -> None:
     """A missing blank line glues events together: each line is one (quirk 55)."""
     assert ['{"any":1}', '{"any":2}'] == payloads('{"any":1}\n\n{"any":2}')
     assert ['{\n"any":1}'] == payloads('{\n"any":1}')
-    assert ['{"any":1}\ncut'] == payloads('{"any":1}\ncut')
+    assert ['{"any":1}\n{cut'] == payloads('{"any":1}\n{cut')
+    assert ['{"any":1}', ": comment", "[DONE]"] == payloads('{"any":1}\n: comment\n[DONE]')
 
 
 def test_a_frame_reads_as_views_or_as_a_fault() -> None:
@@ -209,3 +210,23 @@ def test_a_value_in_place_of_a_string_becomes_text() -> None:
 def test_empty_values_are_blank(text: str, *, blank: bool) -> None:
     """An empty object, an empty array and nothing are placeholders (quirk 25)."""
     assert blank == is_blank(text)
+
+
+@pytest.mark.parametrize(
+    ("data", "noise", "hole"),
+    [
+        (": OPENROUTER PROCESSING", True, False),
+        (":keep-alive 12", True, False),
+        ("keepalive", False, False),
+        ("upstream error: read ECONNRESET", False, False),
+        ("12", False, True),
+        (":", False, True),
+        (': {"a":1', False, True),
+        ("a}", False, True),
+        ('tail"', False, True),
+    ],
+)
+def test_words_hold_no_argument_text(data: str, noise: bool, hole: bool) -> None:
+    """Comments written as data say nothing, other words are a fault without a hole (quirk 123)."""
+    assert noise is is_noise(Frame("message", data))
+    assert hole is undecodable(data).hole

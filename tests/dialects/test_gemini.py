@@ -24,6 +24,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
+from wholecall.dialects.decode import is_blank
 from wholecall.dialects.gemini import GeminiTranslator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import DropReason, Kind
@@ -87,15 +88,25 @@ def whole(
 ) -> list[Delta]:
     """Return what a part with a whole call says."""
     return [
-        CallSeen(choice, slot, None, id_, name, kind, extra=extra),
-        CallWhole(choice, slot, None, id_, name, text, DONE, kind),
-        CallClosed(choice, slot, None),
+        CallWhole(
+            choice,
+            slot,
+            None,
+            id_,
+            name,
+            text,
+            DONE,
+            kind,
+            extra=extra,
+            closes=not is_blank(text),
+            begins=True,
+        )
     ]
 
 
-def empty(slot: int, name: str, *, kind: Kind = "function") -> list[Delta]:
-    """Return what a part with a call without arguments says."""
-    return [CallSeen(0, slot, None, None, name, kind), CallClosed(0, slot, None, final=False)]
+def over(slot: int) -> CallClosed:
+    """Return that a call without arguments has ended."""
+    return CallClosed(0, slot, None)
 
 
 def seen(slot: int = 1, name: str | None = "f", id_: str | None = None) -> CallSeen:
@@ -146,14 +157,57 @@ def test_arguments_keep_the_text_of_the_wire() -> None:
 
 @pytest.mark.parametrize("part", [call("f"), call("f", args=None)])
 def test_a_call_without_arguments_waits(part: dict[str, Any]) -> None:
-    """Its end is not final: a cut turn may have lost the arguments."""
-    assert [*empty(1, "f"), STOP] == said(response(part, reason="STOP"))
+    """It is over when the reason comes, with the next call, or with the stream; not if a cut may have lost its arguments."""
+    (told,) = whole(1, "f", "")
+
+    assert [told, over(1), STOP] == said(response(part, reason="STOP"))
+    assert [told, over(1)] == said(response(part))
+    assert [told, Finish(0, "length", "MAX_TOKENS")] == said(response(part, reason="MAX_TOKENS"))
+    second = CallWhole(0, 2, None, None, "f", '{"a": 1}', DONE, begins=True)
+    assert [told, second, over(1), over(2)] == said(response(part), response(call("f", args={"a": 1})))
 
 
 def test_an_empty_object_waits_too() -> None:
     """An empty object is text, but no proof that nothing was lost."""
-    assert [*whole(1, "f", "{}")[:2], CallClosed(0, 1, None, final=False)] == said(
-        response(call("f", args={}))
+    cut = Finish(0, "length", "MAX_TOKENS")
+
+    assert [*whole(1, "f", "{}"), *whole(2, "g", "{}"), over(1), cut] == said(
+        response(call("f", args={}), call("g", args={}), reason="MAX_TOKENS")
+    )
+
+
+def test_a_lost_frame_ends_no_call_without_arguments() -> None:
+    """A frame that cannot be read shows that the stream is damaged, so its end says nothing."""
+    fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
+
+    assert [*whole(1, "f", ""), fault] == said(response(call("f")), "{")
+
+
+def test_a_part_that_is_told_again_is_one_call() -> None:
+    """Under its id a part says nothing new: frames that come twice, that list all calls so far, or all at the end."""
+    first, second = call("f", args={"a": 1}, id="c1"), call("g", args={"a": 1}, id="c2")
+    told = [*whole(1, "f", '{"a": 1}', id_="c1"), *whole(2, "g", '{"a": 1}', id_="c2")]
+
+    assert told == said(response(first), response(first), response(second), response(second))
+    assert told == said(response(first), response(first, second))
+    assert told == said(response(first), response(second), response(first, second))
+
+
+def test_an_id_that_says_nothing_hides_no_call() -> None:
+    """Parts of one frame are calls of their own, and so are parts with another name or other arguments."""
+    first, second = call("f", args={"a": 1}, id="c"), call("f", args={"a": 2}, id="c")
+    told = [whole(n, "f", text, id_="c") for n, text in ((1, '{"a": 1}'), (2, '{"a": 1}'), (3, '{"a": 2}'))]
+
+    assert [*told[0], *told[1]] == said(response(first, first))
+    assert [*told[0], *told[1], *told[2]] == said(response(first), response(first, first), response(second))
+
+
+def test_a_part_may_grow() -> None:
+    """An empty object is filled by the next frame that has arguments under the same id."""
+    empty, filled = call("f", args={}, id="c"), call("f", args={"a": 1}, id="c")
+
+    assert [*whole(1, "f", "{}", id_="c"), *whole(1, "f", '{"a": 1}', id_="c")] == said(
+        response(empty), response(filled)
     )
 
 
@@ -197,7 +251,8 @@ def test_the_provider_executes_some_calls() -> None:
             kind="server",
             extra={"thoughtSignature": "c2ln"},
         ),
-        *empty(3, "code_execution", kind="server"),
+        *whole(3, "code_execution", "", kind="server"),
+        over(3),
     ] == deltas
 
 
@@ -265,8 +320,7 @@ def test_a_malformed_call_is_told_once() -> None:
     assert [refused("unparseable", detail, text), finish, finish] == said(frame, frame)
     bare = {"candidates": [{"finishReason": reason}]}
     told = [refused("unparseable", detail, ""), finish]
-    again = [refused("unparseable", detail, "", 2), finish]
-    assert [*told, TurnEnded(), TurnOpened(None), *again] == said(bare, "[DONE]", bare)
+    assert [*told, TurnEnded(), TurnOpened(None), *told] == said(bare, "[DONE]", bare)
 
 
 @pytest.mark.parametrize(
@@ -366,7 +420,7 @@ def test_another_named_call_ends_it() -> None:
     assert [seen(), *built('{"a":"x"}'), *whole(2, "f", '{"a": 1}')] == said(
         first, response(call("f", args={"a": 1}))
     )
-    assert [seen(), *built('{"a":"x"}'), *empty(2, "f")] == said(first, response(call("f")))
+    assert [seen(), *built('{"a":"x"}'), *whole(2, "f", ""), over(2)] == said(first, response(call("f")))
     assert [seen(), *built('{"a":"x","b":"y"}')] == said(
         first, response(pieces(value("$.b", "y"), name="f", more=None))
     )
@@ -393,7 +447,22 @@ def test_an_open_value_cuts_it(end: dict[str, Any]) -> None:
     deltas = said(response(pieces(value("$.a", "x", more=True), name="f")), end)
     detail = "the call ended inside a value that was to go on"
 
-    assert [seen(), refused("truncated", detail, '{"a":"x"')] == deltas[:2]
+    assert [seen(), refused("truncated", detail, '{"a":"x"')] == [delta for delta in deltas if delta != STOP][
+        :2
+    ]
+
+
+def test_a_reason_in_every_frame_ends_nothing() -> None:
+    """STOP ends a call of which nothing follows; the one beside a first part ends none without pieces."""
+    start, piece = call("f", willContinue=True), pieces(value("$.a", "x"))
+    told = said(
+        response(start, reason="STOP"), response(piece, reason="STOP"), response(call(), reason="STOP")
+    )
+
+    assert [seen(), STOP, STOP, *built('{"a":"x"}'), STOP] == told
+    assert refused("unterminated", CUT, "") == said(response(start, reason="STOP"))[-1]
+    assert CallClosed(0, 1, None) == said(response(start), response(reason="STOP"))[-1]
+    assert built('{"a":"x"}') == said(response(pieces(value("$.a", "x"), name="f"), reason="STOP"))[-2:]
 
 
 @pytest.mark.parametrize("end", [(), ("[DONE]",)])

@@ -79,7 +79,12 @@ def completed(status: Any = "requires_action", **more: Any) -> dict[str, Any]:
 
 def seen(index: int, id_: str | None = "a", name: str | None = "f", **more: Any) -> CallSeen:
     """Return the beginning of a call."""
-    return CallSeen(0, index, None, id_, name, **more)
+    return CallSeen(0, index, None, id_, name, begins=True, **more)
+
+
+def begun(index: int, arguments: str, id_: str = "a", name: str = "f", **more: Any) -> CallWhole:
+    """Return the beginning of a call that has its arguments."""
+    return CallWhole(0, index, None, id_, name, arguments, OBJECT, begins=True, **more)
 
 
 def closed(index: int | None) -> CallClosed:
@@ -101,7 +106,7 @@ def test_arguments_at_the_start() -> None:
     """They are the whole value if they hold something, in the wire's own text; deltas may follow."""
     started = json.dumps(call(1, arguments="@")).replace('"@"', '{"x":1e2}')
 
-    assert [seen(1), CallWhole(0, 1, None, "a", None, '{"x":1e2}', OBJECT)] == translate(started)
+    assert [begun(1, '{"x":1e2}')] == translate(started)
     assert [seen(1), closed(1)] == translate(call(1, arguments=None), stop(1))
 
 
@@ -115,7 +120,10 @@ def test_what_must_be_sent_back() -> None:
 
 
 def test_the_providers_own_tools() -> None:
-    """Any other step of a call is the server's; its pieces are objects; without a name it has that of its type."""
+    """Any other step of a call is the server's; its pieces are objects; without a name it has that of its type.
+
+    A piece that has none says nothing of the name: its step has told one.
+    """
     given = {"code": "1"}
     code = start(0, type="code_execution_call", id="c")
     whole = piece(0, type="code_execution_call", arguments=given, signature="s")
@@ -126,9 +134,9 @@ def test_the_providers_own_tools() -> None:
         CallSeen(0, 0, None, None, None, "server", extra={"signature": "s"}),
         CallWhole(0, 0, None, None, None, '{"code": "1"}', DONE, "server"),
         closed(0),
-        seen(1, "m", "t", kind="server", extra={"server_name": "h"}),
-        CallWhole(0, 1, None, "m", None, '{"x": 1}', OBJECT, "server"),
-    ] == translate(code, whole, stop(0), mcp)
+        begun(1, '{"x": 1}', "m", "t", kind="server", extra={"server_name": "h"}),
+        CallWhole(0, 1, None, None, None, '{"y": 2}', DONE, "server"),
+    ] == translate(code, whole, stop(0), mcp, piece(1, type="mcp_server_tool_call", arguments={"y": 2}))
 
 
 def test_an_object_where_text_is_due() -> None:
@@ -139,24 +147,38 @@ def test_an_object_where_text_is_due() -> None:
     assert [seen(1)] == translate(call(1), text(1, ""), text(1, None))
 
 
-def test_a_start_without_a_stop() -> None:
-    """The next start in the slot closes what is open; a start that repeats only restates (quirk 77)."""
-    other = call(1, "b", "g")
+def test_a_displaced_step_has_not_ended() -> None:
+    """A start ends nothing, whatever stood in its place; only a stop does, of the latest step (quirk 77)."""
+    output = start(1, type="model_output")
 
-    assert [seen(1), closed(1), seen(1, "b", "g")] == translate(call(1), other)
-    assert [seen(1), seen(1)] == translate(call(1), call(1))
-    assert [seen(1), closed(1)] == translate(call(1), start(1, type="model_output"))
-    nameless = call(1, None)
-    assert [seen(1, None), closed(1), seen(1, None)] == translate(nameless, nameless)
+    assert [seen(1), seen(1), seen(1, "b", "g")] == translate(call(1), call(1), call(1, "b", "g"))
+    assert [seen(1, None), seen(1, None)] == translate(call(1, None), call(1, None))
+    assert [seen(1)] == translate(call(1), output, stop(1))
+    assert [seen(1), closed(1)] == translate(output, call(1), stop(1))
 
 
 def test_text_without_a_start() -> None:
-    """It opens a slot that has no name, unless the slot holds a step that is no call."""
+    """It is told, and so is the stop; speech has no arguments, so it is a call's there too, whose label lies."""
     assert [Slot(0, 3, None, "{}"), closed(3)] == translate(text(3, "{}"), stop(3))
-    assert [] == translate(text(3, ""), stop(3))
-    assert [] == translate(start(3, type="thought"), text(3, "{}"), stop(3))
-    after = [Slot(0, 3, None, "{}")]
-    assert after == translate(start(3, type="thought"), stop(3), text(3, "{}"))
+    assert [closed(3)] == translate(text(3, ""), stop(3))
+    assert [Slot(0, 3, None, "{}")] == translate(start(3, type="thought"), text(3, "{}"), stop(3))
+
+
+def test_arguments_of_other_steps() -> None:
+    """A result, or a step of an unknown type, may have arguments that are no call's; behind its stop they are."""
+    result = start(3, type="function_result")
+
+    assert [] == translate(result, text(3, "{}"), stop(3))
+    assert [Slot(0, 3, None, "{}")] == translate(result, stop(3), text(3, "{}"))
+
+
+def test_the_stop_of_a_step_without_a_start_ends_no_call() -> None:
+    """What a step holds shows that it is no call: a call beside it goes on (quirk 77)."""
+    said = piece(2, type="text", text="x")
+
+    assert [seen(1), TextFragment(0, "x"), Slot(0, 1, None, "{}")] == translate(
+        call(1), said, stop(2), text(1, "{}")
+    )
 
 
 # Contents, before there were steps.
@@ -196,13 +218,16 @@ def test_a_content_is_a_call() -> None:
 
 
 def test_a_content_without_a_start() -> None:
-    """The delta opens its call, with or without arguments; another id at the place is another call."""
+    """Each delta with a name may begin a call, with or without arguments; one that says nothing else is a piece."""
     assert [seen(1), whole(1)] == translate(content_call(1, arguments={"x": 1}))
     assert [seen(1), whole(1), seen(1), whole(1)] == translate(
         content_call(1, arguments={"x": 1}), content_call(1, arguments={"x": 1})
     )
-    assert [seen(1), closed(1), seen(1, "b")] == translate(content_call(1), content_call(1, "b"))
+    assert [seen(1), seen(1, "b")] == translate(content_call(1), content_call(1, "b"))
     assert [seen(1, None), seen(1)] == translate(content_call(1, None), content_call(1))
+    assert [CallSeen(0, 1, None, "a", None), whole(1)] == translate(
+        content_call(1, name=None, arguments={"x": 1})
+    )
 
 
 def test_a_call_where_text_was() -> None:
@@ -249,8 +274,7 @@ def test_outputs_of_a_whole_interaction() -> None:
         OPENED,
         ReasoningFragment(0, "h", 0, signature="s"),
         TextFragment(0, "x"),
-        seen(2),
-        CallWhole(0, 2, None, "a", None, '{"x": 1}', OBJECT),
+        begun(2, '{"x": 1}'),
         closed(2),
         Finish(0, "tool_calls", "requires_action"),
         TurnEnded("v1"),
@@ -329,9 +353,9 @@ def test_a_failure_takes_back_what_is_open(status: str) -> None:
 
 
 def test_an_end_without_a_reason() -> None:
-    """A status that is none yet, or the mark alone (quirk 46)."""
+    """A status that is none yet (quirk 46); the mark of a proxy ends nothing."""
     assert [OPENED, TurnEnded("v1")] == translate(CREATED, completed("in_progress"))
-    assert [OPENED, TurnEnded("v1")] == translate(CREATED, "[DONE]", "[DONE]")
+    assert [OPENED] == translate(CREATED, "[DONE]")
 
 
 def test_the_end_restates_calls() -> None:
@@ -368,8 +392,7 @@ def test_a_whole_interaction(streamed: bool) -> None:
         OPENED,
         ReasoningFragment(0, "h", 0),
         TextFragment(0, "x"),
-        seen(2),
-        CallWhole(0, 2, None, "a", None, '{"x": 1}', OBJECT),
+        begun(2, '{"x": 1}'),
         closed(2),
         Finish(0, "tool_calls", "requires_action"),
         TurnEnded("v1"),
@@ -403,9 +426,6 @@ def test_a_second_interaction() -> None:
     assert [OPENED, seen(1), OPENED, seen(1, "b")] == translate(CREATED, call(1), CREATED, call(1, "b"))
     thought = start(3, type="thought")
     assert [OPENED, OPENED, Slot(0, 3, None, "{}")] == translate(CREATED, thought, CREATED, text(3, "{}"))
-    assert [OPENED, TurnEnded("v1"), OPENED, TurnEnded("v1")] == translate(
-        CREATED, "[DONE]", CREATED, "[DONE]"
-    )
 
 
 # Frames.

@@ -104,8 +104,8 @@ def test_an_id_is_a_calls_for_one_turn() -> None:
     """The same id in the next turn is another call."""
     call = called({"id": "a", "name": "f", "args": {}})
 
-    first, second = whole(1, "f", "{}", "a"), whole(2, "f", "{}", "a")
-    assert [OPENED, *first, *STOP, OPENED, *second] == translate(call, COMPLETE, call)
+    told = whole(1, "f", "{}", "a")
+    assert [OPENED, *told, *STOP, OPENED, *told] == translate(call, COMPLETE, call)
 
 
 def test_code_is_the_servers() -> None:

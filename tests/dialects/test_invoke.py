@@ -43,7 +43,7 @@ PIECES: list[dict[str, Any]] = [
         for text in ('{"a":', "1", "}")
     ),
 ]
-SEEN = CallSeen(0, 0, None, "t", "f")
+SEEN = CallSeen(0, 0, None, "t", "f", begins=True)
 
 
 def coded(payload: dict[str, Any] | bytes) -> str:
@@ -125,7 +125,7 @@ def test_what_is_no_chunk_goes_to_the_inner_dialect() -> None:
         Frame("", json.dumps(body))
     )
     assert [SEEN] == translate(Frame("", json.dumps(PIECES[0])))
-    assert [TurnEnded()] == translate(Frame("", "[DONE]"))
+    assert [] == translate(Frame("", "[DONE]"))
     assert [] == translate(Frame("", "{}"), Frame("chunk", ""), chunk(b""), chunk(b"{}"))
     assert [Noted(0, "unknown_events")] == translate(Frame("chunk", '{"p":"abc"}'))
 

@@ -11,6 +11,7 @@ from wholecall import detect
 from wholecall.deltas import (
     ITEM_DONE,
     OBJECT,
+    CallCancelled,
     CallClosed,
     CallSeen,
     CallWhole,
@@ -203,6 +204,38 @@ def test_text_is_told_once() -> None:
 
 
 @pytest.mark.parametrize(
+    ("told", "finish"),
+    [
+        ({"status": "completed"}, [Finish(0, "stop", "completed")]),
+        ({"status": "incomplete"}, [Finish(0, "length", "incomplete")]),
+        (
+            {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}},
+            [Finish(0, "content_filter", "incomplete")],
+        ),
+        (
+            {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}},
+            [Finish(0, "length", "incomplete")],
+        ),
+        ({"status": "failed"}, [Finish(0, "error", "failed", drops=True)]),
+        ({"status": "in_progress"}, []),
+        ({"status": 5}, []),
+        ({"status": "completed", "finish_reason": "length"}, [Finish(0, "length", "length")]),
+    ],
+)
+def test_models_that_speak_responses_have_a_status(told: dict[str, Any], finish: list[Delta]) -> None:
+    """The status of a response is its message's reason, where the metadata has no other."""
+    assert [OPENED, *finish] == translate(chunk(response_metadata=told))
+
+
+def test_a_place_in_the_graph_stands_behind_the_mode() -> None:
+    """LangGraph names the events of graphs within a graph for their places, too."""
+    frame = [chunk(content="x"), {"langgraph_node": "n"}]
+
+    assert translate(("messages", frame)) == translate(("messages|tides:1", frame))
+    assert [] == translate(("updates|tides:1", {"agent": {}}))
+
+
+@pytest.mark.parametrize(
     ("frame", "deltas"),
     [
         (("error", {"message": "no"}), [WireFault("provider_error", "no", {"message": "no"}, fatal=True)]),
@@ -210,7 +243,10 @@ def test_text_is_told_once() -> None:
         ({"error": "no"}, [WireFault("provider_error", "no", "no", fatal=True)]),
         (("metadata", {"run_id": "r"}), []),
         (("values", {"messages": []}), []),
-        ({"type": "tool", "content": "x", "tool_call_id": "c"}, []),
+        ({"type": "tool", "content": "x", "tool_call_id": "c"}, [CallCancelled("c", answered=True)]),
+        (("messages", [{"type": "tool", "tool_call_id": "c"}, {}]), [CallCancelled("c", answered=True)]),
+        ({"type": "tool", "content": "x"}, []),
+        ({"type": "human", "content": "x", "tool_call_id": "c"}, []),
         ({"type": "ping"}, []),
         ({}, []),
         ({"kind": "x"}, [Noted(0, "unknown_events")]),
@@ -227,7 +263,7 @@ def test_text_is_told_once() -> None:
     ],
 )
 def test_errors_and_odd_frames(frame: Any, deltas: list[Delta]) -> None:
-    """An error is fatal, others' messages and LangGraph's other events say nothing, what is broken is a hole."""
+    """An error is fatal, a tool's message is the result of a call, others' messages and LangGraph's other events say nothing."""
     assert deltas == translate(frame)
 
 
@@ -292,6 +328,15 @@ def test_errors_and_odd_events(frame: Any, deltas: list[Delta]) -> None:
     [
         ('event: messages\ndata: [{"type":"AIMessageChunk"},{}]\n\n', "langchain"),
         ('event: messages\ndata: {"a":1}\n\n', None),
+        ('event: messages|n:1\ndata: [{"type":"AIMessageChunk"},{}]\n\n', "langchain"),
+        ('["messages",[{"type":"AIMessageChunk"},{}]]', "langchain"),
+        ('[["n:1"],"messages",[{"type":"AIMessageChunk"},{}]]', "langchain"),
+        ('data: ["messages",[{"type":"AIMessageChunk"},{}]]\n\n', "langchain"),
+        ('data: [{"type":"AIMessageChunk"},{"langgraph_node":"n"}]\n\n', "langchain"),
+        ('data: [{"type":"AIMessageChunk"},{"node":"n"}]\n\n', None),
+        ('["updates",{"agent":{"messages":[]}}]', None),
+        ('["messages"]', None),
+        ('["messages",1,2,3]', None),
         ('event: values\ndata: {"a":1}\n\n', None),
         ('{"type":"AIMessageChunk","content":""}', "langchain"),
         ('{"lc":1,"type":"constructor","id":["langchain","AIMessage"],"kwargs":{}}', "langchain"),

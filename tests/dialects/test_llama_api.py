@@ -11,7 +11,6 @@ from wholecall.deltas import (
     ITEM_DONE,
     OBJECT,
     CallClosed,
-    CallSeen,
     CallWhole,
     Delta,
     Finish,
@@ -135,12 +134,11 @@ def test_a_call_with_a_parse_status_is_llama_stacks() -> None:
     assert [
         OPENED,
         TextFragment(0, "Hi"),
-        CallSeen(0, 0, None, "c", "f"),
-        CallWhole(0, 0, None, "c", "f", '{"a": 1}', ITEM_DONE),
-        CallClosed(0, 0, None, final=False),
-        Slot(0, 1, None, "[g("),
+        CallWhole(0, 1, None, "c", "f", '{"a": 1}', ITEM_DONE, begins=True),
+        CallClosed(0, 1, None),
+        Slot(0, 2, None, "[g("),
     ] == translate(event("start"), event(type="text", text="Hi"), *told)
-    assert [OPENED, Slot(0, 0, None, "[g("), TurnEnded()] == translate(told[2], "[DONE]")
+    assert [OPENED, Slot(0, 1, None, "[g("), TurnEnded()] == translate(told[2], "[DONE]")
 
 
 def test_errors_are_fatal() -> None:
@@ -163,6 +161,6 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
     assert [OPENED, unknown] == translate({"id": "r", "event": {"event_type": {"odd": 1}}})
     assert [OPENED] == translate({"id": "r", "event": {"event_type": "progress", "delta": None}})
     assert [fault] == translate("{")
-    assert [OPENED, TextFragment(0, "\ud83d"), TurnEnded("r")] == translate(
+    assert [OPENED, TextFragment(0, "\ud83d")] == translate(
         '{"id":"r","event":{"event_type":"progress","delta":{"type":"text","text":"\\ud83d"}}}', "[DONE]"
     )

@@ -59,16 +59,15 @@ def call(arguments: Any, id: Any = "c", **more: Any) -> dict[str, Any]:
     return {"call_id": id, "tool_name": "f", "arguments": arguments, **more}
 
 
-def whole(text: str, slot: int = 0) -> list[Delta]:
-    """Return what a call that was read is told as."""
+def whole(text: str, slot: int = 1) -> list[Delta]:
+    """Return what a call that was read is told as, and that it is over."""
     return [
-        CallSeen(0, slot, None, "c", "f"),
-        CallWhole(0, slot, None, "c", "f", text, ITEM_DONE),
-        CallClosed(0, slot, None, final=False),
+        CallWhole(0, slot, None, "c", "f", text, ITEM_DONE, begins=True),
+        CallClosed(0, slot, None),
     ]
 
 
-def refused(text: str, slot: int = 0) -> CallRefused:
+def refused(text: str, slot: int = 1) -> CallRefused:
     """Return what a failure is told as."""
     return CallRefused(0, slot, None, "unparseable", "the server could not read the call", text)
 
@@ -113,21 +112,33 @@ def test_arguments_are_an_object_or_its_text(told_call: Any, text: str) -> None:
 
 @pytest.mark.parametrize(("arguments", "text"), [({}, "{}"), ("", ""), (None, "")])
 def test_a_call_without_arguments_waits_for_the_reason(arguments: Any, text: str) -> None:
-    """It may have been cut before its first one (quirk 26): nothing closes it."""
-    opened, said, _ = whole(text)
+    """It may have been cut before its first one (quirk 26), and the last of its arguments may have been cut, too."""
+    said, _ = whole(text)
+    cut = event("complete", reason="out_of_tokens")
 
-    assert [OPENED, opened, *([said] if text else [])] == translate(told("succeeded", call(arguments)))
+    assert [OPENED, *whole(text)] == translate(told("succeeded", call(arguments)))
+    assert [OPENED, said, Finish(0, "length", "out_of_tokens"), ENDED] == translate(
+        told("succeeded", call(arguments)), cut
+    )
 
 
 def test_calls_keep_their_order() -> None:
-    """Each object is a call of its own, also with an id that was there before, or none."""
-    nameless = CallSeen(0, 2, None, None, "f")
+    """An object that begins anew is a call of its own, also with an id that was there before, and so is one without."""
+    nameless = CallWhole(0, 3, None, None, "f", "", ITEM_DONE, begins=True)
 
-    assert [OPENED, *whole('{"a":1}'), *whole('{"a":1}', 1), nameless] == translate(
+    assert [OPENED, *whole('{"a":1}'), *whole('{"a":1}', 2), nameless, CallClosed(0, 3, None)] == translate(
         told("succeeded", call({"a": 1})),
+        told("started", ""),
         told("succeeded", call({"a": 1})),
         told("succeeded", call(None, None)),
     )
+
+
+def test_an_object_that_is_told_again_is_one_call() -> None:
+    """Its id, its name and what it says are those of an earlier one, and nothing was begun since."""
+    object_ = told("succeeded", call({"a": 1}))
+
+    assert [OPENED, *whole('{"a":1}')] == translate(told("started", ""), object_, object_)
 
 
 def test_a_failure_keeps_what_was_written() -> None:
@@ -138,7 +149,7 @@ def test_a_failure_keeps_what_was_written() -> None:
     assert [OPENED, refused("<f>{a}")] == translate(*pieces, told("failed", "<f>{a}"))
     assert [OPENED, refused("")] == translate(told("failed", ""))
     assert [OPENED, refused("")] == translate(told("failed", None))
-    assert [OPENED, CallSeen(0, 0, None, "c", "f"), refused("{a"), *whole('{"a":1}', 1)] == translate(
+    assert [OPENED, CallSeen(0, 1, None, "c", "f"), refused("{a"), *whole('{"a":1}', 2)] == translate(
         *pieces, told("failed", call("{a")), told("succeeded", call({"a": 1}))
     )
 
@@ -157,24 +168,24 @@ def test_a_failure_keeps_what_was_written() -> None:
 )
 def test_what_was_written_and_never_read_is_a_call_without_a_name(last: Any, deltas: list[Delta]) -> None:
     """However the answer ends, what there is of the call is told, and is not told again (quirk 113)."""
-    assert [OPENED, Slot(0, 0, None, "[f(a="), *deltas] == translate(
+    assert [OPENED, Slot(0, 1, None, "[f(a="), *deltas] == translate(
         told("started", ""), told("in_progress", "[f(a="), last
     )
-    assert [OPENED, Slot(0, 0, None, ""), *deltas] == translate(told("started", ""), last)
+    assert [OPENED, Slot(0, 1, None, ""), *deltas] == translate(told("started", ""), last)
 
 
 def test_only_success_makes_an_object_a_call() -> None:
     """In progress, or with a status of tomorrow, it is what there is so far; a text is no call on success either."""
-    assert [OPENED, Slot(0, 0, None, '{"a":1}')] == translate(told("in_progress", call({"a": 1})))
-    assert [OPENED, Slot(0, 0, None, '{"a":1}')] == translate(told("tomorrow", call({"a": 1})))
-    assert [OPENED, Slot(0, 0, None, "f(1)")] == translate(told("succeeded", "f(1)"))
+    assert [OPENED, Slot(0, 1, None, '{"a":1}')] == translate(told("in_progress", call({"a": 1})))
+    assert [OPENED, Slot(0, 1, None, '{"a":1}')] == translate(told("tomorrow", call({"a": 1})))
+    assert [OPENED, Slot(0, 1, None, "f(1)")] == translate(told("succeeded", "f(1)"))
 
 
 def test_what_is_written_is_kept_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the bound nothing is added: the text is too large for a drop anyway."""
     monkeypatch.setattr(llama_stack, "_KEPT", 2)
 
-    assert [OPENED, Slot(0, 0, None, "1234")] == translate(
+    assert [OPENED, Slot(0, 1, None, "1234")] == translate(
         told("in_progress", "12"), told("in_progress", "34"), told("in_progress", "56")
     )
 
@@ -228,7 +239,7 @@ def test_the_first_versions_spoke_otherwise() -> None:
         {"content": "g(", "parse_status": "failure"},
     ]
 
-    assert [OPENED, TextFragment(0, "Hi"), *whole('{"a":1}'), refused("g(", 1)] == translate(
+    assert [OPENED, TextFragment(0, "Hi"), *whole('{"a":1}'), refused("g(", 2)] == translate(
         event("start", ""), event(delta="Hi"), *(event(delta=part) for part in parts)
     )
 
@@ -242,14 +253,15 @@ def test_a_whole_body_is_one_turn() -> None:
         "tool_calls": [call({"a": 1}), call({"b": 2})],
     }
     metrics = [{"metric": "total_tokens", "value": 9, "unit": None}, {"metric": "x"}, {"x": 1}, 5]
-    second = whole('{"b":2}', 1)
+    second = whole('{"b":2}', 2)
 
     assert [
         OPENED,
         TextFragment(0, "Hi"),
         *whole('{"a":1}'),
-        *second,
+        second[0],
         UsageSeen({"total_tokens": 9}),
+        second[1],
         Finish(0, "tool_calls", "end_of_message"),
         ENDED,
     ] == translate({"completion_message": message, "logprobs": None, "metrics": metrics})
@@ -279,6 +291,7 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
     assert [OPENED, UNKNOWN] == translate(event(delta={"type": "tomorrow"}))
     assert [OPENED] == translate(event(delta=5), event(delta={"type": ["text"], "text": 5}))
     assert [fault] == translate("{")
-    assert [OPENED, CallSeen(0, 0, None, None, None)] == translate(
+    odd = CallWhole(0, 1, None, None, None, "", ITEM_DONE, begins=True)
+    assert [OPENED, odd, CallClosed(0, 1, None)] == translate(
         told("succeeded", {"call_id": {}, "tool_name": 5, "arguments": None, "arguments_json": []})
     )

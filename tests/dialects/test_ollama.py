@@ -10,7 +10,6 @@ import pytest
 from wholecall.deltas import (
     ITEM_DONE,
     CallClosed,
-    CallSeen,
     CallWhole,
     Delta,
     Finish,
@@ -50,9 +49,9 @@ def calls(*entries: Any) -> list[Delta]:
 
 
 def call(slot: int, id: str | None, name: str | None, text: str) -> list[Delta]:
-    """Return the deltas of a whole call."""
-    whole = CallWhole(0, slot, None, id, name, text, ITEM_DONE)
-    return [CallSeen(0, slot, None, id, name), whole, CallClosed(0, slot, None)]
+    """Return the deltas of a whole call; one without arguments is over with the stream."""
+    whole = CallWhole(0, slot, None, id, name, text, ITEM_DONE, closes=bool(text.strip("{}")), begins=True)
+    return [whole] if whole.closes else [whole, CallClosed(0, slot, None)]
 
 
 def test_a_chat_thinks_speaks_and_calls() -> None:
@@ -70,7 +69,7 @@ def test_a_chat_thinks_speaks_and_calls() -> None:
         OPENED,
         ReasoningFragment(0, "hm"),
         TextFragment(0, "Hi"),
-        *call(0, "call_1", "f", '{"a": 1}'),
+        *call(1, "call_1", "f", '{"a": 1}'),
         UsageSeen({"prompt_eval_count": 3, "eval_count": 9}),
         Finish(0, "stop", "stop"),
         TurnEnded(),
@@ -78,31 +77,41 @@ def test_a_chat_thinks_speaks_and_calls() -> None:
 
 
 def test_the_order_of_arrival_is_the_slot() -> None:
-    """Calls without an id, or with the same index, are calls of their own, also if they are equal."""
-    entry = {"function": {"index": 0, "name": "f", "arguments": {}}}
-    deltas = translate(line(tool_calls=[entry, entry]), line(tool_calls=[entry]))
+    """Calls without any label are calls of their own, also if they are equal, and so are those of one line."""
+    told = {"name": "f", "arguments": {"a": 1}}
+    three = [
+        *call(1, None, "f", '{"a": 1}'),
+        *call(2, None, "f", '{"a": 1}'),
+        *call(3, None, "f", '{"a": 1}'),
+    ]
+    numbered = {"function": {"index": 0, **told}}
 
-    assert [OPENED, *call(0, None, "f", "{}"), *call(1, None, "f", "{}"), *call(2, None, "f", "{}")] == deltas
+    assert [OPENED, *three] == translate(
+        line(tool_calls=[{"function": told}, {"function": told}]), line(tool_calls=[{"function": told}])
+    )
+    assert [OPENED, *three[:2]] == translate(
+        line(tool_calls=[numbered, numbered]), line(tool_calls=[numbered])
+    )
 
 
-def test_a_call_told_again_keeps_its_slot() -> None:
+def test_a_call_told_again_is_one() -> None:
     """Id, name and text are the same: it is the same call; another text under the id is another call."""
     one = {"id": "c", "function": {"name": "f", "arguments": {"a": 1}}}
     other = {"id": "c", "function": {"name": "f", "arguments": {"a": 2}}}
     deltas = translate(line(tool_calls=[one]), line(tool_calls=[one, other]))
 
-    first = call(0, "c", "f", '{"a": 1}')
-    assert [OPENED, *first, *first, *call(1, "c", "f", '{"a": 2}')] == deltas
+    first = call(1, "c", "f", '{"a": 1}')
+    assert [OPENED, *first, *call(2, "c", "f", '{"a": 2}')] == deltas
 
 
 @pytest.mark.parametrize(
     ("entry", "deltas"),
     [
-        ({"function": {"name": "f", "arguments": '{"a":1}'}}, call(0, None, "f", '{"a":1}')),
-        ({"function": {"name": "f", "parameters": {"a": 1}}}, call(0, None, "f", '{"a": 1}')),
-        ({"id": "x", "name": "f", "arguments": {"a": 1}}, call(0, "x", "f", '{"a": 1}')),
-        ({"id": 7, "function": {"name": "f", "arguments": [1]}}, call(0, "7", "f", "[1]")),
-        ({"id": "null", "function": {"name": " ", "arguments": {"a": 1}}}, call(0, None, None, '{"a": 1}')),
+        ({"function": {"name": "f", "arguments": '{"a":1}'}}, call(1, None, "f", '{"a":1}')),
+        ({"function": {"name": "f", "parameters": {"a": 1}}}, call(1, None, "f", '{"a": 1}')),
+        ({"id": "x", "name": "f", "arguments": {"a": 1}}, call(1, "x", "f", '{"a": 1}')),
+        ({"id": 7, "function": {"name": "f", "arguments": [1]}}, call(1, "7", "f", "[1]")),
+        ({"id": "null", "function": {"name": " ", "arguments": {"a": 1}}}, call(1, None, None, '{"a": 1}')),
     ],
 )
 def test_odd_entries_are_read_as_they_are(entry: dict[str, Any], deltas: list[Delta]) -> None:
@@ -115,14 +124,20 @@ def test_a_call_without_any_arguments_waits_for_the_reason(arguments: Any) -> No
     """A call that was cut before its arguments looks the same, so its end is not final (quirk 26)."""
     entry = {"function": {"name": "f", "arguments": arguments}}
 
-    assert [CallSeen(0, 0, None, None, "f"), CallClosed(0, 0, None, final=False)] == calls(entry)
+    whole, over = call(1, None, "f", "")
+    cut = Finish(0, "length", "length")
+
+    assert [whole, over] == calls(entry)
+    assert [OPENED, whole, cut, TurnEnded()] == translate(
+        line(tool_calls=[entry]), line(True) | {"done_reason": "length"}
+    )
 
 
 def test_one_call_may_stand_where_a_list_is_due() -> None:
     """A lone object is a list of one, and null is an empty one (quirk 39)."""
     entry = {"function": {"name": "f", "arguments": {"a": 1}}}
 
-    assert [OPENED, *call(0, None, "f", '{"a": 1}')] == translate(line(tool_calls=entry))
+    assert [OPENED, *call(1, None, "f", '{"a": 1}')] == translate(line(tool_calls=entry))
     assert [OPENED] == translate(line(tool_calls=None))
 
 
@@ -131,7 +146,7 @@ def test_the_wires_own_text_of_an_object_is_kept() -> None:
     text = '{ "n": 1.0e2, "n": 1E+2 }'
     frame = '{"message":{"tool_calls":[{"function":{"name":"f","arguments":' + text + '}}]},"done":false}'
 
-    assert [TurnOpened(None), *call(0, None, "f", text)] == translate(frame)
+    assert [TurnOpened(None), *call(1, None, "f", text)] == translate(frame)
 
 
 def test_calls_in_the_last_line_come_before_the_end() -> None:
@@ -142,7 +157,7 @@ def test_calls_in_the_last_line_come_before_the_end() -> None:
     assert [
         OPENED,
         TextFragment(0, "Hi"),
-        *call(0, "c", "f", '{"a": 1}'),
+        *call(1, "c", "f", '{"a": 1}'),
         Finish(0, "length", "length"),
         TurnEnded(),
     ] == translate(end)
@@ -161,7 +176,7 @@ def test_what_follows_an_end_is_a_new_turn_if_it_says_something() -> None:
     answer = line(tool_calls=[{"function": {"name": "f", "arguments": {"a": 1}}}])
     deltas = translate(answer, line(True), line(True), answer)
 
-    first = call(0, None, "f", '{"a": 1}')
+    first = call(1, None, "f", '{"a": 1}')
     again = TurnOpened(None, None, "m", restart=True)
     assert [OPENED, *first, TurnEnded(), TurnEnded(), again, *first] == deltas
 
@@ -188,11 +203,8 @@ def test_odd_lines_lose_nothing_but_themselves() -> None:
 def test_a_label_of_a_wrong_type_does_not_lose_the_call() -> None:
     """Where the typed view refuses a line, its call is read all the same."""
     frame = '{"model":"m","message":{"tool_calls":[{"function":{"name":"f","arguments":{"a":"\\ud83d"}}},5]}}'
-    name = CallSeen(0, 1, None, None, None)
 
-    assert [OPENED, *call(0, None, "f", '{"a":"\\ud83d"}'), name, CallClosed(0, 1, None, final=False)] == (
-        translate(frame)
-    )
+    assert [OPENED, *call(1, None, "f", '{"a":"\\ud83d"}'), *call(2, None, None, "")] == translate(frame)
 
 
 def test_a_completion_is_text() -> None:

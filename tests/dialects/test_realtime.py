@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from wholecall import ToolCall, ToolCallDropped, ToolCallParser
 from wholecall.deltas import (
@@ -18,6 +19,7 @@ from wholecall.deltas import (
     Delta,
     Finish,
     Noted,
+    Restated,
     Slot,
     TextFragment,
     TurnEnded,
@@ -79,7 +81,7 @@ def call(**fields: Any) -> JSON:
 
 def whole(text: str, rank: int, **more: Any) -> CallWhole:
     """Return what the item of `call` says with text."""
-    return CallWhole(0, 0, "item_1", "c1", "f", text, rank, id_wins=True, extra=ID, **more)
+    return CallWhole(0, None, "item_1", "c1", "f", text, rank, id_wins=True, extra=ID, **more)
 
 
 def test_a_call_is_a_slot() -> None:
@@ -100,19 +102,19 @@ def test_a_call_is_a_slot() -> None:
 
     assert [
         OPENED,
-        CallSeen(0, 0, "item_1", "c1", "f", extra=ID),
-        Slot(0, 0, "item_1", '{"a":'),
-        Slot(0, 0, "item_1", "1}"),
-        CallWhole(0, 0, "item_1", None, "f", '{"a":1}', DONE),
-        whole('{"a":1}', ITEM_DONE, closes=True),
+        CallSeen(0, 3, "item_1", "c1", "f", extra=ID, begins=True),
+        Slot(0, 3, "item_1", '{"a":', "c1"),
+        Slot(0, 3, "item_1", "1}", "c1"),
+        CallWhole(0, 3, "item_1", "c1", "f", '{"a":1}', DONE),
+        replace(whole('{"a":1}', ITEM_DONE, closes=True), index=3),
         UsageSeen({"n": 1}),
         STOP,
         ENDED,
     ] == deltas
 
 
-def test_ids_tell_calls_apart_and_positions_do_not() -> None:
-    """Two items at output index 0, whose pieces have none, are two calls (quirk 3)."""
+def test_labels_are_told_as_they_are() -> None:
+    """Two items at output index 0, whose pieces have none: which call is meant is the core's to tell (quirk 3)."""
     deltas = translate(
         of("output_item.added", output_index=0, item=call()),
         of("output_item.added", output_index=0, item=call(id="item_2", call_id="c2")),
@@ -122,14 +124,14 @@ def test_ids_tell_calls_apart_and_positions_do_not() -> None:
     )
 
     assert [
-        Slot(0, 0, "item_1", "x"),
-        Slot(0, 1, "item_2", "y"),
-        Slot(0, 0, "item_9", "z"),
+        Slot(0, None, "item_1", "x", "c1"),
+        Slot(0, None, "item_2", "y", "c2"),
+        Slot(0, None, "item_9", "z", "c1"),
     ] == [delta for delta in deltas if isinstance(delta, Slot)]
 
 
-def test_a_position_counts_where_no_id_does() -> None:
-    """Without ids the output index tells which call is meant; without anything the core decides."""
+def test_labels_may_be_missing() -> None:
+    """Without ids the output index is all that is told; there may be nothing at all."""
     deltas = translate(
         of("output_item.added", output_index=1, item=call(id=None, call_id=None)),
         of("output_item.added", output_index=2, item=call(id=None, call_id=None, name="g")),
@@ -139,24 +141,12 @@ def test_a_position_counts_where_no_id_does() -> None:
     )
 
     assert [
-        CallSeen(0, 0, None, None, "f"),
-        CallSeen(0, 1, None, None, "g"),
-        Slot(0, 0, None, "x"),
-        Slot(0, 1, None, "y"),
+        CallSeen(0, 1, None, None, "f", begins=True),
+        CallSeen(0, 2, None, None, "g", begins=True),
+        Slot(0, 1, None, "x"),
+        Slot(0, 2, None, "y"),
         Slot(0, None, None, "z"),
     ] == deltas[1:]
-
-
-def test_an_id_that_nobody_has_is_another_call() -> None:
-    """A position says nothing beside ids; one id alone is the call that was announced under it last."""
-    deltas = translate(
-        of("output_item.added", output_index=0, item=call()),
-        of("output_item.added", output_index=0, item=call(id="item_2")),
-        of(f"{ARGUMENTS}.delta", output_index=0, call_id="c1", delta="x"),
-        of(f"{ARGUMENTS}.delta", output_index=0, item_id="item_3", delta="y"),
-    )
-
-    assert [Slot(0, 1, None, "x"), Slot(0, 2, "item_3", "y")] == deltas[3:]
 
 
 def test_one_call_id_on_two_items_is_two_calls() -> None:
@@ -188,11 +178,9 @@ def test_a_call_that_was_never_added_has_its_ids_from_its_pieces() -> None:
     )
 
     assert [
-        CallSeen(0, 0, "item_1", "c1", None),
-        Slot(0, 0, "item_1", "{}"),
-        CallWhole(0, 0, "item_1", None, "f", "{}", DONE),
-        CallSeen(0, 1, "mcp_1", "c2", None, "server"),
-        CallWhole(0, 1, "mcp_1", None, None, '{"q":1}', DONE, "server"),
+        Slot(0, None, "item_1", "{}", "c1"),
+        CallWhole(0, None, "item_1", "c1", "f", "{}", DONE),
+        CallWhole(0, None, "mcp_1", "c2", None, '{"q":1}', DONE, "server"),
     ] == deltas[1:]
 
 
@@ -215,9 +203,9 @@ def test_responses_in_flight_are_told_apart_by_their_id() -> None:
     assert [
         OPENED,
         TurnOpened("r2", "r2", "m"),
-        CallSeen(0, 0, "item_1", "c1", "f", extra=ID),
+        CallSeen(0, None, "item_1", "c1", "f", extra=ID, begins=True),
         TurnOpened("r1"),
-        CallSeen(0, 0, "item_9", "c1", "f", extra={"item_id": "item_9"}),
+        CallSeen(0, None, "item_9", "c1", "f", extra={"item_id": "item_9"}, begins=True),
         TurnOpened("r2"),
         STOP,
         TurnEnded("r2"),
@@ -298,16 +286,13 @@ def test_the_finished_response_restates_what_no_event_ended() -> None:
     """Calls that were not done are matched by their ids, text only if none was told (quirks 72 and 98)."""
     item, other = call(arguments='{"a":1}'), call(id="item_2", call_id="c2", arguments="{}")
     said = {"type": "message", "content": [{"type": "output_audio", "transcript": "Hi"}, {"text": "Yo"}]}
-    told = frozenset({"c1", "c2"})
     added = of("output_item.added", item=call())
+    second: dict[str, Any] = {"alias": "item_2", "id": "c2", "extra": {"item_id": "item_2"}}
 
     assert [
         TextFragment(0, "Hi"),
         TextFragment(0, "Yo"),
-        whole('{"a":1}', HYDRATION, told=told),
-        CallWhole(
-            0, 1, "item_2", "c2", "f", "{}", HYDRATION, id_wins=True, extra={"item_id": "item_2"}, told=told
-        ),
+        Restated(0, (whole('{"a":1}', HYDRATION), replace(whole("{}", HYDRATION), **second))),
         STOP,
         ENDED,
     ] == translate(added, ended(said, item, other))[2:]
@@ -317,17 +302,16 @@ def test_the_finished_response_restates_what_no_event_ended() -> None:
 
 
 def test_an_item_that_calls_itself_incomplete_is_cut() -> None:
-    """Its close says so, wherever it comes; a call without ids is told without a slot."""
+    """Its close says so, or its restatement; a call without ids is told without any label."""
     cut = call(arguments='{"a', status="incomplete")
     nameless = call(id=None, call_id=None, arguments="{}")
 
-    assert [whole('{"a', ITEM_DONE), CallClosed(0, 0, "item_1", truncated=True)] == translate(
+    assert [whole('{"a', ITEM_DONE), CallClosed(0, None, "item_1", truncated=True)] == translate(
         of("output_item.done", item=cut)
     )[1:]
+    unlabelled = CallWhole(0, None, None, None, "f", "{}", HYDRATION)
     assert [
-        whole('{"a', HYDRATION),
-        CallClosed(0, None, "item_1", truncated=True),
-        CallWhole(0, None, None, None, "f", "{}", HYDRATION),
+        Restated(0, (replace(whole('{"a', HYDRATION), truncated=True), unlabelled)),
         STOP,
     ] == translate(ended(cut, nameless))[1:-1]
 
@@ -420,7 +404,7 @@ def test_a_whole_response_is_a_stream_of_one_event() -> None:
         "output": [call(arguments="{}")],
     }
 
-    assert [TurnOpened("r1", "r1"), whole("{}", HYDRATION), STOP, ENDED] == translate(body)
+    assert [TurnOpened("r1", "r1"), Restated(0, (whole("{}", HYDRATION),)), STOP, ENDED] == translate(body)
     assert [TurnOpened("r1", "r1"), STOP, ENDED] == translate({**body, "output": []}, {**body, "output": []})
 
 
@@ -430,7 +414,7 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
 
     assert [] == translate("{}", "[DONE]", "")
     assert [fault] == translate("{")
-    assert [Slot(0, 0, "7", '"\ud83d')] == translate(
+    assert [Slot(0, None, "7", '"\ud83d')] == translate(
         '{"type":"response.function_call_arguments.delta","event_id":1,"response_id":5,'
         '"item_id":7,"session":3,"delta":"\\"\\ud83d"}'
     )[1:]

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from wholecall.deltas import (
     DONE,
@@ -19,6 +20,7 @@ from wholecall.deltas import (
     Finish,
     Noted,
     ReasoningFragment,
+    Restated,
     Slot,
     TextFragment,
     TurnEnded,
@@ -75,15 +77,20 @@ def ended(kind: str = "completed", *output: dict[str, Any], **response: Any) -> 
     return {"type": f"response.{kind}", "response": {"id": "resp_1", "output": list(output), **response}}
 
 
-def seen(index: int | None = 0) -> CallSeen:
+def seen(index: int | None = 0, *, begins: bool = True) -> CallSeen:
     """Return what the item of `call` says without text."""
-    return CallSeen(0, index, "fc_1", "call_1", "f", extra=ID)
+    return CallSeen(0, index, "fc_1", "call_1", "f", extra=ID, begins=begins)
 
 
 def whole(text: str, rank: int, index: int | None = 0, *, id_wins: bool = True) -> CallWhole:
     """Return what the item of `call` says with text; a finished one is over."""
     closes = rank == ITEM_DONE
     return CallWhole(0, index, "fc_1", "call_1", "f", text, rank, id_wins=id_wins, extra=ID, closes=closes)
+
+
+def restated(*calls: CallWhole) -> Restated:
+    """Return what the finished response says of calls."""
+    return Restated(0, calls)
 
 
 def test_a_call_is_a_slot() -> None:
@@ -120,10 +127,10 @@ def test_items_that_were_done_are_not_told_again() -> None:
     deltas = translate(
         CREATED, added(call(status="in_progress")), done(item), ended("completed", item, other)
     )
-    wholes = [delta for delta in deltas if isinstance(delta, CallWhole)]
+    (said,) = (delta for delta in deltas if isinstance(delta, Restated))
 
-    assert [ITEM_DONE, HYDRATION] == [whole.rank for whole in wholes]
-    assert {"call_1", "call_2"} == wholes[1].told
+    assert ["call_2"] == [whole.id for whole in said.calls]
+    assert {"call_1"} == said.told
 
 
 @pytest.mark.parametrize(
@@ -140,7 +147,7 @@ def test_a_finished_function_has_told_all_but_another_text(restated: dict[str, A
     item = call(arguments='{"a":1}', status="completed")
     deltas = translate(CREATED, done(item), ended("completed", {**item, **restated}))
 
-    assert is_told == any(isinstance(delta, CallWhole) and delta.rank == HYDRATION for delta in deltas)
+    assert is_told == any(isinstance(delta, Restated) for delta in deltas)
 
 
 @pytest.mark.parametrize("name", [None, "", " "])
@@ -150,7 +157,7 @@ def test_a_finished_function_may_still_get_its_name(name: str | None) -> None:
         CREATED, done(call(name=name, arguments="{}")), ended("completed", call(arguments="{}"))
     )
 
-    assert whole("{}", HYDRATION) in deltas
+    assert restated(whole("{}", HYDRATION, None)) in deltas
 
 
 def test_free_text_and_mcp_calls_have_the_same_life() -> None:
@@ -242,7 +249,9 @@ def test_what_is_to_be_sent_back_rides_along() -> None:
     item = call(caller=caller, namespace="ns", pending_safety_checks=[], **{"async": True})
 
     assert [
-        CallSeen(0, 0, "fc_1", "call_1", "f", "function", "ns", (), {**ID, "caller": caller, "async": True})
+        CallSeen(
+            0, 0, "fc_1", "call_1", "f", "function", "ns", (), {**ID, "caller": caller, "async": True}, True
+        )
     ] == (translate(added(item)))
 
 
@@ -270,9 +279,9 @@ def test_a_skeleton_is_no_restatement() -> None:
 
     assert [
         seen(),
-        whole('{"a":1}', OBJECT, 1, id_wins=False),
-        CallSeen(0, 2, "s", "s", "shell", "builtin"),
-        CallWhole(0, 3, "s", "s", "shell", '{"action":{"commands": []}}', OBJECT, "builtin"),
+        replace(whole('{"a":1}', OBJECT, 1, id_wins=False), begins=True),
+        CallSeen(0, 2, "s", "s", "shell", "builtin", begins=True),
+        CallWhole(0, 3, "s", "s", "shell", '{"action":{"commands": []}}', OBJECT, "builtin", begins=True),
     ] == deltas
 
 
@@ -282,13 +291,13 @@ def test_empty_restatements_never_erase() -> None:
 
     assert [] == translate(event, {**event, "arguments": None}, {**event, "arguments": ""})
     assert [CallSeen(0, 0, "fc_1", None, "f")] == translate({**event, "name": "f"})
-    assert [seen(), CallClosed(0, 0, "fc_1")] == translate(done(call()))
+    assert [seen(begins=False), CallClosed(0, 0, "fc_1")] == translate(done(call()))
 
 
 def test_an_item_can_call_itself_cut() -> None:
-    """Status `incomplete` truncates; `in_progress` on a finished item does not (quirk 76)."""
+    """Status `incomplete` truncates; an item that is `in_progress` has not ended (quirk 76)."""
     assert CallClosed(0, 0, "fc_1", truncated=True) == translate(done(call(status="incomplete")))[-1]
-    assert CallClosed(0, 0, "fc_1") == translate(done(call(status="in_progress")))[-1]
+    assert [seen(begins=False)] == translate(done(call(status="in_progress")))
 
 
 def test_text_and_reasoning_are_told_apart() -> None:
@@ -321,7 +330,7 @@ def test_text_and_reasoning_are_told_apart() -> None:
 
 
 def test_the_finished_response_restates_by_id() -> None:
-    """A position is no slot: labels and cuts of restated calls go by an id where there is one (quirk 99)."""
+    """A position is no slot: what the response lists is told at once, to be matched one to one (quirk 99)."""
     nameless = {"type": "web_search_call", "status": "incomplete"}
     deltas = translate(
         CREATED,
@@ -330,11 +339,11 @@ def test_the_finished_response_restates_by_id() -> None:
 
     assert [
         OPENED,
-        seen(None),
-        whole("{", HYDRATION, 2),
-        CallClosed(0, None, "fc_1", truncated=True),
-        CallSeen(0, 3, None, None, "web_search", "server"),
-        CallClosed(0, 3, None, truncated=True),
+        restated(
+            whole("", HYDRATION, None),
+            replace(whole("{", HYDRATION, None), truncated=True),
+            CallWhole(0, None, None, None, "web_search", "", HYDRATION, "server", truncated=True),
+        ),
         Finish(0, "stop", "completed"),
         ENDED,
     ] == deltas
@@ -358,7 +367,7 @@ def test_a_body_is_one_turn() -> None:
         ReasoningFragment(0, "hm", 0, "rs_1"),
         TextFragment(0, "Hi"),
         TextFragment(0, "No"),
-        whole("{}", HYDRATION, 2),
+        restated(whole("{}", HYDRATION, None)),
     ]
 
     assert [*told, Finish(0, "stop", "completed"), ENDED] == translate(body)
@@ -500,17 +509,17 @@ def test_a_guest_speaks_of_calls_only() -> None:
     assert [
         Slot(0, 0, "fc_1", "a"),
         Slot(0, 0, "fc_1", "b"),
-        whole("{}", HYDRATION),
+        restated(whole("{}", HYDRATION, None)),
         UsageSeen({"n": 1}),
     ] == deltas
 
 
-def test_done_ends_a_turn_that_is_open() -> None:
-    """Proxies add `[DONE]`: it counts only where the final event is missing."""
+def test_done_ends_no_turn() -> None:
+    """Proxies add `[DONE]`: it is the end of the transport, and no mark of the response."""
     finished = [OPENED, Finish(0, "stop", "completed"), ENDED]
 
     assert finished == translate(CREATED, ended("completed"), "[DONE]")
-    assert [OPENED, ENDED] == translate(CREATED, "[DONE]")
+    assert [OPENED] == translate(CREATED, "[DONE]")
 
 
 def test_a_turn_may_begin_late() -> None:

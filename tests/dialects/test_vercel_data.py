@@ -10,6 +10,7 @@ import pytest
 from wholecall import ToolCall, ToolCallParser, TurnStarted, detect
 from wholecall.deltas import (
     ITEM_DONE,
+    CallCancelled,
     CallClosed,
     CallRefused,
     CallSeen,
@@ -43,7 +44,7 @@ def translate(*lines: tuple[str, Any]) -> list[Delta]:
 def call(slot: str, id: str | None, name: str | None, text: str) -> list[Delta]:
     """Return the deltas of a call that is told whole."""
     whole = CallWhole(0, slot, None, id, name, text, ITEM_DONE)
-    return [CallSeen(0, slot, None, id, name), whole, CallClosed(0, slot, None)]
+    return [whole, CallClosed(0, slot, None)]
 
 
 def test_a_message_with_a_call() -> None:
@@ -69,10 +70,11 @@ def test_a_message_with_a_call() -> None:
         ReasoningFragment(0, "", signature="s"),
         ReasoningFragment(0, "", data="d"),
         TextFragment(0, "Hi"),
-        CallSeen(0, "0/c", None, "c", "f"),
-        Slot(0, "0/c", None, '{"a"'),
-        Slot(0, "0/c", None, ":1}"),
+        CallSeen(0, "0/c", None, "c", "f", begins=True),
+        Slot(0, "0/c", "c", '{"a"'),
+        Slot(0, "0/c", "c", ":1}"),
         *call("0/c", "c", "f", '{"a":1}'),
+        CallCancelled("c", answered=True),
         UsageSeen({"promptTokens": 3}),
         Finish(0, "tool_calls", "tool-calls"),
         TurnEnded(),
@@ -94,14 +96,17 @@ def test_the_end_of_a_message_is_the_end() -> None:
     deltas = translate(("f", {"messageId": "m"}), ("d", {"finishReason": "error"}), ("f", {"messageId": "m"}))
 
     assert [opened, Finish(0, "error", "error", drops=True), TurnEnded(), opened] == deltas
-    assert [TurnEnded()] == translate(("", b"[DONE]"))
+    assert [] == translate(("", b"[DONE]"))
 
 
 def test_version_3_sends_calls_of_openai() -> None:
     """They are whole, and what has no id is told apart by its end."""
     function = {"name": "f", "arguments": '{"a": 1}'}
 
-    assert [*call("0/c", "c", "f", '{"a": 1}'), *call("0#0", None, "f", '{"a": 1}')] == translate(
+    assert [
+        *call("0/c", "c", "f", '{"a": 1}'),
+        CallWhole(0, None, None, None, "f", '{"a": 1}', ITEM_DONE, closes=True),
+    ] == translate(
         ("7", {"tool_calls": [{"id": "c", "function": function}]}), ("1", {"function_call": function})
     )
     parts = [{"type": "text", "text": {"value": "Hi"}}, {"type": "image"}, "x"]
@@ -126,7 +131,7 @@ def test_version_3_sends_calls_of_openai() -> None:
         (("c", b"{"), [WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)]),
         (
             ("c", b'{"toolCallId":7,"argsTextDelta":"\\ud83d"}'),
-            [CallSeen(0, "0/7", None, "7", None), Slot(0, "0/7", None, "\ud83d")],
+            [Slot(0, "0/7", "7", "\ud83d")],
         ),
         (("2", [{"toolCallId": "c"}]), []),
         (("k", {"data": "x"}), []),
@@ -160,9 +165,7 @@ def test_a_stored_message_tells_each_call_once() -> None:
     cut = CallRefused(0, "0/c", None, "truncated", "the arguments were still coming", '{"a":1}')
     assert call("0/c", "c", "f", '{"a":1}') == told("call")
     assert [seen, cut] == told("partial-call")
-    assert ["server", "server"] == [
-        delta.kind for delta in told("result") if isinstance(delta, (CallSeen, CallWhole))
-    ]
+    assert ["server"] == [delta.kind for delta in told("result") if isinstance(delta, CallWhole)]
 
 
 def test_the_code_of_a_line_tells_the_dialect() -> None:

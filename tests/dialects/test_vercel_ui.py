@@ -9,6 +9,7 @@ import pytest
 
 from wholecall.deltas import (
     ITEM_DONE,
+    CallCancelled,
     CallClosed,
     CallRefused,
     CallSeen,
@@ -25,6 +26,7 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.vercel_ui import VercelUITranslator
 from wholecall.framing.frame import Frame
+from wholecall.vocabulary import Flag, Kind
 
 START = {"type": "start", "messageId": "m"}
 OPENED = TurnOpened("m", "m", restart=True)
@@ -60,10 +62,9 @@ def test_a_call_lives_in_the_slot_of_its_id() -> None:
 
     assert [
         OPENED,
-        CallSeen(0, "0/c", None, "c", "f"),
-        Slot(0, "0/c", None, '{"a"'),
-        Slot(0, "0/c", None, ":1}"),
-        CallSeen(0, "0/c", None, "c", "f"),
+        CallSeen(0, "0/c", None, "c", "f", begins=True),
+        Slot(0, "0/c", "c", '{"a"'),
+        Slot(0, "0/c", "c", ":1}"),
         CallWhole(0, "0/c", None, "c", "f", '{"a":1}', ITEM_DONE),
         CallClosed(0, "0/c", None),
         Finish(0, "tool_calls", "tool-calls"),
@@ -117,12 +118,10 @@ def test_who_executes_is_not_forgotten() -> None:
     )
 
     assert [
-        CallSeen(0, "0/c", None, "c", "f", "server"),
-        CallSeen(0, "0/c", None, "c", "f", "server"),
+        CallSeen(0, "0/c", None, "c", "f", "server", begins=True),
         CallWhole(0, "0/c", None, "c", "f", '{"a":1}', ITEM_DONE, "server"),
         CallClosed(0, "0/c", None),
-        CallSeen(0, "0/t", None, "t", "g", "custom"),
-        CallSeen(0, "0/t", None, "t", "g", "custom"),
+        CallSeen(0, "0/t", None, "t", "g", "custom", begins=True),
         CallWhole(0, "0/t", None, "t", "g", 'x "y"', ITEM_DONE, "custom"),
         CallClosed(0, "0/t", None),
     ] == deltas
@@ -141,19 +140,30 @@ def test_a_refused_input_keeps_its_text_once() -> None:
     assert CallRefused(0, "0/c", None, "unparseable", "no") == pieces[-1]
 
 
-def test_a_piece_without_a_start_opens_its_call() -> None:
+def test_a_piece_without_a_start_is_known_by_its_id() -> None:
     """Who joins late still learns the id; the whole input brings the name. A number is an id too (quirk 12)."""
-    assert [CallSeen(0, "0/7", None, "7", None), Slot(0, "0/7", None, "{}")] == translate(
-        chunk("input-delta", 7, inputTextDelta="{}")
-    )
+    assert [Slot(0, "0/7", "7", "{}")] == translate(chunk("input-delta", 7, inputTextDelta="{}"))
 
 
 def test_calls_without_an_id_are_told_apart_by_their_ends() -> None:
-    """An input without an id is over at once, so that the next one is another call (quirk 8)."""
+    """An input without an id is over at once, so the next is another call (quirk 8), unless fewer calls began."""
     call = chunk("input-available", None, toolName="f", input={"a": 1})
-    slots = [delta.index for delta in translate(call, call) if isinstance(delta, CallSeen)]
+    whole = CallWhole(0, None, None, None, "f", '{"a":1}', ITEM_DONE, closes=True)
+    begun = CallSeen(0, None, None, None, "f", begins=True)
 
-    assert ["0#0", "0#1"] == slots
+    assert [whole, whole] == translate(call, call)
+    assert [begun, whole] == translate(chunk("input-start", None, toolName="f"), call, call)
+
+
+def test_an_input_that_comes_twice_is_one() -> None:
+    """The same id, name and input in a row are one call; another input under the id is told anew."""
+    one, other = (chunk("input-available", toolName="f", input={"a": n}) for n in (1, 2))
+    told = CallWhole(0, "0/c", None, "c", "f", '{"a":1}', ITEM_DONE)
+    again = CallWhole(0, "0/c", None, "c", "f", '{"a":2}', ITEM_DONE, begins=True)
+    over = CallClosed(0, "0/c", None)
+
+    assert [told, over] == translate(one, one)
+    assert [told, over, again, over] == translate(one, other)
 
 
 def test_text_and_reasoning_are_told_with_their_seals() -> None:
@@ -176,6 +186,7 @@ def test_text_and_reasoning_are_told_with_their_seals() -> None:
         TextFragment(0, "Hi"),
         ReasoningFragment(0, "hm", "r"),
         ReasoningFragment(0, "", "r", signature="s", data="d"),
+        CallCancelled("c", answered=True),
     ] == deltas
 
 
@@ -186,7 +197,10 @@ def test_what_must_be_sent_back_is_kept() -> None:
         chunk("input-start", toolName="f", providerMetadata=metadata, toolMetadata=None, dynamic=True)
     )
 
-    assert CallSeen(0, "0/c", None, "c", "f", extra={"providerMetadata": metadata, "dynamic": True}) == seen
+    assert (
+        CallSeen(0, "0/c", None, "c", "f", extra={"providerMetadata": metadata, "dynamic": True}, begins=True)
+        == seen
+    )
 
 
 @pytest.mark.parametrize(
@@ -220,7 +234,7 @@ def test_an_input_is_over_before_a_frame_that_cannot_be_read() -> None:
     """The hole is no hole of a call that was whole."""
     kinds = [type(delta) for delta in translate(chunk("input-available", toolName="f", input={}), "{")]
 
-    assert [CallSeen, CallWhole, CallClosed, WireFault] == kinds
+    assert [CallWhole, CallClosed, WireFault] == kinds
 
 
 def test_a_stored_message_says_what_is_still_to_do() -> None:
@@ -234,17 +248,19 @@ def test_a_stored_message_says_what_is_still_to_do() -> None:
         assert [OPENED, TurnEnded("m")] == [deltas[0], deltas[-1]]
         return deltas[1:-1]
 
+    def whole(kind: Kind = "function", *flags: Flag) -> CallWhole:
+        return CallWhole(0, "0/c", None, "c", "f", "", ITEM_DONE, kind, flags=flags)
+
     seen, over = CallSeen(0, "0/c", None, "c", "f"), CallClosed(0, "0/c", None)
-    assert [seen, over] == told(part("input-available", input=None))
+    assert [whole(), over] == told(part("input-available", input=None))
+    assert [whole("server"), over] == told(part("output-denied", "dynamic-tool", toolName="f"))
+    assert [whole("function", "needs_approval"), over] == told(part("approval-responded"))
     ran = CallSeen(0, "0/c", None, "c", "f", "server")
-    assert [ran, over] == told(part("output-denied", "dynamic-tool", toolName="f"))
-    asked = CallSeen(0, "0/c", None, "c", "f", flags=("needs_approval",))
-    assert [asked, over] == told(part("approval-responded"))
     cut = CallRefused(0, "0/c", None, "truncated", "the input was still coming", "{}")
     assert [seen, cut] == told(part("input-streaming", input={}))
     unread = CallRefused(0, "0/c", None, "unparseable", "no", "{x")
     assert [ran, unread] == told(part("output-error", rawInput="{x", errorText="no"))
-    assert [seen, over] == told({"type": "file"}, {"type": "data-x"}, part([]))
+    assert [whole(), over] == told({"type": "file"}, {"type": "data-x"}, part([]))
     assert [Noted(0, "unknown_events")] == told({"type": "hologram"})
     spoken = [{"type": "step-start"}, {"type": "text", "text": "a"}, {"type": "reasoning", "text": "b"}]
     assert [TextFragment(0, "a"), ReasoningFragment(0, "b", 2)] == told(*spoken)

@@ -212,18 +212,11 @@ def test_a_whole_body() -> None:
     assert [OPENED, *words, *whole(0, '{"x":1}'), CALLS, TurnEnded("r1")] == translate(body)
 
 
-def test_an_end_mark_ends_an_open_turn() -> None:
-    """Proxies add it; the next turn counts its calls and rounds anew."""
+def test_done_ends_no_turn() -> None:
+    """Proxies add it: it is the end of the transport, and the calls behind it are the same turn's."""
     one = chunk(tool_calls=[call(arguments='{"x":1}', type=SEARCH)])
-    ran = whole(0, '{"x":1}', kind="server")
-    ended = TurnEnded("r1")
 
-    other = chunk(tool_calls=[call("b", arguments='{"x":1}')])
-    assert [OPENED, *ran, ended, OPENED, *whole(0, '{"x":1}', "b")] == translate(
-        "[DONE]", one, "[DONE]", "[DONE]", other
-    )
-    reason = chunk(reason="REASON_TOOL_CALLS")
-    assert [OPENED, *ran, ended, OPENED, CALLS] == translate(one, "[DONE]", reason)
+    assert [OPENED, *whole(0, '{"x":1}', kind="server")] == translate("[DONE]", one, "[DONE]")
 
 
 def test_other_lines() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 from zlib import crc32
 
-__all__ = ["events_of", "mutated"]
+__all__ = ["events_of", "mutated", "with_payload"]
 
 TOKENS = (
     b"data: ", b"data:", b"event: ", b"id: ", b"retry: ", b":", b"\n", b"\n\n", b"\r", b"\r\n", b"\xef\xbb\xbf", b"\xff",
@@ -129,7 +129,12 @@ def _alter(data: bytes, rng: random.Random) -> bytes:
 
 def _altered_message(message: bytes, rng: random.Random) -> bytes:
     start = 12 + int.from_bytes(message[4:8], "big")
-    payload = _altered_text(message[start:-4], rng)
+    return with_payload(message, _altered_text(message[start:-4], rng))
+
+
+def with_payload(message: bytes, payload: bytes) -> bytes:
+    """Return a message of a binary event stream with another payload, and with the checksums of this one."""
+    start = 12 + int.from_bytes(message[4:8], "big")
     lengths = struct.pack(">II", len(payload) + start + 4, start - 12)
     body = lengths + struct.pack(">I", crc32(lengths)) + message[12:start] + payload
     return body + struct.pack(">I", crc32(body))

@@ -23,6 +23,7 @@ BUILTIN = {
     "computer_call": "computer",
     "tool_search_call": "tool_search",
 }
+NOT_TO_EXECUTE = (ServerToolCall, ToolCallDropped)
 ENDS = (ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDropped)
 
 each_dialect = pytest.mark.parametrize("dialect", DIALECTS)
@@ -76,7 +77,10 @@ def _complaint(event: Any, wanted: dict[str, Any]) -> str | None:
     elif event.name != wanted["name"]:
         return f"name {event.name!r}, not {wanted['name']!r}"
     if isinstance(event, ToolCallDropped):
-        if _is_whole(wanted) and wanted["args_form"] != "empty":
+        unended = event.reason == "unterminated" and wanted.get(
+            "server"
+        )  # a fixture of one event: nobody runs it
+        if _is_whole(wanted) and wanted["args_form"] != "empty" and not unended:
             return f"dropped: {event.reason}"
         by_text = wanted["args_form"] in ("string", "empty")
         return None if not by_text or event.raw_arguments == wanted["arguments_raw"] else "another raw text"
@@ -138,16 +142,19 @@ def test_repaired_recordings_give_the_same_calls(recordings_dir: Path, dialect: 
     for name, data in _streams(recordings_dir, dialect):
         repairer = Repairer()
         out = repairer.feed(data) + repairer.close()
-        before, after = ([_label(event) for event in _ended(bless.parse([d]))] for d in (data, out))
-        if [told for told in before if told is not None] != [told for told in after if told is not None]:
+        before, after = (
+            [event for event in _ended(bless.parse([d])) if not isinstance(event, NOT_TO_EXECUTE)]
+            for d in (data, out)
+        )
+        minted = [event.index for event in before if "id_generated" in event.flags]
+        if [_label(event, minted) for event in before] != [_label(event, minted) for event in after]:
             wrong.append((name, before, after))
     assert wrong == []
 
 
-def _label(event: Any) -> Any:
-    """Return what must survive of an executable call."""
-    if isinstance(event, (ServerToolCall, ToolCallDropped)):
-        return None
+def _label(event: Any, minted: list[int]) -> Any:
+    """Return what must survive of an executable call; a made id is made anew, for it is to be unique beyond the turn."""
+    id_ = None if event.index in minted else event.id
     if isinstance(event, BuiltinToolCall):
-        return event.id, event.kind, event.arguments
-    return event.id, event.name, event.input if isinstance(event, CustomToolCall) else event.arguments
+        return id_, event.kind, event.arguments
+    return id_, event.name, event.input if isinstance(event, CustomToolCall) else event.arguments

@@ -16,7 +16,7 @@ from wholecall.snapshots import shapes
 from wholecall.snapshots.shapes import annotations_of, derived_of, fields_of
 
 # Where the state of a parser is made. `live` follows calls, whose texts are in their records.
-_STATEFUL = ("stream", "undecided", "assembler", "turn_state", "choices", "calls", "budget")
+_STATEFUL = ("stream", "undecided", "assembler", "turn_state", "choices", "record", "calls", "budget")
 _PACKAGES = ("framing", "dialects")
 CLASSES = [
     (name, node.name)

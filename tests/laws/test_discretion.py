@@ -221,6 +221,8 @@ _TEXTS_OF_CALLS = {
     "restated",
     "detail",
     "slot",
+    "heard",
+    "elsewhere",
 }  # any text fits there
 _LINE = json.dumps({"t": 0, "data": _ARGUMENTS}).encode()
 _HEAD = json.dumps({"wholecall": 1, "dialect": None}).encode()

@@ -120,13 +120,14 @@ BOUNDS = {
         _ALL,
         [*_ALL[:2], _OF_OTHER, "arguments_too_large"],
     ),
-    "ids": Bound("max_aliases", 2, _IDS, [("a", "f"), _OF_OTHER], [_OF_OTHER, "nameless", "truncated"]),
+    # Odd chat labels are read from the pieces, whatever a call may learn: the limit changes nothing.
+    "ids": Bound("max_aliases", 2, _IDS, [("a", "f"), _OF_OTHER], [("a", "f"), _OF_OTHER]),
     "indices": Bound(
         "max_aliases",
         2,
         _INDICES,
-        [("a", "f"), ("b", "g"), _OF_OTHER],
-        [_OF_OTHER, "incomplete_input", "incomplete_input", "nameless"],
+        [_OF_OTHER, "ambiguous", "ambiguous"],
+        [_OF_OTHER, "ambiguous", "ambiguous"],
     ),
     "choices": Bound("max_choices", 3, _CHOICES, _ALL[:3], _ALL[:2]),
     "turns": Bound(

@@ -6,6 +6,7 @@ The fragments go through both doors, and the parser may be replaced by one resto
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 from hypothesis import assume
@@ -42,6 +43,23 @@ _TEXTS = st.one_of(
 )
 _PLACES = st.lists(st.integers(0, 100), max_size=3)
 _NOISE = st.sampled_from((b": ping\n\n", b"data:\n\n", frame({"choices": []}), frame(chunk())))
+
+
+def _pair(event: Any) -> tuple[str, str] | None:
+    return (event.name, canonical(event.arguments)) if isinstance(event, ToolCall) else None
+
+
+def _is_documented(fragments: list[Fragment]) -> bool:
+    """Whether each label stands where the API says, so that the naive model knows all that there is to know."""
+    said = [f for f in fragments if (f.id or "").strip() or (f.name or "").strip() or f.text]
+    heads = [f for n, f in enumerate(said) if f.index not in {other.index for other in said[:n]}]
+    rest = [f for f in said if f not in heads]
+    ids = {(f.id or "").strip() not in {"", "null", "None"} for f in heads}
+    return len(ids) < 2 and all(map(_name, heads)) and not any(_name(f) or (f.id or "").strip() for f in rest)
+
+
+def _name(fragment: Fragment) -> str:
+    return (fragment.name or "").strip()
 
 
 class Streaming(RuleBasedStateMachine):
@@ -174,6 +192,11 @@ class Streaming(RuleBasedStateMachine):
 
     def _compare(self, outcomes: list[Outcome]) -> None:
         ends = {event.index: event for event in self.events if isinstance(event, TERMINAL)}
+        if not _is_documented(self.fragments):
+            sent = Counter((o.name, canonical(o.arguments)) for o in outcomes if o.reason is None)
+            assert Counter() == Counter(map(_pair, self.events)) - sent - Counter({None: len(self.events)})
+            assert [] == violations(self.events)
+            return
         assert sorted(ends) == list(range(len(outcomes)))
         for index, outcome in enumerate(outcomes):
             event = ends[index]

@@ -38,9 +38,12 @@ DISORDER = {
 }
 _MINTED = re.compile(r"call_\d+_\d+_\d+(_[0-9a-f]{8})?\Z|(#\d+|_\d+_[0-9a-f]{8})\Z")
 
+ENVELOPED = 120  # the quirk of streams that pass as they are: their clients open the envelopes themselves
 RECORDED = {entry["name"]: entry for entry in bless.manifest()}
 MENDED = [
-    name for name, entry in RECORDED.items() if entry["dialect"] in ENCODERS and entry["file"].endswith("sse")
+    name
+    for name, entry in RECORDED.items()
+    if entry["dialect"] in ENCODERS and entry["file"].endswith("sse") and ENVELOPED not in entry["quirks"]
 ]
 # Cut in many pieces, the longer ones take their time.
 SMALL_FIRST = [
@@ -182,7 +185,7 @@ def typeless(data: bytes, nth: int) -> bytes:
     for at in named[nth::3]:
         (payload,) = data_of(blocks[at])
         head, _, _ = blocks[at].partition(b"data: ")
-        del payload["type"]
+        payload.pop("type", None)  # a recording may have done so already
         blocks[at] = head + b"data: " + json.dumps(payload).encode() + b"\n\n"
     return b"".join(blocks)
 

@@ -26,6 +26,10 @@ HELPER = {
 }
 
 
+# Its events have their types in the data alone.
+RAW["type-in-the-event-name"] = HELPER["type-in-the-event-name"] = Truth(calls=(), reason="unknown")
+
+
 def test_raw_events_tell_what_the_bytes_tell() -> None:
     """Raw events tell all calls and drops of the bytes; an error is raised."""
     assert expected("anthropic", RAW) == swept("anthropic", "anthropic")

@@ -23,6 +23,7 @@ IDS_LOST = {
         )
     ),
     "single-call": Truth(calls=(("call_0_0_0", "lookup_tide", {"port": "Brest", "hours": [6, 18]}),)),
+    "undated": Truth(calls=(("call_0_0_0", "read_gauge", {"gauge": "Lobith"}),)),
     "told-again-at-the-end": Truth(
         calls=(
             ("call_0_0_0", "hoist_flag", {"flag": "Q"}),

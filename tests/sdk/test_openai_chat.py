@@ -44,6 +44,10 @@ CHUNKS = {
 }
 
 
+# It ends at a comment among the data, without a word.
+CHUNKS["comments-as-data"] = Truth(calls=(), reason="unknown")
+
+
 def test_chunks_tell_what_the_bytes_tell() -> None:
     """Chunks tell the calls and drops of the bytes, but for what the SDK raises and the end that it keeps."""
     assert expected("chat-completions", CHUNKS) == swept("chat", "chat-completions")
@@ -76,6 +80,8 @@ EVENTS = {
         Truth(calls=(), reason="unknown"),
     ),
     "responses-events-inside": Truth(calls=(), reason="stop"),
+    "comments-as-data": Truth(calls=(), reason="unknown"),
+    "enveloped": Truth(calls=(), reason="unknown"),
 }
 
 

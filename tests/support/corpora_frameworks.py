@@ -78,7 +78,7 @@ def ui_no_arguments() -> Built:
     )
 
 
-@case("vercel-ui/steps-and-server-tools", 64)
+@case("vercel-ui/steps-and-server-tools", 64, 124)
 def ui_steps() -> Built:
     """The provider searches, the server answers a call by itself, and a later step uses its id again."""
     again = Call("functions.tide:0", "tide", '{"day":2}')
@@ -94,12 +94,10 @@ def ui_steps() -> Built:
         *ui_call(again, every(3)),
         *ui_finish(),
     ]
-    found = (
-        good("functions.tide:0", "tide", {"day": 1}),
-        good("functions.tide:0#2", "tide", {"day": 2}, flags=["duplicate_id"]),
-    )
+    found = good("functions.tide:0#2", "tide", {"day": 2}, flags=["duplicate_id"])
     searched = {"id": "srvtoolu_5", "name": "web_search", "arguments": {"query": "ebb"}}
-    return ui_stream(chunks), expect(*found, server=[searched])
+    answered = {"id": "functions.tide:0", "name": "tide", "arguments": {"day": 1}}
+    return ui_stream(chunks), expect(found, server=[searched, answered])
 
 
 @case("vercel-ui/input-errors", 33)
@@ -292,7 +290,7 @@ def data_no_arguments() -> Built:
     return data_lines(*parts), expect(good("c_1", "sound_horn", {}), good("c_2", "sound_horn", {}, "empty"))
 
 
-@case("vercel-data/two-steps", 64, suffix="ndjson")
+@case("vercel-data/two-steps", 64, 124, suffix="ndjson")
 def data_two_steps() -> Built:
     """The server runs the call of the first step, and the second step uses its id again before it speaks."""
     parts = [
@@ -456,7 +454,7 @@ def lc_cut() -> Built:
     )
 
 
-@case("langchain/graph-messages", 24, 91)
+@case("langchain/graph-messages", 24, 91, 124)
 def lc_graph() -> Built:
     """LangGraph: each message so far again and again, a tool's message between them, then the finished one."""
     call, about = {"id": "c1", "name": "fetch_chart"}, {"langgraph_node": "agent"}
@@ -479,6 +477,24 @@ def lc_graph() -> Built:
     after = lc_chunk(id="run-2", content="Done.", response_metadata={"finish_reason": "stop"})
     frames += [sse(compact([after, about]), "messages"), sse({"a": 1}, "values"), sse({}, "end")]
     return b"".join(frames), expect(good("c1", "fetch_chart", {"no": "DK 128"}), reason="stop", anomalies=[])
+
+
+@case("langchain/graph-lines", 122, suffix="ndjson")
+def lc_graph_lines() -> Built:
+    """A program writes down what its graph yields: modes and chunks, one of them in a graph within the graph."""
+    origin = {"langgraph_step": 1, "langgraph_node": "agent", "thread_id": "7"}
+    call = {"id": "toolu_gl", "name": "chart_route"}
+    chunks = [
+        lc_chunk(lc_call_chunk(0, **call), tool_calls=[call | {"args": {}}]),
+        lc_chunk(lc_call_chunk(0, id="", args='{"from":"Esbjerg",')),
+        lc_chunk(lc_call_chunk(0, id="", args='"to":"Harwich"}')),
+        lc_chunk(response_metadata={"status": "completed", "model_name": "gpt-5.1"}),
+    ]
+    lines: list[Any] = [["updates", {"agent": {"messages": []}}]]
+    lines += [["messages", [lc_serialized(chunk), origin]] for chunk in chunks[:2]]
+    lines += [[["agent:4f"], "messages", [lc_serialized(chunk), origin]] for chunk in chunks[2:]]
+    data = b"".join(compact(line).encode() + b"\n" for line in lines)
+    return data, expect(good("toolu_gl", "chart_route", {"from": "Esbjerg", "to": "Harwich"}))
 
 
 @case("langchain/whole-message", 90, suffix="json")

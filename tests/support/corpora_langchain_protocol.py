@@ -190,7 +190,7 @@ def one_place() -> Built:
         block_finish(0, finished_call(two)),
         message_finish("tool_calls"),
     ]
-    lost = [drop("c1", "sift", "aborted", '{"mesh":'), drop("c3", "sift", "incomplete_input", "")]
+    lost = [drop("c1", "sift", "unterminated", '{"mesh":'), drop("c3", "sift", "incomplete_input", "")]
     found = (good("c2", "sift", {"mesh": 2}), good("c1", "sift", {"mesh": 1}))
     return wire.stream(placed(data)), expect(*found, dropped=lost, faults=["undecodable_frame"])
 

@@ -140,6 +140,36 @@ def groq_executed_tools() -> Built:
     return tape(*chunks), expect(found, server=[server], text="One post is open.")
 
 
+@case("chat-completions/groq-executed-browser", 121)
+def groq_executed_browser() -> Built:
+    """gpt-oss on Groq: tools that the server ran are functions with names; each comes again with its output."""
+    about: JSON = {"id": "chatcmpl-gb", "model": "openai/gpt-oss-120b", "created": 1_767_000_620}
+    asked = [
+        {
+            "index": 0,
+            "type": "function",
+            "name": "browser.search",
+            "arguments": '{"query":"ebb at Cuxhaven"}',
+        },
+        {"index": 1, "type": "function", "name": "browser.open", "arguments": '{"id":2}'},
+    ]
+    ran = [{**tool, "output": "Ebb: 14:07"} for tool in asked]
+    chunks = [
+        wire.chat_chunk({"role": "assistant", "content": None}, **about, x_groq={"id": "req_01gb"}),
+        wire.chat_chunk({"executed_tools": [asked[0]]}, **about),
+        wire.chat_chunk({"executed_tools": [ran[0]]}, **about),
+        wire.chat_chunk({"executed_tools": [asked[1]]}, **about),
+        wire.chat_chunk({"executed_tools": [ran[1]]}, **about),
+        wire.chat_chunk({"content": "At seven past two."}, **about),
+        wire.chat_chunk({"executed_tools": ran}, finish="stop", **about),
+    ]
+    server = [
+        {"id": None, "name": "browser.search", "arguments": {"query": "ebb at Cuxhaven"}},
+        {"id": None, "name": "browser.open", "arguments": {"id": 2}},
+    ]
+    return tape(*chunks), expect(server=server, text="At seven past two.", reason="stop")
+
+
 @case("chat-completions/cerebras-error-chunk", 52, 85)
 def cerebras_error() -> Built:
     """Cerebras: reasoning and tokens in deltas; an error is a chunk of its own, with a status beside it."""

@@ -35,6 +35,7 @@ from tests.support import (  # noqa: E402  (a script has no package to import fr
     corpora_ollama,  # noqa: F401
     corpora_openai,  # noqa: F401
     corpora_relays,  # noqa: F401
+    corpora_wrapped,  # noqa: F401
 )
 from tests.support import encode as wire  # noqa: E402
 from tests.support.cases import CASES, Built, Case, case, drop, expect, good  # noqa: E402
@@ -1968,7 +1969,7 @@ def anthropic_spliced() -> Built:
         *wire.anthropic_call(0, kept, every(7)),
         *wire.anthropic_stop("tool_use"),
     ]
-    dropped = drop(lost.id, lost.name, "aborted", lost.arguments)
+    dropped = drop(lost.id, lost.name, "unterminated", lost.arguments)
     return wire.typed_sse(events), expect(
         good(kept.id, kept.name, {"via": ["Sparkford", "Ilchester"]}), dropped=[dropped]
     )

@@ -119,8 +119,8 @@ def _reason(name: str | None, raw: str, finish: str | None, ended: Ended) -> Dro
         return "truncated"
     if finish is None and ended == "silent":
         return "unterminated"
-    if not raw.strip():
-        return None
+    if not raw.strip():  # nothing but a finish reason says that there are no arguments
+        return "incomplete_input" if finish is None else None
     if value is None:
         return "truncated"
     return None if isinstance(value, dict) else "not_an_object"

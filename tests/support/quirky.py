@@ -979,6 +979,7 @@ DOUBTS = {
     "not_an_object": Doubt(False, "snapshots and placeholders are sound for objects only"),
     "junk": Doubt(False, "junk behind an empty object, in a cut turn, or between labels"),
     "restated": Doubt(False, "a restatement that lacks a call, or names several calls alike"),
+    "silence": Doubt(False, "a call without text, of which no finish reason says that it ended"),
     "lost_text": Doubt(False, "the turn was cut, and the text is no plain object"),
     "legacy": Doubt(False, "the legacy field knows neither split nor repeated pieces"),
 }
@@ -1352,6 +1353,12 @@ def _turn_doubts(draft: Draft) -> Iterable[str]:
         yield "not_an_object"
     if cut_turn and modes & {"double_encoded", "trailing_junk"}:
         yield "lost_text"
+    if "name_split" in modes and modes & {"index_zero", "index_null", "index_missing", "index_reused"}:
+        yield "name_only"
+    if "index_reused" in modes and modes & {"id_churn", "id_churn_once"}:
+        yield "empty_twin"
+    if draft.ending.endswith("no_finish") and any(not intent.arguments for intent in draft.intents):
+        yield "silence"
     if "trailing_junk" in modes and any(not intent.arguments for intent in draft.intents):
         yield "junk"
     if (

@@ -59,7 +59,7 @@ END = TurnEnded()
 
 def seen(name: str | None = "f") -> CallSeen:
     """Return an announcement."""
-    return CallSeen(0, 0, "i", "c", name)
+    return CallSeen(0, 0, None, "c", name)
 
 
 def whole(text: str, rank: int = DONE) -> CallWhole:

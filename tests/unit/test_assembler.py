@@ -160,22 +160,23 @@ def test_what_comes_after_the_end_of_a_call_changes_no_event() -> None:
 
 
 def test_a_second_message() -> None:
-    """A second message aborts what is open, and is a turn of its own (quirk 77)."""
+    """A second message cuts what is open, as the end of the stream would, and is a turn of its own (quirk 77)."""
     events = told(TurnOpened("a"), head(0, A), TurnOpened("b", restart=True), head(0, A), CALLS, END)
 
-    assert [("c0", "aborted"), ("c0", "exact")] == ends(events)
-    assert [(0, 0, "aborted"), (1, 0, "tool_calls")] == finishes(events)
+    assert [("c0", "unterminated"), ("c0", "exact")] == ends(events)
+    assert [(0, 0, "malformed"), (1, 0, "tool_calls")] == finishes(events)
     restarted = [type(event) for event in events].index(TurnFinished)
     assert TurnStarted(1, 0, "unknown") == events[restarted + 1]
 
 
 def test_a_restart_under_the_same_key() -> None:
-    """A restart is a new turn even if its key is known."""
-    events = told(
-        TurnOpened("a"), head(0, A), TurnOpened("a", restart=True), TextFragment(0, "x"), TurnOpened("a"), END
-    )
+    """A restart under the key of a turn that goes on tells that turn again; behind its end it is a new one."""
+    again = TurnOpened("a", restart=True)
 
-    assert [(0, 0, "aborted"), (1, 0, "unknown")] == finishes(events)
+    assert [(0, 0, "unknown")] == finishes(told(TurnOpened("a"), again, TextFragment(0, "x"), END))
+    assert [(0, 0, "unknown"), (1, 0, "unknown")] == finishes(
+        told(TurnOpened("a"), TextFragment(0, "x"), END, again, TextFragment(0, "x"), TurnOpened("a"), END)
+    )
 
 
 def test_a_restart_first() -> None:
@@ -207,7 +208,7 @@ def test_turns_side_by_side() -> None:
 
 
 def test_a_finished_key_opens_a_new_turn() -> None:
-    """A key whose turn was aborted by a restart names a new turn."""
+    """A key whose turn was ended by another one's beginning names a new turn."""
     events = told(
         TurnOpened("a"),
         TextFragment(0, "x"),
@@ -216,7 +217,7 @@ def test_a_finished_key_opens_a_new_turn() -> None:
         TextFragment(0, "y"),
     )
 
-    assert [(0, 0, "aborted"), (1, 0, "unknown"), (2, 0, "unknown")] == finishes(events)
+    assert [(0, 0, "unknown"), (1, 0, "unknown"), (2, 0, "unknown")] == finishes(events)
 
 
 def test_an_unknown_end() -> None:
@@ -385,11 +386,3 @@ def test_one_stray_text_is_enough() -> None:
     events = told(head(0), head(0, A, choice=1), Fragment(2, 0, A), head(0, choice=3), CALLS, END)
 
     assert ["ambiguous", "exact", "nameless", "ambiguous"] == [outcome for _, outcome in ends(events)]
-
-
-def test_a_repeat_in_a_choice_casts_doubt_on_that_choice_alone() -> None:
-    """Text that may have been the empty call's in its own choice says nothing of another choice."""
-    doubtful = [head(0, A), Fragment(0, 7, A), Labelled(0, 7, None, "g")]
-    events = told(*doubtful, head(0, choice=1), Finish(1, "stop", None), CALLS, END)
-
-    assert [("c0", "exact repeated"), (None, "ambiguous"), ("c0", "empty")] == ends(events)

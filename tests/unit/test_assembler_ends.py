@@ -21,11 +21,14 @@ from wholecall.deltas import (
     Labelled,
     Slot,
     TextFragment,
+    TurnEnded,
     TurnOpened,
     WireFault,
 )
 from wholecall.events import (
+    ServerToolCall,
     StreamFault,
+    ToolCall,
     ToolCallCancelled,
     ToolCallDropped,
     ToolCallStarted,
@@ -377,3 +380,46 @@ def test_a_preset_without_a_terminal(lenient: bool, expected: str) -> None:
 
     assert [("c0", expected)] == ends(events)
     assert lenient == any(isinstance(event, ToolCallStarted) for event in events)
+
+
+# Calls that have their result in the stream (quirk 124).
+
+
+def executed(*deltas: Delta, policy: Policy = Policy()) -> list[str]:  # noqa: B008 (frozen)
+    """Return what came out of the calls, and what was taken back."""
+    names = {ToolCall: "call", ServerToolCall: "server", ToolCallCancelled: "off", ToolCallDropped: "drop"}
+    return [
+        f"{names[type(event)]} {event.id}" for event in told(*deltas, policy=policy) if type(event) in names
+    ]
+
+
+def test_a_call_with_a_result_is_executed_once() -> None:
+    """One that came out is taken back, once; one that goes on becomes the server's; its siblings stay."""
+    done = CallCancelled("c0", answered=True)
+
+    assert ["call c0", "call c1", "off c0"] == executed(head(0, A), head(1, A), CALLS, done, done, END)
+    assert ["server c0", "call c1"] == executed(head(0, A), head(1, A), done, CALLS, END)
+    assert ["call c0", "off c0"] == executed(head(0, A), CALLS, END, done)
+
+
+def test_a_result_of_a_call_that_never_came_says_nothing() -> None:
+    """It is of a stream before this one, or of a call that was dropped."""
+    done = CallCancelled("c9", answered=True)
+
+    assert ["call c0"] == executed(done, head(0, A), done, CALLS, END, done)
+    assert ["drop c0"] == executed(head(0, "{"), CALLS, END, CallCancelled("c0", answered=True))
+
+
+def test_a_held_call_with_a_result_is_dropped() -> None:
+    """A policy that waits for the siblings holds it still: it does not come out at all, as if the provider had taken it back."""
+    held = Policy(on_bad_sibling="reject_all")
+    done = CallCancelled("c0", answered=True)
+
+    assert ["off c0", "drop c0"] == executed(head(0, A), CALLS, done, END, policy=held)
+
+
+def test_a_result_finds_its_call_in_a_turn_that_ended() -> None:
+    """Another message may go on meanwhile: a turn is not finished while what is said of it can still come."""
+    first = [TurnOpened("one"), head(0, A), CALLS, TurnEnded("one")]
+
+    assert ["call c0", "off c0"] == executed(*first, TurnOpened("two"), CallCancelled("c0", answered=True))

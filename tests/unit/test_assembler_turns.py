@@ -102,6 +102,7 @@ def test_a_later_turn_keeps_its_key() -> None:
     again = TurnOpened("a", restart=True)
     events = told(
         *turn("a"),
+        END,
         again,
         TextFragment(0, "y"),
         *turn("b"),

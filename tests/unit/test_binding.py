@@ -6,24 +6,10 @@ taken, free, absent), and what name and text say.
 
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 
-from tests.support.bound import A, B, Got, at, bound, stray, stream, whole
-from wholecall.binding import ROWS
-from wholecall.deltas import INVALID_INDEX, Finish, Fragment
-
-
-def test_rows_are_total() -> None:
-    """There is a row for all that id and index can say together; a free index cannot be a known id's."""
-    possible = {
-        *product(["known"], ["absent", "here", "elsewhere"]),
-        *product(["unseen", "absent"], ["absent", "taken", "free"]),
-    }
-
-    assert possible == set(ROWS)
-
+from tests.support.bound import A, B, Got, at, bound, stream
+from wholecall.deltas import INVALID_INDEX, Fragment
 
 # What says nothing.
 
@@ -53,19 +39,6 @@ def test_known_here_with_name_no_start() -> None:
     assert [Got("c", "f", A + "}", "")] == bound(at(0, A, "c", "f"), at(0, "}", "c", "f"))
 
 
-def test_known_here_with_name_anew() -> None:
-    """Id known, index here, same name, call complete, text starts: a new call under a taken id."""
-    assert [Got("c", "f", A), Got("c#2", "f", B, "duplicate_id")] == bound(
-        at(0, A, "c", "f"), at(0, B, "c", "f")
-    )
-
-
-def test_known_here_with_name_repeated() -> None:
-    """Id known, index here, same name, call complete, text is the call's: that call (quirk 23)."""
-    assert [Got("c", "f", A, "repeated")] == bound(at(0, A, "c", "f"), at(0, A, "c", "f"))
-    assert [Got("c", "f", A)] == bound(whole(0, A, "c", "f"), whole(0, A, "c", "f"))
-
-
 @pytest.mark.parametrize(("id", "sign"), [("c", "snapshots"), (None, "id_generated snapshots")])
 def test_known_here_with_name_grown(id: str | None, sign: str) -> None:
     """Id known (or absent), same name, the text is the call's next snapshot: that call (quirk 24).
@@ -81,21 +54,6 @@ def test_known_here_with_name_grown(id: str | None, sign: str) -> None:
 def test_known_here_with_name_filled() -> None:
     """Id known, index here, same name, call is a placeholder, text starts: that call (quirk 25)."""
     assert [Got("c", "f", A, "placeholder")] == bound(at(0, "{}", "c", "f"), at(0, A, "c", "f"))
-
-
-def test_known_here_with_other_name() -> None:
-    """Id known, index here, other name, call complete: a new call; incomplete: ambiguous."""
-    assert [Got("c", "f", A), Got("c#2", "g", B, "duplicate_id")] == bound(
-        at(0, A, "c", "f"), at(0, B, "c", "g")
-    )
-    assert [Got("c", "f", A, "dropped: ambiguous")] == bound(at(0, '{"a"', "c", "f"), at(0, ":1}", "c", "g"))
-
-
-def test_known_here_after_its_end() -> None:
-    """Id known, index here, call ended: that call, and the text is an anomaly (quirk 44)."""
-    late = [at(0, A, "c", "f"), Finish(0, "stop", "stop"), at(0, B, "c", "f")]
-
-    assert ([Got("c", "f", A)], ("late_fragment",)) == stream(*late)
 
 
 # Id known, index absent.
@@ -173,13 +131,6 @@ def test_unseen_taken_same_name_complete() -> None:
     assert [Got("c", "f", A), Got("d", "f", B)] == bound(at(0, A, "c", "f"), at(0, "", "d", "f"), at(0, B))
 
 
-def test_unseen_taken_same_name_anew() -> None:
-    """Id unseen, index taken, same name, text begins anew: a new call; it opened inside a cut namesake."""
-    assert [Got("c", "f", '{"a"', "dropped: truncated"), Got("d", "f", B, "dropped: ambiguous")] == bound(
-        at(0, '{"a"', "c", "f"), at(0, B, "d", "f")
-    )
-
-
 def test_unseen_taken_same_name_incomplete() -> None:
     """Id unseen, index taken, same name, call incomplete: its id changed, the first stays public (quirk 10)."""
     assert [Got("c", "f", A, "id_churn")] == bound(at(0, '{"a"', "c", "f"), at(0, ":1}", "d", "f"))
@@ -187,11 +138,6 @@ def test_unseen_taken_same_name_incomplete() -> None:
     assert [Got("c", "f", '{"a":{"b":2}}', "id_churn")] == bound(
         at(0, '{"a":', "c", "f"), at(0, B + "}", "d", "f")
     )
-
-
-def test_unseen_taken_extended_name() -> None:
-    """Id unseen, index taken, the name extended: as the same name (quirk 16)."""
-    assert [Got("c", "fetch", A, "id_churn")] == bound(at(0, "", "c", "fe"), at(0, A, "d", "fetch"))
 
 
 def test_unseen_taken_snapshot() -> None:
@@ -207,41 +153,11 @@ def test_unseen_taken_late_id() -> None:
     assert [Got("c", "f", A)] == bound(at(0, A, None, "f"), at(0, "", "c"))
 
 
-def test_unseen_taken_no_late_id() -> None:
-    """Id unseen, index taken by a whole call without id, same name, other text that starts: a new call."""
-    calls = bound(at(0, A, None, "f"), at(0, B, "c", "f"))
-
-    assert [Got("call_0_0_0", "f", A, "id_generated"), Got("c", "f", B)] == calls
-
-
-def test_unseen_taken_custom() -> None:
-    """Id unseen, index taken by free text, same name: a new call if that one has text, else its id changed."""
-    assert [Got("c", "f", "ab"), Got("d", "f", "cd")] == bound(
-        at(0, "ab", "c", "f", "custom"), at(0, "cd", "d", "f", "custom")
-    )
-    assert [Got("c", "f", "cd", "id_churn")] == bound(
-        at(0, "", "c", "f", "custom"), at(0, "cd", "d", "f", "custom")
-    )
-    assert [Got("c", "f", "cd")] == bound(at(0, "c", None, "f", "custom"), at(0, "d", "c", "f", "custom"))
-
-
 def test_unseen_taken_without_name_incomplete() -> None:
     """Id unseen, index taken, no name, call incomplete: its id changed."""
     assert [Got("c", "f", A, "id_churn")] == bound(at(0, '{"a"', "c", "f"), at(0, ":1}", "d"))
     assert [Got("c", "f", '{"a":{"b":2}}', "id_churn")] == bound(
         at(0, '{"a":', "c", "f"), at(0, B + "}", "d")
-    )
-
-
-def test_unseen_taken_without_name_complete() -> None:
-    """Id unseen, index taken, no name, call complete, text starts: a new call, whose name may follow."""
-    assert [Got("c", "f", A), Got("d", "g", B)] == bound(
-        at(0, A, "c", "f"), at(0, B, "d"), at(0, "", "d", "g")
-    )
-    assert [Got("c", "f", A), stray(B, "d")] == bound(at(0, A, "c", "f"), at(0, B, "d"))
-    assert [Got("c", "f", A)] == bound(at(0, A, "c", "f"), at(0, "", "d"))
-    assert [Got("c", "f", A), Got("d", "g", B)] == bound(
-        at(0, A, "c", "f"), at(0, "", "d"), at(0, B, None, "g")
     )
 
 
@@ -266,20 +182,6 @@ def test_phantom() -> None:
 def test_unseen_free_with_name(index: int | None) -> None:
     """Id unseen, index free or absent, name given: a new call."""
     assert [Got("c", "f", A), Got("d", "g", B)] == bound(at(0, A, "c", "f"), at(index, B, "d", "g"))
-
-
-@pytest.mark.parametrize("index", [1, None, INVALID_INDEX])
-def test_unseen_free_adopted(index: int | None) -> None:
-    """Id unseen, index free or absent, no name, one call can go on and has no id: that call (quirk 11)."""
-    assert [Got("c", "f", A)] == bound(at(0, '{"a"', None, "f"), at(index, ":1}", "c"))
-
-
-@pytest.mark.parametrize("index", [1, None])
-def test_unseen_free_not_adopted(index: int | None) -> None:
-    """Id unseen, index free or absent, no name, the one call that can go on has an id: a call without name."""
-    assert [Got("c", "f", '{"a"', "dropped: truncated"), stray(":1}", "d")] == bound(
-        at(0, '{"a"', "c", "f"), at(index, ":1}", "d")
-    )
 
 
 def test_unseen_free_several() -> None:

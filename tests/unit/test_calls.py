@@ -248,14 +248,12 @@ def test_questions_about_fragments() -> None:
         call.holds_placeholder for call in (empty, opened, filled, whole)
     )
     assert (True, False, True, False) == tuple(call.continuable for call in (empty, opened, filled, whole))
-    assert (True, False, True, False) == tuple(
-        call.may_go_on_with_object for call in (empty, opened, filled, whole)
-    )
+    assert (True, False, True, False) == tuple(call.takes_value for call in (empty, opened, filled, whole))
 
 
 def test_an_object_may_go_on_in_a_string() -> None:
     """Inside a string any text may follow, what looks like an object too."""
-    assert (True, False) == (fed('{"a":"').may_go_on_with_object, fed('{"a"').may_go_on_with_object)
+    assert (True, False) == (fed('{"a":"').takes_value, fed('{"a"').takes_value)
 
 
 def test_questions_about_a_restated_call() -> None:
@@ -263,7 +261,7 @@ def test_questions_about_a_restated_call() -> None:
     call = fed('{"a"')
     call.restate('{"a":1}', DONE)
 
-    assert (True, False, False) == (call.complete, call.continuable, call.may_go_on_with_object)
+    assert (True, False, False) == (call.complete, call.continuable, call.takes_value)
     assert (False, False, False) == (call.empty, call.hollow, call.holds_placeholder)
     assert [True, True, False] == [call.is_restated_by(text) for text in ('{"a":1}', '{"a"', "{}")]
 
@@ -303,14 +301,6 @@ def test_free_text_is_never_complete() -> None:
     call.phase = "ended"
 
     assert (True, False) == (before, call.continuable)
-
-
-@pytest.mark.parametrize(
-    ("text", "extends"), [('{"a":1', True), ('{"a":', True), ('{"a', False), ('{"b":1', False)]
-)
-def test_extensions(text: str, extends: bool) -> None:
-    """A text extends a call if it begins with all of the call's text."""
-    assert extends == fed('{"a"', ":").extends(text)
 
 
 @pytest.mark.parametrize(

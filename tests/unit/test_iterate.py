@@ -228,7 +228,7 @@ def test_a_turn_is_given_when_the_next_begins() -> None:
     source = Source(MESSAGES)
     found = turns(source)
 
-    assert ["m1", "aborted"] == [(turn := next(found)).response_id, turn.reason]
+    assert ["m1", "unknown"] == [(turn := next(found)).response_id, turn.reason]
     assert [MESSAGES[2]] == list(source.items)
     assert ["m2"] == [turn.response_id for turn in found]
 

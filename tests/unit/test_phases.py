@@ -47,11 +47,11 @@ STAYING = [(phase, news) for phase, news in CELLS if PHASES[phase][news] is _sta
 SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
     "pending name": (
         [Labelled(0, 0, "c", None, A), Labelled(0, 0, None, "f"), CALLS, END],
-        [[], ["+f", A], [f"call {A}"], [], ["tool_calls"]],
+        [[], ["+f", A], [], [f"call {A}"], ["tool_calls"]],
     ),
     "pending name, in pieces": (
         [Labelled(0, 0, "c", "get_"), Labelled(0, 0, None, "tide"), Fragment(0, 0, A), CALLS, END],
-        [[], [], ["+get_tide", A], [f"call {A}"], [], ["tool_calls"]],
+        [[], [], ["+get_tide", A], [], [f"call {A}"], ["tool_calls"]],
     ),
     "pending name, restated and closed before": (
         [seen(None), whole(A), closed(), seen(), END],
@@ -89,16 +89,16 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
     ),
     "pending abort": ([OPEN, CUT], [[], ["drop  aborted"], ["error"]]),
     "streaming name": (
-        [OPEN, Fragment(0, 0, A), Labelled(0, 0, "c", "f"), Labelled(0, 0, "c", "f<|end|>"), CALLS, END],
-        [[], ["+f", A], [], [], [f"call {A}"], [], ["tool_calls"]],
+        [OPEN, Fragment(0, 0, '{"a"'), Labelled(0, 0, "c", "f"), Fragment(0, 0, ":1}"), CALLS, END],
+        [[], ["+f", '{"a"'], [], [":1}"], [], [f"call {A}"], ["tool_calls"]],
     ),
     "streaming name, another": (
         [seen(), Slot(0, 0, None, A), seen("g"), closed(), END],
         [[], ["+f", A], [], [f"drop {A} ambiguous"], [], ["malformed missing_finish"]],
     ),
     "streaming fragment": (
-        [OPEN, Fragment(0, 0, "{}"), Fragment(0, 0, A), Labelled(0, 0, "c", None, A), CALLS, END],
-        [[], ["+f", "{}"], [f"={A}"], [], [f"call {A} placeholder repeated"], [], ["tool_calls"]],
+        [OPEN, Fragment(0, 0, "{}"), Fragment(0, 0, A), CALLS, END],
+        [[], ["+f", "{}"], [f"={A}"], [], [f"call {A} placeholder"], ["tool_calls"]],
     ),
     "streaming whole": (
         [seen(), Slot(0, 0, None, '{"a"'), whole(A), closed(), END],
@@ -155,7 +155,7 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
     ),
     "settled whole, another": (
         [Labelled(0, 0, "c", "f", A, rank=OBJECT), Labelled(0, 0, "c", None, B, rank=OBJECT), CALLS, END],
-        [["+f"], [], [A, f"call {A}"], [], ["tool_calls conflicting_arguments"]],
+        [["+f"], [], [], [A + B, f"drop {A}{B} ambiguous"], ["malformed conflicting_arguments"]],
     ),
     "settled close": (
         [seen(), whole(A), closed(), END],
@@ -174,7 +174,7 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
         [["+f"], [f"drop {A} aborted"], ["error"]],
     ),
     "ended name": (
-        [OPEN, Fragment(0, 0, A), CALLS, Labelled(0, 0, "c", "g"), END],
+        [OPEN, Fragment(0, 0, A), CALLS, Labelled(0, 0, "c", "f"), END],
         [[], ["+f", A], [f"call {A}"], [], [], ["tool_calls"]],
     ),
     "ended fragment": (

@@ -20,7 +20,7 @@ from tests.support.words import (
     told,
     whole,
 )
-from wholecall import arguments, slots, strict, verdicts
+from wholecall import arguments, restating, strict, verdicts
 from wholecall.assembler import Assembler
 from wholecall.deltas import (
     DONE,
@@ -71,20 +71,10 @@ def test_a_name_beyond_the_limit() -> None:
     )
 
     assert ["+fg", A] == said[2]
-    assert [f"drop {A} name_too_long"] == said[3]
+    assert [f"drop {A} name_too_long"] == said[4]
     at = told(OPEN, Labelled(0, 0, None, "g"), Fragment(0, 0, A), CALLS, END, limits=Limits(max_name_chars=2))
-    assert [f"call {A}"] == at[3]
+    assert [f"call {A}"] == at[4]
     assert [f"call {A}"] == told(Labelled(0, 0, "c", "f" * 999, A), CALLS, limits=Limits.none())[1]
-
-
-def test_inside_an_unfinished_call() -> None:
-    """A call that opened inside an unfinished one of its name waits for that one, even at the finish."""
-    said = told(
-        Labelled(0, 0, "c", "f", '{"a":1'), Labelled(0, 0, "d", "f", B), CALLS, Fragment(0, 0, "}"), END
-    )
-
-    assert [] == said[2]
-    assert [f"call {A}", f"call {B}"] == said[4]
 
 
 @pytest.mark.parametrize("text", ["[1]", '"x"', "{}"])
@@ -112,10 +102,25 @@ def test_blanks_make_no_other_name(name: str) -> None:
     assert [f"call {A}"] == said[5]
 
 
-@pytest.mark.parametrize("name", ["f", " f\n", "f<|channel|>x", "f <|end|>", "f<|x|>y<|end|>"])
+@pytest.mark.parametrize(
+    "name", ["f", " f\n", "f<|channel|>x", "f <|end|>", "f<|x|>y<|end|>", "f</arg_value>", "f\n<arg_key>x"]
+)
 def test_names_are_trimmed(name: str) -> None:
     """White space and markers around a name are not the name (quirk 59)."""
     assert ["+f", A] == told(Labelled(0, 0, "c", name, A))[0]
+
+
+@pytest.mark.parametrize("name", ["f</arg_value>", "f</function>", "f<tool_sep>"])
+def test_a_tag_behind_a_name_makes_it_no_name_of_a_known_tool(name: str) -> None:
+    """What a server misread may have lost arguments: with tools known, only a call of their names comes out."""
+    said = [
+        event
+        for events in events_of(Labelled(0, 0, "c", name, A), STOP, END, tools=["f"])
+        for event in events
+        if isinstance(event, (ToolCall, ToolCallDropped))
+    ]
+
+    assert [("unknown_tool", name)] == [(getattr(event, "reason", None), event.name) for event in said]
 
 
 @pytest.mark.parametrize("name", ["<|channel|>f", " <|channel|>f\n"])
@@ -258,21 +263,6 @@ def test_a_whole_text_that_repeats_the_fragments_ends_the_short_way(late: str) -
     assert [" ".join(["tool_calls", *(["conflicting_arguments"] if late.strip() else [])])] == said[-1]
 
 
-def test_an_object_beside_fragments_settles_nothing() -> None:
-    """An object where fragments have come is odd at most: the fragments go on."""
-    said = told(
-        OPEN,
-        Fragment(0, 0, '{"a"'),
-        Labelled(0, 0, "c", None, B, rank=OBJECT),
-        Fragment(0, 0, ":1}"),
-        CALLS,
-        END,
-    )
-
-    assert [["+f", '{"a"'], [], [":1}"], [f"call {A}"]] == said[1:5]
-    assert ["tool_calls conflicting_arguments"] == said[-1]
-
-
 def test_a_whole_text_beyond_a_limit_is_not_kept() -> None:
     """Of a whole text beyond the limit only a sample is kept."""
     small = Limits(max_arguments_bytes=5, max_raw_bytes=3)
@@ -309,11 +299,11 @@ def test_a_cut_is_not_undone() -> None:
 
 
 @pytest.mark.parametrize("text", ['{"a":1,}', ' {"a":1,}'])
-def test_whole_objects_with_a_defect_end_at_the_finish(text: str) -> None:
-    """At the finish a call goes whose text is a whole object, also where it has to be recovered."""
+def test_whole_objects_with_a_defect_wait_for_the_end(text: str) -> None:
+    """At the finish only strict objects go: a text with a defect may be another call's in part."""
     said = told(OPEN, Fragment(0, 0, text), CALLS, END)
 
-    assert [["+f", text], [f"call {text}"], []] == said[1:4]
+    assert [["+f", text], [], [f"call {text}"]] == said[1:4]
 
 
 def test_free_text_waits_for_the_end() -> None:
@@ -321,15 +311,6 @@ def test_free_text_waits_for_the_end() -> None:
     said = told(Labelled(0, 0, "c", "f", A, "custom"), CALLS, END)
 
     assert [["+f", A], [], [f"custom {A}"]] == said[:3]
-
-
-def test_a_call_inside_another_ends_with_it() -> None:
-    """A call that opened inside an unfinished one of its name goes at the finish too, once that one has."""
-    said = told(
-        Labelled(0, 0, "c", "f", '{"a":1'), Labelled(0, 0, "d", "f", B), Labelled(0, 0, "c", None, "}"), CALLS
-    )
-
-    assert [f"call {A}", f"call {B}"] == said[3]
 
 
 def test_a_refusal_takes_labels_back_that_only_came_again() -> None:
@@ -393,7 +374,7 @@ def test_one_decode_per_call(stream: list[Delta], monkeypatch: pytest.MonkeyPatc
         return decode(text)
 
     monkeypatch.setattr(verdicts, "read_arguments", counting(arguments.read_arguments))
-    monkeypatch.setattr(slots, "parse_arguments", counting(arguments.parse_arguments))
+    monkeypatch.setattr(restating, "parse_arguments", counting(arguments.parse_arguments))
     monkeypatch.setattr(strict, "_decode", count_decode)
     said = [word for words in told(*stream) for word in words if word.startswith("call")]
 

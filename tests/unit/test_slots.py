@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.bound import Got, assembled
-from wholecall import slots
+from wholecall import restating
 from wholecall.arguments import Verdict, parse_arguments
 from wholecall.assembler import Assembler
 from wholecall.deltas import (
@@ -37,6 +37,11 @@ def seen(
 ) -> CallSeen:
     """Return an announcement."""
     return CallSeen(0, index, alias, id, name)
+
+
+def begun(index: Index | None, id: str | None = None, name: str | None = None) -> CallSeen:
+    """Return the start of a block."""
+    return CallSeen(0, index, None, id, name, begins=True)
 
 
 def piece(index: Index | None, text: str, alias: str | None = None) -> Slot:
@@ -140,11 +145,13 @@ def test_rotating_aliases() -> None:
     )
 
 
-def test_an_alias_belongs_to_its_first_call() -> None:
-    """An alias that a second slot uses does not move from the first one; the index outranks it."""
-    assert [Got("c", "f", A), Got("d", "g", B)] == bound(
-        seen(0, "i", "c", "f"), seen(1, "j", "d", "g"), piece(1, B, "i"), piece(None, A, "i")
-    )
+def test_labels_of_different_calls_name_none() -> None:
+    """Text whose alias is one call's and whose index is another's has no owner: neither is sure, and it is told."""
+    assert [
+        Got("c", "f", "", "dropped: incomplete_input"),
+        Got("d", "g", "", "dropped: incomplete_input"),
+        Got(None, None, A, "dropped: nameless"),
+    ] == bound(seen(0, "i", "c", "f"), seen(1, "j", "d", "g"), piece(1, A, "i"))
 
 
 def test_a_slot_that_cannot_be_an_index() -> None:
@@ -162,12 +169,12 @@ def test_a_repeated_announcement() -> None:
 
 
 def test_another_call_in_the_same_slot() -> None:
-    """An announcement with another id in the slot of a closed call announces another call."""
+    """An announcement with another id in the slot of a call announces another call, which ends the other one not."""
     assert [Got("c", "f", A), Got("d", "f", B)] == bound(
-        seen(0, "i", "c", "f"), piece(0, A), closed(0), seen(0, "j", "d", "f"), piece(0, B), closed(0)
+        begun(0, "c", "f"), piece(0, A), closed(0), begun(0, "d", "f"), piece(0, B), closed(0)
     )
     assert [Got("c", "f", A), Got("d", "f", B)] == bound(
-        seen(0, None, "c", "f"), piece(0, A), closed(0, final=False), seen(0, None, "d", "f"), piece(0, B)
+        begun(0, "c", "f"), piece(0, A), closed(0, final=False), begun(0, "d", "f"), piece(0, B)
     )
 
 
@@ -219,27 +226,24 @@ def test_by_order_alone() -> None:
 
 
 def test_by_order_ambiguous() -> None:
-    """Text without any identifier, and several open calls: it is no call's, and it ends none."""
+    """Text without any identifier, and several open calls: it is no call's, and none of them is sure."""
     calls = bound(
         seen(0, "i", "c", "f"), seen(1, "j", "d", "g"), piece(None, A), closed(), piece(0, A), piece(1, B)
     )
 
-    assert [Got("c", "f", A), Got("d", "g", B), Got(None, None, A, "dropped: nameless")] == calls
-
-
-def test_whole_texts_by_order() -> None:
-    """Whole texts without any identifier go to the calls that lack one, in their order, flagged."""
     assert [
-        Got("c", "f", A, "bound_by_order done_completed_buffer"),
-        Got("d", "g", B, "bound_by_order done_completed_buffer"),
-    ] == bound(
-        seen(0, "i", "c", "f"),
-        seen(1, "j", "d", "g"),
-        piece(0, '{"a"'),
-        piece(1, '{"b"'),
-        done(None, A),
-        done(None, B),
-    )
+        Got("c", "f", A, "dropped: incomplete_input"),
+        Got("d", "g", B, "dropped: incomplete_input"),
+        Got(None, None, A, "dropped: nameless"),
+    ] == calls
+
+
+def test_whole_texts_without_labels() -> None:
+    """A whole text without any identifier is the only open call's; nothing is bound by the order of calls."""
+    assert ["dropped: incomplete_input"] * 2 == [
+        got.sign
+        for got in bound(seen(0, "i", "c", "f"), seen(1, "j", "d", "g"), done(None, A), done(None, B))
+    ][:2]
     assert [Got("c", "f", A)] == bound(seen(0, "i", "c", "f"), done(None, A))
     assert [Got(None, None, A, "dropped: nameless")] == bound(done(None, A))
 
@@ -272,11 +276,12 @@ def test_restated_by_alias() -> None:
 
 
 def test_restated_by_a_shared_id() -> None:
-    """Where several calls have the id, the one that fits best is restated; if none does, a new one opens."""
+    """Where several calls have the id, the one that fits best is restated; what is not restated is not sure."""
     opened = [Labelled(0, 0, "c", "f", A), Labelled(0, 1, "c", "f", '{"b"')]
     second = Got("c#2", "f", B, "done_completed_buffer duplicate_id")
 
-    assert [Got("c", "f", A), second] == bound(*opened, again(B, None, None, "c"))
+    unsure = Got("c", "f", A, "dropped: ambiguous")
+    assert [unsure, second] == bound(*opened, again(B, None, None, "c"))
     assert [Got("c", "f", A), second] == bound(*opened, again(A, None, None, "c"), again(B, None, None, "c"))
     assert [A, '{"b"', '{"z":1}'] == [call.text for call in bound(*opened, again('{"z":1}', None, None, "c"))]
 
@@ -366,7 +371,7 @@ def test_restated_texts_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         texts.append(text)
         return parse_arguments(text)
 
-    monkeypatch.setattr(slots, "parse_arguments", read)
+    monkeypatch.setattr(restating, "parse_arguments", read)
     held = [done(slot, f'{{"a":{slot}}}', id=f"c{slot}", name="f") for slot in range(5)]
     restated = [again(f'{{"b":{n}}}', id=f"d{n}") for n in range(20)]
 
@@ -410,10 +415,14 @@ def test_a_final_close_ends_the_call() -> None:
 
 
 def test_a_close_of_no_call() -> None:
-    """A close of an unknown slot, or a second one, ends nothing."""
-    assert [Got("c", "f", A, "dropped: unterminated")] == bound(
-        seen(0, "i", "c", "f"), piece(0, A), closed(3), closed(None, "j"), reason=None
-    )
+    """A close whose labels no call has ends the only call that is open, and one of several nobody's; a second one, none."""
+    assert [Got("c", "f", A)] == bound(seen(0, "i", "c", "f"), piece(0, A), closed(3), reason=None)
+    assert ["dropped: incomplete_input"] * 2 == [
+        got.sign
+        for got in bound(
+            seen(0, "i", "c", "f"), seen(1, "j", "d", "g"), piece(0, A), piece(1, B), closed(3), reason=None
+        )
+    ]
     assert [Got("c", "f", A)] == bound(
         seen(0, "i", "c", "f"), piece(0, A), closed(0), closed(0), closed(0, final=False)
     )

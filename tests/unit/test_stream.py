@@ -601,7 +601,7 @@ def test_turns_are_all_turns_of_the_stream() -> None:
     assert ["m1", "m2"] == [turn.response_id for turn in parser.turns]
     assert "m2" == parser.turn.response_id
     parser.close()
-    assert ["aborted", "unknown"] == [turn.reason for turn in parser.turns]
+    assert ["unknown", "unknown"] == [turn.reason for turn in parser.turns]
 
 
 def test_faults_before_the_first_turn_belong_to_it() -> None:

@@ -383,7 +383,7 @@ class TestChanges:
 
     def test_edits(self) -> None:
         """A call that was recovered tells what was changed."""
-        (found,) = changes(chat(fragment('{"a":1,}', id="c1", name="f"), finish="tool_calls"), DONE)
+        found = changes(chat(fragment('{"a":1,}', id="c1", name="f"), finish="tool_calls"), DONE)[-1]
 
         assert ("recovered", ["trailing_comma"]) == (found.outcome, [edit.kind for edit in found.edits])
 

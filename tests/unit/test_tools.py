@@ -257,45 +257,45 @@ def test_a_spelling_of_two_names_is_neither() -> None:
 
 
 def test_a_name_in_pieces_that_repeat() -> None:
-    """Equal pieces are one name where a tool is called that, and a repeat elsewhere."""
+    """Equal pieces are a repeat: a tool whose name is one word twice is not found by its pieces."""
     pieces = (entry("bora", id="a"), entry("bora"), entry(None, "{}"))
     names = {
         given: [event.name for event in run({given: dict[str, Any]}, *pieces) if isinstance(event, ToolCall)]
         for given in ("borabora", "bora")
     }
 
-    assert {"borabora": ["borabora"], "bora": ["bora"]} == names
+    assert {"borabora": [], "bora": ["bora"]} == names
 
 
 def test_two_known_names_under_one_index_are_two_calls() -> None:
-    """Without tools the second name would be a piece of the first; known names settle it."""
+    """Without tools the second name may be a piece of the first, so nothing is believed; known names settle it."""
     two = (entry("list_berths"), entry("list_tides"))
     tools = {"list_berths": dict[str, Any], "list_tides": dict[str, Any]}
     joined = [event for event in run(None, *two) if isinstance(event, ToolCall)]
     apart = [event for event in run(tools, *two) if isinstance(event, ToolCall)]
 
-    assert ["list_berthslist_tides"] == [call.name for call in joined]
+    assert [] == [call.name for call in joined]
     assert ["list_berths", "list_tides"] == [call.name for call in apart]
 
 
-def test_two_known_names_for_one_call_are_in_doubt() -> None:
-    """Two tools' names under one id: no tool is chosen, the call is dropped."""
+def test_two_known_names_under_one_id_are_two_calls() -> None:
+    """Two tools' names under one id are two calls: a server that gives all calls one id means that."""
     two = (entry("list_berths", id="a"), entry("list_tides", id="a"), entry(None, "{}", id="a"))
     tools = {"list_berths": dict[str, Any], "list_tides": dict[str, Any]}
     ends = [event for event in run(tools, *two) if isinstance(event, (ToolCall, ToolCallDropped))]
 
-    assert ["ambiguous"] == [getattr(event, "reason", event.name) for event in ends]
+    assert ["list_berths", "list_tides"] == [getattr(event, "reason", event.name) for event in ends]
 
 
 def test_noise_after_a_known_name_is_no_piece() -> None:
-    """A name that is known stays, unless what follows makes another known one of it."""
+    """What follows a known name makes another known one of it, or else a doubt that drops both."""
     tools = {"tide": dict[str, Any], "tide_table": dict[str, Any]}
 
-    def named(*pieces: str) -> str:
+    def named(*pieces: str) -> str | None:
         events = run(tools, *(entry(piece, id="a") for piece in pieces), entry(None, "{}"))
-        return next(event.name for event in events if isinstance(event, ToolCall))
+        return next((event.name for event in events if isinstance(event, ToolCall)), None)
 
-    assert ["tide", "tide_table", "tide_table"] == [
+    assert [None, "tide_table", "tide_table"] == [
         named("tide", "?!"),
         named("tide", "_table"),
         named("tide", "tide_table"),

@@ -132,6 +132,7 @@ def test_calls_by_kind() -> None:
     deltas: list[Delta] = [
         CallSeen(0, number, None, f"c{number}", name, kind) for number, (kind, name) in enumerate(kinds)
     ]
+    deltas += [CallSeen(0, number, None, None, None) for number in (5, 6)]
     deltas += [Slot(0, number, None, A) for number in range(5)]
     deltas += [Slot(0, 5, None, "{"), Slot(0, 6, None, "}"), CallClosed(0, 6, None), CallClosed(0, 5, None)]
     deltas += [CallClosed(0, number, None) for number in reversed(range(5))]

@@ -368,7 +368,7 @@ DEEPEST = '{"a":' + "[" * 127 + "]" * 127 + "}"  # by Limits.max_depth
         (['{"a":', '{"a":[{}]', '{"a":[{}]}'], "clean", '{"a":[{}]}', "exact snapshots"),
         (['{"a":', '{"a":"}}', '{"a":"}}"}'], "clean", '{"a":"}}"}', "exact snapshots"),
         (['{"a":', '{"a":"}\\"', '{"a":"}\\"]"}'], "clean", '{"a":"}\\"]"}', "exact snapshots"),
-        (['{"a":', '{"a":"}\\"', '{"a":"}\\"]",}'], "clean", '{"a":{"a":"}\\"{"a":"}\\"]",}', "invalid_json"),
+        (['{"a":', '{"a":"}\\"', '{"a":"}\\"]",}'], "clean", '{"a":"}\\"]",}', "recovered snapshots"),
         (['{"a":', '{"a":1}', "}", '{"b":2}'], "clean", '{"a":{"a":1}}{"b":2}', "multiple_objects"),
         (['{"a":', DEEPEST, "}"], "clean", '{"a":' + DEEPEST + "}", "nesting_too_deep"),
     ],
@@ -431,8 +431,8 @@ def test_taken_ids() -> None:
     assert [("c", ""), ("c#2", ""), ("c#3", "duplicate_id"), ("c#4", "duplicate_id")] == ids(
         Labelled(0, 0, "c", "f", A),
         Labelled(0, 1, "c#2", "f", A),
-        Labelled(0, 2, "c", "f", A),
-        Labelled(0, 3, "c", "f", A),
+        Labelled(0, 2, "c", "g", A),
+        Labelled(0, 3, "c", "h", A),
     )
 
 

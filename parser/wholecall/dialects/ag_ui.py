@@ -181,11 +181,13 @@ class AgUiTranslator(ViewTranslator):
         return self._calls.chunk(id_, name, _extra(event), event.delta)
 
     def _call_end(self, event: Event) -> list[Delta]:
-        self._calls.end(id_label(event.tool_call_id))
-        return []
+        return self._calls.end(id_label(event.tool_call_id))
 
     def _call_result(self, event: Event) -> list[Delta]:
-        return self._calls.answered(id_label(event.tool_call_id))
+        id_ = id_label(event.tool_call_id)
+        if self._calls.knows(id_) or id_ in self._history:
+            return self._calls.answered(id_)
+        return self._calls.all_answered()
 
     def _snapshot(self, event: Event) -> list[Delta]:
         return self._calls.restated(event.messages or [], self._history)

@@ -1,7 +1,8 @@
-"""The calls of one AG-UI run: which slot each has, which take text, and what is learnt of who executes them.
+"""The calls of one AG-UI run: which slot each has, and what is learnt of who executes them.
 
-Slots are numbered as calls appear. An id names its call until the call is answered: models that number their
-calls anew with each step use an id again (quirk 64).
+Slots are numbered as ids appear. An id names its call until the call is answered: models that number their calls anew
+with each step use an id again (quirk 64). What the ids of the wire lead to is for the binder to say: they may be
+absent, or be none that a start had. The end of a call ends its text only, for who executes it is said later.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wholecall.deltas import DONE, CallClosed, CallSeen, CallWhole, Delta, Slot, WireFault
+from wholecall.deltas import HYDRATION, CallClosed, CallSeen, CallWhole, Delta, Slot
 from wholecall.dialects.ag_ui_views import Message, ToolCallView
 from wholecall.dialects.decode import dumped, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.restated import told_together
 from wholecall.vocabulary import Flag
 
 __all__ = ["Calls"]
@@ -22,74 +24,91 @@ class Calls:
     """The calls of one run."""
 
     _slots: dict[str, int]
-    _open: dict[int, None]
-    _chunked: int | None
+    _begun: set[str]
+    _over: set[str]
+    _answered: set[str]
+    _chunked: tuple[int, str, str] | None
     _n_slots: int
 
     def __init__(self) -> None:
-        self._slots = {}  # of calls that have no answer yet
-        self._open = {}  # slots whose end did not come
-        self._chunked = None  # the slot that chunks without an id go on with
+        self._slots = {}  # of ids that have no answer yet
+        self._begun = set()  # those of them that are calls
+        self._over = set()  # and those whose text is over
+        self._answered = set()  # ids of calls that had their answer
+        self._chunked = None  # what chunks go on with: slot, id and name, "" for none
         self._n_slots = 0
 
     def seen(self, id_: str | None, name: str | None, extra: dict[str, Any] | None) -> list[Delta]:
         """Say that a call starts, or that it is labelled again."""
         slot = self._slot(id_)
-        self._open[slot] = None
-        return [CallSeen(0, slot, None, id_, name, extra=extra)]
+        if id_ is not None:
+            self._begun.add(id_)
+        return [CallSeen(0, slot, None, id_, name, extra=extra, begins=True)]
 
     def piece(self, id_: str | None, text: object) -> list[Delta]:
-        """Say a piece of a call's text; a call that never started opens here, and waits for its name."""
+        """Say a piece of a call's text."""
         if text in ("", None):
             return []
-        if id_ is None:
-            slot = self._sole()
-            return [_NOBODYS] if slot is None else [Slot(0, slot, None, dumped(text))]
-        deltas = [] if id_ in self._slots else self.seen(id_, None, None)
-        return [*deltas, Slot(0, self._slot(id_), None, dumped(text))]
+        return [Slot(0, self._slot(id_) if id_ is not None else None, id_, dumped(text))]
 
     def chunk(
         self, id_: str | None, name: str | None, extra: dict[str, Any] | None, text: object
     ) -> list[Delta]:
-        """Say what a chunk says: one with an id starts its call or returns to it, one without goes on."""
-        if id_ is None and self._chunked is not None:
-            return [Slot(0, self._chunked, None, dumped(text))] if text else []
-        if id_ is None and name is None:
-            return self.piece(None, text)
+        """Say what a chunk says: one with an id or a name starts its call or returns to it, one without goes on."""
         deltas: list[Delta] = []
-        if name is not None or id_ not in self._slots:
+        if id_ is None and name is not None and self._chunked is not None and self._chunked[1:] == ("", name):
+            deltas = [CallSeen(0, self._chunked[0], None, None, name, extra=extra, begins=True)]
+        elif name is not None or (id_ is not None and id_ not in self._begun):
             deltas = self.seen(id_, name, extra)
-        self._chunked = self._slot(id_) if id_ is not None else self._n_slots - 1
-        return [*deltas, Slot(0, self._chunked, None, dumped(text))] if text else deltas
+            self._chunked = (self._n_slots - 1 if id_ is None else self._slots[id_]), id_ or "", name or ""
+        elif id_ is not None:
+            self._chunked = self._slots[id_], id_, ""
+        if not text:
+            return deltas
+        if self._chunked is None:
+            return self.piece(None, text)
+        slot, known, _ = self._chunked
+        return [*deltas, Slot(0, slot, known or None, dumped(text))]
 
-    def end(self, id_: str | None) -> None:
-        """The text of a call is over; an end without an id is that of the only open call."""
-        slot = self._slots.get(id_) if id_ is not None else self._sole()
-        if slot is not None:
-            self._open.pop(slot, None)
-            self._chunked = None if self._chunked == slot else self._chunked
+    def end(self, id_: str | None) -> list[Delta]:
+        """Say that the text of a call is over."""
+        self._chunked = None
+        if id_ is not None:
+            self._over.add(id_)
+        return [CallClosed(0, self._slot(id_) if id_ is not None else None, id_, waits=True)]
 
     def answered(self, id_: str | None) -> list[Delta]:
         """Say that a call has its result: the agent executed it."""
-        self.end(id_)
-        slot = self._slots.pop(id_, None) if id_ is not None else None
-        if slot is None:
+        if id_ is None or id_ not in self._begun:
             return []
+        self._answered.add(id_)
+        slot = self._slots.pop(id_)
+        self._begun.discard(id_)
+        self._over.discard(id_)
+        self._chunked = None
         return [CallSeen(0, slot, None, None, None, "server"), CallClosed(0, slot, None)]
+
+    def knows(self, id_: str | None) -> bool:
+        """Whether a call of this id is or was there."""
+        return id_ in self._slots or id_ in self._answered
+
+    def all_answered(self) -> list[Delta]:
+        """Say that a result came for one of the calls whose text is over: under an id that none has (quirk 124)."""
+        return self.agents_own([id_ for id_ in self._slots if id_ in self._over])
 
     def agents_own(self, ids: Iterable[str | None], flags: tuple[Flag, ...] = ()) -> list[Delta]:
         """Say of calls without an answer that the agent is to execute them all the same."""
-        slots = [self._slots[id_] for id_ in ids if id_ in self._slots]
+        slots = [self._slots[id_] for id_ in ids if id_ in self._begun]
         return [CallSeen(0, slot, None, None, None, "server", flags=flags) for slot in slots]
 
     def not_among(self, ids: object) -> list[str]:
         """Return the ids of the calls without an answer that are not among the ids; none if there are no ids."""
         wanted = {id_label(id_) for id_ in ids} if isinstance(ids, list) else set()
-        return [id_ for id_ in self._slots if wanted and id_ not in wanted]
+        return [id_ for id_ in self._slots if wanted and id_ in self._begun and id_ not in wanted]
 
     def sealed(self, id_: str | None, value: str) -> list[Delta]:
         """Say that the provider wants a value back with a call."""
-        slot = self._slots.get(id_) if id_ is not None else None
+        slot = self._slots[id_] if id_ in self._begun else None
         extra = {"encryptedValue": value}
         return [] if slot is None else [CallSeen(0, slot, None, None, None, extra=extra)]
 
@@ -102,22 +121,21 @@ class Calls:
         for n, message in enumerate(messages):
             for call in message.tool_calls or ():
                 id_ = id_label(call.id)
-                if id_ is not None and (id_ in self._slots or (n > asked and id_ not in done)):
+                if id_ is not None and (id_ in self._begun or (n > asked and id_ not in done)):
                     deltas.append(self._whole(id_, call))
-        return deltas + [delta for id_ in answered for delta in self.answered(id_)]
+        return told_together(deltas) + [delta for id_ in answered for delta in self.answered(id_)]
 
     def _whole(self, id_: str, call: ToolCallView) -> Delta:
         slot, function = self._slot(id_), call.function
+        self._begun.add(id_)
         name = name_label(function.name) if function is not None else None
         text = wire_text(function.arguments) if function is not None else ""
         sealed = text_label(call.encrypted_value)
         extra = {"encryptedValue": sealed} if sealed else None
-        if is_blank(text):  # it restates nothing, and may stand for what is still to come
-            return CallSeen(0, slot, None, id_, name, extra=extra)
-        return CallWhole(0, slot, None, id_, name, text, DONE, extra=extra)
-
-    def _sole(self) -> int | None:
-        return next(iter(self._open)) if len(self._open) == 1 else None
+        said = (
+            "" if is_blank(text) else text
+        )  # nothing is restated then, and it may stand for what is still to come
+        return CallWhole(0, slot, None, id_, name, said, HYDRATION, extra=extra)
 
     def _slot(self, id_: str | None) -> int:
         """Return the slot of a call, a new one for a call that is not known."""
@@ -128,6 +146,3 @@ class Calls:
         if id_ is not None:
             self._slots[id_] = slot
         return slot
-
-
-_NOBODYS = WireFault("undecodable_frame", "a piece of arguments names none of the open calls", hole=True)

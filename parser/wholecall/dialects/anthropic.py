@@ -14,8 +14,9 @@ empty, and the whole value when it is not and no piece follows. A closed block i
 for length can close a block with a member missing, so `CallClosed` is not final.
 
 Compatible servers leave out stops and starts, repeat starts, send a second `message_start`, or put the
-whole message into the first one (quirks 77, 90); all of it is told as facts. Results of server tools are
-skipped. Source: Anthropic API reference, "Streaming Messages".
+whole message into the first one (quirks 77, 90); all of it is told as facts. A start ends nothing: a block that
+another one displaces has not ended. Only the stops of blocks that are no calls are kept back. Results of server
+tools say that their calls were executed, and nothing else. Source: Anthropic API reference, "Streaming Messages".
 """
 
 from __future__ import annotations
@@ -90,12 +91,10 @@ class AnthropicTranslator(ViewTranslator):
 
     DERIVED = frozenset({"_deltas", "_run", "_slots"})
     _key: str | None
-    _ended: bool
     _blocks: Blocks
 
     def __init__(self) -> None:
         self._key = None
-        self._ended = False
         self._blocks = Blocks()
         self._run = _NO_RUN  # of pieces, which the next frame may go on with
         self._slots: dict[int, Slot] = {}  # of the pieces of calls since the last frame that was none
@@ -167,6 +166,7 @@ class AnthropicTranslator(ViewTranslator):
                 self._slots.clear()
             self._slots[index] = slot
             return kind, index, slot
+        self._blocks.spoken(index_label(index))
         if kind is TextPiece:
             return kind, index, TextFragment(0, "")
         return kind, index, ReasoningFragment(0, "", index_label(index))
@@ -179,9 +179,6 @@ class AnthropicTranslator(ViewTranslator):
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         known = self._events.get(event.type)
         return self._unknown(event, frame) if known is None else known(event)
-
-    def _done(self) -> list[Delta]:
-        return [] if self._ended else self._message_stop(_NO_EVENT)
 
     def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
         if event.error is not None:
@@ -207,12 +204,18 @@ class AnthropicTranslator(ViewTranslator):
         slot = self._blocks.piece(index, delta.partial_json)
         return [] if slot is None else [slot]
 
-    def _text(self, _index: Index | None, delta: DeltaView) -> list[Delta]:
+    def _text(self, index: Index | None, delta: DeltaView) -> list[Delta]:
         text = delta.text
-        return [TextFragment(0, text)] if type(text) is str and text else []
+        if type(text) is not str or not text:
+            return []
+        self._blocks.spoken(index)
+        return [TextFragment(0, text)]
 
     def _thinking(self, index: Index | None, delta: DeltaView) -> list[Delta]:
-        return reasoning_deltas(index, delta.thinking, delta.signature, None)
+        deltas = reasoning_deltas(index, delta.thinking, delta.signature, None)
+        if deltas:
+            self._blocks.spoken(index)
+        return deltas
 
     def _block_start(self, event: Event) -> list[Delta]:
         return self._blocks.start(index_label(event.index), event.content_block or Block())
@@ -231,7 +234,7 @@ class AnthropicTranslator(ViewTranslator):
         return deltas + finish_deltas(message.stop_reason)
 
     def _begin(self, key: str | None, model: str | None) -> list[Delta]:
-        self._key, self._ended = key, False
+        self._key = key
         self._blocks.clear()
         return [TurnOpened(key, key, model, restart=True)]
 
@@ -239,7 +242,6 @@ class AnthropicTranslator(ViewTranslator):
         return usage_deltas(event.usage) + finish_deltas((event.delta or _NO_DELTA).stop_reason)
 
     def _message_stop(self, _event: Event) -> list[Delta]:
-        self._ended = True
         self._blocks.clear()
         return [TurnEnded(self._key)]
 

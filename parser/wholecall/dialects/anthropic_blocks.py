@@ -1,4 +1,4 @@
-"""The content blocks of one Anthropic message: which slots hold an open call, and what a block says.
+"""The content blocks of one Anthropic message: which of them are calls, and what a block says.
 
 Text, thinking and calls share the numbers of blocks; blocks of an unknown type are skipped with their deltas.
 """
@@ -11,6 +11,7 @@ import msgspec
 
 from wholecall.deltas import (
     OBJECT,
+    CallCancelled,
     CallSeen,
     CallWhole,
     Delta,
@@ -23,7 +24,7 @@ from wholecall.deltas import (
 from wholecall.dialects.anthropic_views import Block
 from wholecall.dialects.decode import dumped, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.open_calls import OpenCalls
+from wholecall.dialects.other_blocks import OtherBlocks
 from wholecall.vocabulary import Kind
 
 __all__ = ["Blocks", "reasoning_deltas"]
@@ -40,18 +41,18 @@ _QUIET_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "container_u
 
 
 class Blocks:
-    """The blocks of one message, and the calls that are open in them."""
+    """The blocks of one message."""
 
-    open: OpenCalls
+    _others: OtherBlocks
     _skipped: set[Index | None]
 
     def __init__(self) -> None:
-        self.open = OpenCalls()
+        self._others = OtherBlocks()
         self._skipped = set()  # of an unknown type
 
     def clear(self) -> None:
         """Forget all blocks: the message is over."""
-        self.open.ids.clear()
+        self._others.indices.clear()
         self._skipped.clear()
 
     def start(self, index: Index | None, block: Block) -> list[Delta]:
@@ -59,18 +60,26 @@ class Blocks:
         kind = _CALL_BLOCKS.get(block.type or "")
         if kind is not None:
             return self._start_call(index, block, kind)
-        deltas = self.stop(index)
+        deltas: list[Delta] = []
+        self._others.indices.add(index)
         if block.type not in _QUIET_BLOCKS:
             self._skipped.add(index)
-            if not (block.type or "").endswith("_tool_result"):
+            if not (block.type or "").endswith("tool_result"):
                 deltas.append(Noted(0, "unknown_events"))
+            elif (answered := id_label(block.tool_use_id)) is not None:
+                deltas.append(CallCancelled(answered, answered=True))
         if (text := text_label(block.text)) and block.type == "text":
             deltas.append(TextFragment(0, text))
         return deltas + reasoning_deltas(index, block.thinking, block.signature, block.data)
 
     def _start_call(self, index: Index | None, block: Block, kind: Kind) -> list[Delta]:
         self._skipped.discard(index)
-        return self.open.start(index, id_label(block.id)) + _call_deltas(index, block, kind)
+        self._others.indices.discard(index)
+        return _call_deltas(index, block, kind)
+
+    def spoken(self, index: Index | None) -> None:
+        """Learn from its text or thinking that a block is no call: its start may be lost (quirk 77)."""
+        self._others.indices.add(index)
 
     def piece(self, index: Index | None, text: object) -> Slot | None:
         """Return a piece of a call's text; None if it is empty, or belongs to a block of an unknown type."""
@@ -81,16 +90,12 @@ class Blocks:
 
     def slot(self, index: Index | None) -> Slot | None:
         """Return where a call's text goes; None if the block is of an unknown type."""
-        if index not in self.open.ids:
-            if index in self._skipped:
-                return None
-            self.open.ids[index] = None
-        return Slot(0, index, None, "")
+        return None if index in self._skipped else Slot(0, index, None, "")
 
     def stop(self, index: Index | None) -> list[Delta]:
         """Say that the block in a slot ended."""
         self._skipped.discard(index)
-        return self.open.stop(index)
+        return self._others.stop(index)
 
     def whole(self, blocks: list[Block] | None) -> list[Delta]:
         """Say what whole blocks say, one after the other."""
@@ -109,10 +114,9 @@ def _call_deltas(index: Index | None, block: Block, kind: Kind) -> list[Delta]:
     if block.caller is not None or block.server_name is not None:
         origins = {"caller": block.caller, "server_name": block.server_name}
         extra = {key: value for key, value in origins.items() if value is not None}
-    deltas: list[Delta] = [CallSeen(0, index, None, id_, name, kind, namespace, extra=extra)]
     if text := _whole(block.input):
-        deltas.append(CallWhole(0, index, None, id_, name, text, OBJECT, kind, namespace))
-    return deltas
+        return [CallWhole(0, index, None, id_, name, text, OBJECT, kind, namespace, extra=extra, begins=True)]
+    return [CallSeen(0, index, None, id_, name, kind, namespace, extra=extra, begins=True)]
 
 
 def _whole(raw: msgspec.Raw) -> str:

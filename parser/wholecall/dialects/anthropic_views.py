@@ -47,6 +47,7 @@ class Block(msgspec.Struct, gc=False):
     thinking: Any = None
     signature: Any = None
     data: Any = None
+    tool_use_id: Any = None
 
 
 class BlockStart(msgspec.Struct, gc=False, tag="content_block_start"):

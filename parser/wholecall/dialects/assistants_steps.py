@@ -28,18 +28,22 @@ class Step:
     ended: bool
     spoken: bool
     _codes: list[Index | None]
+    _named: set[Index | None]
 
     def __init__(self, key: str | None) -> None:
         self.key = key
         self.ended = self.spoken = False
         self._codes = []  # the slots of code that is not whole yet
+        self._named = set()  # the slots of tools that OpenAI runs, and whose name is known by their type
 
     def piece(self, call: Call) -> list[Delta]:
         """Say what an entry of a delta says: labels, a piece of text, or both."""
         index, id_ = index_label(call.index), id_label(call.id)
         kind = text_label(call.type)
         if kind in SERVER_TOOLS:
-            seen: list[Delta] = [CallSeen(0, index, None, id_, kind, "server")] if id_ else []
+            told = id_ is None and index in self._named
+            self._named.add(index)
+            seen: list[Delta] = [] if told else [CallSeen(0, index, None, id_, kind, "server")]
             return seen + self._code(index, call)
         function = call.function or Function()
         name, text = name_label(function.name), wire_text(function.arguments)

@@ -62,7 +62,7 @@ from wholecall.dialects.chat_views import (
     argument_text,
     unknown_fields,
 )
-from wholecall.dialects.decode import UNREADABLE, first_choice, is_done, plain, read
+from wholecall.dialects.decode import UNREADABLE, first_choice, is_done, payloads, plain, read
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.responses import ResponsesTranslator
@@ -106,7 +106,7 @@ class ChatTranslator(Translator):
         self._guest = ResponsesTranslator(guest=True)
         self._usual: Callable[[str], PieceChunk[Any]] | None = None  # reads a piece like the last one
         self._run = _NO_RUN  # of pieces, which the next frame may go on with
-        self._told = set()  # what came in deltas: a message only repeats it
+        self._told = set()  # what came: texts in deltas, which a message only repeats, and tools that ran
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says; pieces behind it begin anew."""
@@ -179,9 +179,12 @@ class ChatTranslator(Translator):
 
     def _wide(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):
-            return [TurnEnded()]
+            return [TurnEnded(of_transport=True)]
         if not frame.data:
             return []
+        lines = payloads(frame.data)
+        if len(lines) > 1:  # of events that nothing ended (quirk 55)
+            return [delta for line in lines for delta in self._wide(Frame(frame.event, line))]
         views, texts, deltas = read(WIDE, frame)
         for chunk, text in zip(views, texts, strict=True):
             self._chunk(deltas, chunk, Frame(frame.event, text))
@@ -233,7 +236,7 @@ class ChatTranslator(Translator):
             rank = OBJECT if whole else 0
             name = name_label(legacy.name)
             deltas.append(Labelled(choice, _LEGACY_INDEX, None, name, text, rank=rank))
-        deltas += executed_tools(choice, delta)
+        deltas += executed_tools(choice, delta, self._told)
 
     def _message(self, deltas: list[Delta], choice: int, message: DeltaView, payload: Any) -> None:
         """A message restates: it fills what the deltas left out, and adds what they never had (quirk 40)."""
@@ -244,7 +247,7 @@ class ChatTranslator(Translator):
                 for position, call in enumerate(listed(message))
             ]
         )
-        deltas += executed_tools(choice, message)
+        deltas += executed_tools(choice, message, self._told)
         legacy = message.function_call
         if legacy is not None and name_label(legacy.name):
             text, _ = argument_text(legacy)

@@ -7,6 +7,7 @@ only repeats what was told, is the translator's business.
 from __future__ import annotations
 
 from typing import Any
+from zlib import crc32
 
 from wholecall.deltas import (
     HYDRATION,
@@ -90,13 +91,20 @@ def flat_choice(chunk: Chunk) -> list[ChoiceView]:
     return [ChoiceView(index=chunk.index, delta=view, finish_reason=chunk.finishReason)]
 
 
-def executed_tools(choice: int, view: DeltaView) -> list[Delta]:
-    """Say which tools the server ran by itself."""
+def executed_tools(choice: int, view: DeltaView, told: set[tuple[int, str]]) -> list[Delta]:
+    """Say which tools the server ran by itself, each once: it comes again with its output, and in the message.
+
+    Their names stand in `type`; those of gpt-oss have the type `function`, and a name beside it.
+    """
     deltas: list[Delta] = []
     for position, tool in enumerate(view.executed_tools or ()):
-        text, _ = argument_text(tool)
+        text, _ = argument_text(tool.function, tool)
+        name = _name_of(tool) or name_label(tool.type)
         index = f"executed_tools/{index_label(tool.index) or position}"
-        deltas.append(Labelled(choice, index, None, name_label(tool.type), text, "server", OBJECT))
+        key = choice, f"{index} {name} {len(text)} {crc32(text.encode(errors='surrogatepass'))}"
+        if key not in told:
+            told.add(key)
+            deltas.append(Labelled(choice, index, None, name, text, "server", OBJECT))
     return deltas
 
 

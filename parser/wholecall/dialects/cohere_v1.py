@@ -85,14 +85,13 @@ class CohereV1Translator(ViewTranslator):
     decoder = msgspec.json.Decoder(_Event)
 
     _key: str | None
-    _ended: bool
     _spoken: bool
     _planned: bool
     _n_named: int
 
     def __init__(self) -> None:
         self._key = None
-        self._ended = self._spoken = self._planned = False
+        self._spoken = self._planned = False
         self._n_named = 0  # calls whose chunks have no index
         self._events: dict[str, Callable[[_Event], list[Delta]]] = {
             "text-generation": self._text,
@@ -101,9 +100,6 @@ class CohereV1Translator(ViewTranslator):
             "stream-start": self._start,
             "stream-end": self._end,
         }
-
-    def _done(self) -> list[Delta]:
-        return [] if self._ended else self._over()
 
     def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         if event.error:
@@ -118,7 +114,7 @@ class CohereV1Translator(ViewTranslator):
 
     def _start(self, event: _Event) -> list[Delta]:
         self._key = id_label(event.generation_id)
-        self._ended = self._spoken = self._planned = False
+        self._spoken = self._planned = False
         self._n_named = 0
         return [TurnOpened(self._key, self._key, restart=True)]
 
@@ -166,7 +162,6 @@ class CohereV1Translator(ViewTranslator):
         return deltas + _told(answer) + _usage(answer.meta) + finish(reason) + self._over()
 
     def _over(self) -> list[Delta]:
-        self._ended = True
         return [TurnEnded(self._key)]
 
 

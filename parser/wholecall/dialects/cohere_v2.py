@@ -9,8 +9,8 @@
     message-end        delta{finish_reason, usage, error?}
 
 The index is the call's slot. `tool_calls` is one object, with some relays a list of one. A call without
-arguments has no delta at all; so has one that was cut before its arguments, and the end of such a call is not
-final. The plan is reasoning. Citations say nothing about calls. A reason that means failure takes back the
+arguments has no delta at all; so has one that was cut before its arguments, so `CallClosed` is not final. A start
+ends nothing: a call that another one displaces has not ended. The plan is reasoning. Citations say nothing about calls. A reason that means failure takes back the
 calls that are open. A whole body is `{id, finish_reason, message, usage}`.
 
 Source: Cohere API reference, "Chat with streaming".
@@ -97,23 +97,14 @@ def detect(payload: Mapping[str, Any], event: str) -> bool:
 
 
 class CohereV2Translator(ViewTranslator):
-    """Frames of one stream to deltas.
-
-    It remembers which slots hold an open call, and which hold text: the end of a call is in doubt without.
-    """
+    """Frames of one stream to deltas."""
 
     decoder = msgspec.json.Decoder(_Event)
 
     _key: str | None
-    _ended: bool
-    _open: dict[Index | None, str | None]
-    _filled: set[Index | None]
 
     def __init__(self) -> None:
         self._key = None
-        self._ended = False
-        self._open = {}  # slots to ids
-        self._filled = set()
         self._events: dict[str, Callable[[_Event, _Message], list[Delta]]] = {
             "tool-call-delta": self._call_delta,
             "content-delta": self._said,
@@ -124,9 +115,6 @@ class CohereV2Translator(ViewTranslator):
             "message-start": self._message_start,
             "message-end": self._message_end,
         }
-
-    def _done(self) -> list[Delta]:
-        return [] if self._ended else self._end()
 
     def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         if event.error:
@@ -142,9 +130,7 @@ class CohereV2Translator(ViewTranslator):
     # Messages.
 
     def _message_start(self, event: _Event, message: _Message) -> list[Delta]:
-        self._key, self._ended = id_label(event.id), False
-        self._open.clear()
-        self._filled.clear()
+        self._key = id_label(event.id)
         return [TurnOpened(self._key, self._key, restart=True), *_spoken(None, message)]
 
     def _message_end(self, event: _Event, _message: _Message) -> list[Delta]:
@@ -155,7 +141,6 @@ class CohereV2Translator(ViewTranslator):
         return deltas + self._end()
 
     def _end(self) -> list[Delta]:
-        self._ended = True
         return [TurnEnded(self._key)]
 
     def _body(self, event: _Event, message: _Message) -> list[Delta]:
@@ -172,12 +157,7 @@ class CohereV2Translator(ViewTranslator):
     def _call_start(self, event: _Event, message: _Message) -> list[Delta]:
         deltas: list[Delta] = []
         for slot, call in self._slotted(event, message):
-            id_ = id_label(call.id)
-            # A repeated start of the same call only restates it; any other closes what is open.
-            if slot in self._open and (id_ is None or self._open[slot] != id_):
-                deltas += self._close(slot)
-            self._open[slot] = id_
-            deltas.append(CallSeen(0, slot, None, id_, name_of(call)))
+            deltas.append(CallSeen(0, slot, None, id_label(call.id), name_of(call), begins=True))
             deltas += self._piece(slot, call)
         return deltas
 
@@ -194,19 +174,12 @@ class CohereV2Translator(ViewTranslator):
         text, whole = argument_text(call.function, call)
         if not text or (whole and is_blank(text)):
             return []
-        self._filled.add(slot)
         if whole:
             return [CallWhole(0, slot, None, None, None, text, OBJECT)]
         return [Slot(0, slot, None, text)]
 
     def _call_end(self, event: _Event, _message: _Message) -> list[Delta]:
-        return self._close(index_label(event.index))
-
-    def _close(self, slot: Index | None) -> list[Delta]:
-        filled = slot in self._filled
-        self._filled.discard(slot)
-        self._open.pop(slot, None)
-        return [CallClosed(0, slot, None, final=filled)]
+        return [CallClosed(0, index_label(event.index), None, final=False)]
 
 
 def _spoken(block: Index | None, message: _Message) -> list[Delta]:

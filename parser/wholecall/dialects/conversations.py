@@ -94,14 +94,12 @@ class ConversationsTranslator(ViewTranslator):
     decoder = msgspec.json.Decoder(_Event)
 
     _key: str | None
-    _ended: bool
     _labels: dict[Index | None, tuple[object, ...]]
     _denied: list[Index | None]
     _called: bool
 
     def __init__(self) -> None:
         self._key = None
-        self._ended = False
         self._labels = {}
         self._denied = []  # the slots of calls that were denied
         self._called = False  # there is a call that the client executes
@@ -114,9 +112,6 @@ class ConversationsTranslator(ViewTranslator):
             "conversation.response.started": self._start,
             "conversation.response.done": self._over,
         }
-
-    def _done(self) -> list[Delta]:
-        return [] if self._ended else [TurnEnded(self._key)]
 
     def _take(self, event: _Event, frame: Frame) -> list[Delta]:
         if event.error:
@@ -134,13 +129,12 @@ class ConversationsTranslator(ViewTranslator):
     # The turn.
 
     def _start(self, event: _Event, model: str | None = None) -> list[Delta]:
-        self._key, self._ended, self._called = id_label(event.conversation_id), False, False
+        self._key, self._called = id_label(event.conversation_id), False
         self._labels.clear()
         self._denied.clear()
         return [TurnOpened(self._key, self._key, model, restart=True)]
 
     def _over(self, event: _Event) -> list[Delta]:
-        self._ended = True
         refusals = self._refusals()
         deltas: list[Delta] = [UsageSeen(event.usage)] if isinstance(event.usage, dict) else []
         return [

@@ -11,11 +11,13 @@
 In a binary event stream the event's type names the member, and the payload is bare; decoded by an SDK, an
 event is an object whose only member is named so. Blocks of text have no start. A call lives in a block whose
 index is its slot; `input` are pieces of JSON text, in a whole body it is the value. As in Anthropic Messages,
-a stop for length can close a block with a member missing, so `CallClosed` is not final. When the provider
-calls its own output malformed, it does not say which call: those that are not decided yet are dropped.
+a stop for length can close a block with a member missing, so `CallClosed` is not final. A start ends nothing: a
+block that another one displaces has not ended. When the provider calls its own output malformed, it does not say
+which call: those that are not decided yet are dropped.
 
-Nothing names the response or the model. `p` is padding. Usage may come before or after the stop reason.
-Tool results, citations and images are skipped. Source: AWS, "Bedrock Runtime API", ConverseStream.
+Nothing names the response or the model. `p` is padding. Usage may come before or after the stop reason. A tool's
+result says that its call was executed; citations and images are skipped.
+Source: AWS, "Bedrock Runtime API", ConverseStream.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ import msgspec
 
 from wholecall.deltas import (
     OBJECT,
+    CallCancelled,
     CallSeen,
     CallWhole,
     Delta,
@@ -50,7 +53,7 @@ from wholecall.dialects.decode import (
     wire_text,
 )
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.open_calls import OpenCalls
+from wholecall.dialects.other_blocks import OtherBlocks
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
@@ -95,10 +98,10 @@ class ConverseTranslator(ViewTranslator):
 
     decoder = msgspec.json.Decoder(Event)
 
-    _open: OpenCalls
+    _others: OtherBlocks
 
     def __init__(self) -> None:
-        self._open = OpenCalls()
+        self._others = OtherBlocks()
         self._events: dict[str, Callable[[Member], list[Delta]]] = {
             "contentBlockDelta": self._delta,
             "contentBlockStart": self._block_start,
@@ -139,7 +142,9 @@ class ConverseTranslator(ViewTranslator):
 
     def _part(self, index: Index | None, part: Part) -> list[Delta]:
         if part.tool_use is not None:
-            return self._input(index, part.tool_use)
+            text = wire_text(part.tool_use.input)
+            return [Slot(0, index, None, text)] if text else []
+        self._others.indices.add(index)
         if part.reasoning_content is not None:
             return _reasoning(index, part.reasoning_content)
         if part.citations_content is not None:
@@ -149,37 +154,33 @@ class ConverseTranslator(ViewTranslator):
         quiet = part.tool_result is not None or part.citation is not None or part.image is not None
         return [] if quiet else [Noted(0, "unknown_events")]
 
-    def _input(self, index: Index | None, use: ToolUse) -> list[Delta]:
-        text = wire_text(use.input)
-        if not text:
-            return []
-        self._open.ids.setdefault(index, None)
-        return [Slot(0, index, None, text)]
-
     def _block_start(self, member: Member) -> list[Delta]:
-        index, use = index_label(member.content_block_index), (member.start or _NO_PART).tool_use
-        return self._open.stop(index) if use is None else self._start_call(index, use)
+        index, part = index_label(member.content_block_index), member.start or _NO_PART
+        if part.tool_use is not None:
+            return self._start_call(index, part.tool_use)
+        self._others.indices.add(index)
+        id_ = id_label(part.tool_result.get("toolUseId")) if isinstance(part.tool_result, dict) else None
+        return [] if id_ is None else [CallCancelled(id_, answered=True)]
 
     def _start_call(self, index: Index | None, use: ToolUse) -> list[Delta]:
         id_, name = id_label(use.tool_use_id), name_label(use.name)
-        deltas = self._open.start(index, id_)
+        self._others.indices.discard(index)
         kind: Kind = "server" if use.type == "server_tool_use" else "function"
-        deltas.append(CallSeen(0, index, None, id_, name, kind))
-        if not is_blank(text := wire_text(use.input)):
-            deltas.append(CallWhole(0, index, None, id_, name, text, OBJECT, kind))
-        return deltas
+        if is_blank(text := wire_text(use.input)):
+            return [CallSeen(0, index, None, id_, name, kind, begins=True)]
+        return [CallWhole(0, index, None, id_, name, text, OBJECT, kind, begins=True)]
 
     def _block_stop(self, member: Member) -> list[Delta]:
-        return self._open.stop(index_label(member.content_block_index))
+        return self._others.stop(index_label(member.content_block_index))
 
     # Messages
 
     def _message_start(self, _member: Member) -> list[Delta]:
-        self._open.ids.clear()
+        self._others.indices.clear()
         return [TurnOpened(None, restart=True)]
 
     def _message_stop(self, member: Member) -> list[Delta]:
-        self._open.ids.clear()
+        self._others.indices.clear()
         return [*_finish(member.stop_reason), TurnEnded()]
 
     def _metadata(self, member: Member) -> list[Delta]:
@@ -191,7 +192,7 @@ class ConverseTranslator(ViewTranslator):
             if part.tool_use is None:
                 deltas += self._part(index, part)
             else:
-                deltas += self._start_call(index, part.tool_use) + self._open.stop(index)
+                deltas += self._start_call(index, part.tool_use) + self._others.stop(index)
         return deltas + self._metadata(event) + self._message_stop(event)
 
 

@@ -102,10 +102,12 @@ class CopilotTranslator(ViewTranslator):
             deltas += turn.calls.settle("unterminated", "the stream ended before a message told the call")
         return deltas
 
-    def _done(self) -> list[Delta]:
+    def _all_over(self) -> list[Delta]:
         return [delta for turn in self._turns.all_open() for delta in self._turns.end(turn)]
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
+        if event.type is None and is_event(frame.event):
+            event.type = frame.event
         known, data = self._events.get(event.type), event.data or _NO_DATA
         agent = id_label(event.agent_id) or id_label(data.parent_tool_call_id)
         if known is not None:
@@ -114,7 +116,7 @@ class CopilotTranslator(ViewTranslator):
             return self._usage(agent, data, frame)
         if event.type == "result":  # the last line of the command line's output
             code = event.exit_code
-            return self._break_off(None, "error", f"exit code {code}") if code else self._done()
+            return self._break_off(None, "error", f"exit code {code}") if code else self._all_over()
         if event.error or event.type == "error":
             return [provider_error(event.error or plain(frame.data))]
         return [] if is_quiet(event.type) or is_noise(frame) else [Noted(0, "unknown_events")]
@@ -155,7 +157,7 @@ class CopilotTranslator(ViewTranslator):
 
     def _shutdown(self, agent: str | None, data: Data) -> list[Delta]:
         if data.shutdown_type != "error":
-            return self._done()
+            return self._all_over()
         return self._error(agent, Data(error_type="shutdown", message=data.error_reason))
 
     def _usage(self, agent: str | None, data: Data, frame: Frame) -> list[Delta]:

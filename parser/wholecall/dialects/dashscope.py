@@ -31,7 +31,6 @@ from wholecall.deltas import (
     Noted,
     ReasoningFragment,
     TextFragment,
-    TurnEnded,
     TurnOpened,
     UsageSeen,
 )
@@ -83,9 +82,6 @@ class DashScopeTranslator(ViewTranslator):
         self._key = None
         self._open = False
         self._spoken = _Spoken()
-
-    def _done(self) -> list[Delta]:
-        return [TurnEnded(self._key)]
 
     def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
         if view.error:

@@ -7,13 +7,15 @@ frames are walked member by member with the standard library's scanner, which ta
 view is built field by field: a field of a wrong type counts as absent instead of losing the frame. Fields
 typed `Raw` keep the wire's own text in both ways, so duplicate keys and number spellings survive.
 
-What neither way can read is a `WireFault` with a hole: it may have carried argument text.
+What neither way can read is a `WireFault` with a hole: it may have carried argument text. Words without a single
+bracket, quote or backslash carried none: no frame of any dialect is written without (quirk 123).
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import re
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeVar, Union, get_args, get_origin
@@ -49,6 +51,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError)
 NO_TEXT: Final = msgspec.Raw(b"")  # the default of a `Raw` field; an optional `Raw` would refuse strings
 
+_WORDS = re.compile(r'[^{}\[\]"\\]*[A-Za-z][^{}\[\]"\\]*')
 _NOISE = frozenset({"", "{}", "null", "ping"})
 _LIMITS = Limits()
 
@@ -70,9 +73,11 @@ def decode(decoder: msgspec.json.Decoder[T], text: str) -> T | None:
 
 
 def payloads(text: str) -> list[str]:
-    """Split the joined data lines of one event that hold one JSON value each (quirk 55)."""
+    """Split the joined data lines of one event that hold one JSON value each, `[DONE]` or a comment (quirk 55)."""
+    if "\n" not in text:
+        return [text]
     lines = [line for line in text.split("\n") if line and not line.isspace()]
-    return lines if len(lines) > 1 and all(_is_json(line) for line in lines) else [text]
+    return lines if len(lines) > 1 and all(map(_is_whole, lines)) else [text]
 
 
 def plain(text: str) -> Any:
@@ -105,7 +110,7 @@ def read(decoder: msgspec.json.Decoder[T], frame: Frame) -> Reading:
 
 
 def undecodable(text: str, limits: Limits = _LIMITS) -> WireFault:
-    """Return the fault for a frame that nothing can read; argument text may be lost with it."""
+    """Return the fault for a frame that nothing can read; argument text may be lost with it, unless it is mere words."""
     raw = text[: limits.max_raw_bytes]
     try:
         _SCANNER.decode(text)
@@ -113,7 +118,8 @@ def undecodable(text: str, limits: Limits = _LIMITS) -> WireFault:
         return WireFault("nesting_too_deep", "a frame is nested too deeply to be read", raw=raw, hole=True)
     except ValueError:
         pass
-    return WireFault("undecodable_frame", "a frame holds no JSON object", raw=raw, hole=True)
+    hole = _WORDS.fullmatch(text) is None
+    return WireFault("undecodable_frame", "a frame holds no JSON object", raw=raw, hole=hole)
 
 
 def provider_error(error: Any) -> WireFault:
@@ -125,8 +131,10 @@ def provider_error(error: Any) -> WireFault:
 
 
 def is_noise(frame: Frame) -> bool:
-    """Whether a frame can hold nothing: pings, keep-alives, blank data (quirk 53)."""
-    return frame.event == "ping" or frame.data.strip() in _NOISE
+    """Whether a frame can hold nothing: pings, keep-alives, blank data, comments written as data (quirks 53, 123)."""
+    data = frame.data.strip()
+    comment = data.startswith(":") and _WORDS.fullmatch(data) is not None
+    return comment or frame.event == "ping" or data in _NOISE
 
 
 def is_done(text: str) -> bool:
@@ -186,7 +194,10 @@ def _tolerant(text: str, view: type[T]) -> T | None:
         return None
 
 
-def _is_json(text: str) -> bool:
+def _is_whole(text: str) -> bool:
+    """Whether a line can be an event's whole data."""
+    if is_done(text) or _WORDS.fullmatch(text) is not None:
+        return True
     try:
         _SCANNER.decode(text)
     except (ValueError, RecursionError):

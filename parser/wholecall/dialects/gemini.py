@@ -26,9 +26,7 @@ import msgspec
 
 from wholecall.deltas import (
     DONE,
-    CallClosed,
     CallRefused,
-    CallSeen,
     CallWhole,
     Delta,
     Finish,
@@ -43,7 +41,6 @@ from wholecall.dialects import gemini_views as views
 from wholecall.dialects.decode import (
     UNREADABLE,
     dumped,
-    is_blank,
     is_done,
     is_noise,
     provider_error,
@@ -55,6 +52,7 @@ from wholecall.dialects.gemini_views import either
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import Translator
+from wholecall.dialects.whole_calls import Told, WholeCalls
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import Kind
 
@@ -62,6 +60,7 @@ __all__ = ["GeminiTranslator", "detect"]
 
 _MEMBERS = ("usageMetadata", "usage_metadata", "promptFeedback", "prompt_feedback")
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
+_PARTS = Told(grows=True)
 _ANSWER = "text"  # the block of signatures that stand on visible text: they are no thought's
 
 
@@ -84,17 +83,17 @@ class GeminiTranslator(Translator):
 
     _key: str | None
     _open: bool
-    _n_slots: int
     _malformed: set[int]
     _streamed: StreamedCalls
+    _whole_calls: WholeCalls
     _replaced: bool
 
     def __init__(self) -> None:
         self._key = None
         self._open = False
-        self._n_slots = 0
         self._malformed = set()  # candidates whose malformed call was told
         self._streamed = StreamedCalls()
+        self._whole_calls = WholeCalls()
         self._replaced = False  # the frame at hand held bytes that are not UTF-8
 
     def translate(self, frame: Frame) -> list[Delta]:
@@ -107,13 +106,18 @@ class GeminiTranslator(Translator):
         return self._take(view, frame)
 
     def close(self) -> list[Delta]:
-        """Say which calls the stream left open: what was built of them looks whole, and is not."""
-        return self._streamed.give_up()
+        """Say how calls ended that the stream left open.
+
+        A part is whole; what was built of pieces looks whole, and is not.
+        """
+        return [*self._whole_calls.end(), *self._streamed.give_up()]
 
     def _slowly(self, frame: Frame, *, misshapen: bool) -> list[Delta]:
         if is_done(frame.data):  # proxies add it
             return self._end()
         found, _, deltas = read(self.decoder, frame)
+        if deltas:
+            self._whole_calls.lose()
         if found and misshapen:
             self._streamed.lose()
         for view in found:
@@ -123,7 +127,9 @@ class GeminiTranslator(Translator):
     def _end(self) -> list[Delta]:
         key, self._key, self._open = self._key, None, False
         self._malformed.clear()
-        return [*self._streamed.give_up(), TurnEnded(key)]
+        ended = [*self._whole_calls.end(), *self._streamed.give_up(), TurnEnded(key)]
+        self._whole_calls = WholeCalls()
+        return ended
 
     def _take(self, view: Any, frame: Frame) -> list[Delta]:
         response: views.Response = view
@@ -137,6 +143,7 @@ class GeminiTranslator(Translator):
         if response.candidates is feedback is usage is key is None:
             return [] if is_noise(frame) or not self._open else [Noted(0, "unknown_events")]
         deltas = self._begin(key, either(response.model, response.snake_model))
+        self._streamed.next_frame()
         for candidate in sorted(response.candidates or (), key=_number):
             deltas += self._candidate(candidate)
         deltas += _blocked(feedback)
@@ -150,17 +157,22 @@ class GeminiTranslator(Translator):
 
     def _candidate(self, candidate: views.Candidate) -> list[Delta]:
         number = _number(candidate)
-        parts = candidate.content.parts if candidate.content is not None else None
+        parts = (candidate.content.parts if candidate.content is not None else None) or []
+        self._whole_calls.next_frame()
         deltas: list[Delta] = []
-        for part in parts or ():
+        for part in parts:
             deltas += self._part(number, part)
-        return deltas + self._finish(number, candidate)
+        return deltas + self._whole_calls.end_frame(number) + self._finish(number, candidate)
 
     def _finish(self, number: int, candidate: views.Candidate) -> list[Delta]:
         known = turn_reason(either(candidate.reason, candidate.snake_reason))
         if known is None:
             return []
-        deltas = self._streamed.close(number, None if known[0] == "stop" else "truncated")
+        deltas = self._whole_calls.finish(number, known[0])
+        if known[0] == "stop":
+            self._streamed.stop(number)
+        else:
+            deltas += self._streamed.close(number, "truncated")
         if known[1] == _MALFORMED and number not in self._malformed:
             self._malformed.add(number)
             text = text_label(either(candidate.message, candidate.snake_message)) or ""
@@ -169,11 +181,7 @@ class GeminiTranslator(Translator):
 
     def _unread(self, number: int, text: str) -> CallRefused:
         detail = "the provider could not read the call that the model wrote"
-        return CallRefused(number, self._slot(), None, "unparseable", detail, text)
-
-    def _slot(self) -> int:
-        self._n_slots += 1
-        return self._n_slots
+        return CallRefused(number, self._whole_calls.new_slot(), None, "unparseable", detail, text)
 
     # Parts
 
@@ -199,7 +207,9 @@ class GeminiTranslator(Translator):
             return []  # the end of a call that is over, or a heartbeat
         deltas = streamed.close(number)
         if call.in_pieces or call.more:
-            return deltas + streamed.begin(number, self._slot(), call, extra, replaced=self._replaced)
+            return deltas + streamed.begin(
+                number, self._whole_calls.new_slot(), call, extra, replaced=self._replaced
+            )
         return deltas + self._whole(number, call.id, name, text, extra)
 
     def _code(self, number: int, code: views.Code, extra: dict[str, Any]) -> list[Delta]:
@@ -217,12 +227,8 @@ class GeminiTranslator(Translator):
         extra: dict[str, Any],
         kind: Kind = "function",
     ) -> list[Delta]:
-        slot, label = self._slot(), id_label(id_)
-        deltas: list[Delta] = [CallSeen(number, slot, None, label, name, kind, extra=extra or None)]
-        if text:
-            deltas.append(CallWhole(number, slot, None, label, name, text, DONE, kind))
-        deltas.append(CallClosed(number, slot, None, final=not is_blank(text)))
-        return deltas
+        told = CallWhole(number, None, None, id_label(id_), name, text, DONE, kind, extra=extra or None)
+        return self._whole_calls.tell(told, of=_PARTS)
 
 
 def _number(candidate: views.Candidate) -> int:

@@ -21,7 +21,8 @@ are empty, and the whole value when they are not and no delta follows. Steps who
 executed by the provider, except `function_call`; their deltas have the type of the step and carry an object. So
 do those of a content, which also have the labels that its start may lack, and may come without one. Other steps
 are `model_output`, `thought` and results. A step that stopped is not the last word: an interaction that ends
-`incomplete` can stop a step with a member missing, so `CallClosed` is not final.
+`incomplete` can stop a step with a member missing, so `CallClosed` is not final. A start, or a delta with a name,
+may begin a call and ends none: a step that another one displaces has not ended.
 
 The finished interaction may restate all steps. One that failed or was cancelled takes back what is open (quirk
 94). A whole body is an interaction. Source: Gemini API reference, "Interactions" and "Streaming interactions".
@@ -66,7 +67,7 @@ from wholecall.dialects.gemini_steps import (
     said,
 )
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.open_calls import OpenCalls
+from wholecall.dialects.other_blocks import OtherBlocks
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.restated import told_together
 from wholecall.dialects.translator import ViewTranslator
@@ -76,6 +77,7 @@ from wholecall.vocabulary import Kind
 __all__ = ["GeminiInteractionsTranslator", "detect"]
 
 
+_SPEECH = frozenset({"model_output", "thought", "text"})  # steps without arguments: such text is a call's
 _NO_STEP = Step()
 _NO_INTERACTION = Interaction()
 
@@ -97,18 +99,16 @@ class GeminiInteractionsTranslator(ViewTranslator):
     _key: str | None
     _begun: bool
     _told: bool
-    _ended: bool
-    _open: OpenCalls
     _kinds: dict[Index | None, Kind]
-    _others: set[Index | None]
+    _others: OtherBlocks
+    _skipped: set[Index | None]
 
     def __init__(self) -> None:
         self._key = None
         self._begun = self._told = False  # a turn at all, and any step of the last one
-        self._ended = False
-        self._open = OpenCalls()
-        self._kinds = {}  # of calls, by their slots
-        self._others = set()  # slots of steps that are no calls
+        self._kinds = {}  # of open calls, by their slots
+        self._others = OtherBlocks()
+        self._skipped = set()  # open steps that are neither calls nor speech: their arguments are no call's
         self._events: dict[object, Callable[[Event], list[Delta]]] = {
             "step.delta": self._delta,
             "step.start": self._start,
@@ -122,9 +122,6 @@ class GeminiInteractionsTranslator(ViewTranslator):
             "interaction.start": self._created,
             "interaction.complete": self._completed,
         }
-
-    def _done(self) -> list[Delta]:
-        return [] if self._ended else self._end()
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         if event.error:
@@ -144,9 +141,10 @@ class GeminiInteractionsTranslator(ViewTranslator):
 
     def _begin(self, interaction: Interaction) -> list[Delta]:
         self._key = id_label(interaction.id)
-        self._begun, self._told, self._ended = True, False, False
-        self._open.ids.clear()
-        self._others.clear()
+        self._begun, self._told = True, False
+        self._kinds.clear()
+        self._others.indices.clear()
+        self._skipped.clear()
         return [TurnOpened(self._key, self._key, name_label(interaction.model), restart=True)]
 
     def _completed(self, event: Event) -> list[Delta]:
@@ -168,7 +166,6 @@ class GeminiInteractionsTranslator(ViewTranslator):
         return deltas + _finish(interaction.status) + self._end()
 
     def _end(self) -> list[Delta]:
-        self._ended = True
         return [TurnEnded(self._key)]
 
     def _quiet(self, _event: Event) -> list[Delta]:
@@ -182,69 +179,61 @@ class GeminiInteractionsTranslator(ViewTranslator):
     def _started(self, index: Index | None, step: Step) -> list[Delta]:
         self._told = True
         kind, id_ = kind_of(step), id_label(step.id)
+        self._skipped.discard(index)
         if kind is None:
-            deltas = self._stopped(index)
-            self._others.add(index)
-            return deltas + said(index, step)
-        self._others.discard(index)
-        deltas = self._open.start(index, id_)
+            self._others.indices.add(index)
+            if text_label(step.type) not in _SPEECH:
+                self._skipped.add(index)
+            return said(index, step)
+        self._others.indices.discard(index)
         self._kinds[index] = kind
-        deltas.append(CallSeen(0, index, None, id_, name_of(step), kind, extra=extra_of(step)))
-        text = wire_text(step.arguments)
-        if not is_blank(text):
-            deltas.append(CallWhole(0, index, None, id_, None, text, OBJECT, kind))
-        return deltas
+        name, extra, text = name_of(step), extra_of(step), wire_text(step.arguments)
+        if is_blank(text):
+            return [CallSeen(0, index, None, id_, name, kind, extra=extra, begins=True)]
+        return [CallWhole(0, index, None, id_, name, text, OBJECT, kind, extra=extra, begins=True)]
 
     def _stop(self, event: Event) -> list[Delta]:
         return self._stopped(index_label(event.index))
 
     def _stopped(self, index: Index | None) -> list[Delta]:
-        self._others.discard(index)
-        return self._open.stop(index)
+        self._kinds.pop(index, None)
+        self._skipped.discard(index)
+        return self._others.stop(index)
 
     def _delta(self, event: Event) -> list[Delta]:
         self._told = True
         index, delta = index_label(event.index), event.delta or _NO_STEP
         if delta.type == "arguments_delta" or kind_of(delta) is not None:
             return self._arguments(index, delta)
-        if index in self._open.ids and (extra := extra_of(delta)) is not None:
+        if index in self._kinds and (extra := extra_of(delta)) is not None:
             return [CallSeen(0, index, None, None, None, self._kinds[index], extra=extra)]
+        if index not in self._kinds:
+            self._others.indices.add(index)  # its start may be lost
         return piece(index, delta)
 
-    def remade(self) -> None:
-        """See that the kinds of open calls are known, in a snapshot that anybody may have written.
-
-        Raises:
-            ValueError: one is not.
-        """
-        if not self._open.ids.keys() <= self._kinds.keys():
-            raise ValueError("a call has no kind")
-
     def _arguments(self, index: Index | None, delta: Step) -> list[Delta]:
-        text = wire_text(delta.arguments)
-        if kind_of(delta) is None and (index in self._others or not (text or index in self._open.ids)):
+        if kind_of(delta) is None and index in self._skipped:
             return []
         deltas = self._labels(index, delta)
-        kind = self._kinds[index]
+        text, kind = wire_text(delta.arguments), self._kinds.get(index, "function")
         if text and bytes(delta.arguments).startswith(b'"'):
             return [*deltas, Slot(0, index, None, text)]
         return [*deltas, CallWhole(0, index, None, None, None, text, DONE, kind)] if text else deltas
 
     def _labels(self, index: Index | None, delta: Step) -> list[Delta]:
-        """Say what a delta tells of its call beside the arguments; it may open the call, or another one."""
+        """Say what a delta tells of its call beside the arguments; one with a name may begin it."""
         id_, kind, extra = id_label(delta.id), kind_of(delta), extra_of(delta)
-        name, known = name_label(delta.name), self._open.ids.get(index)
-        deltas: list[Delta] = []
-        if index not in self._open.ids or (known is not None and id_ not in (None, known)):
-            deltas += self._open.start(index, id_)
-            self._others.discard(index)
-            self._kinds[index] = kind or "function"
-            name = name if kind is None else name_of(delta)
-        elif known is None:
-            self._open.ids[index] = id_
-        if (id_, name, extra) != (None, None, None):
-            deltas.append(CallSeen(0, index, None, id_, name, self._kinds[index], extra=extra))
-        return deltas
+        name = name_label(delta.name)
+        if kind is not None:
+            if self._kinds.get(index) != kind:  # else the start has told a name
+                name = name_of(delta)
+            self._others.indices.discard(index)
+            self._skipped.discard(index)
+            self._kinds[index] = kind
+        if id_ is None and name is None and extra is None:
+            return []
+        known = self._kinds.get(index, "function")
+        return [CallSeen(0, index, None, id_, name, known, extra=extra, begins=name is not None)]
 
 
 def _finish(status: object) -> list[Delta]:

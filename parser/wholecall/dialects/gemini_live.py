@@ -200,7 +200,7 @@ class GeminiLiveTranslator(GeminiTranslator):
         label = id_label(id_)
         slot = self._slots.get(label) if label is not None else None
         if slot is None:
-            slot = self._slot()
+            slot = self._whole_calls.new_slot()
         if label is not None:
             self._slots[label] = slot
         deltas: list[Delta] = [CallSeen(number, slot, None, label, name, kind, extra=extra or None)]

@@ -93,6 +93,11 @@ class ArgumentsBuilder:
         """Whether a value is announced to go on."""
         return self._n_open > 0
 
+    @property
+    def empty(self) -> bool:
+        """Whether no piece came."""
+        return not self._root
+
     def refuse(self, reason: DropReason, detail: str) -> None:
         """Keep the first reason why the call cannot be whole; nothing more is built then."""
         if self.reason is None:

@@ -9,7 +9,16 @@ from typing import Any
 
 import msgspec
 
-from wholecall.deltas import HYDRATION, CallWhole, Delta, Index, Noted, ReasoningFragment, TextFragment
+from wholecall.deltas import (
+    HYDRATION,
+    CallCancelled,
+    CallWhole,
+    Delta,
+    Index,
+    Noted,
+    ReasoningFragment,
+    TextFragment,
+)
 from wholecall.dialects.decode import NO_TEXT, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.vocabulary import Kind
@@ -32,6 +41,7 @@ class Step(msgspec.Struct, gc=False):
     text: Any = None
     content: Any = None
     summary: Any = None
+    call_id: Any = None
 
 
 class Interaction(msgspec.Struct, gc=False):
@@ -90,6 +100,8 @@ def said(index: Index | None, step: Step) -> list[Delta]:
     if step.type in ("model_output", "text"):
         text = text or text_label(step.text)
         return [TextFragment(0, text)] if text else []
+    if (id_ := id_label(step.call_id)) is not None and _is_quiet(step):
+        return [CallCancelled(id_, answered=True)]  # its result: it was executed elsewhere
     return [] if step.type == "user_input" or _is_quiet(step) else [Noted(0, "unknown_events")]
 
 

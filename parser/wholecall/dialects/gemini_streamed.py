@@ -1,13 +1,15 @@
 """The calls of a Gemini stream whose arguments come in pieces: which piece is whose, and how each call ends.
 
 A candidate has one such call open at most: the pieces that follow its start have no name. What is built of the
-pieces looks whole at any time, so only the wire can end a call: a piece that will not continue, a named
-call, the reason STOP. At any other end the call is told as refused, with what was built.
+pieces looks whole at any time, so only the wire can end a call: a piece that will not continue, a named call, or
+the reason STOP if nothing of the call follows. Some servers write that reason into every chunk, where it ends
+nothing; so one that comes with the first part of a call is no end of a call without pieces. At any other end the
+call is told as refused, with what was built.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -23,11 +25,17 @@ __all__ = ["StreamedCalls"]
 _MAX_OPEN: Final = 128  # what is built is bounded per call, so the calls are too
 
 
+# What became of the reason STOP: it did not come, it came with the call's first part or later, more of the call followed.
+Stop = Literal["none", "first", "later", "refuted"]
+
+
 class _Streamed(msgspec.Struct):
     slot: int
     id: str | None
     name: str | None
     builder: ArgumentsBuilder
+    stop: Stop = "none"
+    fresh: bool = True  # it began in the frame at hand
 
 
 class StreamedCalls:
@@ -61,6 +69,7 @@ class StreamedCalls:
         """Add a part to the open call; `replaced` says that its frame held bytes that are not UTF-8."""
         streamed, id_ = self._open[number], id_label(call.id)
         builder, news = streamed.builder, streamed.id is None and id_ is not None
+        streamed.stop = "none" if streamed.stop == "none" else "refuted"
         if news:
             streamed.id = id_
         elif id_ not in (None, streamed.id):
@@ -76,6 +85,17 @@ class StreamedCalls:
         if news or extra:
             deltas.append(CallSeen(number, streamed.slot, None, streamed.id, None, extra=extra or None))
         return deltas if call.more else deltas + self.close(number)
+
+    def next_frame(self) -> None:
+        """What comes now is another frame's."""
+        for streamed in self._open.values():
+            streamed.fresh = False
+
+    def stop(self, number: int) -> None:
+        """The reason STOP came: the candidate's open call is whole, unless more of it follows."""
+        streamed = self._open.get(number)
+        if streamed is not None and streamed.stop in ("none", "first"):
+            streamed.stop = "first" if streamed.fresh else "later"
 
     def close(self, number: int, cut: DropReason | None = None) -> list[Delta]:
         """End the candidate's open call; `cut` says why it is not whole, None that the wire ended it.
@@ -102,8 +122,16 @@ class StreamedCalls:
             streamed.builder.refuse("incomplete_input", "a frame that may hold a piece could not be read")
 
     def give_up(self) -> list[Delta]:
-        """End every open call: the stream is over, and the wire did not end them."""
-        return [delta for number in sorted(self._open) for delta in self.close(number, "unterminated")]
+        """End every open call: the stream is over, and the wire did not end them but by the reason STOP."""
+        cuts: dict[int, DropReason | None] = {
+            number: self._cut(self._open[number]) for number in sorted(self._open)
+        }
+        return [delta for number, cut in cuts.items() for delta in self.close(number, cut)]
+
+    def _cut(self, streamed: _Streamed) -> DropReason | None:
+        """Return why an open call is not whole at the end of the stream, None if it is."""
+        whole = streamed.stop == "later" or (streamed.stop == "first" and not streamed.builder.empty)
+        return None if whole else "unterminated"
 
     def show(self) -> list[Delta]:
         """Show what was built of the open calls, before an error drops them."""

@@ -108,9 +108,11 @@ def _from(event: _Event, text: str, frame: Frame) -> Frame | WireFault:
         error = exception_in(plain(text))
         return Frame(frame.event, text) if error is None else provider_error(error)
     found = _opened(coded) if isinstance(coded, str) else None
-    if isinstance(found, str):
+    if isinstance(found, str) and found.lstrip()[:1] in ("", "{", "["):
         return Frame("", found)
-    fault = undecodable(text)
+    fault = msgspec.structs.replace(undecodable(text), hole=True)  # whatever it holds, it was a piece
+    if isinstance(found, str):  # words are no comment here
+        return fault
     if found is None:
         return msgspec.structs.replace(fault, detail="a chunk holds no base64")
     return msgspec.structs.replace(

@@ -6,13 +6,15 @@
     event: messages/partial   [MESSAGE, …]  LangGraph, everything so far each time
     event: messages/complete  [MESSAGE, …]
     event: error     {"message", …}         event: end
+    event: messages|PLACE, [PLACE, "messages", [CHUNK, {…}]]   LangGraph, of graphs within a graph; in lines
 
 Also in LC-JSON, `{"lc": 1, "type": "constructor", "id": […], "kwargs": {…}}`. Chunks are bound by their labels,
 as in chat completions; indices may be words. The id of a message tells streams side by side apart; chunks that
 have none of the provider get LangChain's own id of the run, after a first one with the provider's. `tool_calls`
 of a chunk are guesses: LangChain closes the brackets of what has come so far. They count only in a whole message
 of which no chunk came, and there the last call may be such a guess, so that the turn's reason decides on it.
-A whole message has the type `ai`; LangServe wraps it in `output`. Messages of people and tools are skipped.
+A whole message has the type `ai`; LangServe wraps it in `output`. A tool's message is the result of a call that the
+graph executed itself; people's are skipped.
 
 Source: LangChain documentation, "Streaming"; `langchain_core.messages`; LangServe and LangGraph API references.
 """
@@ -26,6 +28,7 @@ from wholecall.deltas import (
     INVALID_INDEX,
     ITEM_DONE,
     OBJECT,
+    CallCancelled,
     CallClosed,
     CallSeen,
     CallWhole,
@@ -45,18 +48,24 @@ from wholecall.dialects.langchain_views import BATCH, DECODER, Message, ended, m
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
-__all__ = ["LangChainTranslator", "detect", "is_message"]
+__all__ = ["LangChainTranslator", "answered", "detect", "is_message"]
 
 _RUN = ("lc_run-", "run-")  # what ids begin with that LangChain gives to chunks without one
 _WHOLE = frozenset({"ai", "AIMessage"})
 _OURS = _WHOLE | {"AIMessageChunk"}
+_TOOLS = frozenset({"tool", "ToolMessage", "ToolMessageChunk"})
 _LISTS = frozenset({"messages", "messages/partial", "messages/complete"})
-_QUIET = frozenset({"metadata", "messages/metadata", "updates", "values", "custom", "debug", "ping"})
+_QUIET = frozenset(
+    {
+        *("metadata", "messages/metadata", "updates", "values", "custom", "debug", "ping"),
+        *("events", "tasks", "checkpoints", "feedback"),
+    }
+)
 
 
 def detect(payload: Mapping[str, Any], event: str) -> bool:
     """A message of a model, wrapped or not; LangGraph's lists of them are known by their event."""
-    if event in _LISTS:
+    if _mode(event) in _LISTS:
         return not payload
     output = payload.get("output")
     return is_message(payload) or (isinstance(output, dict) and is_message(output))
@@ -93,31 +102,33 @@ class LangChainTranslator(Translator):
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""
-        if frame.event == "error":
+        mode = _mode(frame.event)
+        if mode == "error":
             return [provider_error(plain(frame.data) or frame.data)]
-        if frame.event == "end" or is_done(frame.data):
+        if mode == "end" or is_done(frame.data):
             return self._end_all()
-        if frame.event in _QUIET:
+        if mode in _QUIET:
             return []
-        if frame.event in _LISTS:
-            return self._list(frame)
+        if mode in _LISTS:
+            return self._list(frame, mode)
         try:
             return self._any(DECODER.decode(frame.data), frame)
         except UNREADABLE:
             messages, _, deltas = read(DECODER, frame)
         return deltas + [delta for message in messages for delta in self._any(message, frame)]
 
-    def _list(self, frame: Frame) -> list[Delta]:
+    def _list(self, frame: Frame, mode: str) -> list[Delta]:
         batch = decode(BATCH, f'{{"items":{frame.data}}}')
         if batch is None or batch.items is None:
             return read(DECODER, frame).deltas
-        partial, complete = frame.event == "messages/partial", frame.event == "messages/complete"
+        partial, complete = mode == "messages/partial", mode == "messages/complete"
         deltas: list[Delta] = []
         for message in batch.items:
             kind = _kind(message)
             whole = complete or (kind in _WHOLE and not partial)
             if kind in _OURS:
                 deltas += self._message(message.kwargs or message, None, whole=whole, partial=partial)
+            deltas += answered(message)
         return deltas
 
     def _any(self, message: Message, frame: Frame) -> list[Delta]:
@@ -128,7 +139,9 @@ class LangChainTranslator(Translator):
         if kind in _OURS:
             return self._message(message.kwargs or message, None, whole=kind in _WHOLE)
         odd = kind is None and not is_noise(frame)
-        return [Noted(0, "unknown_events")] if odd else []  # the others' messages have other types
+        return (
+            [Noted(0, "unknown_events")] if odd else answered(message)
+        )  # the others' messages have other types
 
     def _message(
         self, message: Message, run: str | None, *, whole: bool, partial: bool = False
@@ -224,6 +237,17 @@ class LangChainTranslator(Translator):
         before = self._shown.get((key, what), "")
         self._shown[key, what] = said
         return said.removeprefix(before)
+
+
+def answered(message: Message) -> list[Delta]:
+    """Return what a tool's message says: the call has its result, so the agent executed it."""
+    id_ = id_label((message.kwargs or message).tool_call_id)
+    return [CallCancelled(id_, answered=True)] if _kind(message) in _TOOLS and id_ is not None else []
+
+
+def _mode(event: str) -> str:
+    """Return what an event is about: LangGraph says behind it where in the graph it is from."""
+    return event.partition("|")[0]
 
 
 def _kind(message: Message) -> str | None:

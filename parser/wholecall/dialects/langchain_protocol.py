@@ -59,7 +59,7 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
     """An event of a message, bare or in its envelope, or any other event in that envelope."""
     kind, method, params = payload.get("event"), payload.get("method"), payload.get("params")
     if isinstance(kind, str):
-        return kind in _DECISIVE
+        return kind in _DECISIVE and "data" not in payload  # which an envelope has
     if payload.get("type") != "event" or not isinstance(params, dict):
         return False
     return isinstance(method, str) and method in METHODS and "data" in params

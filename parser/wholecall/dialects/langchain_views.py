@@ -31,6 +31,7 @@ class Message(msgspec.Struct, gc=False):
     usage_metadata: Any = None
     additional_kwargs: Any = None
     chunk_position: Any = None
+    tool_call_id: Any = None
     error: Any = None
     kwargs: Union[Message, None] = None
     output: Union[Message, None] = None
@@ -92,7 +93,21 @@ def ended(message: Message) -> list[Delta]:
     known = turn_reason(next(_said(message.response_metadata, _REASONS), None))
     if known is not None:
         deltas.append(Finish(0, *known, drops=known[0] == "error"))
+    elif (finish := _status(message.response_metadata)) is not None:
+        deltas.append(finish)
     return deltas
+
+
+def _status(metadata: object) -> Finish | None:
+    """Return why a message ended whose model speaks Responses: it has a status there, and no reason."""
+    known: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
+    status, details = known.get("status"), known.get("incomplete_details")
+    if status == "completed":
+        return Finish(0, "stop", status)
+    if status == "incomplete":  # cut, whatever the word (quirk 76)
+        word = turn_reason(details.get("reason")) if isinstance(details, dict) else None
+        return Finish(0, "content_filter" if word and word[0] == "content_filter" else "length", status)
+    return Finish(0, "error", status, drops=True) if status in ("failed", "cancelled") else None
 
 
 def _said(metadata: object, members: tuple[str, ...]) -> Iterator[str]:

@@ -102,9 +102,6 @@ class LlamaTranslator(ViewTranslator):
         """Say what the end of the stream says: nothing, unless it is llama-stack's."""
         return [] if self._other is None else self._other.close()
 
-    def _done(self) -> list[Delta]:
-        return [TurnEnded(self._key)]
-
     def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
         if view.error or frame.event == "error":
             return [provider_error(view.error or plain(frame.data))]

@@ -28,7 +28,6 @@ import msgspec
 
 from wholecall.deltas import (
     ITEM_DONE,
-    CallClosed,
     CallRefused,
     CallSeen,
     CallWhole,
@@ -43,10 +42,11 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.chat_calls import member, speech
 from wholecall.dialects.chat_views import DeltaView
-from wholecall.dialects.decode import NO_TEXT, is_blank, is_noise, plain, provider_error, wire_text
+from wholecall.dialects.decode import NO_TEXT, is_noise, plain, provider_error, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.whole_calls import Told, WholeCalls
 from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
 
@@ -56,6 +56,8 @@ _TYPES = frozenset({"start", "progress", "complete"})
 _REASONS = frozenset({"end_of_turn", "end_of_message", "out_of_tokens"})
 _SUCCEEDED = frozenset({"succeeded", "success"})
 _FAILED = frozenset({"failed", "failure"})
+_TOLD: Final = Told(waits=True)  # the last call may have been cut, which the reason says
+_BEGUN: Final = Told(waits=True, new=True)
 _KEPT: Final = Limits().max_arguments_bytes or 0  # characters, after which the text is too large anyway
 
 
@@ -129,7 +131,7 @@ class LlamaStackTranslator(ViewTranslator):
     _written: list[str]
     _size: int
     _begun: bool
-    _n_calls: int
+    _calls: WholeCalls
 
     def __init__(self, *, opened: bool = False) -> None:
         self._open = opened
@@ -138,14 +140,21 @@ class LlamaStackTranslator(ViewTranslator):
         self._written = []  # by the model, of calls that have no end yet
         self._size = 0
         self._begun = False  # a call was, even if nothing of it was written
-        self._n_calls = 0
+        self._calls = WholeCalls()
 
     def close(self) -> list[Delta]:
-        """Say what was written and never read, and that an answer which is complete is over."""
-        return [*self._unread(), TurnEnded()] if self._complete else self._unread()
+        """Say what was written and never read, that calls came whole, and that an answer which is complete is over."""
+        return self._done() if self._complete else [*self._unread(), *self._over()]
 
     def _done(self) -> list[Delta]:
-        return [*self._unread(), TurnEnded()]
+        ended = [*self._unread(), *self._over(), TurnEnded()]
+        self._calls = WholeCalls()
+        return ended
+
+    def _over(self) -> list[Delta]:
+        """Say that calls are over at the end of the stream; the events of calls say if the answer was cut."""
+        known = turn_reason(self._reason)
+        return self._calls.finish(0, known[0] if known is not None else None)
 
     def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
         if view.error or frame.event == "error":
@@ -159,13 +168,13 @@ class LlamaStackTranslator(ViewTranslator):
         self._reason = event.stop_reason or self._reason
         if event.event_type == "complete":
             self._complete = True
-            return deltas + self._unread() + _finish(self._reason)
+            return deltas + self._unread() + self._finish(self._reason)
         return deltas if event.event_type in _TYPES else [*deltas, Noted(0, "unknown_events")]
 
     def _begin(self, event: _Event) -> list[Delta]:
         if event.event_type == "start" and self._complete:  # a log of several answers
             self._complete, self._reason = False, None
-            return [TurnEnded(), TurnOpened(None, restart=True)]
+            return [*self._done(), TurnOpened(None, restart=True)]
         if self._open:
             return []
         self._open = True
@@ -190,8 +199,9 @@ class LlamaStackTranslator(ViewTranslator):
         if status in _FAILED:
             return self._failed(told)
         if status in _SUCCEEDED and isinstance(told, _Call):
+            begun = self._begun
             self._take_written()
-            return self._whole(told)
+            return self._whole(told, begun=begun)
         self._begun = True
         text = _arguments(told) if isinstance(told, _Call) else told
         if text and self._size <= _KEPT:
@@ -204,21 +214,14 @@ class LlamaStackTranslator(ViewTranslator):
         self._written, self._size, self._begun = [], 0, False
         return text
 
-    def _slot(self) -> int:
-        self._n_calls += 1
-        return self._n_calls - 1
-
-    def _whole(self, call: _Call) -> list[Delta]:
-        slot, id_, name = self._slot(), id_label(call.call_id), name_label(call.tool_name)
-        deltas: list[Delta] = [CallSeen(0, slot, None, id_, name)]
-        if text := _arguments(call):
-            deltas.append(CallWhole(0, slot, None, id_, name, text, ITEM_DONE))
-        if is_blank(text):  # perhaps cut before its first argument: the reason decides
-            return deltas
-        return [*deltas, CallClosed(0, slot, None, final=False)]
+    def _whole(self, call: _Call, *, begun: bool = False) -> list[Delta]:
+        id_, name = id_label(call.call_id), name_label(call.tool_name)
+        self._calls.next_frame()
+        whole = CallWhole(0, None, None, id_, name, _arguments(call), ITEM_DONE)
+        return self._calls.tell(whole, of=_BEGUN if begun else _TOLD)
 
     def _failed(self, told: _Call | str | None) -> list[Delta]:
-        written, slot, deltas = self._take_written(), self._slot(), list[Delta]()
+        written, slot, deltas = self._take_written(), self._calls.new_slot(), self._calls.finish(0, None)
         if isinstance(told, _Call):
             deltas.append(CallSeen(0, slot, None, id_label(told.call_id), name_label(told.tool_name)))
             told = _arguments(told)
@@ -228,8 +231,16 @@ class LlamaStackTranslator(ViewTranslator):
         return [*deltas, refused]
 
     def _unread(self) -> list[Delta]:
-        """Say that a call was begun: it has what was written, and no name."""
-        return [Slot(0, self._slot(), None, self._take_written())] if self._begun else []
+        """Say that a call was begun: it has what was written, and no name. So the one before it was not the last."""
+        if not self._begun:
+            return []
+        return [*self._calls.finish(0, None), Slot(0, self._calls.new_slot(), None, self._take_written())]
+
+    def _finish(self, reason: object) -> list[Delta]:
+        known = turn_reason(reason)
+        if known is None:
+            return []
+        return [*self._calls.finish(0, known[0]), Finish(0, *known, drops=known[0] == "error")]
 
     def _body(self, view: _Frame, message: _Message) -> list[Delta]:
         content = message.content
@@ -237,16 +248,11 @@ class LlamaStackTranslator(ViewTranslator):
         deltas = [*self._begin(_Event()), *speech(0, DeltaView(content=said))]
         for call in message.tool_calls or ():
             deltas += self._whole(call)
-        return [*deltas, *counts(view.metrics), *_finish(message.stop_reason), TurnEnded()]
+        return [*deltas, *counts(view.metrics), *self._finish(message.stop_reason), *self._done()]
 
 
 def _arguments(call: _Call) -> str:
     return text_label(call.arguments_json) or wire_text(call.arguments)
-
-
-def _finish(reason: object) -> list[Delta]:
-    known = turn_reason(reason)
-    return [] if known is None else [Finish(0, *known, drops=known[0] == "error")]
 
 
 def counts(metrics: object) -> list[Delta]:

@@ -4,9 +4,9 @@
     {"model", "created_at", "message": {role, content: ""}, "done": true, "done_reason", "eval_count", …}
     {"error": "…"}
 
-A call is whole in its line, `{id?, function: {index?, name, arguments: OBJECT}}`, and ended by it; a line may
-hold several, and the last line may hold them too (quirk 86). The index inside `function` is not unique with
-all servers, so the order of arrival is the slot. Old servers send no id. The reason stays `stop` although calls
+A call is whole in its line, `{id?, function: {index?, name, arguments: OBJECT}}`; a line may hold several, and the
+last line may hold them too (quirk 86). The index inside `function` is not unique with all servers, so it only tells
+whether a line repeats a call that has no id. Old servers send no id. The reason stays `stop` although calls
 were made (quirk 43). A whole response is one such line with `done: true`.
 
 Source: Ollama API reference, "Generate a chat completion".
@@ -21,9 +21,8 @@ from typing import Any, Union
 import msgspec
 
 from wholecall.deltas import (
+    INVALID_INDEX,
     ITEM_DONE,
-    CallClosed,
-    CallSeen,
     CallWhole,
     Delta,
     Finish,
@@ -34,12 +33,14 @@ from wholecall.deltas import (
     TurnOpened,
     UsageSeen,
 )
-from wholecall.dialects.chat_views import ToolCallView, argument_text
+from wholecall.dialects.chat_views import FunctionView, ToolCallView, argument_text
 from wholecall.dialects.decode import is_noise, provider_error
-from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.whole_calls import WholeCalls
 from wholecall.framing.frame import Frame
+from wholecall.vocabulary import TurnReason
 
 __all__ = ["Line", "LineTranslator", "OllamaTranslator", "detect", "is_line", "spoken"]
 
@@ -56,10 +57,18 @@ class Line(msgspec.Struct, gc=False):
     error: Any = None
 
 
+class _Function(FunctionView, gc=False):
+    index: Any = None
+
+
+class _Call(ToolCallView, gc=False):
+    function: Union[_Function, None] = None  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
 class _Message(msgspec.Struct, gc=False):
     content: Any = None
     thinking: Any = None
-    tool_calls: Union[list[ToolCallView], ToolCallView, None] = None
+    tool_calls: Union[list[_Call], _Call, None] = None
 
 
 class _ChatLine(Line, gc=False):
@@ -72,8 +81,8 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
 
 
 def is_line(payload: Mapping[str, Any]) -> bool:
-    """Whether the payload has what every line of Ollama's has."""
-    return isinstance(payload.get("done"), bool) and "created_at" in payload
+    """Whether the payload has what every line of Ollama's has; servers that imitate it leave out its date."""
+    return isinstance(payload.get("done"), bool)
 
 
 class LineTranslator(ViewTranslator):
@@ -112,9 +121,15 @@ class LineTranslator(ViewTranslator):
         counts = {"prompt_eval_count": line.prompt_eval_count, "eval_count": line.eval_count}
         usage = {name: count for name, count in counts.items() if count is not None}
         deltas: list[Delta] = [UsageSeen(usage)] if usage else []
-        if (known := turn_reason(line.done_reason)) is not None:
+        known = turn_reason(line.done_reason)
+        deltas += self._finish(None if known is None else known[0])
+        if known is not None:
             deltas.append(Finish(0, *known))
         return deltas + self._end()
+
+    def _finish(self, _reason: TurnReason | None) -> list[Delta]:
+        """Say what the reason says of calls: nothing where there are none."""
+        return []
 
     def _end(self) -> list[Delta]:
         self._open, self._ended = False, True
@@ -126,37 +141,39 @@ class OllamaTranslator(LineTranslator):
 
     decoder = msgspec.json.Decoder(_ChatLine)
 
-    _slots: dict[object, int]
+    _calls: WholeCalls
 
     def __init__(self) -> None:
         super().__init__()
-        self._slots = {}  # of the calls so far, by all that they said
+        self._calls = WholeCalls()
+
+    def close(self) -> list[Delta]:
+        """Say that the calls are over: each of them came whole."""
+        return self._calls.end()
 
     def _said(self, line: _ChatLine) -> list[Delta] | None:
         message = line.message
         if message is None:
             return None
         if self._ended:
-            self._slots.clear()
+            self._calls = WholeCalls()
+        self._calls.next_frame()
         deltas = spoken(message.content, message.thinking)
         calls = message.tool_calls or []
-        for call in [calls] if isinstance(calls, ToolCallView) else calls:
+        for call in [calls] if isinstance(calls, _Call) else calls:
             deltas += self._call(call)
         return deltas
 
-    def _call(self, call: ToolCallView) -> list[Delta]:
-        id_ = id_label(call.id)
+    def _call(self, call: _Call) -> list[Delta]:
         name = name_label((call.function or call).name)
         text, _ = argument_text(call.function, call)
-        # The same call told again keeps its slot; without an id nothing tells it from a second one.
-        told = (id_, name, text) if id_ is not None else len(self._slots)
-        slot = self._slots.setdefault(told, len(self._slots))
-        deltas: list[Delta] = [CallSeen(0, slot, None, id_, name)]
-        if text:
-            deltas.append(CallWhole(0, slot, None, id_, name, text, ITEM_DONE))
-        # Without any text the turn's reason decides: a call that was cut before its arguments has none either.
-        deltas.append(CallClosed(0, slot, None, final=bool(text)))
-        return deltas
+        index = index_label(call.function.index if call.function is not None else call.index)
+        number = None if index in (None, INVALID_INDEX) else str(index)
+        whole = CallWhole(0, None, None, id_label(call.id), name, text, ITEM_DONE)
+        return self._calls.tell(whole, number)
+
+    def _finish(self, reason: TurnReason | None) -> list[Delta]:
+        return self._calls.finish(0, reason)
 
 
 def spoken(content: object, thinking: object) -> list[Delta]:

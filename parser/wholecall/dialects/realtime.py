@@ -11,8 +11,8 @@
 
 The events of a response are those of the Responses API, with an `event_id` and without numbers; several
 responses can be in flight, and the response's id tells whose an event is. Items are calls as they are there.
-The item's id and the `call_id` tell which call is meant. An output index does so only where both are missing:
-xAI gives 0 to every item and leaves it out of deltas. So calls are numbered here.
+The `call_id`, the item's id and the output index are told as they are. The index says least: xAI gives 0 to every
+item and leaves it out of deltas.
 
 A session outlives its errors: an `error` event, or a response that failed, is no end of the stream. Items of the
 conversation are no calls: a client seeds its history with the same events.
@@ -26,7 +26,7 @@ from typing import Any
 
 import msgspec
 
-from wholecall.deltas import CallSeen, Delta, Index, Noted, Slot, TextFragment, TurnOpened
+from wholecall.deltas import Delta, Noted, Slot, TextFragment, TurnOpened
 from wholecall.dialects.decode import decode, dumped, is_noise, provider_error
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.realtime_progress import (
@@ -86,6 +86,8 @@ class RealtimeTranslator(ViewTranslator):
         }
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
+        if event.type is None and "." in frame.event:
+            event.type = frame.event
         known = self._events.get(event.type)
         if known is None and event.type != "response.done":
             return self._other(event, frame)
@@ -146,33 +148,18 @@ def _text(now: Progress, event: Event) -> list[Delta]:
     return [TextFragment(0, text)]
 
 
-def _fragment(now: Progress, event: Event) -> list[Delta]:
+def _fragment(_now: Progress, event: Event) -> list[Delta]:
     if event.delta in ("", None):
         return []
-    number, deltas = _located(now, event)
-    return [*deltas, Slot(0, number, id_label(event.item_id), dumped(event.delta))]
+    index, alias, id_ = index_label(event.output_index), id_label(event.item_id), id_label(event.call_id)
+    return [Slot(0, index, alias, dumped(event.delta), id_)]
 
 
-def _whole_text(now: Progress, event: Event) -> list[Delta]:
-    event.output_index, deltas = _located(now, event)
-    return deltas + whole_text(event)
+def _whole_text(_now: Progress, event: Event) -> list[Delta]:
+    return whole_text(event)
 
 
-def _located(now: Progress, event: Event) -> tuple[Index | None, list[Delta]]:
-    """Return the number of the call that an event means, and what it tells of one that was never added."""
-    alias, call_id = id_label(event.item_id), id_label(event.call_id)
-    before = now.n_calls
-    number = now.number(alias, call_id, index_label(event.output_index))
-    if now.n_calls == before or call_id is None:
-        return number, []
-    _, kind = DONE_EVENTS[(event.type or "").removesuffix(".delta").removesuffix(".done") + ".done"]
-    return number, [CallSeen(0, number, alias, call_id, None, kind)]
-
-
-def _added(now: Progress, event: Event) -> list[Delta]:
-    item = event.item or Item()
-    if is_call(item):
-        event.output_index = now.number_of(item, index_label(event.output_index), announced=True)
+def _added(_now: Progress, event: Event) -> list[Delta]:
     return added(event)
 
 
@@ -180,5 +167,4 @@ def _item_done(now: Progress, event: Event) -> list[Delta]:
     item = event.item or Item()
     if not is_call(item):
         return []  # an item of an unknown type was counted when it was added
-    number = now.number_of(item, index_label(event.output_index))
-    return finished_call(item, number, now.done)
+    return finished_call(item, index_label(event.output_index), now.done)

@@ -8,7 +8,8 @@
     response.completed                      response{status, output: [items], usage}
 
 The output index is the slot of a call, the item's id its alias (relays rotate it, quirk 69), `call_id` the
-public id. A text comes up to four times, and every restatement is told with its rank. Servers leave out any
+public id, which pieces may have too. A text comes up to four times, and every restatement is told with its rank; what
+the finished response lists is one `Restated`, without positions (quirk 99). Servers leave out any
 of these events (quirks 71, 72, 73 and 74). Custom tools and MCP calls have the same events under their own names;
 deltas of tools that OpenAI runs are skipped, for their finished item restates them.
 
@@ -55,6 +56,7 @@ from wholecall.dialects.responses_events import (
 from wholecall.dialects.responses_items import (
     Item,
     Response,
+    answered,
     finished_call,
     is_call,
     reasoning_deltas,
@@ -79,10 +81,10 @@ _NO_RESPONSE = Response()
 _NO_INDEX = "none"  # neither a call has it nor a text
 _common = COMMON.decode
 _ODD: Any = TextPiece(delta="", sequence_number=-2)  # which no event is expected to have
-_Labels = tuple[Union[int, str, None], Union[str, None]]
-_Run = tuple[Union[int, str, None], Union[str, None], Union[Slot, TextFragment]]
+_Labels = tuple[Union[int, str, None], Union[str, None], Union[str, None]]
+_Run = tuple[Union[int, str, None], Union[str, None], Union[str, None], Union[Slot, TextFragment]]
 
-_NO_RUN: _Run = (_NO_INDEX, None, TextFragment(0, ""))
+_NO_RUN: _Run = (_NO_INDEX, None, None, TextFragment(0, ""))
 
 
 def _odd(_: str) -> Any:
@@ -138,7 +140,7 @@ class ResponsesTranslator(ViewTranslator):
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
-        index, alias, of = self._run
+        index, alias, id_, of = self._run
         texts: list[str] = []
         deltas: list[Delta] = [going_on := Run(of, texts)]
         expected, read = self._now.expected, _common if self._stream_id is None else _odd
@@ -155,18 +157,18 @@ class ResponsesTranslator(ViewTranslator):
                 deltas += ended_together(self.translate(frame))
                 expected, read = self._now.expected, _common if self._stream_id is None else _odd
                 continue
-            if event.run == index and event.item_id == alias:
+            if event.run == index and event.item_id == alias and event.call_id == id_:
                 texts.append(event.delta)
             elif event.delta is None:  # no piece
                 index = _NO_INDEX
                 deltas += self._events[event.type](event)
             else:
-                index, alias = labels = event.run, event.item_id
+                index, alias, id_ = labels = event.run, event.item_id, event.call_id
                 of = self._slots.get(labels) or self._begun(event)
                 texts = [event.delta]
                 deltas.append(Run(of, texts))
         self._now.expected = expected
-        self._run = index, alias, of
+        self._run = index, alias, id_, of
         if not going_on.texts:
             del deltas[0]
         return deltas
@@ -178,15 +180,18 @@ class ResponsesTranslator(ViewTranslator):
             return TextFragment(0, "")
         if len(self._slots) >= MOST_SLOTS:
             self._slots.clear()
-        slot = Slot(0, index_label(piece.run), id_label(piece.item_id), "")
-        self._slots[piece.run, piece.item_id] = slot
+        slot = Slot(0, index_label(piece.run), id_label(piece.item_id), "", id_label(piece.call_id))
+        self._slots[piece.run, piece.item_id, piece.call_id] = slot
         return slot
-
-    def _done(self) -> list[Delta]:
-        return [] if self._now.ended else self._now.end()
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         """Translate an event after a look at its stream and its number."""
+        if event.type is None and frame.event in self._events:
+            event.type = frame.event
+        if event.object == "response" and event.type is not None and event.response is None:
+            event.response = decode(
+                BODY_DECODER, frame.data
+            )  # the response itself, without a member round it
         if event.sequence_number == self._now.expected and event.stream_id is self._stream_id:
             self._now.expected += 1
             return self._say(event, frame)
@@ -196,7 +201,11 @@ class ResponsesTranslator(ViewTranslator):
 
     def _say(self, event: Event, frame: Frame) -> list[Delta]:
         known = self._events.get(event.type)
-        return self._unknown(event, frame) if known is None else known(event)
+        if known is None:
+            return self._unknown(event, frame)
+        if event.response is None and known == self._finished:  # it is not nested on some servers
+            event.response = decode(BODY_DECODER, frame.data)
+        return known(event)
 
     def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
         if event.type is None and event.object == "response":
@@ -206,11 +215,8 @@ class ResponsesTranslator(ViewTranslator):
         if (event.type or frame.event) == "error":
             flat = decode(ERROR_DECODER, frame.data)
             return self._now.fail(flat and msgspec.structs.asdict(flat))
-        if is_noise(frame) or (event.type or "").startswith(QUIET):
+        if is_noise(frame) or (event.type or frame.event).startswith(QUIET):
             return []
-        if event.type is None and frame.event in self._events:
-            event.type = frame.event
-            return self._events[frame.event](event)
         return [Noted(0, "unknown_events")]
 
     # The order of events
@@ -230,7 +236,15 @@ class ResponsesTranslator(ViewTranslator):
         return (
             []
             if text in ("", None)
-            else [Slot(0, index_label(event.output_index), id_label(event.item_id), dumped(text))]
+            else [
+                Slot(
+                    0,
+                    index_label(event.output_index),
+                    id_label(event.item_id),
+                    dumped(text),
+                    id_label(event.call_id),
+                )
+            ]
         )
 
     def _text(self, event: Event) -> list[Delta]:
@@ -251,7 +265,7 @@ class ResponsesTranslator(ViewTranslator):
             told = index in self._now.thought
             self._now.thought.add(index)
             return reasoning_deltas(item, index, told=told)
-        return []  # an item of an unknown type was counted when it was added
+        return answered(item)  # one of an unknown type was counted when it was added
 
     # The message
 

@@ -20,6 +20,7 @@ from wholecall.dialects.responses_items import (
     FunctionCall,
     Item,
     Response,
+    answered,
     call_delta,
     is_call,
 )
@@ -98,6 +99,7 @@ class TextPiece(_Common, gc=False, kw_only=True, tag="response.output_text.delta
     """A piece of text, whatever item it stands in."""
 
     item_id: ClassVar[None] = None
+    call_id: ClassVar[None] = None
     run: ClassVar[str] = "text"
     delta: _Text
     stream_id: None = None
@@ -109,6 +111,7 @@ class CallPiece(_Common, gc=False, kw_only=True):
     item_id: _Label = None
     run: _Number = msgspec.field(name="output_index", default=None)
     delta: _Text
+    call_id: _Label = None
     stream_id: None = None
 
 
@@ -132,6 +135,7 @@ class ArgumentsDone(_Common, gc=False, kw_only=True, tag="response.function_call
     delta: ClassVar[None] = None
     item_id: _Label = None
     output_index: _Number = None
+    call_id: _Label = None
     arguments: str
     name: Any = None
     stream_id: None = None
@@ -165,6 +169,7 @@ class Event(msgspec.Struct, gc=False):
     item_id: Any = None
     output_index: Any = None
     delta: Any = None
+    call_id: Any = None
     name: Any = None
     arguments: msgspec.Raw = NO_TEXT
     input: msgspec.Raw = NO_TEXT
@@ -219,10 +224,10 @@ def whole_text(event: Event | ArgumentsDone) -> list[Delta]:
     field, kind = DONE_EVENTS[event.type]
     raw, name = getattr(event, field), None if event.name is None else name_label(event.name)
     text = raw if type(raw) is str else wire_text(raw)
-    index, alias = index_label(event.output_index), id_label(event.item_id)
+    index, alias, id_ = index_label(event.output_index), id_label(event.item_id), id_label(event.call_id)
     if text:
-        return [CallWhole(0, index, alias, None, name, text, DONE, kind)]
-    return [CallSeen(0, index, alias, None, name, kind)] if name else []
+        return [CallWhole(0, index, alias, id_, name, text, DONE, kind)]
+    return [CallSeen(0, index, alias, id_, name, kind)] if name else []
 
 
 def added(event: Event) -> list[Delta]:
@@ -230,4 +235,4 @@ def added(event: Event) -> list[Delta]:
     item = event.item or Item()
     if is_call(item):
         return [call_delta(item, index_label(event.output_index), OBJECT, skeleton=True)]
-    return [] if item.type in QUIET_ITEMS else [Noted(0, "unknown_events")]
+    return answered(item) if item.type in QUIET_ITEMS else [Noted(0, "unknown_events")]

@@ -21,12 +21,14 @@ from msgspec.structs import astuple
 from wholecall.deltas import (
     HYDRATION,
     ITEM_DONE,
+    CallCancelled,
     CallClosed,
     CallSeen,
     CallWhole,
     Delta,
     Index,
     ReasoningFragment,
+    Restated,
     TextFragment,
 )
 from wholecall.dialects.decode import NO_TEXT, is_blank, string_text, wire_text
@@ -39,13 +41,14 @@ __all__ = [
     "FunctionCall",
     "Item",
     "Response",
+    "answered",
     "call_delta",
     "finished_call",
     "is_call",
     "message_text",
     "public_id",
     "reasoning_deltas",
-    "restated_call",
+    "restated_calls",
     "summed",
 ]
 
@@ -176,6 +179,12 @@ QUIET_ITEMS = frozenset(
 )
 
 
+def answered(item: Item | FunctionCall) -> list[Delta]:
+    """Return what an item says that is the result of a call: the server executed it."""
+    id_ = id_label(item.call_id) if (item.type or "").endswith("_output") else None
+    return [] if id_ is None else [CallCancelled(id_, answered=True)]
+
+
 def is_call(item: Item | FunctionCall) -> bool:
     """Whether an item is a call, whoever executes it."""
     return item.type in _CALLS
@@ -226,19 +235,23 @@ def call_delta(
         text = ""
     id_, name = call_id or alias, call.name or name_label(item.name)
     namespace = None if item.namespace is None else name_label(item.namespace)
-    if not text:
-        return CallSeen(0, index, alias, id_, name, kind, namespace, call.flags, extra or None)
+    if not text and rank != HYDRATION:
+        return CallSeen(0, index, alias, id_, name, kind, namespace, call.flags, extra or None, skeleton)
     wins = call_id is not None and not skeleton
     more = call.flags, extra or None
-    return CallWhole(0, index, alias, id_, name, text, rank, kind, namespace, wins, *more, closes=closes)
+    return CallWhole(
+        0, index, alias, id_, name, text, rank, kind, namespace, wins, *more, closes=closes, begins=skeleton
+    )
 
 
 def finished_call(item: Item | FunctionCall, index: Index | None, done: dict[str, int]) -> list[Delta]:
-    """Return what the finished item of a call says: all of the call, and that it is over.
+    """Return what the finished item of a call says: all of the call, and that it is over, unless it says otherwise.
 
     `done` learns what stands for the item, by the call's public id.
     """
     cut = item.status == "incomplete"
+    if item.status == "in_progress":
+        return [call_delta(item, index, ITEM_DONE)]
     delta = call_delta(item, index, ITEM_DONE, closes=not cut)
     done[delta.id or ""] = summed(item)
     if not cut and type(delta) is CallWhole:
@@ -246,19 +259,21 @@ def finished_call(item: Item | FunctionCall, index: Index | None, done: dict[str
     return [delta, CallClosed(0, index, delta.alias, truncated=cut)]
 
 
-def restated_call(item: Item, position: int | None) -> list[Delta]:
-    """Return what the finished response says of a call.
+def restated_calls(items: list[Item] | None, done: dict[str, int]) -> list[Delta]:
+    """Return what the finished response says of calls that were not told as it tells them.
 
-    The position is no slot: bridges number their items otherwise (quirk 99). A restated text may be matched
-    by it as a last resort; labels alone, and the word that a call was cut, go by an id if there is one.
+    The positions are no slots: bridges number their items otherwise (quirk 99).
     """
-    delta = call_delta(item, position, HYDRATION)
-    if isinstance(delta, CallSeen) and delta.id is not None:
-        delta = msgspec.structs.replace(delta, index=None)
-    if item.status != "incomplete":
-        return [delta]
-    index = position if delta.alias is None else None
-    return [delta, CallClosed(0, index, delta.alias, truncated=True)]
+    calls = [item for item in items or () if is_call(item)]
+    told = {id_ for item in calls if done.get(id_ := public_id(item) or "") == summed(item)}
+    wholes = [_restated(item) for item in calls if (public_id(item) or "") not in told]
+    return [Restated(0, tuple(wholes), frozenset(told))] if wholes else []
+
+
+def _restated(item: Item) -> CallWhole:
+    delta = call_delta(item, None, HYDRATION)
+    assert isinstance(delta, CallWhole)
+    return msgspec.structs.replace(delta, truncated=True) if item.status == "incomplete" else delta
 
 
 def message_text(item: Item) -> list[Delta]:

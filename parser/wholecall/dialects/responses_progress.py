@@ -16,14 +16,12 @@ from wholecall.dialects.responses_events import Event, finish_of, outcome_of
 from wholecall.dialects.responses_items import (
     Item,
     Response,
+    answered,
     is_call,
     message_text,
-    public_id,
     reasoning_deltas,
-    restated_call,
-    summed,
+    restated_calls,
 )
-from wholecall.dialects.restated import told_together
 
 __all__ = ["Progress", "is_replay"]
 
@@ -41,18 +39,17 @@ class Progress:
     Attributes:
         key: the response's id.
         expected: the next sequence number; -1 if none was seen yet.
-        opened, ended, failed, spoken: whether its turn began, was ended, failed; and whether text was told.
+        opened, failed, spoken: whether its turn began, and failed; and whether text was told.
         thought: the indices of the reasoning items that were told.
         done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
     """
 
-    __slots__ = ("_guest", "done", "ended", "expected", "failed", "key", "opened", "spoken", "thought")
+    __slots__ = ("_guest", "done", "expected", "failed", "key", "opened", "spoken", "thought")
 
     _guest: bool
     expected: int
     key: str | None
     opened: bool
-    ended: bool
     failed: bool
     spoken: bool
     thought: set[object]
@@ -65,7 +62,7 @@ class Progress:
 
     def _restart(self, key: str | None) -> None:
         self.key = key
-        self.opened = self.ended = self.failed = self.spoken = False
+        self.opened = self.failed = self.spoken = False
         self.thought = set()
         self.done = {}
 
@@ -118,14 +115,13 @@ class Progress:
 
     def end(self) -> list[Delta]:
         """End the turn, unless that is another dialect's."""
-        self.ended = True
         return [] if self._guest else [TurnEnded(self.key)]
 
     def fail(self, error: Any) -> list[Delta]:
         """Report the first error of a response; `response.failed` repeats that of an `error` event."""
         if self.failed:
             return []
-        self.failed = self.ended = True
+        self.failed = True
         return [provider_error(error)]
 
     def restated(self, response: Response) -> list[Delta]:
@@ -134,9 +130,8 @@ class Progress:
         for position, item in enumerate(response.output or ()):
             if not is_call(item):
                 deltas += self._restated_speech(item, position)
-            elif self.done.get(public_id(item) or "") != summed(item):
-                deltas += restated_call(item, position)
-        return told_together(deltas, self.done)
+        results = [delta for item in response.output or () for delta in answered(item)]
+        return deltas + restated_calls(response.output, self.done) + results
 
     def _restated_speech(self, item: Item, position: int) -> list[Delta]:
         if item.type == "message" and not self.spoken:

@@ -8,6 +8,7 @@ Dialects that others register are asked first, the latest one before all: who re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -19,7 +20,7 @@ import msgspec
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
 
-__all__ = ["DIALECTS", "Dialect", "Translator", "detect_dialect", "named", "register"]
+__all__ = ["DIALECTS", "Dialect", "Translator", "detect_dialect", "detect_named", "named", "register"]
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -37,6 +38,9 @@ class Dialect(msgspec.Struct, frozen=True):
     detect: Callable[[Mapping[str, Any], str], bool]
     start: Callable[[], Translator]
 
+
+_KINDS = ("type", "event_type")  # the members in which events say what they are
+_PARTED = re.compile(r"\w[._-]\w")
 
 _SSE = ("sse", "jsonl")
 _LINES = ("jsonl", "sse")
@@ -158,3 +162,15 @@ def named(name: str) -> Dialect:
 def detect_dialect(payload: Mapping[str, Any], event: str = "") -> Dialect | None:
     """Return the first dialect for which the frame is decisive, None while none is."""
     return next((dialect for dialect in _all() if dialect.detect(payload, event)), None)
+
+
+def detect_named(payload: Mapping[str, Any], event: str) -> Dialect | None:
+    """Return the first dialect for which the frame is decisive if the event's name stands for its type (quirk 118).
+
+    Gateways leave out the type where it only repeats the name. A name of a single word may be anybody's (`start`,
+    `error`), and stands for nothing.
+    """
+    if not _PARTED.search(event):
+        return None
+    named = {**payload, **{kind: event for kind in _KINDS if payload.get(kind) is None}}
+    return detect_dialect(named, event)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from wholecall.deltas import Delta
-from wholecall.dialects.decode import UNREADABLE, is_done, read
+from wholecall.dialects.decode import UNREADABLE, is_done, payloads, read
 from wholecall.dialects.restated import ended_together
 from wholecall.framing.frame import Frame
 
@@ -53,6 +53,9 @@ class ViewTranslator(Translator):
         try:
             view = self.decoder.decode(frame.data)
         except UNREADABLE:
+            lines = payloads(frame.data)
+            if len(lines) > 1:  # of events that nothing ended (quirk 55)
+                return [delta for line in lines for delta in self.translate(Frame(frame.event, line))]
             return self._slowly(frame)
         return self._take(view, frame)
 

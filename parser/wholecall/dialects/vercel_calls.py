@@ -7,7 +7,7 @@ the model again with what their tools gave, and an id may come again in a later 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Union
 
 import msgspec
 
@@ -40,73 +40,109 @@ class Announced(msgspec.Struct, frozen=True):
 
 
 class Calls:
-    """The calls of one message, by their ids; told again from its beginning, it has the same slots (quirk 91)."""
+    """The calls of one message, by their ids; told again from its beginning, it has the same slots (quirk 91).
+
+    Calls are bound by their ids as blocks are by their numbers: text with an id that no call has belongs to the one
+    that is open, and an input under another id to the open call of that name which says the same.
+    """
 
     _step: int
-    _anonymous: int
-    _open: dict[str | None, str]
+    _open: dict[str, str]
     _filled: set[str]
+    _whole: set[str]
     _kinds: dict[str, Kind]
+    _n_begun: int
+    _n_told: int
+    _last: list[Union[str, None]]
 
     def __init__(self) -> None:
         self._step = 0
-        self._anonymous = 0  # calls without an id that have ended
         self._open = {}  # ids to slots
         self._filled = set()  # slots that hold text
+        self._whole = set()  # ids of calls that were told whole in this step
         self._kinds = {}  # of slots: what a later event leaves out still counts
+        self._n_begun = 0  # calls without an id that had a beginning
+        self._n_told = 0  # whole inputs of those
+        self._last = []  # the last whole input: id, name and text
 
     def next_step(self) -> None:
         """Let ids be free again; what is open stays where it is."""
         self._step += 1
+        self._whole.clear()
 
     def has(self, id_: str | None) -> bool:
         """Whether a call with this id is open."""
         return id_ in self._open
 
-    def seen(self, call: Announced, flags: tuple[Flag, ...] = ()) -> list[Delta]:
-        """Say that there is a call, or more about it."""
-        slot = self._slot(call.id)
-        kind = call.kind if call.kind != "function" else self._kinds.get(slot, "function")
-        self._kinds[slot] = kind
+    def begun(self, call: Announced) -> list[Delta]:
+        """Say that a call begins."""
+        self._whole.discard(call.id or "")
+        self._n_begun += call.id is None
+        slot, kind = self._slot(call)
+        return [CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra, begins=True)]
+
+    def flagged(self, call: Announced, flags: tuple[Flag, ...]) -> list[Delta]:
+        """Say more about a call."""
+        slot, kind = self._slot(call)
         return [CallSeen(0, slot, None, call.id, call.name, kind, flags=flags, extra=call.extra)]
 
     def piece(self, id_: str | None, text: object) -> list[Delta]:
         """Say a piece of a call's text."""
         if not text:
             return []
-        deltas = [] if id_ in self._open else self.seen(Announced(id_))
-        slot = self._slot(id_)
-        self._filled.add(slot)
-        return [*deltas, Slot(0, slot, None, dumped(text))]
+        slot, _ = self._slot(Announced(id_))
+        if slot is not None:
+            self._filled.add(slot)
+        return [Slot(0, slot, id_, dumped(text))]
 
     def whole(self, call: Announced, text: str, flags: tuple[Flag, ...] = ()) -> list[Delta]:
-        """Say all of a call; it is not closed by that."""
-        deltas = self.seen(call, flags)
-        slot = self._slot(call.id)
-        if text:
-            kind = self._kinds[slot]
-            deltas.append(CallWhole(0, slot, None, call.id, call.name, text, ITEM_DONE, kind))
-        return deltas
+        """Say all of a call; one with an id is not closed by that. Another input under its id is told anew."""
+        if self._is_known(call, text):
+            return []
+        before = self.closed(call.id) if call.id in self._whole else []
+        again = call.id in self._whole and call.id not in self._open
+        slot, kind = self._slot(call)
+        if call.id is not None:
+            self._whole.add(call.id)
+        whole = CallWhole(
+            0, slot, None, call.id, call.name, text, ITEM_DONE, kind, flags=flags, extra=call.extra
+        )
+        return [*before, msgspec.structs.replace(whole, begins=again, closes=slot is None)]
 
     def closed(self, id_: str | None) -> list[Delta]:
         """Say that a call is over."""
-        return [CallClosed(0, self._forget(id_), None)]
+        slot = self._forget(id_)
+        return [] if slot is None else [CallClosed(0, slot, None)]
 
     def refused(self, call: Announced, text: str, reason: DropReason, detail: str) -> list[Delta]:
         """Say that the wire itself refuses a call; the text counts only if no piece of it came."""
-        deltas = self.seen(call)
-        kept = "" if self._slot(call.id) in self._filled else text
-        return [*deltas, CallRefused(0, self._forget(call.id), None, reason, detail, kept)]
+        slot, kind = self._slot(call)
+        seen = CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra)
+        kept = "" if slot in self._filled else text
+        self._forget(call.id)
+        return [seen, CallRefused(0, slot, None, reason, detail, kept)]
 
-    def _slot(self, id_: str | None) -> str:
-        named = f"#{self._anonymous}" if id_ is None else f"/{id_}"
-        return self._open.setdefault(id_, f"{self._step}{named}")
+    def _is_known(self, call: Announced, text: str) -> bool:
+        """Whether an input comes twice in a row, with no beginning between; without ids as many were told as began."""
+        last, self._last = self._last, [call.id, call.name, text]
+        if call.id is not None:
+            return call.id in self._whole and last == self._last
+        known = 0 < self._n_begun <= self._n_told and last == self._last
+        self._n_told += not known
+        return known
 
-    def _forget(self, id_: str | None) -> str:
-        slot = self._slot(id_)
-        self._anonymous += id_ is None
-        del self._open[id_]
-        self._filled.discard(slot)
+    def _slot(self, call: Announced) -> tuple[str | None, Kind]:
+        if call.id is None:
+            return None, call.kind
+        slot = self._open.setdefault(call.id, f"{self._step}/{call.id}")
+        if call.kind != "function":
+            self._kinds[slot] = call.kind
+        return slot, self._kinds.get(slot, "function")
+
+    def _forget(self, id_: str | None) -> str | None:
+        slot = self._open.pop(id_, None) if id_ is not None else None
+        if slot is not None:
+            self._filled.discard(slot)
         return slot
 
 

@@ -25,6 +25,7 @@ from typing import Any
 import msgspec
 
 from wholecall.deltas import (
+    CallCancelled,
     Delta,
     Finish,
     Noted,
@@ -55,7 +56,7 @@ from wholecall.framing.frame import Frame
 __all__ = ["VercelDataTranslator", "detect"]
 
 _TEXTS = frozenset({"0", "3", "g"})  # their values are strings
-_QUIET = frozenset("2568aehk")
+_QUIET = frozenset("2568ehk")
 _CODES = frozenset("0123456789abcdefghijk")
 _CALL_PART = "tool-invocation"
 
@@ -119,6 +120,7 @@ class VercelDataTranslator(Translator):
             "c": self._piece,
             "b": self._call_start,
             "9": self._call,
+            "a": self._result,
             "7": self._openai_calls,
             "1": self._openai_calls,
             "4": self._assistant,
@@ -140,8 +142,8 @@ class VercelDataTranslator(Translator):
             return self._slowly(frame)
 
     def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it
-            return self._end()
+        if is_done(frame.data):  # proxies add it, and it says nothing here
+            return []
         values, _, deltas = read(_DECODER, frame)
         return deltas + [delta for value in values for delta in self._take(value, frame)]
 
@@ -206,13 +208,18 @@ class VercelDataTranslator(Translator):
         return [ReasoningFragment(0, "", None, None, text_label(value.signature), text_label(value.data))]
 
     def _call_start(self, value: _Value) -> list[Delta]:
-        return self._calls.seen(_announced(value))
+        return self._calls.begun(_announced(value))
 
     def _piece(self, value: _Value) -> list[Delta]:
         return self._calls.piece(id_label(value.tool_call_id), value.args_text_delta)
 
     def _call(self, value: _Invocation) -> list[Delta]:
         return self._whole(_announced(value), wire_text(value.args))
+
+    def _result(self, value: _Value) -> list[Delta]:
+        """A tool's result: the server executed the call."""
+        id_ = id_label(value.tool_call_id)
+        return [] if id_ is None else [CallCancelled(id_, answered=True)]
 
     def _whole(self, call: Announced, text: str) -> list[Delta]:
         return self._calls.whole(call, text) + self._calls.closed(call.id)

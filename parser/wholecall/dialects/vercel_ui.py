@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from wholecall.deltas import Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened
+from wholecall.deltas import CallCancelled, Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened
 from wholecall.dialects.decode import is_done, is_noise, provider_error, read, wire_text
 from wholecall.dialects.labels import id_label, text_label
 from wholecall.dialects.reasons import turn_reason
@@ -42,6 +42,7 @@ _QUIET = frozenset(
         *("tool-output-available", "tool-output-error", "tool-output-denied"),
     }
 )
+_RESULTS = frozenset({"tool-output-available", "tool-output-error", "tool-output-denied"})
 _TELLING = frozenset({"text-start", "reasoning-start", "start-step", "finish-step", "message-metadata"})
 _START_MEMBERS = frozenset({"type", "messageId", "messageMetadata"})
 _WAITING = frozenset({"tool-input-available", "tool-approval-request"})
@@ -112,7 +113,13 @@ class VercelUITranslator(ViewTranslator):
         return [delta for chunk in chunks for delta in self._take(chunk, frame)]
 
     def _take(self, chunk: Chunk, frame: Frame) -> list[Delta]:
-        deltas = [] if chunk.type in _WAITING else self._end_waiting()
+        if chunk.type is None and frame.event in self._chunks:
+            chunk.type = frame.event
+        deltas: list[Delta] = []
+        if chunk.type in _RESULTS and (id_ := id_label(chunk.tool_call_id)) is not None:
+            deltas = [CallCancelled(id_, answered=True)]
+        if chunk.type not in _WAITING:
+            deltas += self._end_waiting()
         known = self._chunks.get(chunk.type)
         if known is not None:
             return deltas + known(chunk)
@@ -172,7 +179,7 @@ class VercelUITranslator(ViewTranslator):
         return sealed(id_label(chunk.id), text_label(chunk.delta), chunk.provider_metadata)
 
     def _input_start(self, chunk: Chunk) -> list[Delta]:
-        return self._calls.seen(announced(chunk))
+        return self._calls.begun(announced(chunk))
 
     def _input_delta(self, chunk: Chunk) -> list[Delta]:
         return self._calls.piece(id_label(chunk.tool_call_id), chunk.input_text_delta)
@@ -180,9 +187,8 @@ class VercelUITranslator(ViewTranslator):
     def _input(self, chunk: Chunk) -> list[Delta]:
         call = announced(chunk)
         deltas = self._calls.whole(call, wire_text(chunk.input))
-        if call.id is None:
-            return deltas + self._calls.closed(None)
-        self._waiting.append(call.id)
+        if call.id is not None:
+            self._waiting.append(call.id)
         return deltas
 
     def _end_waiting(self) -> list[Delta]:
@@ -198,7 +204,7 @@ class VercelUITranslator(ViewTranslator):
 
     def _approval(self, chunk: Chunk) -> list[Delta]:
         call = Announced(id_label(chunk.tool_call_id))
-        return self._calls.seen(call, ("needs_approval",)) if self._calls.has(call.id) else []
+        return self._calls.flagged(call, ("needs_approval",)) if self._calls.has(call.id) else []
 
     def _part(self, number: int, part: Part) -> list[Delta]:
         kind = part.type or ""

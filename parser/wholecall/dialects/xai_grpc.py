@@ -122,9 +122,6 @@ class XaiGrpcTranslator(ViewTranslator):
         self._slots = {}  # of the calls so far, by all that they said
         self._rounds = {}  # those with calls, and whether any is the client's
 
-    def _done(self) -> list[Delta]:
-        return self._end()
-
     def _end(self) -> list[Delta]:
         if not self._open:
             return []

@@ -6,10 +6,10 @@ Lines end in LF; one CR before it is dropped, blank lines are skipped, the last 
 is one JSON value is a frame. A line that only begins one (a pretty-printed body) is joined with what
 follows until its brackets balance. So that a cut line does not swallow the rest of the stream, joining
 also ends where no JSON text could go on: at a line end inside a string, and before a line that begins
-with `{` where no value may stand. What was joined until then is delivered as it is, and so is every
+with a bracket where no value may stand. What was joined until then is delivered as it is, and so is every
 line that does not begin with a bracket: whether it makes sense is for the dialect to say.
 
-A value beyond `max_event_bytes` is skipped; reading goes on at the next line that begins with `{`.
+A value beyond `max_event_bytes` is skipped; reading goes on at the next line that begins with a bracket.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from wholecall.limits import Limits
 __all__ = ["JSONLinesFraming"]
 
 _CHECKER = msgspec.json.Decoder(msgspec.Raw)  # checks the grammar, builds nothing
-_BRACE = b"{"
 _OPENERS = (b"{", b"[")
 _BEFORE_A_VALUE = (b":", b",", b"[")
 
@@ -51,7 +50,7 @@ class JSONLinesFraming(LineFraming):
         self._value = bytearray()  # the lines of a value that is not whole yet, each followed by LF
         self._last = b""  # its last byte that is no white space
         self._nesting = Nesting()
-        self._lost = False  # a value grew too large: wait for a line that begins with `{`
+        self._lost = False  # a value grew too large: wait for a line that begins with a bracket
 
     def _read(self, data: bytes, frames: list[Frame]) -> None:
         self._read_lines(data, frames)
@@ -74,13 +73,13 @@ class JSONLinesFraming(LineFraming):
             self._join(text, frames)
 
     def _is_unwanted(self, line: bytes | bytearray) -> bool:
-        if line.startswith(_BRACE):
+        if line.startswith(_OPENERS):
             self._lost = False
         return self._lost
 
     def _end_if_cut(self, line: bytes | bytearray, frames: list[Frame]) -> None:
-        """End a value that the line cannot belong to: in JSON an object follows only `:`, `,` or `[`."""
-        if self._value and line.startswith(_BRACE) and self._last not in _BEFORE_A_VALUE:
+        """End a value that the line cannot belong to: in JSON an object or array follows only `:`, `,` or `[`."""
+        if self._value and line.startswith(_OPENERS) and self._last not in _BEFORE_A_VALUE:
             self._end_value(frames)
 
     def _join(self, text: bytes, frames: list[Frame]) -> None:

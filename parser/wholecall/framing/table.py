@@ -77,8 +77,9 @@ def sniff(first_bytes: bytes) -> str | None:
 
     One byte decides, the first that is neither of a byte order mark nor white space. Everything that is
     not JSON is SSE, also what is no stream at all: that framing finds no frame in it. Only a byte with
-    which a binary event stream can begin asks for the rest of its first head, whose checksum decides, and
-    one that can be the code of a line of Vercel's asks for the colon and what begins a value.
+    which a binary event stream can begin asks for the rest of its first head, whose checksum decides, one
+    that can be the code of a line of Vercel's asks for the colon and what begins a value, and a bracket for what
+    follows it: lines of LangGraph's are arrays that begin with a word or with an array (quirk 122).
     """
     if first_bytes.startswith(_BINARY):
         if len(first_bytes) < PRELUDE_BYTES:
@@ -93,4 +94,11 @@ def sniff(first_bytes: bytes) -> str | None:
         if len(text) <= len(_CODE):
             return None
         return "vercel" if text[len(_CODE) :].startswith(_CODED_VALUES) else "sse"
-    return {b"{": "jsonl", b"[": "jsonarray"}.get(text[:1], "sse")
+    if text[:1] == b"[":
+        return _array(text[1:].lstrip(b" \t\r\n")[:1])
+    return "jsonl" if text[:1] == b"{" else "sse"
+
+
+def _array(first: bytes) -> str | None:
+    """Tell lines that are arrays from one array by what stands first in it."""
+    return {b"": None, b'"': "jsonl", b"[": "jsonl"}.get(first, "jsonarray")

@@ -115,8 +115,14 @@ _TEXTS = frozenset(
 _CALLS = re.compile(r"(?i)arg(?:s|ument)|input|tool")
 # What LangChain's serialised objects are called, in a list under `id`.
 _CLASSES = frozenset(
-    ["langchain", "langchain_core", "schema", "messages", "ai", "AIMessage", "AIMessageChunk"]
+    [
+        *("langchain", "langchain_core", "schema", "messages", "ai", "AIMessage", "AIMessageChunk"),
+        *("tool", "ToolMessage", "ToolMessageChunk"),
+    ]
 )
+_MODES = frozenset(
+    {"messages", "updates", "values", "custom", "debug"}
+)  # of LangGraph, before what they tell
 _NAMED_TYPE = "tool-"  # behind it stands the name of a tool, in whole messages of the Vercel AI SDK
 # Types, models and the like have numbers; a code, a state or a reason with some may be a secret.
 _NUMBERED = frozenset(
@@ -133,6 +139,8 @@ def is_word(key: str, text: str) -> bool:
     """Whether a value is a word of the protocol."""
     if key == "id":
         return text in _CLASSES
+    if not key:  # an element of an array that is nobody's member
+        return text in _MODES
     pattern = _pattern(key)
     return pattern is not None and pattern.fullmatch(text) is not None
 

@@ -93,6 +93,8 @@ def pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
         event = None if frame.event in ("message", "") else frame.event
         texts = payloads(frame.data) if "\n" in frame.data else [frame.data]
         for text in texts:
+            if len(texts) > 1 and is_noise(Frame(frame.event, text)):
+                continue
             value = plain(text)
             payload = value if isinstance(value, dict) else None
             if len(texts) == len(frames) == 1:

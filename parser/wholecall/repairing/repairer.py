@@ -147,12 +147,17 @@ class Repairer(Single):
         data, self._head = self._head, b""
         return data
 
+    @property
+    def _has_mender(self) -> bool:
+        """Whether the stream is one to mend; frames in envelopes are for no SDK, and pass as they are."""
+        return self._parser.dialect in MENDERS and not self._parser.is_enveloped
+
     def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         """Hold a block until the dialect is known; then let all that waits pass, or mend it."""
         self._waiting.append(block)
         dialect = self._parser.dialect
-        if dialect in MENDERS:
-            self._mender = MENDERS[dialect](self._limits, live=self._live)
+        if self._has_mender:
+            self._mender = MENDERS[dialect or ""](self._limits, live=self._live)
             held, self._waiting = self._waiting[:-1], []
             if held:  # any of them may have said what the parser now says
                 events = [event for event in events if not isinstance(event, (TextDelta, ReasoningDelta))]
@@ -225,9 +230,8 @@ class Repairer(Single):
         events = [*(self._parser.feed(tail) if tail else ()), *self._parser.close()]
         self._report(events)
         held, self._waiting = self._waiting, []
-        dialect = self._parser.dialect
-        if self._mender is None and dialect in MENDERS:
-            self._mender = MENDERS[dialect](self._limits, live=self._live)
+        if self._mender is None and self._has_mender:
+            self._mender = MENDERS[self._parser.dialect or ""](self._limits, live=self._live)
         if self._mender is None:
             return b"".join([*held, tail])
         early = b"".join(self._mend(block, []) for block in held)

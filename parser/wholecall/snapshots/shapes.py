@@ -19,9 +19,11 @@ import msgspec
 from wholecall.budget import Budget
 from wholecall.calls import Call
 from wholecall.choices import Choice
-from wholecall.deltas import Index, ReasoningFragment
+from wholecall.deltas import CallWhole, Index, ReasoningFragment
 from wholecall.events import Event, StreamFault, TurnFinished
 from wholecall.framing import Frame
+from wholecall.readings import Piece
+from wholecall.record import Record
 from wholecall.snapshots.codecs import Codec, codec_of, is_abstract
 from wholecall.turn_state import TurnState
 from wholecall.vocabulary import Anomaly, DropReason, Flag, Kind, TurnReason
@@ -42,6 +44,7 @@ _NAMES: Final[dict[str, Any]] = {
     "Anomaly": Anomaly,
     "Budget": Budget,
     "Call": Call,
+    "CallWhole": CallWhole,
     "Choice": Choice,
     "DropReason": DropReason,
     "Event": Event,
@@ -49,7 +52,9 @@ _NAMES: Final[dict[str, Any]] = {
     "Frame": Frame,
     "Index": Index,
     "Kind": Kind,
+    "Piece": Piece,
     "ReasoningFragment": ReasoningFragment,
+    "Record": Record,
     "StreamFault": StreamFault,
     "TurnFinished": TurnFinished,
     "TurnReason": TurnReason,

@@ -1,0 +1,75 @@
+"""Frames of any dialect that somebody put into an envelope (quirks 120 and 122).
+
+    {"data": {…}, "success": true}         a gateway's own form round each chunk, or round a whole body
+    {"event": "message_stop", "data": {…}} an event of a stream of events, written as a line of JSON
+    ["messages", [{…}, {…}]]               LangGraph with several modes: a mode, before it perhaps a namespace (quirk 122)
+
+Theory of operation. Only a frame that is decisive for no dialect is looked into. If what is inside decides, frames are
+taken out of their envelopes from then on. The payload may stand there as an object or as text, `[DONE]` included;
+an `event` beside it is the name of the frame. What has a `type` of its own is an event and no envelope: agents wrap
+the events of a model so, and execute its calls themselves. A frame without an envelope stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from wholecall.dialects.decode import NO_TEXT, UNREADABLE, decode, is_done, payloads, plain, wire_text
+from wholecall.dialects.labels import text_label
+from wholecall.framing.frame import Frame
+
+__all__ = ["opened"]
+
+
+class _Envelope(msgspec.Struct, gc=False):
+    data: msgspec.Raw = NO_TEXT
+    event: Any = None
+    type: Any = None
+
+
+_DECODER = msgspec.json.Decoder(_Envelope)
+_ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
+_ORIGIN = frozenset({"langgraph_node", "langgraph_step"})
+
+
+def opened(frame: Frame) -> Frame:
+    """Return the frame that is in the envelope, or the frame itself if it has none."""
+    lines = payloads(frame.data)
+    if len(lines) > 1:  # of an event that the wire did not end (quirk 55)
+        return msgspec.structs.replace(frame, data="\n".join(_opened(line, frame).data for line in lines))
+    return _opened(frame.data, frame)
+
+
+def _opened(text: str, frame: Frame) -> Frame:
+    if text.lstrip().startswith("["):
+        return _taken(text, frame)
+    envelope = decode(_DECODER, text)
+    if envelope is not None and envelope.type is None:
+        event = text_label(envelope.event)
+        inner = wire_text(envelope.data)
+        if inner.startswith("{") or is_done(inner) or (event and inner.startswith("[")):
+            return msgspec.structs.replace(frame, event=event or frame.event, data=inner)
+    return msgspec.structs.replace(frame, data=text)
+
+
+def _taken(text: str, frame: Frame) -> Frame:
+    """Return what an array of LangGraph's holds, as the frame that it sends over HTTP."""
+    parts = _parts(text)
+    first, mode = (plain(parts[0]), plain(parts[-2])) if 2 <= len(parts) <= 3 else (None, None)
+    if isinstance(mode, str) and isinstance(first, (str, list)):
+        return msgspec.structs.replace(frame, event=mode, data=parts[-1])
+    origin = plain(parts[1]) if isinstance(first, dict) and len(parts) == 2 else None
+    chunk = isinstance(origin, dict) and not _ORIGIN.isdisjoint(origin)
+    return msgspec.structs.replace(frame, event="messages" if chunk else frame.event, data=text)
+
+
+def _parts(text: str) -> list[str]:
+    """Return the texts of an array's elements, none if it is no array."""
+    try:
+        return [bytes(raw).decode() for raw in _ARRAY.decode(text)]
+    except UNREADABLE:
+        told = plain(text)
+    return [json.dumps(part, separators=(",", ":")) for part in told] if isinstance(told, list) else []

@@ -1,0 +1,145 @@
+"""Calls that come whole, in frames that may list the same ones again: which of them are new, and which are over.
+
+Theory of operation. A dialect whose calls are whole has no blocks: its calls are numbered as they come, and each
+number is a slot. A frame may list what earlier ones did: it was sent twice, each frame lists all calls so far, or the
+last one lists them all. So a call with the label, the name and the value of an earlier frame's is that call, one
+for one; without a label two equal calls are two.
+A call with arguments is over at once. One without waits: for the next call, for the reason, as a cut turn may have
+lost the arguments of its last call, or for the end of the stream. Then it is over too, for it came whole. In some
+dialects all calls wait so, as their servers close the brackets of what was cut; in others it waits for the next
+frame with calls, which may tell its arguments under its label.
+"""
+
+from __future__ import annotations
+
+from typing import Union
+
+import msgspec
+
+from wholecall.deltas import CallClosed, CallWhole, Delta
+from wholecall.dialects.decode import is_blank, plain
+from wholecall.event_lines import discreet_repr
+from wholecall.vocabulary import TurnReason
+
+__all__ = ["Told", "WholeCalls"]
+
+_CUT = frozenset({"length", "content_filter"})
+_MOST_LABELS = 4096  # of calls that are known when they are told again
+_MOST_NAMESAKES = 16  # calls of one label that are held against each other; it says nothing then
+
+
+class Told(msgspec.Struct, frozen=True):
+    """How a dialect tells calls: an empty object `grows` later, each call `waits` for what follows, this one is `new`."""
+
+    grows: bool = False
+    waits: bool = False
+    new: bool = False
+
+
+_FRAMES = Told()
+_FILLED = -1  # instead of a frame: the call waits only for those before it
+
+
+class _Call(msgspec.Struct):
+    name: Union[str, None]
+    text: str
+    slot: int
+    frame: int
+
+    __repr__ = discreet_repr
+
+
+class WholeCalls:
+    """The whole calls of one turn, of all its choices."""
+
+    _told: dict[str, list[_Call]]
+    _waiting: dict[int, dict[int, int]]
+    _last: dict[int, tuple[int, int]]
+    _frame: int
+    _n_slots: int
+
+    def __init__(self) -> None:
+        self._told = {}  # by label
+        self._waiting = {}  # choices to the slots of calls without arguments, and in which frame these came
+        self._last = {}  # choices to the slots of their last calls, and in which frame these came
+        self._frame = 0
+        self._n_slots = 0
+
+    def new_slot(self) -> int:
+        """Return the slot of a call that is none of these."""
+        self._n_slots += 1
+        return self._n_slots
+
+    def next_frame(self) -> None:
+        """What comes now is listed by another frame."""
+        self._frame += 1
+
+    def tell(self, call: CallWhole, index: str | None = None, of: Told = _FRAMES) -> list[Delta]:
+        """Say what a frame lists, nothing if it is known; `index` is the wire's number of the call."""
+        number = call.choice
+        label = None if call.id is None and index is None else f"{number} {index} {call.id}"
+        slot = self._slot(call, label, of)
+        self._last[number] = slot or self._last[number][0], self._frame
+        if slot is None:
+            return []
+        before = [] if of.grows else self.finish(number, None)
+        waiting = self._waiting.setdefault(number, {})
+        waiting.pop(slot, None)
+        filled = not (of.waits or is_blank(call.text))
+        over = filled and not waiting
+        if not over:
+            waiting[slot] = _FILLED if filled else self._frame
+        return [*before, msgspec.structs.replace(call, index=slot, begins=True, closes=over)]
+
+    def end_frame(self, number: int) -> list[Delta]:
+        """Say that calls of earlier frames are over that did not grow in this one, if it told calls, too."""
+        last, waiting = self._last.get(number), self._waiting.get(number)
+        if not waiting or last is None or last[1] < self._frame:
+            return []
+        slots = sorted(slot for slot, frame in waiting.items() if frame < self._frame)
+        for slot in slots:
+            del waiting[slot]
+        return [CallClosed(number, slot, None) for slot in slots]
+
+    def finish(self, number: int, reason: TurnReason | None) -> list[Delta]:
+        """Say that calls are over for the reason that came; a cut turn may have lost the arguments of the last one."""
+        waiting = self._waiting.pop(number, {})
+        if waiting and reason in _CUT:
+            waiting.pop(self._last[number][0], None)
+        return [CallClosed(number, slot, None) for slot in waiting]
+
+    def lose(self) -> None:
+        """A frame was lost, which may have told arguments: no call without any is over before a reason says so."""
+        self._waiting.clear()
+
+    def end(self) -> list[Delta]:
+        """Say that all calls are over: the stream is."""
+        return [delta for number in [*self._waiting] for delta in self.finish(number, None)]
+
+    def _slot(self, call: CallWhole, label: str | None, of: Told) -> int | None:
+        """Return the slot of a call: a new one, that of a call that has grown, or None for one that is known."""
+        if label is None or (label not in self._told and len(self._told) >= _MOST_LABELS):
+            return self.new_slot()
+        namesakes = self._told.setdefault(label, [])
+        before = [told for told in namesakes if told.frame < self._frame and told.name == call.name]
+        for told in () if of.new else before[:_MOST_NAMESAKES]:
+            if _says_the_same(told.text, call.text):
+                told.frame = self._frame
+                return None
+        for told in before if of.grows else ():
+            if told.text and told.slot in self._waiting.get(call.choice, ()):  # it had an empty object
+                told.text, told.frame = call.text, self._frame
+                return told.slot
+        namesakes.append(_Call(call.name, call.text, self.new_slot(), self._frame))
+        return self._n_slots
+
+
+_sorted = msgspec.json.Encoder(order="deterministic").encode
+
+
+def _says_the_same(one: str, other: str) -> bool:
+    """Whether two texts say the same; a server that tells a call again leaves out what it left out before."""
+    if one == other or not (one and other):
+        return one == other
+    values = [plain(text) for text in (one, other)]
+    return values[0] is not None and _sorted(values[0]) == _sorted(values[1])

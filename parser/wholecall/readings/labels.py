@@ -1,0 +1,254 @@
+"""How servers fill the labels of a call: the habits of index, id and name, and what each costs.
+
+Theory of operation. Given which pieces are which call's, the columns do not depend on each other. Each function
+here returns, for one column, the habits that fit *all* calls, with their costs. A call too short to show a habit
+has every habit that fits. `odd` always fits; `mixed` means that each call has a habit, and no habit fits all.
+Numbers in brackets are quirks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wholecall.readings.partitions import final_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
+
+    from wholecall.readings.partitions import Piece
+
+__all__ = ["MIXED", "Calls", "Costs", "Names", "cost_of_labels", "names_of", "pooled"]
+
+Calls = list[list["Piece"]]
+Costs = dict[str, float]
+
+INDEX: Costs = {
+    "own": 0,  # one per call, on all of its pieces, different between calls (4)
+    "one": 1,  # the same everywhere (3)
+    "none": 1,  # none at all (1, 2)
+    "first": 1,  # on the first piece only
+    "each": 1.5,  # a new one on every piece
+    "tail": 2,  # later pieces of a call share another one (5)
+    "taken over": 2.5,  # one per call; a later call has that of an earlier one with text (6)
+    "odd": 3,
+}
+ID: Costs = {
+    "own": 0,  # on the first piece, later ones none or the same (7, 13)
+    "none": 1,  # none at all (8, 9)
+    "one": 1,  # the same for all calls
+    "late": 1,  # one per call, behind its first piece (11)
+    "heads": 1,  # on leading pieces without text, all different (10)
+    "each": 1.5,  # it changes within a call (10)
+    "odd": 3,
+}
+NAME: Costs = {
+    "first": 0,
+    "every": 0.5,  # (15)
+    "both": 0.5,  # on the first and on the last piece: a closing one that restates (13, 23)
+    "heads": 0.5,  # on leading pieces, none of which has text
+    "late": 1,  # on one later piece, or on all from there (17, 18)
+    "pieces": 1.5,  # in pieces, on the first ones (16)
+    "again": 2,  # on the first one and somewhere else
+}
+MIXED = 1  # above the dearest of the calls' own habits
+NAMELESS = 2, 1  # calls without a name, and each of them, above the dearest of the others
+TOGETHER = {("each", "every"): -0.5}  # habits of id and name that come together in real servers
+MOST_NAMELESS = 3  # beyond it nothing would be believed
+
+
+def cost_of_labels(calls: Calls, names: Costs, may_be_open: AbstractSet[int]) -> float:
+    """Return what index, id and name cost together, each under its cheapest habit."""
+    ids = _id_costs(calls, may_be_open)
+    pairs = (
+        cost + other + TOGETHER.get((id, name), 0)
+        for id, cost in ids.items()
+        for name, other in names.items()
+    )
+    return min(_index_costs(calls).values()) + min(pairs)
+
+
+def pooled(costs: Costs, found: Sequence[AbstractSet[str]]) -> Costs:
+    """Return the habits that fit all calls, and what it costs that each has its own."""
+    fits = {habit: costs[habit] for habit in costs if all(habit in here for here in found)}
+    dearest = max((min(map(costs.__getitem__, here)) for here in found), default=0)
+    return {**fits, "mixed": MIXED + dearest}
+
+
+def _column(
+    costs: Costs, found: list[set[str]], labels: list[set[Any]], shared: AbstractSet[str], *, of_one: bool
+) -> Costs:
+    """Return the costs of a column whose labels tell calls apart, unless the habit is one of `shared`.
+
+    `of_one`: whether all of several calls have one label.
+    """
+    if len(found) == 1 or sum(map(len, labels)) == len(set().union(*labels)):
+        fits = pooled(costs, found) if all(found) else {}
+    else:
+        fits = {habit: costs[habit] for habit in shared if all(habit in here for here in found)}
+    if not of_one:
+        fits.pop("one", None)
+    return {**fits, "odd": costs["odd"]}
+
+
+# Index.
+
+
+def _index_costs(calls: Calls) -> Costs:
+    found = [_index_habits(call) for call in calls]
+    labels = [{piece.index for piece in call} - {None} for call in calls]
+    of_one = len(calls) > 1 and len(set().union(*labels)) == 1
+    shared = {"one", "none"}
+    shared |= {"tail"} if len({call[0].index for call in calls}) == len(calls) else set()
+    shared |= {"taken over"} if _is_taken_over(calls) else set()
+    return _column(INDEX, found, labels, shared, of_one=of_one)
+
+
+def _index_habits(call: list[Piece]) -> set[str]:
+    indices = [piece.index for piece in call]
+    known, first, later = set(indices), indices[0], indices[1:]
+    if known == {None}:
+        return {"none"}
+    here: set[str] = set()
+    if first is not None and all(index is None for index in later):
+        here.add("first")
+    if None in known:
+        return here
+    if len(known) == 1:
+        here |= {"own", "one", "taken over"}
+    if len(known) == len(indices) and all(piece.n == 1 for piece in call):
+        here.add("each")
+    if first not in later and len(set(later)) < 2:
+        here.add("tail")
+    return here
+
+
+def _is_taken_over(calls: Calls) -> bool:
+    """Whether no call has the index of an earlier one without text."""
+    empty: set[Any] = set()
+    for call in calls:
+        index = call[0].index
+        if index in empty:
+            return False
+        if not any(piece.text for piece in call):
+            empty.add(index)
+    return True
+
+
+# Id.
+
+
+def _id_costs(calls: Calls, may_be_open: AbstractSet[int]) -> Costs:
+    found = [_id_habits(call, is_open=number in may_be_open) for number, call in enumerate(calls)]
+    labels = [{piece.id for piece in call} - {None} for call in calls]
+    of_one = len(calls) > 1 and len(set().union(*labels)) == 1
+    return _column(ID, found, labels, {"one", "none"}, of_one=of_one)
+
+
+def _id_habits(call: list[Piece], *, is_open: bool) -> set[str]:
+    ids = [piece.id for piece in call]
+    present = set(ids) - {None}
+    if not present:
+        return {"none", "late"} if is_open else {"none"}
+    if ids[0] is None:
+        return {"late"} if len(present) == 1 else set()
+    here = {"each"}
+    if len(present) == 1:
+        here |= {"own", "one"}
+    if len(call) == 1:
+        here.add("late")
+    text_at = next((at for at, piece in enumerate(call) if piece.text), 0)
+    heads = ids[:text_at]
+    if heads and not any(ids[text_at:]) and len(present) == len(heads):
+        here.add("heads")
+    return here
+
+
+# Name.
+
+
+class Names(NamedTuple):
+    """The calls' names, and what the habits cost under which they are told."""
+
+    names: list[str | None]
+    costs: Costs
+
+
+def names_of(calls: Calls, may_be_open: AbstractSet[int]) -> Names | None:
+    """Return the calls' names; None if too many have none."""
+    names: list[str | None] = []
+    found: list[set[str]] = []
+    nameless = 0
+    for number, call in enumerate(calls):
+        name, here = _name_habits(call)
+        if not here and number in may_be_open and not any(piece.name for piece in call):
+            here = {"late"}
+        names.append(name)
+        if here:
+            found.append(here)
+        else:
+            nameless += 1
+            if nameless > MOST_NAMELESS:
+                return None
+    costs = pooled(NAME, found)
+    if nameless:
+        once, each = NAMELESS
+        costs = {"none": min(costs.values()) + once + nameless * each}
+    return Names(names, costs)
+
+
+def _name_habits(call: list[Piece]) -> tuple[str | None, set[str]]:
+    """Return a call's name, and the habits under which it is told; none if it has no name, or several."""
+    places = [at for at, piece in enumerate(call) if piece.name is not None]
+    if not places:
+        return None, set()
+    pieces = [call[at] for at in places]
+    names = [piece.name or "" for piece in pieces]
+    finals = {final_name(name) for name in names}
+    if len(call) == 1:
+        return finals.pop(), _habits_of_one(call[0])
+    if len(finals) == 1:
+        return finals.pop(), _equal_names(call, places)
+    joined = _joined(call, places, names)
+    return joined, set() if joined is None else {"pieces"}
+
+
+def _habits_of_one(piece: Piece) -> set[str]:
+    here = {"every"}
+    if piece.n == 1:
+        here |= {"first", "both", "late", "pieces"}
+    if not piece.text:
+        here.add("heads")
+    return here
+
+
+def _equal_names(call: list[Piece], places: list[int]) -> set[str]:
+    """Return the habits of a call of several pieces in which one name stands at these places."""
+    n, first, last = len(places), places[0], len(call) - 1
+    in_a_row = places[-1] - first == n - 1
+    if first > 0:
+        return {"late"} if n == 1 or (in_a_row and places[-1] == last) else set()
+    here = {"again"}
+    if n == len(call):
+        here.add("every")
+    if all(call[at].n == 1 for at in places):
+        here |= {"first"} if n == 1 else set()
+        here |= {"both"} if places == [0, last] else set()
+    if in_a_row and not any(call[at].text for at in places) and not any(call[at].bare for at in places[:-1]):
+        here.add("heads")
+    return here
+
+
+def _joined(call: list[Piece], places: list[int], names: list[str]) -> str | None:
+    """Return the name whose pieces stand on the first pieces; perhaps joined once more behind them.
+
+    It may have more than two pieces if no text comes before the last of them.
+    """
+    joined = ""
+    for n, (at, name) in enumerate(zip(places, names, strict=True)):
+        if n > 1 and n == len(names) - 1 and final_name(name) == final_name(joined):
+            break
+        if at != n or call[at].n > 1 or (n > 1 and any(piece.text for piece in call[:n])):
+            return None
+        joined = name if name.strip().startswith(joined.strip()) else joined + name
+    return final_name(joined)

@@ -1,0 +1,262 @@
+"""Every reading of the pieces of a choice, what it costs, and what those that count have in common.
+
+Theory of operation. A server that labels fragments oddly does so by habit, for all calls of a choice alike. So a
+stream is read in each way in which a server can have meant it. A *partition* deals the pieces to calls. Given one,
+four columns are judged alone, by tables of habits and what they cost: how the index was filled, the id, the name, and
+how the text came. The cost of a reading is their sum, 0 for what is documented. A cost is a statement on how servers
+behave: of two readings the cheaper one is what more servers mean.
+
+Calls are *sure* that stand in every reading whose cost is near the lowest. Only those may come out. Nothing here
+knows the state of a turn: pieces go in, a `Solution` comes out. The fragment that tells two meanings apart may be the last
+one, so this is done once, at the end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wholecall.readings.labels import cost_of_labels, names_of
+from wholecall.readings.partitions import PARTITIONS, Partition, final_name
+from wholecall.readings.texts import Values, texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from wholecall.arguments import Verdict
+    from wholecall.readings.partitions import Deal, Piece
+
+__all__ = ["ReadCall", "Solution", "solve"]
+
+NEAR = 0.5  # readings count that cost no more than this above the cheapest
+MOST = 5  # above it nothing is believed
+AGAIN = 1  # each call once more, whole, under its id, at a new index
+
+Says = tuple["str | None", str]  # name and value of a call
+Fact = tuple[int, str, str]  # a call that came out: its first piece, its name, its text
+
+
+class ReadCall(NamedTuple):
+    """One call of a reading.
+
+    Attributes:
+        pieces: the numbers of its pieces.
+        name: None if it has none, or several.
+        text: the text in force.
+        way: the habit by which it came; `open`, `cut`, `broken` and `torn` texts are no whole values, and
+            an `again` text was told twice.
+    """
+
+    pieces: list[int]
+    name: str | None
+    text: str
+    way: str
+
+
+class Reading(NamedTuple):
+    """One way to read all pieces; `is_documented`: by labels that are as documented."""
+
+    cost: float
+    calls: list[ReadCall]
+    is_row: bool
+    is_documented: bool = False
+
+
+class Solution(NamedTuple):
+    """What the pieces mean: the calls of the cheapest reading, which of them are sure, and its cost."""
+
+    calls: list[ReadCall]
+    sure: list[bool]
+    cost: float
+
+
+def solve(
+    pieces: Sequence[Piece],
+    read: Callable[[str], Verdict[Any]],
+    *,
+    cut: bool = False,
+    turns: bool = False,
+    known: Callable[[str], bool] | None = None,
+    facts: Sequence[Fact] = (),
+) -> Solution:
+    """Return what the pieces mean.
+
+    Args:
+        pieces: in the order of the stream.
+        read: gives a text's verdict, as that of a call that ended well.
+        cut: the turn was cut, so that calls may be open.
+        turns: calls took turns within the pieces, so that their order says nothing.
+        known: whether there is a tool of a name.
+        facts: the calls that came out already; readings that contradict them are none.
+    """
+    values = Values(read)
+    readings = _readings(pieces, values, cut=cut, turns=turns)
+    readings += _told_again(pieces, values, turns=turns)
+    readings = [reading for reading in readings if _holds(reading, facts, values)]
+    if known is not None:
+        named = [r for r in readings if all(call.name is None or known(call.name) for call in r.calls)]
+        readings = named or readings
+    if not readings:
+        return Solution([], [], MOST + 1)
+    lowest = min(reading.cost for reading in readings)
+    near = [reading for reading in readings if reading.cost <= (lowest + NEAR if lowest else 0)]
+    shown = _shown(near, values)
+    sure = _sure(near, values, cut=cut) if lowest <= MOST else Counter()
+    flags: list[bool] = []
+    for call in shown.calls:
+        says = _says(call, values)
+        flags.append(sure[says] > 0)
+        sure[says] -= 1
+    return Solution(shown.calls, flags, lowest)
+
+
+def _says(call: ReadCall, values: Values) -> Says:
+    return call.name, values.value(call.text)
+
+
+# Readings.
+
+
+def _readings(pieces: Sequence[Piece], values: Values, *, cut: bool, turns: bool) -> list[Reading]:
+    found: list[Reading] = []
+    seen: set[tuple[int, ...]] = set()
+    for partition in PARTITIONS:
+        numbers = None if turns and partition.is_row else partition.deal(pieces)
+        if numbers is None or tuple(numbers) in seen:
+            continue
+        seen.add(tuple(numbers))
+        reading = _reading(pieces, numbers, partition, values, cut=cut)
+        found += [] if reading is None else [reading]
+    return found
+
+
+def _reading(
+    pieces: Sequence[Piece], numbers: Deal, partition: Partition, values: Values, *, cut: bool
+) -> Reading | None:
+    """Return what the pieces mean if they are dealt so; None if nobody could believe it."""
+    dealt: list[list[int]] = [[] for _ in range(max(numbers) + 1)]
+    for at, number in enumerate(numbers):
+        dealt[number].append(at)
+    calls = [[pieces[at] for at in places] for places in dealt]
+    may_be_open: set[int] = set()
+    if cut:
+        may_be_open.update(range(len(calls)) if partition.any_open else (numbers[-1],))
+    named = names_of(calls, may_be_open)
+    told = texts_of(calls, values, may_be_open) if named is not None else None
+    if named is None or told is None:
+        return None
+    texts, cost = told
+    labels = cost_of_labels(calls, named.costs, may_be_open)
+    read = [
+        ReadCall(places, name, text, _trusted(way, text, labels, values))
+        for places, name, (text, way, _) in zip(dealt, named.names, texts, strict=True)
+    ]
+    return Reading(cost + labels, read, partition.is_row, labels == 0)
+
+
+def _trusted(way: str, text: str, labels: float, values: Values) -> str:
+    """Return how a text came; one that is whole in no way must not be repaired where labels are odd as well."""
+    return "torn" if way == "broken" and labels and values.is_readable(text) else way
+
+
+# Calls told again.
+
+
+def _told_again(pieces: Sequence[Piece], values: Values, *, turns: bool) -> list[Reading]:
+    """Return the readings in which the last pieces tell earlier calls once more."""
+    start = _start_of_again(pieces)
+    if start in (0, len(pieces)):
+        return []
+    found: list[Reading] = []
+    for reading in _readings(pieces[:start], values, cut=False, turns=turns):
+        calls = _with_again(reading.calls, pieces, start, values)
+        if calls is not None:
+            found.append(Reading(reading.cost + AGAIN, calls, reading.is_row))
+    return found
+
+
+def _start_of_again(pieces: Sequence[Piece]) -> int:
+    """Return where the last pieces begin that each have a known id, a name, and an index of their own."""
+    first: dict[str | None, int] = {}
+    for at, piece in enumerate(pieces):
+        first.setdefault(piece.id, at)
+    indices = Counter(piece.index for piece in pieces)
+    start = len(pieces)
+    for at in range(len(pieces) - 1, 0, -1):
+        piece = pieces[at]
+        if piece.id is None or piece.name is None or piece.index is None:
+            break
+        if indices[piece.index] > 1 or first[piece.id] == at:
+            break
+        start = at
+    return start
+
+
+def _with_again(
+    calls: list[ReadCall], pieces: Sequence[Piece], start: int, values: Values
+) -> list[ReadCall] | None:
+    """Return the calls with the pieces that tell each once more at most; None if one tells something new."""
+    calls = list(calls)
+    owners = {pieces[at].id: n for n, call in enumerate(calls) for at in call.pieces}
+    for at in range(start, len(pieces)):
+        piece = pieces[at]
+        n = owners.pop(piece.id, None)
+        if n is None:
+            return None
+        call = calls[n]
+        if call.name != final_name(piece.name or "") or values.value(call.text) != values.value(piece.text):
+            return None
+        calls[n] = call._replace(pieces=[*call.pieces, at], way="again")
+    return calls
+
+
+# What the readings have in common.
+
+
+def _holds(reading: Reading, facts: Sequence[Fact], values: Values) -> bool:
+    """Whether a reading holds the calls that came out."""
+    began = {call.pieces[0]: call for call in reading.calls} if facts else {}
+    return all(
+        at in began and _says(began[at], values) == (name, values.value(text)) for at, name, text in facts
+    )
+
+
+def _shown(near: list[Reading], values: Values) -> Reading:
+    """Return the cheapest reading; of those that differ from it only in calls without text, the one with fewest."""
+    cheapest = min(near, key=lambda reading: (reading.cost, len(reading.calls)))
+    if len(near) == 1:
+        return cheapest
+
+    def with_text(reading: Reading) -> Counter[Says]:
+        return Counter(_says(call, values) for call in reading.calls if call.text)
+
+    said = with_text(cheapest)
+    alike = [reading for reading in near if with_text(reading) == said]
+    return min(alike, key=lambda reading: (len(reading.calls), reading.cost))
+
+
+def _sure(near: list[Reading], values: Values, *, cut: bool) -> Counter[Says]:
+    common = _vouched(near[0], values, cut=cut)
+    for reading in near[1:]:
+        common &= _vouched(reading, values, cut=cut)
+    return common
+
+
+_LOST = ("broken", "cut", "torn")
+
+
+def _vouched(reading: Reading, values: Values, *, cut: bool) -> Counter[Says]:
+    """Return the calls that a reading vouches for: text without an owner, or lost, may be another call's."""
+    calls = reading.calls
+    lost = [
+        n
+        for n, call in enumerate(calls)
+        if (call.way in _LOST and not (call.way == "cut" and reading.is_documented))
+        or (call.name is None and call.text)
+    ]
+    calls = [call for call in calls if call.way != "torn"]
+    if lost and not cut:
+        if reading.is_row and lost != [len(reading.calls) - 1]:
+            return Counter()
+        calls = [call for call in calls if call.text]
+    return Counter(_says(call, values) for call in calls)

@@ -1,0 +1,381 @@
+"""The end of an oddly labelled choice: what its record means goes into its calls, and the rest is not believed.
+
+Theory of operation. `settle` has the record read (`readings.solve`) and gives each call of the reading to the call in
+which it was shown, or to a new one: labels, name, flags, and the text in force. What was shown otherwise is put right
+by an event. Calls that are not sure are refused as `ambiguous`; the ordinary verdict does the rest. Calls that nobody was
+told of are numbered anew, in the order in which they began.
+
+A final message is the truth over such a choice: its calls come out, and calls that it does not restate are not sure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from itertools import count
+from operator import eq
+from typing import TYPE_CHECKING, NamedTuple
+
+from wholecall.arguments import read_arguments
+from wholecall.binding import begin_record
+from wholecall.deltas import HYDRATION
+from wholecall.phases import advance, read_as
+from wholecall.placeholders import is_placeholder
+from wholecall.readings import final_name, solve
+from wholecall.record import is_labelled
+from wholecall.verdicts import same_value
+
+if TYPE_CHECKING:
+    from wholecall.calls import Call
+    from wholecall.choices import Choice
+    from wholecall.deltas import CallWhole
+    from wholecall.readings import Piece, ReadCall
+    from wholecall.record import Record
+    from wholecall.verdicts import Ended
+    from wholecall.vocabulary import Flag
+
+__all__ = ["doubt", "settle"]
+
+_FLAGS: dict[str, Flag] = {
+    "snapshots": "snapshots",
+    "repeated": "repeated",
+    "placeholder": "placeholder",
+    "again": "repeated",
+}
+_ELSEWHERE = "its fragments belong to other calls"
+_UNSURE = "its labels can be read in several ways"
+
+
+class Meant(NamedTuple):
+    """One call of the reading, and what a final message says of it."""
+
+    read: ReadCall | None
+    whole: CallWhole | None
+    is_sure: bool
+
+    @property
+    def pieces(self) -> list[int]:
+        return [] if self.read is None else self.read.pieces
+
+    @property
+    def text(self) -> str:
+        return "" if self.read is None else self.read.text
+
+    @property
+    def name(self) -> str | None:
+        told = self.whole.name if self.whole is not None else None
+        return told or (self.read.name if self.read is not None else None)
+
+
+def doubt(choice: Choice) -> None:
+    """Read a choice as odd if a text of it is no whole object: labels can be as documented and lie."""
+    if choice.record is None and not all(map(_is_plain, choice.calls)):
+        begin_record(choice)
+
+
+def _is_plain(call: Call) -> bool:
+    if (
+        call.slotted
+        or call.phase == "ended"
+        or call.kind == "custom"
+        or call.restated is not None
+        or call.full
+    ):
+        return True
+    return call.hollow or call.holds_object or not is_labelled(call)
+
+
+def settle(choice: Choice, ended: Ended) -> None:
+    """Give the calls of the choice what its record means, if it has one."""
+    if ended != "aborted":
+        doubt(choice)
+    record, choice.record = choice.record, None
+    if record is None:
+        return
+    record.close()
+    meant = _meant(choice, record, cut=ended != "clean") if record.pieces and ended != "aborted" else []
+    open_calls = [call for call in choice.calls if call.phase != "ended" and call is not choice.overflow]
+    shown = [call for call in open_calls if is_labelled(call)]
+    if not meant:
+        _disbelieve(choice, shown)
+        return
+    texts = {call: _started_over(choice, call) for call in shown}
+    owners = _owners(choice, record, meant, texts)
+    _number(choice, record, owners, texts)
+    for call, one in owners:
+        _give(choice, record, call, one, texts.get(call, ""))
+
+
+def _disbelieve(choice: Choice, shown: list[Call]) -> None:
+    """Leave calls as they were shown; none can come out."""
+    for call in shown:
+        if call.phantom and not call.empty:
+            call.phantom = False
+            choice.materialise(call)
+        call.refuse("ambiguous", _UNSURE)
+
+
+def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
+    read = partial(read_arguments, ended="clean", policy=choice.policy, limits=choice.limits)
+    tools = choice.tools
+    known = None if tools is None else tools.__contains__
+    solution = solve(record.pieces, read, cut=cut, turns=record.turns, known=known, facts=_facts(record))
+    out = {piece.id for piece, call in zip(record.pieces, record.shown, strict=True) if call.phase == "ended"}
+    meant = [
+        Meant(call, None, sure and not _goes_by(record, call, out))
+        for call, sure in zip(solution.calls, solution.sure, strict=True)
+    ]
+    return _restated(choice, record, meant) if record.told else meant
+
+
+def _goes_by(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
+    """Whether a call that did not come out has the id of one that did: that call came already."""
+    if record.shown[call.pieces[0]].phase == "ended":
+        return False
+    return any(id is not None and id in ids for id in (record.pieces[at].id for at in call.pieces))
+
+
+def _facts(record: Record) -> list[tuple[int, str, str]]:
+    """Return the calls that came out before the first oddity: first piece, name and text."""
+    facts: dict[Call, tuple[int, str, str]] = {}
+    for at, call in enumerate(record.shown):
+        if call.phase == "ended" and call.dropped is None and call.name is not None and call not in facts:
+            text = call.text if call.restated is None else call.restated
+            facts[call] = at, call.name, text
+    return list(facts.values())
+
+
+# What a final message says.
+
+
+def _restated(choice: Choice, record: Record, meant: list[Meant]) -> list[Meant]:
+    """Match what a final message restates with the calls of the reading; it knows better which there are."""
+    told_ids = Counter(whole.id for whole in record.told if whole.id is not None)
+    read_ids = Counter(id for one in meant for id in _ids(record, one))
+    ids = {id for id, n in told_ids.items() if n == 1 and read_ids[id] < 2}  # that tell calls apart
+    left = list(record.told)
+    found: dict[int, CallWhole] = {}
+    for match in _MATCHES:
+        for whole in list(left):
+            fits = (
+                n
+                for n, one in enumerate(meant)
+                if n not in found
+                and _may_be(one, whole, told := _ids(record, one), ids)
+                and match(choice, one, whole, told & ids)
+            )
+            n = next(fits, None)
+            if n is not None:
+                found[n] = whole
+                left.remove(whole)
+    restated = [
+        Meant(one.read, found.get(n), n in found or _is_fact(record, one)) for n, one in enumerate(meant)
+    ]
+    return restated + [Meant(None, whole, True) for whole in left]
+
+
+def _ids(record: Record, one: Meant) -> set[str]:
+    return {id for at in one.pieces if (id := record.pieces[at].id) is not None}
+
+
+def _is_fact(record: Record, one: Meant) -> bool:
+    return record.shown[one.pieces[0]].phase == "ended"
+
+
+def _may_be(one: Meant, whole: CallWhole, told: set[str], ids: set[str]) -> bool:
+    """Whether a restated call can be this one: no id says otherwise, nor a name."""
+    if told & ids:
+        return whole.id in told & ids
+    if whole.id in ids and told:
+        return False
+    return one.name is None or whole.name is None or one.name == final_name(whole.name)
+
+
+def _has_id(_: Choice, __: Meant, whole: CallWhole, told: set[str]) -> bool:
+    return whole.id in told
+
+
+def _has_text(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:
+    return one.text == whole.text
+
+
+def _has_value(choice: Choice, one: Meant, whole: CallWhole, _: set[str]) -> bool:
+    says = [
+        read_arguments(text, "clean", choice.policy, choice.limits).arguments
+        for text in (one.text, whole.text)
+    ]
+    return None not in says and same_value(*says)
+
+
+def _is_begun(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:
+    return whole.text.startswith(one.text)
+
+
+def _is_unsure(_: Choice, one: Meant, __: CallWhole, ___: set[str]) -> bool:
+    return not one.is_sure
+
+
+_MATCHES = (_has_id, _has_text, _has_value, _is_begun, _is_unsure)  # best first
+
+
+# Into calls.
+
+
+def _started_over(choice: Choice, call: Call) -> str:
+    """Take from a shown call what the reading gives anew; return the text that users saw."""
+    for alias in call.aliases:
+        others = [other for other in choice.by_id.pop(alias, ()) if other is not call]
+        if others:
+            choice.by_id[alias] = others
+    for index in call.indices:
+        if choice.by_index.get(index) is call:
+            del choice.by_index[index]
+    shown = call.text if call.phase != "pending" else ""
+    call.start_over()
+    choice.budget.release(call)
+    return shown
+
+
+def _owners(
+    choice: Choice, record: Record, meant: list[Meant], texts: dict[Call, str]
+) -> list[tuple[Call, Meant]]:
+    """Return the call that each call of the reading goes to: one in which it was shown, else a new one."""
+    free = dict.fromkeys(texts)
+    first = {call: at for at, call in reversed(list(enumerate(record.shown)))}
+    owners: list[tuple[Call, Meant]] = []
+    for one in meant:
+        if one.pieces and record.shown[one.pieces[0]].phase == "ended":
+            continue
+        name = None if one.name is None else _public(choice, one.name)
+        own = set(one.pieces)
+        fits = [
+            call
+            for call in dict.fromkeys(record.shown[at] for at in one.pieces)
+            if call in free
+            and (call.phase == "pending" or call.public_name == name)
+            and (first[call] in own or call is record.shown[one.pieces[0]])
+        ]
+        call = min(fits, key=lambda call: call.phase == "pending", default=None)
+        has_text = one.whole is not None or bool(one.text)
+        untold = call is None or call.phase == "pending"
+        if untold and not (one.is_sure or has_text):
+            continue  # labels that came again
+        call = call or choice.open("function" if one.whole is None else one.whole.kind, phantom=True)
+        if call is choice.overflow:
+            continue
+        free.pop(call, None)
+        owners.append((call, one))
+    for call in free:
+        if call.phase != "pending":
+            call.refuse("ambiguous", _ELSEWHERE)
+    return owners
+
+
+def _public(choice: Choice, name: str) -> str:
+    name = final_name(name)[: choice.limits.max_name_chars]
+    if choice.tools is not None and choice.policy.tool_names == "normalised":
+        return choice.tools.named(name)
+    return name
+
+
+def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], texts: dict[Call, str]) -> None:
+    """Number the calls that nobody was told of anew, in the order in which they began."""
+    anew = {call for call in texts if call.phase == "pending"} | {
+        call for call, _ in owners if call.number < 0
+    }
+    places = {number: place for place, (what, number) in choice.places if what == "call"}
+    old = {call: call.number for call in choice.calls}
+    taken = {call.number for call in choice.calls if call not in anew}
+    free = (number for number in count() if number not in taken)
+    choice.places = [at for at in choice.places if at[1][0] != "call" or at[1][1] in taken]
+    for call, one in owners:
+        if call in anew:
+            began = call if call in texts or not one.pieces else record.shown[one.pieces[0]]
+            call.phantom = False
+            call.appear(next(free))
+            taken.add(call.number)
+            choice.places.append((places.get(old[began], len(choice.text)), ("call", call.number)))
+    _fill([call for call in choice.calls if call in anew.difference(call for call, _ in owners)], taken)
+    choice.places.sort(key=lambda place: place[0])
+    choice.n_numbered = max(taken, default=-1) + 1
+
+
+def _fill(others: list[Call], taken: set[int]) -> None:
+    """Let calls that are none keep a number that would be missing, and have no number else."""
+    missing = iter([number for number in range(max(taken, default=-1)) if number not in taken])
+    for call in others:
+        number = next(missing, -1)
+        call.appear(number)
+        call.phantom = number < 0
+        taken.add(number)
+        call.refuse("ambiguous", _ELSEWHERE)
+
+
+def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) -> None:
+    """Let a call have what it means: labels, name, text in force, and what speaks against it."""
+    pieces = [record.pieces[at] for at in one.pieces]
+    _label(choice, call, one, pieces)
+    if call.phase == "pending":
+        call.name = None
+        if one.name is not None:
+            advance(choice, call, "name", one.name)
+    if one.read is not None:
+        read_as(choice, call, shown, one.read.text)
+        call.flags.update(_flags(one.read, [piece.text for piece in pieces if piece.text]))
+    if one.whole is not None and one.whole.text:
+        advance(choice, call, "whole", (one.whole.text, HYDRATION))
+    call.reasoned = one.whole is not None or one.pieces[0] < record.n_reasoned
+    call.hole = not _is_told(one) and choice.lost and not _stands_alone(record, one)
+    limit = choice.limits.max_name_chars
+    if limit is not None and len(one.name or "") > limit:
+        call.refuse("name_too_long", f"a name of more than {limit} characters")
+    if any(piece.spoilt for piece in pieces):
+        call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
+    if not one.is_sure or (one.read is not None and one.read.way == "torn"):
+        call.refuse("ambiguous", _UNSURE)
+
+
+def _flags(read: ReadCall, texts: list[str]) -> list[Flag]:
+    """Return what was odd about how the text came."""
+    if read.way not in _FLAGS or len(texts) < 2:
+        return []
+    repeated: list[Flag] = ["repeated"] if any(map(eq, texts, texts[1:])) else []
+    return [_FLAGS[read.way], *repeated]
+
+
+def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
+    if one.whole is not None and one.whole.id is not None:
+        choice.claim_id(call, one.whole.id)
+    for piece in pieces:
+        if piece.index is not None:
+            choice.claim_index(call, piece.index)
+        if piece.id is not None:
+            choice.claim_id(call, piece.id)
+        if piece.custom and call.phase == "pending":
+            call.kind = "custom"
+        if piece.extra:
+            call.extra = {**(call.extra or {}), **piece.extra}
+    if one.whole is not None and one.whole.extra:
+        call.extra = {**(call.extra or {}), **one.whole.extra}
+    told_again = one.read is not None and one.read.way == "again"
+    if not told_again and len({piece.index for piece in pieces} - {None}) > 1:
+        call.flags.add("index_churn")
+
+
+def _is_told(one: Meant) -> bool:
+    """Whether a final message tells the call's text, so that nothing of it is lost."""
+    return one.whole is not None and bool(one.whole.text) and not is_placeholder(one.whole.text)
+
+
+def _stands_alone(record: Record, one: Meant) -> bool:
+    """Whether a call began behind the last loss, with labels that tell it from all others, and a whole name."""
+    if not one.pieces or one.pieces[0] < record.n_lost:
+        return False
+    at, pieces = one.pieces[0], record.pieces
+    first = pieces[at]
+    if first.name is None or one.name != final_name(first.name):
+        return False
+    id = first.id if first.id not in {piece.id for piece in pieces[:at]} else None
+    index = first.index if first.index not in {piece.index for piece in pieces[:at]} else None
+    mine = (pieces[at] for at in one.pieces)
+    return all((id is not None and p.id == id) or (index is not None and p.index == index) for p in mine)

@@ -1,0 +1,124 @@
+"""The two laws of damage: every case of a recording, and the calls that came out of it although nobody sent them.
+
+Theory of operation. A case is a beginning of the recording, what comes then, and the end. The beginning is read once:
+a snapshot of the parser stands for it in each of its cases. A call is a fault if it comes out more often than the
+recordings that were sent hold it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from tests.damage.streams import ENDS, Call, Recordings, Stream, called, told
+from tests.damage.ways import DAMAGES, marks_for
+from wholecall import ToolCallParser
+from wholecall.events import ToolCallCancelled, ToolCallStarted
+
+__all__ = ["LAWS", "Fault", "at_one_place", "causes", "tried"]
+
+
+class Fault(NamedTuple):
+    """Calls that nobody sent: of which recording, before which frame or at it, and what had happened."""
+
+    stream: str
+    dialect: str
+    frame: int
+    what: str
+    calls: tuple[Call, ...]
+
+
+class Beginning(NamedTuple):
+    """The frames before one: the parser that read them, what it told of calls, and whether one is open."""
+
+    frames: int
+    snapshot: bytes
+    events: list[Any]
+    is_open: bool
+
+    def calls(self, *chunks: bytes) -> Counter[Call]:
+        """The calls that come out if this comes next, and then the end."""
+        return called([*self.events, *told(ToolCallParser.restore(self.snapshot), chunks)])
+
+
+Outcome = tuple[int, list[Fault]]  # how many cases there were, and the faults
+
+
+def _beginnings(stream: Stream, places: set[int] | None) -> Iterator[Beginning]:
+    """The beginnings of a stream, or those of these numbers of frames; the last is the whole."""
+    parser = ToolCallParser()
+    events: list[Any] = []
+    begun = 0
+    for n, frame in enumerate([*stream.frames, b""]):
+        if places is None or n in places:
+            yield Beginning(
+                n, parser.snapshot(), list(events), begun > sum(isinstance(e, ENDS) for e in events)
+            )
+        found = parser.feed(frame)
+        begun += sum(isinstance(event, ToolCallStarted) for event in found)
+        events += [event for event in found if isinstance(event, (*ENDS, ToolCallCancelled))]
+
+
+def _outcome(stream: Stream, cases: list[tuple[int, str, Counter[Call]]]) -> Outcome:
+    faults = [
+        Fault(stream.name, stream.dialect, frame, what, tuple(unsent.elements()))
+        for frame, what, unsent in cases
+        if unsent
+    ]
+    return len(cases), faults
+
+
+def cut(stream: Stream, other: Stream, places: set[int] | None = None) -> Outcome:
+    """Law (a): cut before each frame, then nothing, `[DONE]`, or the whole of another recording.
+
+    While a call is open, the end marks of other dialects come, too: elsewhere there is nothing to end.
+    """
+    cases = []
+    marks = dict(marks_for(stream.dialect, stream.data))
+    for beginning in _beginnings(stream, places):
+        tails = {"nothing": b"", **(marks if beginning.is_open else {"[DONE]": marks["[DONE]"]})}
+        cases += [
+            (beginning.frames, what, beginning.calls(tail) - stream.held) for what, tail in tails.items()
+        ]
+        after = beginning.calls(other.data) - (stream.held + other.held)
+        cases.append((beginning.frames, "another recording", after))
+    return _outcome(stream, cases)
+
+
+def damaged(stream: Stream, _other: Stream, places: set[int] | None = None) -> Outcome:
+    """Law (b): each frame damaged in each way, then the rest as it came."""
+    cases = []
+    for beginning in _beginnings(stream, places):
+        rest = b"".join(stream.frames[beginning.frames + 1 :])
+        for what, way in DAMAGES.items():
+            frame = way(stream.frames[beginning.frames]) if beginning.frames < len(stream.frames) else None
+            if frame is not None:
+                cases.append((beginning.frames, what, beginning.calls(frame, rest) - stream.held))
+    return _outcome(stream, cases)
+
+
+LAWS = {"cut": cut, "damaged": damaged}
+
+
+def tried(law: str, recordings: Recordings, dialect: str, *, sample: bool = False) -> Outcome:
+    """All cases of a dialect, or those at one place of each recording."""
+    cases, faults = 0, []
+    for stream, other in recordings.pairs(dialect):
+        places = {crc32(stream.name.encode()) % (len(stream.frames) + 1)} if sample else None
+        count, found = LAWS[law](stream, other, places)
+        cases += count
+        faults += found
+    return cases, faults
+
+
+def at_one_place(law: str, recordings: Recordings) -> list[Fault]:
+    """The faults of all dialects at one place of each recording."""
+    dialects = recordings.dialects()
+    return [fault for dialect in dialects for fault in tried(law, recordings, dialect, sample=True)[1]]
+
+
+def causes(faults: Iterable[Fault]) -> Counter[str]:
+    """How many faults came of what."""
+    return Counter(fault.what for fault in faults)

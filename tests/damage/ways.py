@@ -1,0 +1,150 @@
+"""What happens to recordings: how one goes on where it was cut, and what becomes of a frame on its way.
+
+Damage leaves a trace: text that cannot be decoded, a name with a byte that is none, a gap in the numbers of a
+sequence. What vanishes without any cannot be known, and no law speaks of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tests.fuzz.mutate import with_payload
+from tests.support import encode, encode_bedrock
+
+__all__ = ["DAMAGES", "framing", "marks_for"]
+
+_BINARY = re.compile(rb"\x00\x00[^\x00]|\x00\x00\x00")
+_LINES = re.compile(rb"[{\[]|[0-9a-z]:")  # objects, or with a letter before each
+
+# How each dialect says that an answer is whole.
+END_MARKS: dict[str, tuple[dict[str, Any], ...]] = {
+    "acp": ({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn"}},),
+    "ag-ui": ({"type": "RUN_FINISHED", "threadId": "t", "runId": "r"},),
+    "anthropic": (
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 9}},
+        {"type": "message_stop"},
+    ),
+    "bedrock-converse": ({"messageStop": {"stopReason": "tool_use"}},),
+    "chat-completions": ({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},),
+    "cohere-v1": ({"is_finished": True, "event_type": "stream-end", "finish_reason": "COMPLETE"},),
+    "cohere-v2": ({"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},),
+    "copilot": ({"type": "session.idle", "data": {}},),
+    "dashscope": ({"output": {"choices": [{"message": {"content": ""}, "finish_reason": "tool_calls"}]}},),
+    "gemini": ({"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}]},),
+    "gemini-interactions": (
+        {
+            "event_type": "interaction.completed",
+            "interaction": {"id": "int_1", "status": "requires_action"},
+        },
+    ),
+    "gemini-live": ({"serverContent": {"turnComplete": True}},),
+    "langchain-protocol": ({"event": "message-finish", "metadata": {"finish_reason": "tool_calls"}},),
+    "llama-stack": ({"event": {"event_type": "complete", "delta": {}, "stop_reason": "end_of_turn"}},),
+    "mistral-conversations": ({"type": "conversation.response.done", "usage": {}},),
+    "ollama": ({"model": "m", "message": {"role": "assistant"}, "done": True, "done_reason": "stop"},),
+    "openai-realtime": (
+        {"type": "response.done", "response": {"id": "resp_1", "status": "completed", "output": []}},
+    ),
+    "responses": (
+        {"type": "response.completed", "response": {"id": "resp_1", "status": "completed", "output": []}},
+    ),
+    "vercel-ui": ({"type": "finish", "finishReason": "tool-calls"},),
+    "xai-grpc": ({"chunk": {"outputs": [{"delta": {}, "finish_reason": "REASON_TOOL_CALLS"}]}},),
+}
+# Dialects that end as another does; those that wrap one bear its name.
+_ENDS_AS = {
+    "bedrock-invoke-legacy-completions": "chat-completions",
+    "bedrock-invoke-nova": "bedrock-converse",
+    "legacy-completions": "chat-completions",
+    "llama-api": "llama-stack",
+}
+
+
+# A recording that was cut.
+
+
+def marks_for(dialect: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+    """The end marks of other dialects, as they look in the framing of a stream."""
+    yield "[DONE]", b"[DONE]\n" if framing(data) == "lines" else encode.done()
+    for name, payloads in END_MARKS.items():
+        if not dialect.endswith(name) and _ENDS_AS.get(dialect) != name:
+            yield f"the end of {name}", _framed(payloads, data)
+
+
+def framing(data: bytes) -> str:
+    """Whether a stream is `binary`, `lines`, or `events`."""
+    if _BINARY.match(data):
+        return "binary"
+    return "lines" if _LINES.match(data) else "events"
+
+
+def _framed(payloads: tuple[dict[str, Any], ...], data: bytes) -> bytes:
+    if framing(data) == "binary":
+        return encode_bedrock.chunks(list(payloads))
+    if framing(data) == "lines":
+        return encode.json_lines(payloads)
+    return encode.typed_sse(payloads) if "type" in payloads[0] else b"".join(map(encode.sse, payloads))
+
+
+# The ways of damage: a frame as it comes, None where it cannot be damaged so.
+
+
+def _payload(frame: bytes) -> tuple[int, int]:
+    """Where the payload of a frame begins and ends."""
+    if _BINARY.match(frame):
+        return 12 + int.from_bytes(frame[4:8], "big"), len(frame) - 4
+    start = min((at for at in (frame.find(b"{"), frame.find(b"[")) if at >= 0), default=len(frame))
+    return start, max(start, len(frame.rstrip(b"\r\n")))
+
+
+def _put(change: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
+    """A way that changes the payload; what carries it stays as it was."""
+
+    def way(frame: bytes) -> bytes | None:
+        start, end = _payload(frame)
+        payload = change(frame[start:end]) if end - start > 4 else None
+        if payload is None:
+            return None
+        if _BINARY.match(frame):
+            return with_payload(frame, payload)
+        return frame[:start] + payload + frame[end:]
+
+    return way
+
+
+def _in_the_middle(payload: bytes) -> bytes:
+    middle = len(payload) // 2
+    return payload[:middle] + b"\xff" + payload[middle + 1 :]
+
+
+_NAME = re.compile(rb'"[A-Za-z_]{2,}" ?:')
+
+
+def _a_name(payload: bytes) -> bytes | None:
+    """A member's name with a byte that is none; which member depends on the frame."""
+    names = list(_NAME.finditer(payload))
+    if not names:
+        return None
+    at = names[len(payload) % len(names)].start() + 2
+    return payload[:at] + b"\xff" + payload[at + 1 :]
+
+
+def _a_field(frame: bytes) -> bytes | None:
+    return None if b"data:" not in frame or _BINARY.match(frame) else frame.replace(b"data:", b"dxta:", 1)
+
+
+def _in_numbers(frame: bytes) -> bytes | None:
+    """A frame that is gone, where those of its stream are numbered."""
+    return b"" if b'"sequence_number":' in frame else None
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
+    "cut short": _put(lambda payload: payload[: len(payload) // 2]),
+    "a byte that is none": _put(_in_the_middle),
+    "a member's name unreadable": _put(_a_name),
+    "a field's name misspelt": _a_field,
+    "all but its beginning lost": _put(lambda payload: payload[:1]),
+    "gone, in a numbered stream": _in_numbers,
+}

@@ -1,0 +1,45 @@
+"""Streams whose events no blank line ends: one event of many data lines, as the standard reads it (quirk 55)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support import bless
+from wholecall.events import Event
+
+WORDS = "data: : RELAY PROCESSING\n"
+
+
+def _lines(data: bytes) -> list[str] | None:
+    """Return the data lines of a stream, None if it is none of events without names whose data is one line each."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    lines = text.split("\n")
+    return lines if all(line.startswith("data: ") or not line for line in lines) else None
+
+
+def _in_order(events: list[Event]) -> list[Event]:
+    """Put the events of calls in the order of their calls: those that end in one frame end so."""
+    return sorted(events, key=lambda event: getattr(event, "index", -1))
+
+
+def _cases() -> list[Any]:
+    found = []
+    for entry in bless.manifest():
+        lines = _lines(bless.recorded(entry))
+        if lines and not entry["expect"].get("faults") and entry["origin"] == "generated":
+            found.append(pytest.param([line for line in lines if line], id=entry["name"]))
+    return found
+
+
+@pytest.mark.parametrize("lines", _cases())
+def test_lines_without_blank_lines_say_the_same(lines: list[str]) -> None:
+    """A recording without its blank lines, and with comments as data among the others, gives the same events."""
+    apart = "".join(f"{line}\n\n" for line in lines).encode()
+    joined = f"{WORDS}".join(f"{line}\n" for line in lines).encode()
+
+    assert _in_order(bless.parse([apart])) == _in_order(bless.parse([joined]))

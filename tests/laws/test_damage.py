@@ -1,0 +1,128 @@
+"""Damage to recordings: whatever is cut or lost on the way, no call comes out that nobody sent.
+
+In the ordinary suite at one place of each recording, in the slow one at all. `python -m tests.damage` tells the known
+faults by dialect and cause.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.damage.__main__ import RATCHET, main
+from tests.damage.cases import LAWS, Fault, at_one_place, causes, tried
+from tests.damage.streams import Recordings, Stream, of_corpora, of_folder
+from tests.damage.ways import DAMAGES, framing, marks_for
+from tests.support import encode, ratchet
+from wholecall.dialects import table
+
+DIALECTS = tuple(dialect.name for dialect in table.DIALECTS)
+CALL = encode.Call("call_1", "dredge", '{"metres":4}')
+TURN = encode.render_chat(encode.Turn(calls=(CALL,)), encode.every(4))
+
+each_law = pytest.mark.parametrize("law", LAWS)
+
+
+def _complaints(tried_so: str, faults: list[Fault]) -> list[str]:
+    """What the ratchet says, and beside what is new the first cases of each cause."""
+    found = ratchet.complaints(RATCHET, tried_so, causes(faults))
+    return found and [*found, *map(str, {fault.what: fault for fault in faults}.values())]
+
+
+@each_law
+def test_damage_at_one_place(law: str) -> None:
+    """Laws 66 and 67: no call that was not sent, beyond the known faults, at one place of each recording."""
+    faults = at_one_place(law, of_corpora())
+
+    assert _complaints(f"corpora: {law}: at one place", faults) == []
+
+
+@pytest.mark.slow
+@each_law
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_damage_at_every_place(law: str, dialect: str) -> None:
+    """Laws 66 and 67: nor anywhere else."""
+    recordings = of_corpora()
+    _, faults = tried(law, recordings, dialect)
+
+    assert _complaints(f"{recordings.name}: {law}: {dialect}", faults) == []
+
+
+@pytest.mark.slow
+@pytest.mark.cases
+@each_law
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_damage_to_other_recordings(law: str, dialect: str, recordings_dir: Path) -> None:
+    """Laws 66 and 67, for what other projects recorded."""
+    recordings = of_folder(recordings_dir)
+    _, faults = tried(law, recordings, dialect)
+
+    assert _complaints(f"{recordings.name}: {law}: {dialect}", faults) == []
+
+
+# The cases themselves.
+
+
+def _stream(data: bytes, *, dialect: str = "chat-completions") -> Stream:
+    return Stream("made up", dialect, data)
+
+
+def test_a_recording_holds_what_was_sent() -> None:
+    """A call that came out was sent, and so was one that was dropped although its text is whole."""
+    frames = _stream(TURN).frames
+    sent = {("function", "dredge", '{"metres": 4}'): 1}
+    first = [
+        len(frames),
+        len(frames) - 3,
+        len(frames) - 4,
+    ]  # frames: all, without an end, and with half a text
+
+    assert [_stream(b"".join(frames[:n])).held for n in first] == [sent, sent, {}]
+
+
+@each_law
+def test_a_call_that_nobody_sent_is_found(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recording that holds no calls, as far as is known, shows all that come out as faults."""
+    monkeypatch.setattr(Stream, "held", Counter())
+    cases, faults = tried(law, Recordings("made up", (_stream(TURN),)), "chat-completions")
+    unsent = {call for fault in faults for call in fault.calls}
+
+    assert cases > len(faults) > 0
+    assert ("function", "dredge", '{"metres": 4}') in unsent
+
+
+@pytest.mark.parametrize("way", DAMAGES)
+def test_every_damage_changes_frames(way: str) -> None:
+    """Each way damages frames of some recording in each framing that it knows, and leaves what it cannot damage."""
+    changed = Counter(
+        framing(stream.data)
+        for stream in of_corpora().streams
+        for frame in stream.frames[:3]
+        if (damaged := DAMAGES[way](frame)) is not None and damaged != frame
+    )
+    everywhere = {"binary", "events", "lines"}
+
+    assert set(changed) == {"a field's name misspelt": {"events"}}.get(way, everywhere & set(changed))
+    assert sum(changed.values()) > 30
+
+
+def test_marks_are_of_other_dialects() -> None:
+    """A stream is never ended by a mark of its own; whatever it is, `[DONE]` and a dozen marks may come."""
+    own = {
+        dialect: name
+        for dialect in DIALECTS
+        for name, _ in marks_for(dialect, b"data: ")
+        if name == f"the end of {dialect}"
+    }
+
+    assert own == {}
+    assert {len(dict(marks_for(dialect, b"data: "))) > 12 for dialect in DIALECTS} == {True}
+
+
+def test_the_program_tells_faults_by_dialect(capsys: pytest.CaptureFixture[str]) -> None:
+    """It tries what it is told to, and says how many of how many cases were faults."""
+    main(["cut", "--dialect", "legacy-completions"])
+
+    assert capsys.readouterr().out.startswith("corpora: cut: legacy-completions: ")

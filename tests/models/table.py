@@ -1,0 +1,83 @@
+"""The models, and how much of them is tried where."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tests.models import (
+    ag_ui,
+    anthropic,
+    chat,
+    cohere,
+    converse,
+    gemini,
+    gemini_interactions,
+    llama_stack,
+    ollama,
+    realtime,
+    responses,
+    vercel_ui,
+)
+from tests.models.streams import Model, Streams
+from tests.models.trial import Trial, tried
+
+__all__ = ["MODELS", "SAMPLES", "SETTINGS", "Setting"]
+
+MODELS: dict[str, Model] = {
+    module.MODEL.dialect: module.MODEL
+    for module in (
+        chat,
+        responses,
+        anthropic,
+        gemini,
+        gemini_interactions,
+        converse,
+        cohere,
+        ollama,
+        ag_ui,
+        realtime,
+        vercel_ui,
+        llama_stack,
+    )
+}
+# The share of the streams with two habits that takes about two minutes, where all of them take longer.
+SAMPLES = {
+    "ag-ui": 0.12,
+    "anthropic": 0.3,
+    "bedrock-converse": 0.3,
+    "cohere-v2": 0.4,
+    "gemini-interactions": 0.3,
+    "openai-realtime": 0.04,
+    "responses": 0.03,
+    "vercel-ui": 0.4,
+}
+
+
+class Setting(NamedTuple):
+    """How much a test tries.
+
+    Attributes:
+        habits: what habits may cost together.
+        n_streams: how many streams are tried, about; None for all.
+        few: whether the streams are those of few scenarios.
+        is_slow: whether the test is one of the slow ones.
+    """
+
+    habits: float
+    n_streams: int | None
+    few: bool = False
+    is_slow: bool = False
+
+    def run(self, model: Model) -> Trial:
+        """Try a model so. Of streams that differ in nothing but the names one is tried."""
+        streams = Streams(model, self.habits, few=self.few)
+        sample = 1.0 if self.n_streams is None else 2 * self.n_streams / len(streams)
+        return tried(streams, sample=sample, mirrored=False)
+
+
+SETTINGS = {
+    "one habit, a sample": Setting(1.0, 1500),
+    "two habits, a sample": Setting(2.0, 1500, few=True),
+    "one habit": Setting(1.0, None, is_slow=True),
+    "two habits": Setting(2.0, 40_000, is_slow=True),
+}

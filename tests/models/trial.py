@@ -1,0 +1,146 @@
+"""The streams of a model, read by the parser: what came out, and what of it is wrong.
+
+Each stream is read whole, and cut somewhere and ended in each way of its dialect. A stream is read at once; only where
+something is wrong with it is it read again, event by event, to know what had come when a call came out.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tests.models.judge import CUT, FAULTS, TAKEN_BACK, Came, anywhere, fault, known_by_beginning
+from tests.models.streams import Chunk, Reading, Stream, Streams
+from wholecall import ToolCallParser
+from wholecall.events import ToolCall, ToolCallCancelled
+
+__all__ = ["Case", "Trial", "came_out", "tried"]
+
+
+class Case(NamedTuple):
+    """A stream with something wrong: its events, how it was cut, what came out, and what it means."""
+
+    stream: Stream
+    end: str
+    came: Came
+    readings: list[Reading]
+
+
+@dataclass
+class Trial:
+    """What a run found.
+
+    Attributes:
+        n_tried: how many streams were read.
+        n_cut: how many of their beginnings.
+        wrong: the cases by what is wrong.
+    """
+
+    n_tried: int = 0
+    n_cut: int = 0
+    wrong: dict[str, list[Case]] = field(default_factory=lambda: defaultdict(list))
+
+    def counts(self) -> Counter[str]:
+        """How many cases there are of each fault, and of calls that are lost or out of order."""
+        return Counter(
+            {what: len(cases) for what, cases in self.wrong.items() if cases and what != TAKEN_BACK}
+        )
+
+    @property
+    def n_faults(self) -> int:
+        """In how many cases a call came out that was not surely sent."""
+        return sum(len(self.wrong.get(what, ())) for what in FAULTS)
+
+
+def _joined(chunks: Sequence[Chunk]) -> Chunk:
+    if isinstance(chunks[0], bytes):
+        return b"".join(chunks)  # type: ignore[arg-type]
+    return [payload for chunk in chunks for payload in chunk]  # type: ignore[misc]
+
+
+def _fed(parser: ToolCallParser[Any], chunk: Chunk) -> list[Any]:
+    if isinstance(chunk, bytes):
+        return parser.feed(chunk)
+    return [event for payload in chunk for event in parser.feed_event(payload)]
+
+
+def came_out(dialect: str, chunks: Sequence[Chunk]) -> Came:
+    """The calls in the order of the turn, each with the number of chunks that had been read.
+
+    Calls whose ends the wire tells one by one come out in the order of their ends; their numbers say how they began.
+    """
+    parser: ToolCallParser[Any] = ToolCallParser(dialect)
+    told, taken_back = [], set()
+    for n in range(1, len(chunks) + 2):
+        for event in _fed(parser, chunks[n - 1]) if n <= len(chunks) else parser.close():
+            if isinstance(event, ToolCall):
+                call = event.name, json.dumps(event.arguments)
+                told.append(((event.turn, event.choice, event.index), n, event.id, call))
+            elif isinstance(event, ToolCallCancelled):
+                taken_back.add(event.id)
+    return [(n, call) for _, n, id, call in sorted(told) if id not in taken_back]
+
+
+class _Run:
+    """One run over streams: each is tried, and what is wrong is judged at the end."""
+
+    def __init__(self, streams: Streams, chance: random.Random) -> None:
+        self.streams, self.model, self.chance = streams, streams.model, chance
+        self.trial = Trial()
+
+    def try_all(self, chosen: Iterable[Stream], only: Mapping[str, str]) -> Trial:
+        for stream in chosen:
+            readings = self.streams.readings(stream)
+            if all(getattr(readings[0].habit, aspect) == value for aspect, value in only.items()):
+                self._try(stream, readings)
+        for what in FAULTS:
+            self._excuse(what)
+        return self.trial
+
+    def _try(self, stream: Stream, readings: list[Reading]) -> None:
+        self.trial.n_tried += 1
+        chunks = [self.streams.chunks[number] for number in stream]
+        if self.model.opening:
+            chunks[0] = self.model.opening + chunks[0]  # type: ignore[operator]
+        came = [call for _, call in came_out(self.model.dialect, [_joined(chunks)])]
+        if (what := fault(readings, came)) is not None:
+            self.trial.wrong[what].append(Case(stream, "", came_out(self.model.dialect, chunks), readings))
+        for end, data in self.model.ends.items() if len(chunks) > 1 else ():
+            kept = self.chance.randrange(1, len(chunks))
+            rest = data(self.streams.told(stream[:kept])) if callable(data) else data
+            self._try_cut(Case(stream[:kept], end, [], readings), [*chunks[:kept], rest])
+
+    def _try_cut(self, case: Case, chunks: list[Chunk]) -> None:
+        self.trial.n_cut += 1
+        calls = Counter(call for _, call in came_out(self.model.dialect, [_joined(chunks)]))
+        if calls and calls - anywhere(case.readings):
+            self.trial.wrong[CUT].append(case._replace(came=came_out(self.model.dialect, chunks)))
+
+    def _excuse(self, what: str) -> None:
+        """What had come when the calls came out may have justified them."""
+        cases = self.trial.wrong.pop(what, [])
+        excused = known_by_beginning(self.streams, [(case.stream, case.came) for case in cases])
+        for case, is_known in zip(cases, excused, strict=True):
+            self.trial.wrong[TAKEN_BACK if is_known else what].append(case)
+
+
+def tried(
+    streams: Streams,
+    *,
+    sample: float = 1.0,
+    seed: int = 1,
+    only: Mapping[str, str] | None = None,
+    mirrored: bool = True,
+) -> Trial:
+    """Read a share of the streams, or only those whose cheapest reading has certain habits.
+
+    Unless `mirrored`, of two streams that are each other with the names exchanged only one is read.
+    """
+    chance = random.Random(seed)
+    chosen = (stream for stream in streams if mirrored or not streams.is_mirrored(stream))
+    chosen = (stream for stream in chosen if sample >= 1 or chance.random() <= sample)
+    return _Run(streams, chance).try_all(chosen, only or {})

@@ -1,0 +1,54 @@
+"""Counts of faults that are known: a number may only fall.
+
+A test compares what it counts with the numbers of a file beside it. More faults than that are a fault of the change;
+fewer ask for the lower number, so that what was mended stays mended. A number that is not in the file is 0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+__all__ = ["complaints", "known", "lowered"]
+
+Counts = Mapping[str, int]
+
+
+def known(path: Path) -> dict[str, dict[str, int]]:
+    """Return the known numbers, by what was tried."""
+    numbers: dict[str, dict[str, int]] = json.loads(path.read_text("utf-8"))
+    return numbers
+
+
+def complaints(path: Path, tried: str, counts: Counts) -> list[str]:
+    """Say which counts are not the known ones, and what to do about it."""
+    numbers = known(path).get(tried, {})
+    found = []
+    for what in sorted({*numbers, *counts}):
+        count, most = counts.get(what, 0), numbers.get(what, 0)
+        if count > most:
+            found.append(f"{tried}: {count} x {what}, and at most {most} are known")
+        elif count < most:
+            found.append(
+                f"{tried}: only {count} x {what} are left of {most}: lower the number in {path.name}"
+            )
+    return found
+
+
+def lowered(path: Path, counts: Mapping[str, Counts]) -> list[str]:
+    """Write counts into the file, and return those that it refuses because they are higher than the known ones.
+
+    What was never tried before may have any number.
+    """
+    numbers = known(path) if path.exists() else {}
+    refused = []
+    for tried, found in counts.items():
+        before = numbers.get(tried)
+        raised = {what: n for what, n in found.items() if before is not None and n > before.get(what, 0)}
+        refused += [f"{tried}: {n} x {what}" for what, n in raised.items()]
+        kept = {what: (before or {}).get(what, 0) for what in raised}
+        numbers[tried] = {what: n for what, n in {**found, **kept}.items() if n}
+    numbers = {tried: dict(sorted(found.items())) for tried, found in sorted(numbers.items())}
+    path.write_text(json.dumps(numbers, indent=2) + "\n", "utf-8")
+    return refused

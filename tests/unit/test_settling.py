@@ -1,0 +1,121 @@
+"""What becomes of oddly labelled calls at the end of their turn, and that well labelled ones are never asked about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.bound import A, B, Got, assembled, at, bound, stream
+from wholecall import settling
+from wholecall.assembler import Assembler
+from wholecall.deltas import HYDRATION, CallWhole, Delta, Finish, Fragment, TurnEnded, TurnOpened, WireFault
+from wholecall.events import ToolCallStarted
+from wholecall.limits import Limits
+from wholecall.policy import Policy
+
+HOLE = WireFault("undecodable_frame", "lost", hole=True)
+DOCUMENTED = (
+    [at(0, "", "c", "f"), Fragment(0, 0, A), at(1, "", "d", "g"), Fragment(0, 1, B)],
+    [
+        at(7, "", "c", "f"),
+        at(3, "", "d", "g"),
+        Fragment(0, 7, '{"a"'),
+        Fragment(0, 3, B),
+        Fragment(0, 7, ":1}"),
+    ],
+    [at(0, "", None, "f"), Fragment(0, 0, A), at(1, B, None, "g")],
+    [at(0, "", "c", "f"), at(0, A, "c"), at(1, "", "d", "g")],
+)
+
+
+@pytest.mark.parametrize("deltas", DOCUMENTED)
+def test_documented_labels_have_one_reading(deltas: list[Delta], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Law: while labels are as documented nothing is read in several ways, and calls come out all the same."""
+    asked: list[Any] = []
+    monkeypatch.setattr(settling, "solve", lambda *what, **_: asked.append(what))
+
+    assert (["f", "g"], []) == (
+        [call.name for call in bound(*deltas) if not call.sign.startswith("dropped")],
+        asked,
+    )
+
+
+def test_a_call_told_again_comes_out_once() -> None:
+    """The same id, name and text at another index is the same call."""
+    calls = [at(0, "", "c", "f"), at(0, A), at(1, B, "d", "g"), at(2, A, "c", "f"), at(3, B, "d", "g")]
+
+    assert [Got("c", "f", A, "repeated"), Got("d", "g", B, "repeated")] == bound(*calls)
+
+
+def test_nobody_knows_whose_text_it_is() -> None:
+    """Text that labels give to no call, or to another than they seem to, makes the readings differ."""
+    assert [Got("c", "f", A, "id_churn")] == bound(at(0, "", "c", "f"), at(0, A, "d", "f"))
+    assert ["dropped: ambiguous"] == [
+        call.sign for call in bound(at(0, "", None, "f"), at(0, A, None, "g")) if call.text
+    ]
+
+
+def test_silence_needs_an_end() -> None:
+    """A call without text has no arguments if a finish reason came behind it; `[DONE]` alone says nothing."""
+    head = at(0, "", "c", "f")
+    done, stop = TurnEnded(of_transport=True), Finish(0, "stop", "stop")
+
+    assert [""] == [call.sign for call in _ended(head, stop, done)]
+    assert ["dropped: incomplete_input"] == [call.sign for call in _ended(head, done)]
+    assert ["", "dropped: incomplete_input"] == [
+        call.sign for call in _ended(at(0, A, "c", "f"), stop, at(1, "", "d", "g"), done)
+    ]
+    assert [""] == [call.sign for call in _ended(at(0, A, "c", "f"), done)]
+
+
+def _ended(*deltas: Delta) -> list[Got]:
+    return assembled(*deltas)[0]
+
+
+def test_silence_in_a_turn_that_lost_text() -> None:
+    """Once text was lost in a turn, it may have been that of any call without text."""
+    begun = TurnOpened("t"), HOLE
+
+    assert [Got("c", "f", "", "dropped: incomplete_input")] == bound(*begun, at(0, "", "c", "f"))
+    assert [Got("c", "f", A)] == bound(*begun, at(0, A, "c", "f"))
+
+
+def test_what_begins_behind_a_loss() -> None:
+    """Behind a loss an oddly labelled call needs labels of its own and a whole name."""
+    calls = [at(None, A, "c", "f"), HOLE, at(None, B, "d", "g"), at(None, A, None, "h")]
+
+    assert [("f", True), ("g", False), ("h", True)] == [
+        (call.name, call.sign.startswith("dropped")) for call in bound(*calls)
+    ]
+
+
+def test_a_final_message_is_the_truth() -> None:
+    """Over odd labels the message tells which calls there are: what it does not restate is not sure."""
+    told = CallWhole(0, 0, None, "c", "f", A, HYDRATION)
+    odd = at(0, '{"a"', "c", "f"), at(0, ":1}", "x", "f"), at(0, B, "d", "g")
+
+    assert [("f", ""), ("g", "dropped: ambiguous")] == [
+        (call.name, call.sign.replace("id_churn", "")) for call in bound(*odd, told)
+    ]
+
+
+def test_records_are_bounded() -> None:
+    """Beyond the limit of the turn nothing is kept for readings, and the open calls are dropped for it."""
+    odd = [at(None, "x" * 50, "c", "f") for _ in range(40)]
+    calls = bound(*odd, limits=Limits(max_total_arguments_bytes=1000))
+
+    assert {"dropped: arguments_too_large"} == {call.sign for call in calls}
+
+
+def test_a_guess_is_told_at_once() -> None:
+    """What is odd is shown while it streams; only what it means waits for the end."""
+    assembler = Assembler(Policy(), Limits())
+    assembler.advance([at(None, '{"a"', "c", "f"), at(None, ":1}")])
+
+    assert [("f", 0)] == [(e.name, e.index) for e in assembler.take() if isinstance(e, ToolCallStarted)]
+
+
+def test_labels_that_come_again_are_no_calls() -> None:
+    """Labels without text behind a whole call vanish if no reading is sure of them."""
+    assert ([Got("c", "f", A)], ()) == stream(at(0, A, "c", "f"), at(0, "", "c", "f"))
