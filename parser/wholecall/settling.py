@@ -331,7 +331,8 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
         call.refuse("name_too_long", f"a name of more than {limit} characters")
     if any(piece.spoilt for piece in pieces):
         call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
-    if not one.is_sure or (one.read is not None and one.read.way == "torn"):
+    is_torn = one.read is not None and one.read.way == "torn" and not _is_told(one)
+    if not one.is_sure or is_torn:
         call.refuse("ambiguous", _UNSURE)
 
 
