@@ -355,6 +355,8 @@ class Choice:
                 self._emit(events)
 
     def _objection_to_all(self, waiting: list[tuple[Call, list[Event]]]) -> tuple[DropReason, str] | None:
+        if self.policy.require_reason and self.reason is None:
+            return "unterminated", "no reason came for the turn's end, and the policy wants one"
         if self.policy.truncated_turn == "drop" and self.reason in {"length", "content_filter"}:
             return "truncated", "the turn was cut, and the policy drops all of its calls"
         if self.policy.on_bad_sibling == "reject_all" and any(

@@ -132,17 +132,24 @@ def _joined(choice: Choice, call: Call, old: str, new: str) -> str:
             call.refuse("ambiguous", "one id came under two names")
         return old
     if choice.tools is None:
-        return _merged(old, new)
+        return _merged(call, old, new)
     known = choice.tools.joined(old.strip(), new.strip())
     if known is None:
         call.refuse("ambiguous", "two names of tools came for one call")
         return old
-    return known if known in choice.tools else _merged(old, new)
+    if known not in choice.tools:
+        return _merged(call, old, new)
+    if known not in (old.strip(), new.strip()):
+        call.flags.add("name_joined")
+    return known
 
 
-def _merged(old: str, new: str) -> str:
+def _merged(call: Call, old: str, new: str) -> str:
     """Return the name so far: an extension replaces, as does a repeat, a piece is appended."""
-    return new if new.strip().startswith(old.strip()) else old + new
+    if new.strip().startswith(old.strip()):
+        return new
+    call.flags.add("name_joined")
+    return old + new
 
 
 def _untagged(name: str) -> str:

@@ -6,7 +6,23 @@ from typing import Literal
 
 import msgspec
 
+from wholecall.vocabulary import Flag
+
 __all__ = ["Policy"]
+
+# What was odd about the labels or the text of a call, so that only a reading says what was meant.
+_PUT_TOGETHER: frozenset[Flag] = frozenset(
+    {
+        "bound_by_order",
+        "done_completed_buffer",
+        "done_mismatch",
+        "id_churn",
+        "index_churn",
+        "name_joined",
+        "snapshots",
+        "unterminated",
+    }
+)
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +45,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
             the tool wants one. Each change is listed as an edit.
         lone_surrogates: `"drop"` or `"keep"` calls whose arguments hold a lone surrogate.
         json_safe_ints: True turns integers beyond 2**53 into strings, for JavaScript consumers.
+        require_reason: True drops the calls of a turn for whose end the provider gave no reason (`unterminated`).
+            It holds all calls until the turn ends.
+        silence: what a call means for which no argument text came, though its end did: `"empty"` arguments, or a
+            `"drop"` (`empty_arguments`).
+        refused_flags: calls with one of these flags are dropped (`ambiguous`).
     """
 
     recovery: Literal["lossless", "none"] = "lossless"
@@ -40,8 +61,28 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     coerce: Literal["none", "schema"] = "none"
     lone_surrogates: Literal["drop", "keep"] = "drop"
     json_safe_ints: bool = False
+    require_reason: bool = False
+    silence: Literal["empty", "drop"] = "empty"
+    refused_flags: frozenset[Flag] = frozenset()
+
+    @classmethod
+    def strict(cls) -> Policy:
+        """Return the policy for those who execute unattended: plainly right calls of plainly right turns, or none.
+
+        Nothing is recovered, nothing is taken for `{}` because it was silent, and no call comes out whose pieces only
+        a reading of odd labels put together. A turn must end with a reason that is no cut, and one bad call speaks
+        against its siblings. What each choice costs stands in `docs/policy.md`.
+        """
+        return cls(
+            recovery="none",
+            truncated_turn="drop",
+            on_bad_sibling="reject_all",
+            require_reason=True,
+            silence="drop",
+            refused_flags=_PUT_TOGETHER,
+        )
 
     @property
     def holds(self) -> bool:
         """Whether calls wait for the end of their turn, because it can still change their verdict."""
-        return self.truncated_turn == "drop" or self.on_bad_sibling == "reject_all"
+        return self.truncated_turn == "drop" or self.on_bad_sibling == "reject_all" or self.require_reason

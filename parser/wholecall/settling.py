@@ -14,21 +14,21 @@ from collections import Counter
 from functools import partial
 from itertools import count
 from operator import eq
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wholecall.arguments import read_arguments
 from wholecall.binding import begin_record
 from wholecall.deltas import HYDRATION
+from wholecall.final_message import Meant, restated
 from wholecall.phases import advance, read_as
-from wholecall.placeholders import is_placeholder
 from wholecall.readings import final_name, solve
 from wholecall.record import is_labelled
-from wholecall.verdicts import same_value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wholecall.calls import Call
     from wholecall.choices import Choice
-    from wholecall.deltas import CallWhole
     from wholecall.readings import Piece, ReadCall
     from wholecall.record import Record
     from wholecall.verdicts import Ended
@@ -44,27 +44,6 @@ _FLAGS: dict[str, Flag] = {
 }
 _ELSEWHERE = "its fragments belong to other calls"
 _UNSURE = "its labels can be read in several ways"
-
-
-class Meant(NamedTuple):
-    """One call of the reading, and what a final message says of it."""
-
-    read: ReadCall | None
-    whole: CallWhole | None
-    is_sure: bool
-
-    @property
-    def pieces(self) -> list[int]:
-        return [] if self.read is None else self.read.pieces
-
-    @property
-    def text(self) -> str:
-        return "" if self.read is None else self.read.text
-
-    @property
-    def name(self) -> str | None:
-        told = self.whole.name if self.whole is not None else None
-        return told or (self.read.name if self.read is not None else None)
 
 
 def doubt(choice: Choice) -> None:
@@ -102,8 +81,11 @@ def settle(choice: Choice, ended: Ended) -> None:
     texts = {call: _started_over(choice, call) for call in shown}
     owners = _owners(choice, record, meant, texts)
     _number(choice, record, owners, texts)
+    telling = _telling(record, meant)
     for call, one in owners:
         _give(choice, record, call, one, texts.get(call, ""))
+        if len(meant) > 1 and any(telling.isdisjoint(_labels(record.pieces[at])) for at in one.pieces[1:]):
+            call.flags.add("bound_by_order")
 
 
 def _disbelieve(choice: Choice, shown: list[Call]) -> None:
@@ -125,7 +107,7 @@ def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
         Meant(call, None, sure and not _goes_by(record, call, out))
         for call, sure in zip(solution.calls, solution.sure, strict=True)
     ]
-    return _restated(choice, record, meant) if record.told else meant
+    return restated(choice, record, meant) if record.told else meant
 
 
 def _goes_by(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
@@ -143,79 +125,6 @@ def _facts(record: Record) -> list[tuple[int, str, str]]:
             text = call.text if call.restated is None else call.restated
             facts[call] = at, call.name, text
     return list(facts.values())
-
-
-# What a final message says.
-
-
-def _restated(choice: Choice, record: Record, meant: list[Meant]) -> list[Meant]:
-    """Match what a final message restates with the calls of the reading; it knows better which there are."""
-    told_ids = Counter(whole.id for whole in record.told if whole.id is not None)
-    read_ids = Counter(id for one in meant for id in _ids(record, one))
-    ids = {id for id, n in told_ids.items() if n == 1 and read_ids[id] < 2}  # that tell calls apart
-    left = list(record.told)
-    found: dict[int, CallWhole] = {}
-    for match in _MATCHES:
-        for whole in list(left):
-            fits = (
-                n
-                for n, one in enumerate(meant)
-                if n not in found
-                and _may_be(one, whole, told := _ids(record, one), ids)
-                and match(choice, one, whole, told & ids)
-            )
-            n = next(fits, None)
-            if n is not None:
-                found[n] = whole
-                left.remove(whole)
-    restated = [
-        Meant(one.read, found.get(n), n in found or _is_fact(record, one)) for n, one in enumerate(meant)
-    ]
-    return restated + [Meant(None, whole, True) for whole in left]
-
-
-def _ids(record: Record, one: Meant) -> set[str]:
-    return {id for at in one.pieces if (id := record.pieces[at].id) is not None}
-
-
-def _is_fact(record: Record, one: Meant) -> bool:
-    return record.shown[one.pieces[0]].phase == "ended"
-
-
-def _may_be(one: Meant, whole: CallWhole, told: set[str], ids: set[str]) -> bool:
-    """Whether a restated call can be this one: no id says otherwise, nor a name."""
-    if told & ids:
-        return whole.id in told & ids
-    if whole.id in ids and told:
-        return False
-    return one.name is None or whole.name is None or one.name == final_name(whole.name)
-
-
-def _has_id(_: Choice, __: Meant, whole: CallWhole, told: set[str]) -> bool:
-    return whole.id in told
-
-
-def _has_text(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:
-    return one.text == whole.text
-
-
-def _has_value(choice: Choice, one: Meant, whole: CallWhole, _: set[str]) -> bool:
-    says = [
-        read_arguments(text, "clean", choice.policy, choice.limits).arguments
-        for text in (one.text, whole.text)
-    ]
-    return None not in says and same_value(*says)
-
-
-def _is_begun(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:
-    return whole.text.startswith(one.text)
-
-
-def _is_unsure(_: Choice, one: Meant, __: CallWhole, ___: set[str]) -> bool:
-    return not one.is_sure
-
-
-_MATCHES = (_has_id, _has_text, _has_value, _is_begun, _is_unsure)  # best first
 
 
 # Into calls.
@@ -321,27 +230,49 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
             advance(choice, call, "name", one.name)
     if one.read is not None:
         read_as(choice, call, shown, one.read.text)
-        call.flags.update(_flags(one.read, [piece.text for piece in pieces if piece.text]))
+        call.flags.update(_flags(one, pieces))
     if one.whole is not None and one.whole.text:
         advance(choice, call, "whole", (one.whole.text, HYDRATION))
     call.reasoned = one.whole is not None or one.pieces[0] < record.n_reasoned
-    call.hole = not _is_told(one) and choice.lost and not _stands_alone(record, one)
+    call.hole = not one.is_told and choice.lost and not _stands_alone(record, one)
     limit = choice.limits.max_name_chars
     if limit is not None and len(one.name or "") > limit:
         call.refuse("name_too_long", f"a name of more than {limit} characters")
     if any(piece.spoilt for piece in pieces):
         call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
-    is_torn = one.read is not None and one.read.way == "torn" and not _is_told(one)
+    is_torn = one.read is not None and one.read.way == "torn" and not one.is_told
     if not one.is_sure or is_torn:
         call.refuse("ambiguous", _UNSURE)
 
 
-def _flags(read: ReadCall, texts: list[str]) -> list[Flag]:
-    """Return what was odd about how the text came."""
-    if read.way not in _FLAGS or len(texts) < 2:
-        return []
-    repeated: list[Flag] = ["repeated"] if any(map(eq, texts, texts[1:])) else []
-    return [_FLAGS[read.way], *repeated]
+def _flags(one: Meant, pieces: list[Piece]) -> Iterator[Flag]:
+    """Return what was odd about how name and text came."""
+    assert one.read is not None
+    names = {final_name(piece.name) for piece in pieces if piece.name is not None}
+    if one.whole is None and one.name is not None and one.name not in names:
+        yield "name_joined"
+    texts = [piece.text for piece in pieces if piece.text]
+    if one.read.way in _FLAGS and len(texts) > 1:
+        yield _FLAGS[one.read.way]
+        if any(map(eq, texts, texts[1:])):
+            yield "repeated"
+
+
+def _labels(piece: Piece) -> Iterator[tuple[str, Any]]:
+    if piece.index is not None:
+        yield "index", piece.index
+    if piece.id is not None:
+        yield "id", piece.id
+
+
+def _telling(record: Record, meant: list[Meant]) -> set[tuple[str, Any]]:
+    """Return the labels that tell one call from all others."""
+    having = Counter(
+        label
+        for one in meant
+        for label in {label for at in one.pieces for label in _labels(record.pieces[at])}
+    )
+    return {label for label, n in having.items() if n == 1}
 
 
 def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
@@ -361,11 +292,6 @@ def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
     told_again = one.read is not None and one.read.way == "again"
     if not told_again and len({piece.index for piece in pieces} - {None}) > 1:
         call.flags.add("index_churn")
-
-
-def _is_told(one: Meant) -> bool:
-    """Whether a final message tells the call's text, so that nothing of it is lost."""
-    return one.whole is not None and bool(one.whole.text) and not is_placeholder(one.whole.text)
 
 
 def _stands_alone(record: Record, one: Meant) -> bool:

@@ -67,10 +67,13 @@ def judge(choice: Choice, call: Call, ended: Ended) -> list[Event]:
     verdict = _accept(choice, call, text, verdict)
     if verdict.reason is not None:
         return [drop(choice, call, verdict.reason, verdict.detail, text)]
-    shown = _show(choice, call, fragments, text)
     if verdict.flags:
         call.flags.update(verdict.flags)
-    return [*shown, _terminal(choice, call, text, verdict)]
+    event = _terminal(choice, call, text, verdict)
+    refused = _refused(choice, event)
+    if refused:
+        return [drop(choice, call, "ambiguous", refused, text)]
+    return [*_show(choice, call, fragments, text), event]
 
 
 def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str | None = None) -> Event:
@@ -175,9 +178,11 @@ def _second_reading(choice: Choice, call: Call, ended: Finished, verdict: Verdic
 
 
 def _accept(choice: Choice, call: Call, text: str, verdict: Verdict) -> Verdict[Any]:
-    """Hold what could be read against the tool that it is for, if the tools are known."""
+    """Hold what could be read against the policy, and against the tool that it is for if the tools are known."""
     if verdict.reason is not None:
         return verdict
+    if verdict.status == "empty" and choice.policy.silence == "drop" and call.kind != "server":
+        return Verdict("dropped", reason="empty_arguments", detail="no text came, and the policy wants some")
     check = None
     if choice.tools is not None:
         unknown = _unknown_tool(choice, call)
@@ -214,21 +219,30 @@ def _custom(choice: Choice, call: Call) -> list[Event]:
     text = call.text if call.restated is None else call.restated
     if call.restated is not None and call.text not in ("", call.restated):
         call.flags.add("done_completed_buffer" if text.startswith(call.text) else "done_mismatch")
-    shown = _show(choice, call, call.text, text)
-    return [
-        *shown,
-        CustomToolCall(
-            choice.turn,
-            choice.number,
-            call.number,
-            _public_id(choice, call),
-            _name(call),
-            text,
-            call.namespace,
-            _flags(call),
-            call.extra,
-        ),
-    ]
+    event = CustomToolCall(
+        choice.turn,
+        choice.number,
+        call.number,
+        _public_id(choice, call),
+        _name(call),
+        text,
+        call.namespace,
+        _flags(call),
+        call.extra,
+    )
+    refused = _refused(choice, event)
+    if refused:
+        return [drop(choice, call, "ambiguous", refused, text)]
+    return [*_show(choice, call, call.text, text), event]
+
+
+def _refused(choice: Choice, event: Any) -> str:
+    """Return what the policy has against a call, by its flags; no server asks it for a call of its own."""
+    flags = choice.policy.refused_flags
+    if not flags or isinstance(event, ServerToolCall):
+        return ""
+    found = flags.intersection(event.flags)
+    return f"flagged {', '.join(sorted(found))}, which the policy refuses" if found else ""
 
 
 def _terminal(choice: Choice, call: Call, text: str, verdict: Verdict) -> Event:

@@ -51,6 +51,7 @@ Flag = Literal[
     "done_completed_buffer",
     "done_mismatch",
     "bound_by_order",
+    "name_joined",
     "turn_truncated",
     "unterminated",
     "duplicate_key",

@@ -128,7 +128,9 @@ def test_unseen_taken_other_name() -> None:
 def test_unseen_taken_same_name_complete() -> None:
     """Id unseen, index taken, same name, call complete: a new call (quirk 6)."""
     assert [Got("c", "f", A), Got("d", "f", B)] == bound(at(0, A, "c", "f"), at(0, B, "d", "f"))
-    assert [Got("c", "f", A), Got("d", "f", B)] == bound(at(0, A, "c", "f"), at(0, "", "d", "f"), at(0, B))
+    assert [Got("c", "f", A), Got("d", "f", B, "bound_by_order")] == bound(
+        at(0, A, "c", "f"), at(0, "", "d", "f"), at(0, B)
+    )
 
 
 def test_unseen_taken_same_name_incomplete() -> None:

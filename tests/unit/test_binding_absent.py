@@ -12,7 +12,7 @@ from tests.support.bound import A, B, Got, at, bound, stray
 def test_absent_taken_without_name() -> None:
     """Id absent, index taken, no name: the latest call of the index that can go on, else the latest."""
     assert [Got("c", "f", A)] == bound(at(0, '{"a"', "c", "f"), at(0, ":1}"))
-    assert [Got("c", "f", A), Got("d", "g", B)] == bound(
+    assert [Got("c", "f", A), Got("d", "g", B, "bound_by_order")] == bound(
         at(0, A, "c", "f"), at(0, '{"b"', "d", "g"), at(0, ":2}")
     )
     assert [Got("c", "f", A), Got("d", "g", B + "}", "")] == bound(
@@ -40,7 +40,7 @@ def test_absent_taken_same_name_repeated() -> None:
 
 def test_absent_taken_split_name() -> None:
     """Id absent, index taken, other name, no text yet: the name in pieces (quirk 16)."""
-    assert [Got("c", "get_tide", A)] == bound(at(0, "", "c", "get_"), at(0, A, None, "tide"))
+    assert [Got("c", "get_tide", A, "name_joined")] == bound(at(0, "", "c", "get_"), at(0, A, None, "tide"))
     assert [Got("c", "get_tide", A)] == bound(at(0, "", "c", "get_"), at(0, A, None, "get_tide"))
 
 
@@ -83,12 +83,14 @@ def test_absent_absent_with_name() -> None:
 def test_absent_absent_sole() -> None:
     """No id, no index, no name, one call can go on: that call."""
     assert [Got("c", "f", A)] == bound(at(None, '{"a"', "c", "f"), at(None, ":1}"))
-    assert [Got("c", "f", A), Got("d", "g", B)] == bound(at(0, A, "c", "f"), at(1, "", "d", "g"), at(None, B))
+    assert [Got("c", "f", A), Got("d", "g", B, "bound_by_order")] == bound(
+        at(0, A, "c", "f"), at(1, "", "d", "g"), at(None, B)
+    )
 
 
 def test_absent_absent_latest() -> None:
     """No id, no index, no name, no call can go on: the latest."""
-    assert [Got("c", "f", A), Got("d", "g", B + " ")] == bound(
+    assert [Got("c", "f", A), Got("d", "g", B + " ", "bound_by_order")] == bound(
         at(None, A, "c", "f"), at(None, B, "d", "g"), at(None, " ")
     )
 

@@ -27,18 +27,18 @@ def test_an_index_is_a_key(index: int | str) -> None:
 def test_a_head_without_id_opens_a_second_call() -> None:
     """A name alone after a complete call opens a phantom: text makes it a call, nothing lets it vanish."""
     minted = "call_0_0_1"
-    assert [Got("c", "f", A), Got(minted, "f", B, "id_generated")] == bound(
+    assert [Got("c", "f", A), Got(minted, "f", B, "bound_by_order id_generated")] == bound(
         at(0, A, "c", "f"), at(0, "", None, "f"), at(0, B)
     )
     assert [Got("c", "f", A)] == bound(at(0, A, "c", "f"), at(0, "", None, "f"))
-    assert [Got("c", "f", A), Got("d", "g", B)] == bound(
+    assert [Got("c", "f", A, "bound_by_order"), Got("d", "g", B)] == bound(
         at(0, A, "c", "f"), at(0, "", None, "f"), at(0, B, "d", "g")
     )
 
 
 def test_a_phantom_is_no_first_piece_of_a_name() -> None:
     """Another name after a phantom's is the name of another call, not its second piece (quirk 16)."""
-    assert [Got("c", "go", A), Got("call_0_0_1", "t", B, "id_generated")] == bound(
+    assert [Got("c", "go", A, "bound_by_order"), Got("call_0_0_1", "t", B, "id_generated")] == bound(
         at(0, A, "c", "go"), at(0, "", None, "go"), at(0, B, None, "t")
     )
 
@@ -63,7 +63,7 @@ def test_an_id_that_all_calls_have() -> None:
 
 def test_a_null_under_a_new_id() -> None:
     """Behind complete text a null under a new id is another call's text, and its name may come late."""
-    assert [Got("c", "f", A), Got("d", "g", "null")] == bound(
+    assert [Got("c", "f", A), Got("d", "g", "null", "bound_by_order")] == bound(
         at(0, A, "c", "f"), at(0, "null", "d"), at(0, "", None, "g")
     )
     assert [Got("c", "f", A + " ", "id_churn")] == bound(at(0, A, "c", "f"), at(0, " ", "d"))
@@ -72,6 +72,8 @@ def test_a_null_under_a_new_id() -> None:
 def test_a_later_call_ends_one_that_has_two_readings() -> None:
     """What may be a whole snapshot does not go on behind another call on its index."""
     snapshots = at(0, '{"a":', "c", "f"), at(0, '{"a":{}}')
-    assert [Got("c", "f", '{"a":{}}', "snapshots"), Got("d", "g", "{}"), Got("e", "f", B)] == bound(
-        *snapshots, at(0, "{}", "d", "g"), at(0, "", "e", "f"), at(0, B)
-    )
+    assert [
+        Got("c", "f", '{"a":{}}', "bound_by_order snapshots"),
+        Got("d", "g", "{}"),
+        Got("e", "f", B, "bound_by_order"),
+    ] == bound(*snapshots, at(0, "{}", "d", "g"), at(0, "", "e", "f"), at(0, B))

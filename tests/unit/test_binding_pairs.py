@@ -34,7 +34,7 @@ def doubtful(id: str | None, name: str, text: str = "") -> Got:
     [
         pytest.param(
             [at(None, A, "c", "f"), at(None, B, "d", "g"), at(None, A, "e", "h"), at(None, " ")],
-            [Got("c", "f", A), Got("d", "g", B), Got("e", "h", A + " ")],
+            [Got("c", "f", A), Got("d", "g", B), Got("e", "h", A + " ", "bound_by_order")],
             id="the latest of whole calls",
         ),
     ],

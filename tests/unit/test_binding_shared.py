@@ -37,7 +37,7 @@ def test_snapshots_on_a_shared_index() -> None:
     """Each snapshot of a text begins with the one before, also on an index that another call has used."""
     deltas = [at(0, B, "h", "h"), at(0, '{"a":', "c", "f"), at(0, '{"a":{"b"'), at(0, '{"a":{"b":1}}')]
 
-    assert [KEPT, Got("c", "f", '{"a":{"b":1}}', "snapshots")] == bound(*deltas)
+    assert [KEPT, Got("c", "f", '{"a":{"b":1}}', "bound_by_order snapshots")] == bound(*deltas)
 
 
 def test_free_text_goes_on_without_labels() -> None:

@@ -51,7 +51,7 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
     ),
     "pending name, in pieces": (
         [Labelled(0, 0, "c", "get_"), Labelled(0, 0, None, "tide"), Fragment(0, 0, A), CALLS, END],
-        [[], [], ["+get_tide", A], [], [f"call {A}"], ["tool_calls"]],
+        [[], [], ["+get_tide", A], [], [f"call {A} name_joined"], ["tool_calls"]],
     ),
     "pending name, restated and closed before": (
         [seen(None), whole(A), closed(), seen(), END],

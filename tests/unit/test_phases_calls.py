@@ -73,7 +73,7 @@ def test_a_name_beyond_the_limit() -> None:
     assert ["+fg", A] == said[2]
     assert [f"drop {A} name_too_long"] == said[4]
     at = told(OPEN, Labelled(0, 0, None, "g"), Fragment(0, 0, A), CALLS, END, limits=Limits(max_name_chars=2))
-    assert [f"call {A}"] == at[4]
+    assert [f"call {A} name_joined"] == at[4]
     assert [f"call {A}"] == told(Labelled(0, 0, "c", "f" * 999, A), CALLS, limits=Limits.none())[1]
 
 
