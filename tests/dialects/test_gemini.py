@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from wholecall.deltas import (
     DONE,
@@ -410,17 +411,25 @@ def test_what_ends_a_call_in_pieces(end: list[dict[str, Any]]) -> None:
     assert [seen(), *built(text)] == [delta for delta in deltas if delta != STOP]
 
 
-def test_another_named_call_ends_it() -> None:
-    """A name opens a call, except with pieces under the same name."""
-    first = response(pieces(value("$.a", "x"), name="f"))
+def test_another_named_call_displaces_it() -> None:
+    """A name opens a call, except with pieces under the same name; STOP ends both where no piece ended any."""
+    first, stop = response(pieces(value("$.a", "x"), name="f")), response(reason="STOP")
+    unended = refused("unterminated", "the answer ended before this call did", '{"a":"x"')
 
-    assert [seen(), *built('{"a":"x"}'), seen(2, "g"), *built('{"a":"y"}', 2)] == said(
-        first, response(pieces(value("$.a", "y"), name="g", more=None))
+    assert [seen(), seen(2, "g"), STOP, *built('{"a":"x"}'), *built('{"a":"y"}', 2)] == said(
+        first, response(pieces(value("$.a", "y"), name="g")), stop
     )
-    assert [seen(), *built('{"a":"x"}'), *whole(2, "f", '{"a": 1}')] == said(
-        first, response(call("f", args={"a": 1}))
+    second = response(pieces(value("$.a", "y"), name="g"))
+    assert [seen(), seen(2, "g"), *built('{"a":"x"}'), *built('{"a":"y"}', 2), STOP] == said(
+        first, second, response(call()), response(call()), stop
     )
-    assert [seen(), *built('{"a":"x"}'), *whole(2, "f", ""), over(2)] == said(first, response(call("f")))
+    assert [seen(), seen(2, "g"), STOP, unended, replace(unended, index=2, text='{"a":"y"')] == said(
+        first, second, response(call()), stop
+    )
+    assert [seen(), *whole(2, "f", '{"a": 1}'), STOP, *built('{"a":"x"}')] == said(
+        first, response(call("f", args={"a": 1})), stop
+    )
+    assert [seen(), *whole(2, "f", '{"a": 1}'), unended] == said(first, response(call("f", args={"a": 1})))
     assert [seen(), *built('{"a":"x","b":"y"}')] == said(
         first, response(pieces(value("$.b", "y"), name="f", more=None))
     )
@@ -439,9 +448,7 @@ def test_another_reason_cuts_it(reason: str) -> None:
     assert [seen(), refused("truncated", CUT, '{"a":"x"')] == deltas[:2]
 
 
-@pytest.mark.parametrize(
-    "end", [response(call()), response(reason="STOP"), response(call("g", args={"a": 1}))]
-)
+@pytest.mark.parametrize("end", [response(call()), response(reason="STOP")])
 def test_an_open_value_cuts_it(end: dict[str, Any]) -> None:
     """A value that was to go on makes the call truncated, however the call ends."""
     deltas = said(response(pieces(value("$.a", "x", more=True), name="f")), end)
@@ -487,7 +494,7 @@ def test_calls_that_are_built_at_once_are_bounded() -> None:
     """Beyond 128 candidates nothing is built; each of their calls ends for itself."""
     begun = [response(pieces(value("$.a", "x"), name="f"), index=index) for index in range(129)]
     *rest, last = (delta for delta in said(*begun) if isinstance(delta, CallRefused))
-    detail = "more than 128 candidates stream a call at once"
+    detail = "more than 128 calls are streamed at once"
 
     assert [("unterminated", '{"a":"x"')] * 128 == [(end.reason, end.text) for end in rest]
     assert CallRefused(128, 129, None, "too_many_calls", detail, "") == last

@@ -110,7 +110,7 @@ class GeminiTranslator(Translator):
 
         A part is whole; what was built of pieces looks whole, and is not.
         """
-        return [*self._whole_calls.end(), *self._streamed.give_up()]
+        return [*self._whole_calls.no_repeats(), *self._whole_calls.end(), *self._streamed.give_up()]
 
     def _slowly(self, frame: Frame, *, misshapen: bool) -> list[Delta]:
         if is_done(frame.data):  # proxies add it
@@ -127,7 +127,7 @@ class GeminiTranslator(Translator):
     def _end(self) -> list[Delta]:
         key, self._key, self._open = self._key, None, False
         self._malformed.clear()
-        ended = [*self._whole_calls.end(), *self._streamed.give_up(), TurnEnded(key)]
+        ended = [*self.close(), TurnEnded(key)]
         self._whole_calls = WholeCalls()
         return ended
 
@@ -167,6 +167,7 @@ class GeminiTranslator(Translator):
     def _finish(self, number: int, candidate: views.Candidate) -> list[Delta]:
         known = turn_reason(either(candidate.reason, candidate.snake_reason))
         if known is None:
+            self._streamed.no_stop(number)
             return []
         deltas = self._whole_calls.finish(number, known[0])
         if known[0] == "stop":
@@ -205,12 +206,10 @@ class GeminiTranslator(Translator):
         name, text = name_label(call.name), wire_text(call.args)
         if name is None and not (text or call.in_pieces):
             return []  # the end of a call that is over, or a heartbeat
-        deltas = streamed.close(number)
         if call.in_pieces or call.more:
-            return deltas + streamed.begin(
-                number, self._whole_calls.new_slot(), call, extra, replaced=self._replaced
-            )
-        return deltas + self._whole(number, call.id, name, text, extra)
+            slot = self._whole_calls.new_slot()
+            return streamed.begin(number, slot, call, extra, replaced=self._replaced)
+        return self._whole(number, call.id, name, text, extra)
 
     def _code(self, number: int, code: views.Code, extra: dict[str, Any]) -> list[Delta]:
         if code.language is not None:

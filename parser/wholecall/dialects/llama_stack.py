@@ -127,19 +127,23 @@ class LlamaStackTranslator(ViewTranslator):
 
     _open: bool
     _complete: bool
+    _ended: bool
     _reason: object
     _written: list[str]
     _size: int
     _begun: bool
+    _n_started: int
     _calls: WholeCalls
 
     def __init__(self, *, opened: bool = False) -> None:
         self._open = opened
         self._complete = False
+        self._ended = False  # the last event says that the answer is complete, and no more
         self._reason = None
         self._written = []  # by the model, of calls that have no end yet
         self._size = 0
         self._begun = False  # a call was, even if nothing of it was written
+        self._n_started = 0  # calls that the model wrote
         self._calls = WholeCalls()
 
     def close(self) -> list[Delta]:
@@ -148,13 +152,14 @@ class LlamaStackTranslator(ViewTranslator):
 
     def _done(self) -> list[Delta]:
         ended = [*self._unread(), *self._over(), TurnEnded()]
-        self._calls = WholeCalls()
+        self._calls, self._n_started = WholeCalls(), 0
         return ended
 
     def _over(self) -> list[Delta]:
         """Say that calls are over at the end of the stream; the events of calls say if the answer was cut."""
         known = turn_reason(self._reason)
-        return self._calls.finish(0, known[0] if known is not None else None)
+        over = self._calls.finish(0, known[0] if known is not None else None)
+        return over + self._calls.no_repeats(self._n_started) if self._ended else over
 
     def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
         if view.error or frame.event == "error":
@@ -166,6 +171,7 @@ class LlamaStackTranslator(ViewTranslator):
             return [] if is_noise(frame) or view.type == "ping" else [Noted(0, "unknown_events")]
         deltas = self._begin(event) + self._said(event.delta) + counts(view.metrics)
         self._reason = event.stop_reason or self._reason
+        self._ended = event.event_type == "complete" and not _tells_a_call(event.delta)
         if event.event_type == "complete":
             self._complete = True
             return deltas + self._unread() + self._finish(self._reason)
@@ -185,7 +191,7 @@ class LlamaStackTranslator(ViewTranslator):
             return [TextFragment(0, delta)] if delta else []
         if delta is None:
             return []
-        if delta.type == "tool_call" or delta.parse_status is not None:
+        if _tells_a_call(delta):
             call = delta.content if delta.tool_call is None else delta.tool_call
             return self._told(delta.parse_status, call)
         if text := text_label(delta.text):
@@ -203,6 +209,7 @@ class LlamaStackTranslator(ViewTranslator):
             self._take_written()
             return self._whole(told, begun=begun)
         self._begun = True
+        self._n_started += status == "started"
         text = _arguments(told) if isinstance(told, _Call) else told
         if text and self._size <= _KEPT:
             self._written.append(text)
@@ -218,7 +225,8 @@ class LlamaStackTranslator(ViewTranslator):
         id_, name = id_label(call.call_id), name_label(call.tool_name)
         self._calls.next_frame()
         whole = CallWhole(0, None, None, id_, name, _arguments(call), ITEM_DONE)
-        return self._calls.tell(whole, of=_BEGUN if begun else _TOLD)
+        started = "" if self._n_started else None  # who says when a call begins tells none again by chance
+        return self._calls.tell(whole, started, _BEGUN if begun else _TOLD)
 
     def _failed(self, told: _Call | str | None) -> list[Delta]:
         written, slot, deltas = self._take_written(), self._calls.new_slot(), self._calls.finish(0, None)
@@ -240,7 +248,10 @@ class LlamaStackTranslator(ViewTranslator):
         known = turn_reason(reason)
         if known is None:
             return []
-        return [*self._calls.finish(0, known[0]), Finish(0, *known, drops=known[0] == "error")]
+        return [
+            *self._calls.finish(0, known[0]),
+            Finish(0, *known, drops=known[0] == "error"),
+        ]
 
     def _body(self, view: _Frame, message: _Message) -> list[Delta]:
         content = message.content
@@ -249,6 +260,10 @@ class LlamaStackTranslator(ViewTranslator):
         for call in message.tool_calls or ():
             deltas += self._whole(call)
         return [*deltas, *counts(view.metrics), *self._finish(message.stop_reason), *self._done()]
+
+
+def _tells_a_call(delta: _Delta | str | None) -> bool:
+    return isinstance(delta, _Delta) and (delta.type == "tool_call" or delta.parse_status is not None)
 
 
 def _arguments(call: _Call) -> str:

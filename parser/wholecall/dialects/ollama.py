@@ -173,7 +173,7 @@ class OllamaTranslator(LineTranslator):
         return self._calls.tell(whole, number)
 
     def _finish(self, reason: TurnReason | None) -> list[Delta]:
-        return self._calls.finish(0, reason)
+        return [*self._calls.finish(0, reason), *self._calls.no_repeats()]
 
 
 def spoken(content: object, thinking: object) -> list[Delta]:

@@ -12,6 +12,7 @@ frame with calls, which may tell its arguments under its label.
 
 from __future__ import annotations
 
+from math import gcd
 from typing import Union
 
 import msgspec
@@ -45,6 +46,7 @@ class _Call(msgspec.Struct):
     text: str
     slot: int
     frame: int
+    n_told: int = 1
 
     __repr__ = discreet_repr
 
@@ -53,6 +55,10 @@ class WholeCalls:
     """The whole calls of one turn, of all its choices."""
 
     _told: dict[str, list[_Call]]
+    _again: dict[int, dict[str, list[CallWhole]]]
+    _retells: bool
+    _whole: set[int]
+    _listed: set[str]
     _waiting: dict[int, dict[int, int]]
     _last: dict[int, tuple[int, int]]
     _frame: int
@@ -60,6 +66,10 @@ class WholeCalls:
 
     def __init__(self) -> None:
         self._told = {}  # by label
+        self._again = {}  # choices to what was told again, by label
+        self._retells = False  # calls without arguments come again, perhaps with some
+        self._whole = set()  # choices that ended for a reason that is no cut
+        self._listed = set()  # labels that several calls of one frame have
         self._waiting = {}  # choices to the slots of calls without arguments, and in which frame these came
         self._last = {}  # choices to the slots of their last calls, and in which frame these came
         self._frame = 0
@@ -79,6 +89,8 @@ class WholeCalls:
         number = call.choice
         label = None if call.id is None and index is None else f"{number} {index} {call.id}"
         slot = self._slot(call, label, of)
+        if slot is None and label is not None:
+            self._again.setdefault(number, {}).setdefault(label, []).append(call)
         self._last[number] = slot or self._last[number][0], self._frame
         if slot is None:
             return []
@@ -106,29 +118,61 @@ class WholeCalls:
         waiting = self._waiting.pop(number, {})
         if waiting and reason in _CUT:
             waiting.pop(self._last[number][0], None)
+        if reason is None or reason in _CUT:
+            self._whole.discard(number)
+        elif len(self._whole) < _MOST_LABELS:
+            self._whole.add(number)
         return [CallClosed(number, slot, None) for slot in waiting]
 
     def lose(self) -> None:
         """A frame was lost, which may have told arguments: no call without any is over before a reason says so."""
         self._waiting.clear()
+        self._again.clear()
 
     def end(self) -> list[Delta]:
-        """Say that all calls are over: the stream is."""
+        """Say that all calls are over: the stream is. Of a server that tells calls again it may have been cut between."""
+        if self._retells:
+            self._waiting.clear()
         return [delta for number in [*self._waiting] for delta in self.finish(number, None)]
+
+    def no_repeats(self, n_begun: int = 0) -> list[Delta]:
+        """Return the calls of choices that are over for a reason which were taken for repeats, and are none.
+
+        `n_begun` is how many calls there are, where the wire says so besides.
+        """
+        calls: list[Delta] = []
+        again, self._again = self._again, {}
+        for number in self._whole.intersection(again):
+            for label, repeats in again[number].items():
+                if self._are_calls(label, n_begun):
+                    calls += map(self._another, repeats)
+        return calls
+
+    def _are_calls(self, label: str, n_begun: int) -> bool:
+        if n_begun:
+            return n_begun == sum(told.n_told for namesakes in self._told.values() for told in namesakes)
+        return gcd(*(told.n_told for told in self._told[label])) == 1 and label not in self._listed
+
+    def _another(self, call: CallWhole) -> CallWhole:
+        return msgspec.structs.replace(call, index=self.new_slot(), begins=True, closes=True)
 
     def _slot(self, call: CallWhole, label: str | None, of: Told) -> int | None:
         """Return the slot of a call: a new one, that of a call that has grown, or None for one that is known."""
         if label is None or (label not in self._told and len(self._told) >= _MOST_LABELS):
             return self.new_slot()
         namesakes = self._told.setdefault(label, [])
+        if namesakes and max(told.frame for told in namesakes[-_MOST_NAMESAKES:]) == self._frame:
+            self._listed.add(label)
         before = [told for told in namesakes if told.frame < self._frame and told.name == call.name]
         for told in () if of.new else before[:_MOST_NAMESAKES]:
             if _says_the_same(told.text, call.text):
                 told.frame = self._frame
+                told.n_told += 1
+                self._retells = self._retells or (of.grows and is_blank(call.text))
                 return None
         for told in before if of.grows else ():
             if told.text and told.slot in self._waiting.get(call.choice, ()):  # it had an empty object
-                told.text, told.frame = call.text, self._frame
+                told.text, told.frame, self._retells = call.text, self._frame, True
                 return told.slot
         namesakes.append(_Call(call.name, call.text, self.new_slot(), self._frame))
         return self._n_slots
