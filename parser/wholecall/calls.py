@@ -385,7 +385,7 @@ class Call(TextQuestions):
         """
         if rank == OBJECT and not self.hollow:
             return self.is_restated_by(text)
-        if is_placeholder(text) and not self.empty:
+        if is_placeholder(text) and not (self.empty or self.holds_placeholder):
             self.rank = max(rank, self.rank)
             return True
         if rank >= HYDRATION and self.hole:

@@ -27,10 +27,11 @@ def opened_call(choice: Choice, kind: Kind, echo: Call | None = None) -> Call:
     return call
 
 
-def stray_of(choice: Choice, index: Index | None) -> Call:
-    """Return the call without a name that gathers text without an owner which came at an index."""
+def stray_of(choice: Choice, index: Index | None, text: str) -> Call:
+    """Return the call without a name that gathers text without an owner which came at an index; each object has its own."""
     stray = choice.strays.get(index)
-    if stray is None or stray.phase == "ended" or not stray.stray:
+    is_over = stray is not None and stray.complete and text.lstrip().startswith("{")
+    if stray is None or stray.phase == "ended" or not stray.stray or is_over:
         stray = choice.strays[index] = choice.open("function", slotted=True)
         stray.stray = stray is not choice.overflow
     return stray

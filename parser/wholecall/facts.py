@@ -131,7 +131,10 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
         call = slots.owner(choice, delta)
     else:
         call = _told(choice, delta)
-    tainted = call.hole and call.block and not _heals(choice, call, delta)
+    heals = _heals(choice, call, delta)
+    tainted = call.hole and call.block and not heals
+    if heals and call.refusal == "ambiguous" and delta.name == call.name:
+        call.refusal = None  # it tells by itself what labels left in doubt
     if not call.stray:
         learn_labels(choice, call, delta)
     if delta.id_wins and delta.id is not None and call.id not in (None, delta.id):
@@ -140,15 +143,29 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     call.reasoned = call.reasoned or delta.rank == HYDRATION
     _learn(choice, call, delta)
     _take_text(choice, call, delta.text, delta.rank)
-    if tainted:  # a place alone heals nothing, and neither does what servers say when they lost the text
-        call.hole = True
+    is_labelled_alone = delta.id is not None and not call.block  # nothing began that it could be
+    unowned = call.hollow and delta.rank > HYDRATION and is_placeholder(delta.text) and not is_labelled_alone
+    if tainted or (unowned and not slots.is_all_owned(choice, delta.text)):
+        call.hole = (
+            True  # a place alone heals nothing, and neither does what servers say when they lost the text
+        )
+    elif heals and delta.rank == HYDRATION:
+        _quieten(choice, call, delta)
     if delta.closes:
         _close(choice, call, truncated=False)
 
 
+def _quieten(choice: Choice, call: Call, delta: CallWhole) -> None:
+    """Believe a final message that a call has no text, if it tells all text that came elsewhere."""
+    if delta.text or not call.hollow or choice.lost or not call.hole or not slots.is_all_owned(choice, ""):
+        return
+    call.hole, call.rank = False, max(call.rank, delta.rank)
+
+
 def _restated(choice: Choice, delta: Restated) -> None:
-    for whole, call in matched(choice, delta):
-        _take_restated(choice, whole, call or _opened(choice, whole))
+    told = [(whole, call or _opened(choice, whole)) for whole, call in matched(choice, delta)]
+    for whole, call in sorted(told, key=lambda pair: not pair[0].text):  # then it is known what is owned
+        _take_restated(choice, whole, call)
 
 
 def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
@@ -158,6 +175,8 @@ def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
     _learn(choice, call, whole)
     _take_text(choice, call, whole.text, whole.rank)
     call.hole = call.hole or tainted
+    if not tainted:
+        _quieten(choice, call, whole)
     if whole.truncated:
         _close(choice, call, truncated=True)
 
@@ -167,9 +186,9 @@ def _heals(choice: Choice, call: Call, delta: CallWhole) -> bool:
     own = (
         delta.id in call.aliases
         or delta.alias in call.aliases
-        or (call.id is None and delta.rank == HYDRATION)
+        or (call.id is None and (delta.rank == HYDRATION or (delta.id is None and delta.name is not None)))
     )
-    return own and (not is_placeholder(delta.text) or slots.is_all_owned(choice))
+    return own and (not is_placeholder(delta.text) or slots.is_all_owned(choice, delta.text))
 
 
 def _told(choice: Choice, delta: CallWhole) -> Call:

@@ -75,13 +75,23 @@ def restated(choice: Choice, record: Record, meant: list[Meant]) -> list[Meant]:
                 found[n] = whole
                 left.remove(whole)
     restated = [
-        Meant(one.read, found.get(n), n in found or _is_fact(record, one)) for n, one in enumerate(meant)
+        Meant(_believed(record, one, found.get(n), ids), found.get(n), n in found or _is_fact(record, one))
+        for n, one in enumerate(meant)
     ]
     return restated + [Meant(None, whole, True) for whole in left]
 
 
 def _ids(record: Record, one: Meant) -> set[str]:
     return {id for at in one.pieces if (id := record.pieces[at].id) is not None}
+
+
+def _believed(record: Record, one: Meant, whole: CallWhole | None, ids: set[str]) -> ReadCall | None:
+    """Return what of a call is to be believed: of one that the message tells apart only its label."""
+    read = one.read
+    if read is None or whole is None or len(_ids(record, one) & ids) < 2:
+        return read
+    mine = [at for at in read.pieces if record.pieces[at].id == whole.id]
+    return read._replace(pieces=mine or read.pieces[:1], text="", way="pieces")
 
 
 def _is_fact(record: Record, one: Meant) -> bool:

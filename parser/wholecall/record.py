@@ -75,7 +75,8 @@ class Record:
         self._keep(Piece(index, call.id, call.name, head, whole, custom, 1, call.bare, spoilt, extra), call)
         if rest:
             id = call.id if call.labelled == len(rest) else None
-            self._keep(Piece(index, id, None, rest, custom=custom, n=2, spoilt=spoilt), call)
+            n = max(1, len(call.parts) - bool(head))
+            self._keep(Piece(index, id, None, rest, custom=custom, n=n, spoilt=spoilt), call)
         if call.restated is not None and not whole:
             kind, id = call.kind, call.id
             self.told.append(

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.claims import at_slot, learn_labels, opened_call, stray_of
-from wholecall.deltas import OBJECT
+from wholecall.deltas import DONE, OBJECT
 from wholecall.echoes import same_text
 from wholecall.placeholders import is_placeholder
 
@@ -142,18 +142,19 @@ def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
 def taint(choice: Choice) -> None:
     """Text has no owner: let each call know whose text it may be."""
     for call in choice.fresh:
-        if call.phase != "ended" and (call.opened or call.beside or call.hollow):
+        is_open = call.phase != "ended" and call.rank < DONE  # what was told whole lacks nothing
+        if is_open and (call.opened or call.beside or call.hollow):
             call.hole = True
     choice.fresh.clear()
 
 
-def is_all_owned(choice: Choice) -> bool:
-    """Whether all text that came without an owner was told again as some call's whole text."""
-    strays = [stray.text for stray in choice.strays.values() if not stray.hollow]
-    if len(strays) > _MOST_CANDIDATES or len(choice.calls) > 2 * _MOST_CANDIDATES:
-        return not strays
-    told = [call.restated for call in choice.calls if call.restated is not None]
-    return all(any(same_text(text, whole) for whole in told) for text in strays)
+def is_all_owned(choice: Choice, told: str) -> bool:
+    """Whether all text that came without an owner was told again as some call's whole text, or is told now."""
+    if not choice.strays or len(choice.calls) > 2 * _MOST_CANDIDATES:
+        return not choice.strays
+    strays = [call.text for call in choice.calls if call.stray and not call.hollow]
+    wholes = [told, *(call.restated for call in choice.calls if call.restated is not None)]
+    return all(any(same_text(text, whole) for whole in wholes) for text in strays)
 
 
 # What labels name.
@@ -276,16 +277,18 @@ def _goes_on(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
     """Whether an announcement stands where the call was announced, which is still open and lacks text."""
     if not call.opened or call.round != choice.round or _is_filled(call):
         return False
-    if _contradicts(call, delta) or _is_another_item(call, delta):
+    if _contradicts(call, delta):
         return False
-    return _is_here(choice, call, delta) or (delta.alias is not None and delta.alias in call.aliases)
+    if _is_here(choice, call, delta):
+        return (call.slot is not None and delta.index is not None) or not _is_another_item(call, delta)
+    return delta.alias is not None and delta.alias in call.aliases
 
 
 def _is_filled(call: Call) -> bool:
     """Whether all of a call's text is there; an input at the start of a block may still be told in pieces."""
     if call.kind == "custom" or call.holds_placeholder or (call.restated is not None and call.rank == OBJECT):
         return False
-    return call.complete
+    return call.complete and not call.unfinished
 
 
 def _is_another_item(call: Call, delta: CallSeen | CallWhole) -> bool:
@@ -372,7 +375,7 @@ def _stray(choice: Choice, delta: Slot | CallWhole) -> Call:
         return choice.overflow
     if delta.text.strip():
         taint(choice)
-    stray = stray_of(choice, delta.index)
+    stray = stray_of(choice, delta.index, delta.text)
     if delta.alias is not None and delta.alias not in choice.by_id:
         choice.claim_alias(stray, delta.alias)
     return stray

@@ -164,7 +164,7 @@ def test_a_piece_without_a_start_keeps_its_id() -> None:
     """Text is never lost: it waits under its id for a name."""
     deltas = translate(args("c", "{"), args("c", ""), args("c", None), args("c", "}"))
 
-    assert [Slot(0, 0, "c", "{"), Slot(0, 0, "c", "}")] == deltas
+    assert [Slot(0, None, "c", "{"), Slot(0, None, "c", "}")] == deltas
 
 
 def test_a_piece_without_an_id_names_no_call() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from wholecall.deltas import (
@@ -146,13 +147,25 @@ def test_a_piece_without_a_start_is_known_by_its_id() -> None:
 
 
 def test_calls_without_an_id_are_told_apart_by_their_ends() -> None:
-    """An input without an id is over at once, so the next is another call (quirk 8), unless fewer calls began."""
+    """An input without an id is over at once, so the next is another call (quirk 8).
+
+    Of equal ones it is known at the end: those that come in a row are calls if as many began, or not each came twice.
+    """
     call = chunk("input-available", None, toolName="f", input={"a": 1})
     whole = CallWhole(0, None, None, None, "f", '{"a":1}', ITEM_DONE, closes=True)
     begun = CallSeen(0, None, None, None, "f", begins=True)
 
-    assert [whole, whole] == translate(call, call)
-    assert [begun, whole] == translate(chunk("input-start", None, toolName="f"), call, call)
+    start, end = chunk("input-start", None, toolName="f"), {"type": "finish", "finishReason": "tool-calls"}
+    other = chunk("input-available", None, toolName="g", input={})
+    new = msgspec.structs.replace(whole, begins=True)
+
+    assert [begun, whole] == translate(start, call, call)
+    assert [begun, whole] == translate(start, call, call, end)[:-2]
+    assert [begun, begun, whole, new] == translate(start, start, call, call, end)[:-2]
+    assert [whole] == translate(call, call, end)[:-2]
+    assert [whole, new] == [
+        delta for delta in translate(call, call, other, end)[:-2] if getattr(delta, "name", "") == "f"
+    ]
 
 
 def test_an_input_that_comes_twice_is_one() -> None:

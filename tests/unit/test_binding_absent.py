@@ -15,7 +15,7 @@ def test_absent_taken_without_name() -> None:
     assert [Got("c", "f", A), Got("d", "g", B, "bound_by_order")] == bound(
         at(0, A, "c", "f"), at(0, '{"b"', "d", "g"), at(0, ":2}")
     )
-    assert [Got("c", "f", A), Got("d", "g", B + "}", "")] == bound(
+    assert [Got("c", "f", A), Got("d", "g", B + "}", "bound_by_order")] == bound(
         at(0, A, "c", "f"), at(0, B, "d", "g"), at(0, "}")
     )
 

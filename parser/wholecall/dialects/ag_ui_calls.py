@@ -49,7 +49,7 @@ class Calls:
         """Say a piece of a call's text."""
         if text in ("", None):
             return []
-        return [Slot(0, self._slot(id_) if id_ is not None else None, id_, dumped(text))]
+        return [Slot(0, self._slots.get(id_ or ""), id_, dumped(text))]
 
     def chunk(
         self, id_: str | None, name: str | None, extra: dict[str, Any] | None, text: object
@@ -75,7 +75,7 @@ class Calls:
         self._chunked = None
         if id_ is not None:
             self._over.add(id_)
-        return [CallClosed(0, self._slot(id_) if id_ is not None else None, id_, waits=True)]
+        return [CallClosed(0, self._slots.get(id_ or ""), id_, waits=True)]
 
     def answered(self, id_: str | None) -> list[Delta]:
         """Say that a call has its result: the agent executed it."""
@@ -118,14 +118,16 @@ class Calls:
         done = {*answered, *history}
         asked = max((n for n, message in enumerate(messages) if message.role == "user"), default=-1)
         deltas: list[Delta] = []
+        silent: list[Delta] = []  # behind the others: then it is known whose all text is
         for n, message in enumerate(messages):
             for call in message.tool_calls or ():
                 id_ = id_label(call.id)
                 if id_ is not None and (id_ in self._begun or (n > asked and id_ not in done)):
-                    deltas.append(self._whole(id_, call))
-        return told_together(deltas) + [delta for id_ in answered for delta in self.answered(id_)]
+                    is_known, whole = id_ in self._begun, self._whole(id_, call)
+                    (silent if is_known and not whole.text else deltas).append(whole)
+        return told_together(deltas + silent) + [delta for id_ in answered for delta in self.answered(id_)]
 
-    def _whole(self, id_: str, call: ToolCallView) -> Delta:
+    def _whole(self, id_: str, call: ToolCallView) -> CallWhole:
         slot, function = self._slot(id_), call.function
         self._begun.add(id_)
         name = name_label(function.name) if function is not None else None

@@ -28,14 +28,13 @@ from wholecall.dialects.assistants_steps import SERVER_TOOLS, Step, restated_cod
 from wholecall.dialects.assistants_views import DECODER, Data, Part, name_of
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, provider_error, read, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.reasons import CUT, turn_reason
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
 __all__ = ["AssistantsTranslator", "detect"]
 
 _QUIET = ("thread.created", "thread.message.created", "thread.message.in_progress", "thread.run.cancelling")
-_CUT = frozenset({"length", "content_filter"})
 
 
 def detect(payload: Mapping[str, Any], event: str) -> bool:
@@ -173,7 +172,7 @@ class AssistantsTranslator(Translator):
             deltas += _texts(data.content)
         step.spoken = True
         known = turn_reason(data.incomplete_details.reason) if data.incomplete_details is not None else None
-        return [*deltas, Finish(0, *known)] if known is not None and known[0] in _CUT else deltas
+        return [*deltas, Finish(0, *known)] if known is not None and known[0] in CUT else deltas
 
     # The run
 
@@ -209,7 +208,7 @@ class AssistantsTranslator(Translator):
         known = turn_reason(data.incomplete_details.reason) if data.incomplete_details is not None else None
         if known is None:
             return self._run_ended(data, Finish(0, "length", "incomplete"))
-        reason = known[0] if known[0] in _CUT else "length"  # it was cut, whatever the word (quirk 76)
+        reason = known[0] if known[0] in CUT else "length"  # it was cut, whatever the word (quirk 76)
         return self._run_ended(data, Finish(0, reason, known[1]))
 
     def _run_failed(self, data: Data) -> list[Delta]:

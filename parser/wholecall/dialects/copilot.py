@@ -42,14 +42,13 @@ from wholecall.dialects.copilot_turns import Turn, Turns
 from wholecall.dialects.copilot_views import DECODER, Data, Event, is_event, is_quiet
 from wholecall.dialects.decode import is_noise, plain, provider_error
 from wholecall.dialects.labels import id_label, text_label
-from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.reasons import CUT, turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import TurnReason
 
 __all__ = ["CopilotTranslator", "detect"]
 
-_CUT = ("length", "content_filter")
 _NO = ("denied", "reject", "cancel", "user-not-available")  # how the answers to a request begin that deny it
 _NO_DATA: Final = Data()
 
@@ -163,7 +162,7 @@ class CopilotTranslator(ViewTranslator):
     def _usage(self, agent: str | None, data: Data, frame: Frame) -> list[Delta]:
         turn, reason = self._turns.of(agent), turn_reason(data.finish_reason)
         if turn is not None and reason is not None:
-            turn.reason, turn.calls.cut = reason, reason[0] in _CUT
+            turn.reason, turn.calls.cut = reason, reason[0] in CUT
         usage = (plain(frame.data) or {}).get("data")
         if not isinstance(usage, dict) or not self._turns.is_current(agent):
             return []

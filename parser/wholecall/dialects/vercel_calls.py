@@ -7,6 +7,7 @@ the model again with what their tools gave, and an id may come again in a later 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 from typing import Any, Union
 
 import msgspec
@@ -26,6 +27,7 @@ from wholecall.vocabulary import DropReason, Flag, Kind
 
 __all__ = ["Announced", "Calls", "sealed"]
 
+_MOST_AGAIN = 128  # inputs that are kept because they came twice
 _SIGNATURES = ("signature", "thoughtSignature")
 _SEALED = ("redactedData", "reasoningEncryptedContent")
 
@@ -53,6 +55,8 @@ class Calls:
     _kinds: dict[str, Kind]
     _n_begun: int
     _n_told: int
+    _times: dict[str, list[int]]
+    _again: list[CallWhole]
     _last: list[Union[str, None]]
 
     def __init__(self) -> None:
@@ -63,6 +67,8 @@ class Calls:
         self._kinds = {}  # of slots: what a later event leaves out still counts
         self._n_begun = 0  # calls without an id that had a beginning
         self._n_told = 0  # whole inputs of those
+        self._times = {}  # by id, "" for none: how often each different input in a row was told
+        self._again = []  # what was told again in a row
         self._last = []  # the last whole input: id, name and text
 
     def next_step(self) -> None:
@@ -77,7 +83,8 @@ class Calls:
     def begun(self, call: Announced) -> list[Delta]:
         """Say that a call begins."""
         self._whole.discard(call.id or "")
-        self._n_begun += call.id is None
+        if call.id is None:
+            self._n_begun, self._last = self._n_begun + 1, []
         slot, kind = self._slot(call)
         return [CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra, begins=True)]
 
@@ -95,9 +102,15 @@ class Calls:
             self._filled.add(slot)
         return [Slot(0, slot, id_, dumped(text))]
 
-    def whole(self, call: Announced, text: str, flags: tuple[Flag, ...] = ()) -> list[Delta]:
-        """Say all of a call; one with an id is not closed by that. Another input under its id is told anew."""
-        if self._is_known(call, text):
+    def whole(
+        self, call: Announced, text: str, flags: tuple[Flag, ...] = (), *, listed: bool = False
+    ) -> list[Delta]:
+        """Say all of a call; one with an id is not closed by that. Another input under its id is told anew.
+
+        `listed`: in a whole message, which lists no call twice.
+        """
+        if not (listed and call.id is None) and self._is_known(call, text):
+            self._take_again(call, text)
             return []
         before = self.closed(call.id) if call.id in self._whole else []
         again = call.id in self._whole and call.id not in self._open
@@ -122,13 +135,37 @@ class Calls:
         self._forget(call.id)
         return [seen, CallRefused(0, slot, None, reason, detail, kept)]
 
+    def no_repeats(self) -> list[Delta]:
+        """Return the calls that were taken for repeats, and are none, once the message is over.
+
+        Without ids each input is a call if as many were told as calls began. Else, where the inputs under an id
+        differ, it says nothing (quirk 64), and they are calls if not each was told twice.
+        """
+        again, self._again = self._again, []
+        return [
+            msgspec.structs.replace(call, begins=True, closes=True) for call in again if self._is_new(call)
+        ]
+
+    def _is_new(self, call: CallWhole) -> bool:
+        if call.id is None and self._n_begun:
+            return self._n_begun == self._n_told
+        return gcd(*self._times[call.id or ""]) == 1
+
+    def _take_again(self, call: Announced, text: str) -> None:
+        if len(self._again) < _MOST_AGAIN:
+            again = CallWhole(0, None, None, call.id, call.name, text, ITEM_DONE, call.kind, extra=call.extra)
+            self._again.append(again)
+
     def _is_known(self, call: Announced, text: str) -> bool:
-        """Whether an input comes twice in a row, with no beginning between; without ids as many were told as began."""
+        """Whether an input comes twice in a row, with no beginning between."""
         last, self._last = self._last, [call.id, call.name, text]
-        if call.id is not None:
-            return call.id in self._whole and last == self._last
-        known = 0 < self._n_begun <= self._n_told and last == self._last
-        self._n_told += not known
+        known = last == self._last and (call.id is None or call.id in self._whole)
+        self._n_told += call.id is None
+        times = self._times.setdefault(call.id or "", [])
+        if known and times:
+            times[-1] += 1
+        else:
+            times.append(1)
         return known
 
     def _slot(self, call: Announced) -> tuple[str | None, Kind]:

@@ -48,7 +48,7 @@ from wholecall.dialects.decode import (
     wire_text,
 )
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.reasons import NOT_WHOLE, turn_reason
 from wholecall.dialects.translator import Translator
 from wholecall.dialects.vercel_calls import Announced, Calls
 from wholecall.framing.frame import Frame
@@ -174,6 +174,8 @@ class VercelDataTranslator(Translator):
         counts = value.usage.items() if isinstance(value.usage, dict) else ()
         usage = {member: count for member, count in counts if count is not None}
         deltas: list[Delta] = [UsageSeen(usage)] if usage else []
+        if known is None or known[0] not in NOT_WHOLE:
+            deltas += self._calls.no_repeats()
         if known is not None:
             deltas.append(Finish(0, *known, drops=known[0] == "error"))
         return deltas + self._end()
@@ -214,7 +216,8 @@ class VercelDataTranslator(Translator):
         return self._calls.piece(id_label(value.tool_call_id), value.args_text_delta)
 
     def _call(self, value: _Invocation) -> list[Delta]:
-        return self._whole(_announced(value), wire_text(value.args))
+        call = _announced(value)
+        return self._calls.whole(call, wire_text(value.args)) + self._calls.closed(call.id)
 
     def _result(self, value: _Value) -> list[Delta]:
         """A tool's result: the server executed the call."""
@@ -222,7 +225,7 @@ class VercelDataTranslator(Translator):
         return [] if id_ is None else [CallCancelled(id_, answered=True)]
 
     def _whole(self, call: Announced, text: str) -> list[Delta]:
-        return self._calls.whole(call, text) + self._calls.closed(call.id)
+        return self._calls.whole(call, text, listed=True) + self._calls.closed(call.id)
 
     def _openai_calls(self, value: _Value) -> list[Delta]:
         deltas: list[Delta] = []
@@ -245,7 +248,7 @@ class VercelDataTranslator(Translator):
         if call.state == "partial-call":
             text = wire_text(call.args)
             return self._calls.refused(_announced(call), text, "truncated", "the arguments were still coming")
-        return self._call(call)
+        return self._whole(_announced(call), wire_text(call.args))
 
 
 def _announced(call: _Invocation) -> Announced:

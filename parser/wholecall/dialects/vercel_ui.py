@@ -26,7 +26,7 @@ from typing import Any
 from wholecall.deltas import CallCancelled, Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened
 from wholecall.dialects.decode import is_done, is_noise, provider_error, read, wire_text
 from wholecall.dialects.labels import id_label, text_label
-from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.reasons import NOT_WHOLE, turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.dialects.vercel_calls import Announced, Calls, sealed
 from wholecall.dialects.vercel_ui_views import DECODER, Chunk, Part, announced
@@ -146,7 +146,8 @@ class VercelUITranslator(ViewTranslator):
 
     def _finish(self, chunk: Chunk) -> list[Delta]:
         known = turn_reason(chunk.finish_reason)
-        told: list[Delta] = [] if known is None else [Finish(0, *known, drops=known[0] == "error")]
+        told = [] if known is not None and known[0] in NOT_WHOLE else self._calls.no_repeats()
+        told += [] if known is None else [Finish(0, *known, drops=known[0] == "error")]
         return told + self._end()
 
     def _abort(self, chunk: Chunk) -> list[Delta]:
@@ -228,5 +229,5 @@ class VercelUITranslator(ViewTranslator):
         if part.state == "output-error" and not text:
             return self._input_error(part)
         waits = isinstance(part.state, str) and part.state.startswith("approval-")
-        deltas = self._calls.whole(call, text, ("needs_approval",) if waits else ())
+        deltas = self._calls.whole(call, text, ("needs_approval",) if waits else (), listed=True)
         return deltas + self._calls.closed(call.id)

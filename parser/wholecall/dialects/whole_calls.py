@@ -19,12 +19,12 @@ import msgspec
 
 from wholecall.deltas import CallClosed, CallWhole, Delta
 from wholecall.dialects.decode import is_blank, plain
+from wholecall.dialects.reasons import CUT
 from wholecall.event_lines import discreet_repr
 from wholecall.vocabulary import TurnReason
 
 __all__ = ["Told", "WholeCalls"]
 
-_CUT = frozenset({"length", "content_filter"})
 _MOST_LABELS = 4096  # of calls that are known when they are told again
 _MOST_NAMESAKES = 16  # calls of one label that are held against each other; it says nothing then
 
@@ -116,9 +116,9 @@ class WholeCalls:
     def finish(self, number: int, reason: TurnReason | None) -> list[Delta]:
         """Say that calls are over for the reason that came; a cut turn may have lost the arguments of the last one."""
         waiting = self._waiting.pop(number, {})
-        if waiting and reason in _CUT:
+        if waiting and reason in CUT:
             waiting.pop(self._last[number][0], None)
-        if reason is None or reason in _CUT:
+        if reason is None or reason in CUT:
             self._whole.discard(number)
         elif len(self._whole) < _MOST_LABELS:
             self._whole.add(number)

@@ -53,19 +53,21 @@ NAME: Costs = {
 }
 MIXED = 1  # above the dearest of the calls' own habits
 NAMELESS = 2, 1  # calls without a name, and each of them, above the dearest of the others
-TOGETHER = {("each", "every"): -0.5}  # habits of id and name that come together in real servers
+# Habits that come together in real servers: of id and name, of index and id.
+TOGETHER = {("each", "every"): -0.5}
+ADRIFT = {("tail", "each"): -0.5}
 MOST_NAMELESS = 3  # beyond it nothing would be believed
 
 
 def cost_of_labels(calls: Calls, names: Costs, may_be_open: AbstractSet[int]) -> float:
     """Return what index, id and name cost together, each under its cheapest habit."""
-    ids = _id_costs(calls, may_be_open)
-    pairs = (
-        cost + other + TOGETHER.get((id, name), 0)
-        for id, cost in ids.items()
-        for name, other in names.items()
+    indices = _index_costs(calls)
+    return min(
+        cost
+        + min(other + TOGETHER.get((id, name), 0) for name, other in names.items())
+        + min(other + ADRIFT.get((index, id), 0) for index, other in indices.items())
+        for id, cost in _id_costs(calls, may_be_open).items()
     )
-    return min(_index_costs(calls).values()) + min(pairs)
 
 
 def pooled(costs: Costs, found: Sequence[AbstractSet[str]]) -> Costs:

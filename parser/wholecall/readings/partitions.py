@@ -31,7 +31,7 @@ class Piece(msgspec.Struct):
         text: their argument text, joined.
         whole: the text is a whole value, never to be joined to another.
         custom: the text is free text.
-        n: how many fragments; a call that was put together again has 2 for all behind its first.
+        n: how many fragments, or runs of them.
         bare: a fragment without labels and text followed.
         spoilt: the text held bytes that are not UTF-8.
         extra: provider fields of the fragment.

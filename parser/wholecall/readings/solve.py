@@ -148,15 +148,21 @@ def _reading(
     texts, cost = told
     labels = cost_of_labels(calls, named.costs, may_be_open)
     read = [
-        ReadCall(places, name, text, _trusted(way, text, labels, values))
-        for places, name, (text, way, _) in zip(dealt, named.names, texts, strict=True)
+        ReadCall(places, name, text, _trusted(way, text, labels, values, call))
+        for places, name, (text, way, _), call in zip(dealt, named.names, texts, calls, strict=True)
     ]
     return Reading(cost + labels, read, partition.is_row, labels == 0)
 
 
-def _trusted(way: str, text: str, labels: float, values: Values) -> str:
-    """Return how a text came; one that is whole in no way must not be repaired where labels are odd as well."""
-    return "torn" if way == "broken" and labels and values.is_readable(text) else way
+def _trusted(way: str, text: str, labels: float, values: Values, call: list[Piece]) -> str:
+    """Return how a text came, for where labels are odd as well two kinds must not be believed.
+
+    One that is whole in no way must not be repaired, and what goes on behind a snapshot may be another call's.
+    """
+    if not labels:
+        return way
+    goes_on = way == "snapshots" and any(piece.n > 1 for piece in call[1:])
+    return "torn" if goes_on or (way == "broken" and values.is_readable(text)) else way
 
 
 # Calls told again.
