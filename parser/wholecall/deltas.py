@@ -41,6 +41,7 @@ __all__ = [
     "Run",
     "Slot",
     "TextFragment",
+    "ToldTwice",
     "TurnEnded",
     "TurnOpened",
     "UsageSeen",
@@ -159,6 +160,13 @@ class Restated(msgspec.Struct, frozen=True, gc=False):
     told: frozenset[str] = frozenset()
 
     __repr__ = discreet_repr
+
+
+class ToldTwice(msgspec.Struct, frozen=True, gc=False):
+    """The calls behind the first `n` of a choice seem to tell these again: they are not sure."""
+
+    choice: int
+    n: int
 
 
 class CallClosed(msgspec.Struct, frozen=True, gc=False):
@@ -326,6 +334,7 @@ Delta = Union[
     CallWhole,
     CallClosed,
     Restated,
+    ToldTwice,
     CallRefused,
     CallCancelled,
     TurnOpened,

@@ -28,6 +28,7 @@ from wholecall.deltas import (
     Restated,
     Slot,
     TextFragment,
+    ToldTwice,
 )
 from wholecall.endings import CUT_REASONS, outranks
 from wholecall.events import ReasoningDelta, TextDelta
@@ -181,6 +182,13 @@ def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
         _close(choice, call, truncated=True)
 
 
+def _told_twice(choice: Choice, delta: ToldTwice) -> None:
+    for call in [call for call in choice.calls if not call.stray][delta.n :]:
+        call.refuse(
+            "ambiguous", "the calls before seem to be told again, and no id says that they are others"
+        )
+
+
 def _heals(choice: Choice, call: Call, delta: CallWhole) -> bool:
     """Whether a whole text says all of the call: it names it by an id, and is no empty object while text has no owner."""
     own = (
@@ -195,6 +203,7 @@ def _told(choice: Choice, delta: CallWhole) -> Call:
     call = slots.told_of(choice, delta) or _opened(choice, delta)
     if call.stray and delta.name is not None:
         adopt(choice, call)
+        call.hole = call.hole or (not call.hollow and is_placeholder(delta.text))  # or another's text
     return call
 
 
@@ -390,5 +399,6 @@ _FACTS: dict[type, Callable[[Choice, Any], None]] = {
     Finish: _finish,
     Noted: _noted,
     Restated: _restated,
+    ToldTwice: _told_twice,
 }
 action_of = _FACTS.get

@@ -21,6 +21,7 @@ from wholecall.deltas import (
     ReasoningFragment,
     Slot,
     TextFragment,
+    ToldTwice,
     TurnEnded,
     TurnOpened,
     UsageSeen,
@@ -294,6 +295,21 @@ def test_a_snapshot_restates_calls() -> None:
     ] == deltas
 
 
+def test_a_snapshot_says_who_was_silent() -> None:
+    """A call without text is one without arguments if the snapshot tells all text that came elsewhere."""
+    text, silent = told("d", '{"b":2}'), told("c", "")
+    odd = [start("c"), start("d"), args(None, '{"b":2}'), end("c"), end("d")]
+
+    def calls(*messages: object) -> list[tuple[str, str]]:
+        frames = [f"data: {json.dumps(payload)}\n\n" for payload in (*odd, snapshot(*messages), finished())]
+        parser = ToolCallParser("ag-ui")
+        found = [*parser.feed("".join(frames).encode()), *parser.close()]
+        return [(event.id, event.raw_arguments) for event in found if isinstance(event, ToolCall)]
+
+    assert [("c", ""), ("d", '{"b":2}')] == calls(silent, text)
+    assert [] == calls(silent, told("d", ""))
+
+
 def test_a_snapshot_tells_what_was_not_streamed() -> None:
     """A call after the user's last message that nobody answered is new, in the wire's own text."""
     call = '{"id":"n","function":{"name":"f","arguments":{"a": 1.0}},"encryptedValue":"seal"}'
@@ -450,3 +466,15 @@ def test_nothing_is_to_be_executed_before_the_run_is_over() -> None:
         parser = ToolCallParser("ag-ui")
         found = [*parser.feed(whole_run[:place]), *parser.close()]
         assert not any(isinstance(event, ToolCall) for event in found), place
+
+
+def test_calls_that_are_told_twice_without_ids() -> None:
+    """Where no id tells calls apart, a run whose calls all come again gives the first ones (quirk 91)."""
+    one = [start(None), args(None, '{"a":1}'), end(None)]
+    other = [start(None, "g"), args(None, '{"b":2}'), end(None)]
+
+    assert ToldTwice(0, 2) in translate(*one, *other, *one, *other, finished())
+    assert ToldTwice(0, 1) not in translate(*one, *one, finished())
+    assert [] == [d for d in translate(*one, *other, *one, finished()) if isinstance(d, ToldTwice)]
+    labelled = [start("x"), start("y"), start("x2"), start("y2")]
+    assert [] == [d for d in translate(*labelled, finished()) if isinstance(d, ToldTwice)]

@@ -15,6 +15,7 @@ from wholecall.deltas import (
     CallWhole,
     Delta,
     Finish,
+    Index,
     Noted,
     Slot,
     TextFragment,
@@ -139,6 +140,19 @@ def test_an_object_that_is_told_again_is_one_call() -> None:
     object_ = told("succeeded", call({"a": 1}))
 
     assert [OPENED, *whole('{"a":1}')] == translate(told("started", ""), object_, object_)
+
+
+def test_as_many_objects_as_began_are_calls() -> None:
+    """Equal objects are calls if the server began as many, and the answer is complete."""
+    object_, begun = told("succeeded", call({"a": 1})), told("started", "")
+    end = event("complete", reason="end_of_turn")
+
+    def slots(*payloads: Any) -> list[Index | None]:
+        return [delta.index for delta in translate(*payloads) if isinstance(delta, CallWhole)]
+
+    assert [1, 2] == slots(begun, begun, object_, object_, end)
+    assert [1] == slots(begun, begun, object_, object_)
+    assert [1] == slots(begun, begun, object_, object_, object_, end)
 
 
 def test_a_failure_keeps_what_was_written() -> None:

@@ -104,6 +104,22 @@ def test_a_call_told_again_is_one() -> None:
     assert [OPENED, *first, *call(2, "c", "f", '{"a": 2}')] == deltas
 
 
+def test_an_id_that_different_calls_have_says_nothing() -> None:
+    """Equal calls under it are calls once a reason came, unless each was told twice (quirk 64)."""
+    one, other = (
+        line(tool_calls=[{"id": "c", "function": {"name": name, "arguments": {"a": 1}}}]) for name in "fg"
+    )
+    first, second = call(1, "c", "f", '{"a": 1}'), call(2, "c", "g", '{"a": 1}')
+    again = call(3, "c", "f", '{"a": 1}')
+    stop, cut = ({**line(done=True), "done_reason": reason} for reason in ("stop", "length"))
+
+    assert [*first, *second, *again] == translate(one, other, one, stop)[1:4]
+    assert [*first, *second] == [d for d in translate(one, other, one, cut) if isinstance(d, CallWhole)]
+    assert [*first, *second] == [d for d in translate(one, other, one) if isinstance(d, CallWhole)]
+    twice = translate(one, one, other, other, stop)
+    assert [*first, *second] == [d for d in twice if isinstance(d, CallWhole)]
+
+
 @pytest.mark.parametrize(
     ("entry", "deltas"),
     [

@@ -328,7 +328,12 @@ def family(model: Model, calls: Iterable[tuple[str, str]]) -> Family:
 
 def _few(model: Model) -> set[Family]:
     longest = frozenset([max(model.kinds[0].texts, key=len)])
-    return {(names, longest) for names in (frozenset(), frozenset(NAMES[:1]), frozenset(NAMES))}
+    silent: frozenset[str] = frozenset()  # as calls of the others may begin
+    return {
+        (names, texts)
+        for names in (frozenset(), frozenset(NAMES[:1]), frozenset(NAMES))
+        for texts in (longest, silent)
+    }
 
 
 def _meaning(calls: Calls) -> Calls:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from zlib import crc32
 
-from wholecall.deltas import HYDRATION, CallClosed, CallSeen, CallWhole, Delta, Slot
+from wholecall.deltas import HYDRATION, CallClosed, CallSeen, CallWhole, Delta, Slot, ToldTwice
 from wholecall.dialects.ag_ui_views import Message, ToolCallView
 from wholecall.dialects.decode import dumped, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
@@ -18,6 +19,8 @@ from wholecall.dialects.restated import told_together
 from wholecall.vocabulary import Flag
 
 __all__ = ["Calls"]
+
+_MOST_HEADS = 4096  # starts that are held against each other at the end
 
 
 class Calls:
@@ -29,9 +32,17 @@ class Calls:
     _answered: set[str]
     _chunked: tuple[int, str, str] | None
     _n_slots: int
+    _names: dict[str, str]
+    _ids: set[str]
+    _heads: list[int]
+    _shared: set[str]
 
     def __init__(self) -> None:
         self._slots = {}  # of ids that have no answer yet
+        self._names = {}  # of those that have a name
+        self._ids = set()  # "" for none
+        self._heads = []  # a checksum for each start and the text behind it
+        self._shared = set()  # ids that calls of several names have: they name none (quirk 64)
         self._begun = set()  # those of them that are calls
         self._over = set()  # and those whose text is over
         self._answered = set()  # ids of calls that had their answer
@@ -40,16 +51,21 @@ class Calls:
 
     def seen(self, id_: str | None, name: str | None, extra: dict[str, Any] | None) -> list[Delta]:
         """Say that a call starts, or that it is labelled again."""
+        if id_ is not None and name is not None and self._names.setdefault(id_, name) != name:
+            self._shared.add(id_)
+            self._names[id_] = name
+            del self._slots[id_]
         slot = self._slot(id_)
         if id_ is not None:
             self._begun.add(id_)
+        self._head(id_, name)
         return [CallSeen(0, slot, None, id_, name, extra=extra, begins=True)]
 
     def piece(self, id_: str | None, text: object) -> list[Delta]:
         """Say a piece of a call's text."""
         if text in ("", None):
             return []
-        return [Slot(0, self._slots.get(id_ or ""), id_, dumped(text))]
+        return [Slot(0, self._known(id_), id_, self._text(text))]
 
     def chunk(
         self, id_: str | None, name: str | None, extra: dict[str, Any] | None, text: object
@@ -57,6 +73,7 @@ class Calls:
         """Say what a chunk says: one with an id or a name starts its call or returns to it, one without goes on."""
         deltas: list[Delta] = []
         if id_ is None and name is not None and self._chunked is not None and self._chunked[1:] == ("", name):
+            self._head(id_, name)
             deltas = [CallSeen(0, self._chunked[0], None, None, name, extra=extra, begins=True)]
         elif name is not None or (id_ is not None and id_ not in self._begun):
             deltas = self.seen(id_, name, extra)
@@ -68,14 +85,32 @@ class Calls:
         if self._chunked is None:
             return self.piece(None, text)
         slot, known, _ = self._chunked
-        return [*deltas, Slot(0, slot, known or None, dumped(text))]
+        return [*deltas, Slot(0, slot, known or None, self._text(text))]
+
+    def _head(self, id_: str | None, name: str | None) -> None:
+        if len(self._heads) < _MOST_HEADS:
+            self._ids.add(id_ or "")
+            self._heads.append(crc32((name or "").encode("utf-8", "surrogatepass")))
+
+    def _text(self, text: object) -> str:
+        said = dumped(text)
+        if self._heads and len(self._ids) == 1:
+            self._heads[-1] = crc32(said.encode("utf-8", "surrogatepass"), self._heads[-1])
+        return said
+
+    def told_twice(self) -> list[Delta]:
+        """Say that all calls seem to be told again, as a connection that began anew does: no id tells them apart."""
+        half, odd = divmod(len(self._heads), 2)
+        if odd or half < 2 or len(self._ids) > 1 or self._heads[:half] != self._heads[half:]:
+            return []
+        return [ToldTwice(0, half)]
 
     def end(self, id_: str | None) -> list[Delta]:
         """Say that the text of a call is over."""
         self._chunked = None
         if id_ is not None:
             self._over.add(id_)
-        return [CallClosed(0, self._slots.get(id_ or ""), id_, waits=True)]
+        return [CallClosed(0, self._known(id_), id_, waits=True)]
 
     def answered(self, id_: str | None) -> list[Delta]:
         """Say that a call has its result: the agent executed it."""
@@ -83,6 +118,7 @@ class Calls:
             return []
         self._answered.add(id_)
         slot = self._slots.pop(id_)
+        self._names.pop(id_, None)
         self._begun.discard(id_)
         self._over.discard(id_)
         self._chunked = None
@@ -138,6 +174,10 @@ class Calls:
             "" if is_blank(text) else text
         )  # nothing is restated then, and it may stand for what is still to come
         return CallWhole(0, slot, None, id_, name, said, HYDRATION, extra=extra)
+
+    def _known(self, id_: str | None) -> int | None:
+        """Return the slot that an id names, None if it names none, or several."""
+        return None if id_ is None or id_ in self._shared else self._slots.get(id_)
 
     def _slot(self, id_: str | None) -> int:
         """Return the slot of a call, a new one for a call that is not known."""
