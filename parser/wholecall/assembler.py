@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from wholecall.budget import Budget
 from wholecall.calls import Call
+from wholecall.cancelling import take_back
 from wholecall.choices import Choice, Outbox
 from wholecall.deltas import (
     CallCancelled,
@@ -40,7 +41,7 @@ from wholecall.deltas import (
 )
 from wholecall.endings import ending
 from wholecall.events import StreamFault, TextDelta, ToolCallCancelled, TurnStarted
-from wholecall.facts import action_of, judge_all, reason_all, take_back
+from wholecall.facts import action_of, judge_all, reason_all
 from wholecall.placeholders import PLACEHOLDER_SIZE
 from wholecall.settling import settle
 from wholecall.tokens import holds_half

@@ -15,7 +15,6 @@ from wholecall.claims import adopt, learn_labels
 from wholecall.deltas import (
     DONE,
     HYDRATION,
-    CallCancelled,
     CallClosed,
     CallRefused,
     CallSeen,
@@ -37,7 +36,6 @@ from wholecall.placeholders import is_placeholder
 from wholecall.record import is_labelled
 from wholecall.restating import find_restated, matched
 from wholecall.settling import doubt, settle
-from wholecall.verdicts import drop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
     from wholecall.choices import Choice
     from wholecall.verdicts import Ended
 
-__all__ = ["action_of", "judge_all", "reason_all", "take_back"]
+__all__ = ["action_of", "judge_all", "reason_all"]
 
 
 # Labelled facts.
@@ -332,49 +330,6 @@ def reason_all(choices: Iterable[Choice]) -> None:
             call.reasoned = True
         if choice.record is not None:
             choice.record.n_reasoned = len(choice.record.pieces)
-
-
-_TAKEN_BACK = "the provider took the call back"
-
-
-def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
-    """Drop the calls of an id that did not come out yet, open or held by the policy, and remember them all.
-
-    Return whether that is to be told. A call that has its result is taken back only if it came out.
-    """
-    if choice is None:
-        return not delta.answered
-    calls = choice.by_id.get(delta.id, [])
-    if delta.answered:
-        calls = [call for call in calls if _is_out(choice, call)]
-        if not calls:
-            return False
-    choice.cancelled.update({call.number: delta.id for call in calls})
-    detail, choice.abort_detail = choice.abort_detail, _TAKEN_BACK
-    for call in calls:
-        advance(choice, call, "abort", "aborted")
-    choice.abort_detail = detail
-    choice.waiting = [
-        (call, [drop(choice, call, "aborted", _TAKEN_BACK)])
-        if call in calls and call.dropped is None and call.kind != "server"
-        else (call, events)
-        for call, events in choice.waiting
-    ]
-    return True
-
-
-def _is_out(choice: Choice, call: Call) -> bool:
-    """Whether a call that was executed elsewhere is to be taken back.
-
-    One that goes on is the server's from now on; if the wire closed it, its result shows that it was whole.
-    """
-    if call.phase == "ended":
-        return call.kind != "server" and call.dropped is None and call.number not in choice.cancelled
-    call.kind = "server"
-    if call.closed:
-        choice.held = None if choice.held is call else choice.held
-        advance(choice, call, "close", False)
-    return False
 
 
 def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:

@@ -52,6 +52,7 @@ LAYERS = (
             "echoes",
             "slots",
             "phases",
+            "cancelling",
             "final_message",
             "settling",
         ),
