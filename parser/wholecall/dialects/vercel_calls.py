@@ -7,7 +7,6 @@ the model again with what their tools gave, and an id may come again in a later 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import gcd
 from typing import Any, Union
 
 import msgspec
@@ -23,11 +22,11 @@ from wholecall.deltas import (
     Slot,
 )
 from wholecall.dialects.decode import dumped
+from wholecall.dialects.repeats import Repeats, says_nothing
 from wholecall.vocabulary import DropReason, Flag, Kind
 
 __all__ = ["Announced", "Calls", "sealed"]
 
-_MOST_AGAIN = 128  # inputs that are kept because they came twice
 _SIGNATURES = ("signature", "thoughtSignature")
 _SEALED = ("redactedData", "reasoningEncryptedContent")
 
@@ -56,7 +55,7 @@ class Calls:
     _n_begun: int
     _n_told: int
     _times: dict[str, list[int]]
-    _again: list[CallWhole]
+    _again: Repeats
     _last: list[Union[str, None]]
 
     def __init__(self) -> None:
@@ -68,13 +67,16 @@ class Calls:
         self._n_begun = 0  # calls without an id that had a beginning
         self._n_told = 0  # whole inputs of those
         self._times = {}  # by id, "" for none: how often each different input in a row was told
-        self._again = []  # what was told again in a row
+        self._again = Repeats()  # in a row
         self._last = []  # the last whole input: id, name and text
 
-    def next_step(self) -> None:
+    def next_step(self) -> list[Delta]:
         """Let ids be free again; what is open stays where it is."""
+        new = self.no_repeats()
         self._step += 1
         self._whole.clear()
+        self._times.clear()
+        return new
 
     def has(self, id_: str | None) -> bool:
         """Whether a call with this id is open."""
@@ -110,7 +112,8 @@ class Calls:
         `listed`: in a whole message, which lists no call twice.
         """
         if not (listed and call.id is None) and self._is_known(call, text):
-            self._take_again(call, text)
+            said = CallWhole(0, None, None, call.id, call.name, text, ITEM_DONE, call.kind, extra=call.extra)
+            self._again.add(said)
             return []
         before = self.closed(call.id) if call.id in self._whole else []
         again = call.id in self._whole and call.id not in self._open
@@ -141,20 +144,13 @@ class Calls:
         Without ids each input is a call if as many were told as calls began. Else, where the inputs under an id
         differ, it says nothing (quirk 64), and they are calls if not each was told twice.
         """
-        again, self._again = self._again, []
-        return [
-            msgspec.structs.replace(call, begins=True, closes=True) for call in again if self._is_new(call)
-        ]
+        new = [call for call in self._again.take() if self._is_new(call)]
+        return [msgspec.structs.replace(call, begins=True, closes=True) for call in new]
 
     def _is_new(self, call: CallWhole) -> bool:
         if call.id is None and self._n_begun:
             return self._n_begun == self._n_told
-        return gcd(*self._times[call.id or ""]) == 1
-
-    def _take_again(self, call: Announced, text: str) -> None:
-        if len(self._again) < _MOST_AGAIN:
-            again = CallWhole(0, None, None, call.id, call.name, text, ITEM_DONE, call.kind, extra=call.extra)
-            self._again.append(again)
+        return says_nothing(self._times[call.id or ""])
 
     def _is_known(self, call: Announced, text: str) -> bool:
         """Whether an input comes twice in a row, with no beginning between."""

@@ -166,8 +166,7 @@ class VercelDataTranslator(Translator):
         return [TurnOpened(None, id_, restart=True)]
 
     def _step(self, value: _Value) -> list[Delta]:
-        self._calls.next_step()
-        return self._begun(id_label(value.message_id))
+        return self._calls.next_step() + self._begun(id_label(value.message_id))
 
     def _finish(self, value: _Value) -> list[Delta]:
         known = turn_reason(value.finish_reason)

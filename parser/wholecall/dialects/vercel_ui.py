@@ -141,8 +141,7 @@ class VercelUITranslator(ViewTranslator):
         return [TurnOpened(id_, id_, restart=True)]
 
     def _step(self, _chunk: Chunk) -> list[Delta]:
-        self._calls.next_step()
-        return []
+        return self._calls.next_step()
 
     def _finish(self, chunk: Chunk) -> list[Delta]:
         known = turn_reason(chunk.finish_reason)

@@ -12,7 +12,6 @@ frame with calls, which may tell its arguments under its label.
 
 from __future__ import annotations
 
-from math import gcd
 from typing import Union
 
 import msgspec
@@ -20,6 +19,7 @@ import msgspec
 from wholecall.deltas import CallClosed, CallWhole, Delta
 from wholecall.dialects.decode import is_blank, plain
 from wholecall.dialects.reasons import CUT
+from wholecall.dialects.repeats import Repeats, says_nothing
 from wholecall.event_lines import discreet_repr
 from wholecall.vocabulary import TurnReason
 
@@ -55,7 +55,7 @@ class WholeCalls:
     """The whole calls of one turn, of all its choices."""
 
     _told: dict[str, list[_Call]]
-    _again: dict[int, dict[str, list[CallWhole]]]
+    _again: Repeats
     _retells: bool
     _whole: set[int]
     _listed: set[str]
@@ -66,7 +66,7 @@ class WholeCalls:
 
     def __init__(self) -> None:
         self._told = {}  # by label
-        self._again = {}  # choices to what was told again, by label
+        self._again = Repeats()
         self._retells = False  # calls without arguments come again, perhaps with some
         self._whole = set()  # choices that ended for a reason that is no cut
         self._listed = set()  # labels that several calls of one frame have
@@ -90,7 +90,7 @@ class WholeCalls:
         label = None if call.id is None and index is None else f"{number} {index} {call.id}"
         slot = self._slot(call, label, of)
         if slot is None and label is not None:
-            self._again.setdefault(number, {}).setdefault(label, []).append(call)
+            self._again.add(msgspec.structs.replace(call, alias=label))
         self._last[number] = slot or self._last[number][0], self._frame
         if slot is None:
             return []
@@ -127,7 +127,7 @@ class WholeCalls:
     def lose(self) -> None:
         """A frame was lost, which may have told arguments: no call without any is over before a reason says so."""
         self._waiting.clear()
-        self._again.clear()
+        self._again.take()
 
     def end(self) -> list[Delta]:
         """Say that all calls are over: the stream is. Of a server that tells calls again it may have been cut between."""
@@ -140,21 +140,16 @@ class WholeCalls:
 
         `n_begun` is how many calls there are, where the wire says so besides.
         """
-        calls: list[Delta] = []
-        again, self._again = self._again, {}
-        for number in self._whole.intersection(again):
-            for label, repeats in again[number].items():
-                if self._are_calls(label, n_begun):
-                    calls += map(self._another, repeats)
-        return calls
+        n_told = sum(told.n_told for namesakes in self._told.values() for told in namesakes) if n_begun else 0
+        return [
+            msgspec.structs.replace(call, index=self.new_slot(), alias=None, begins=True, closes=True)
+            for call in self._again.take()
+            if call.choice in self._whole
+            and (n_begun == n_told if n_begun else self._says_nothing(call.alias or ""))
+        ]
 
-    def _are_calls(self, label: str, n_begun: int) -> bool:
-        if n_begun:
-            return n_begun == sum(told.n_told for namesakes in self._told.values() for told in namesakes)
-        return gcd(*(told.n_told for told in self._told[label])) == 1 and label not in self._listed
-
-    def _another(self, call: CallWhole) -> CallWhole:
-        return msgspec.structs.replace(call, index=self.new_slot(), begins=True, closes=True)
+    def _says_nothing(self, label: str) -> bool:
+        return label not in self._listed and says_nothing(told.n_told for told in self._told[label])
 
     def _slot(self, call: CallWhole, label: str | None, of: Told) -> int | None:
         """Return the slot of a call: a new one, that of a call that has grown, or None for one that is known."""

@@ -1,0 +1,45 @@
+"""Calls that seem to be told again, kept until it is known whether they are calls of their own.
+
+Theory of operation. The same call under the same label is that call told again, as relays do, or another one, where the
+label is one that all calls have (quirk 64). Different calls under it show that it says nothing. Even then each may
+have been told twice; only if some were told more often than others are equal ones calls. That is known at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import gcd
+
+from wholecall.deltas import CallWhole
+
+__all__ = ["Repeats", "says_nothing"]
+
+_MOST = 128  # calls that are kept
+_LONGEST = 1 << 20  # characters of all of them
+
+
+class Repeats:
+    """What was told again, in its order."""
+
+    _calls: list[CallWhole]
+    _size: int
+
+    def __init__(self) -> None:
+        self._calls = []
+        self._size = 0
+
+    def add(self, call: CallWhole) -> None:
+        """Keep a call; what is too much is no more than a repeat."""
+        self._size += len(call.text)
+        if len(self._calls) < _MOST and self._size <= _LONGEST:
+            self._calls.append(call)
+
+    def take(self) -> list[CallWhole]:
+        """Return what was kept, and let go of it."""
+        calls, self._calls, self._size = self._calls, [], 0
+        return calls
+
+
+def says_nothing(times: Iterable[int]) -> bool:
+    """Whether a label says nothing, by how often each of its different calls was told."""
+    return gcd(*times) == 1
