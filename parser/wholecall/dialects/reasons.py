@@ -11,7 +11,7 @@ from wholecall.vocabulary import TurnReason
 __all__ = ["CUT", "FINISH_REASONS", "NOT_WHOLE", "turn_reason"]
 
 CUT: frozenset[TurnReason] = frozenset({"length", "content_filter"})  # of the message, perhaps amidst a call
-NOT_WHOLE: frozenset[TurnReason] = CUT | {"error", "aborted"}
+NOT_WHOLE: frozenset[TurnReason] = frozenset({*CUT, "error", "aborted"})
 
 _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
     "tool_calls": (
