@@ -46,6 +46,7 @@ __all__ = [
     "TurnOpened",
     "UsageSeen",
     "WireFault",
+    "by_transport",
     "without_hole",
 ]
 
@@ -346,6 +347,12 @@ Delta = Union[
     Noted,
     WireFault,
 ]
+
+
+def by_transport(deltas: list[Delta]) -> list[Delta]:
+    """Let ends be those of the transport: a mark that proxies add to streams of any dialect."""
+    replace = msgspec.structs.replace
+    return [replace(delta, of_transport=True) if type(delta) is TurnEnded else delta for delta in deltas]
 
 
 def without_hole(delta: Delta) -> Delta:

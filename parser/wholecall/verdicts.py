@@ -97,8 +97,8 @@ def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason,
         return "incomplete_input", "argument text that could belong to this call was lost"
     if ended == "length" and (call.slotted or call.kind == "custom"):
         return _CUT["length"]
-    if ended == "open" and call.kind == "custom":
-        return _CUT["open"]
+    if call.kind == "custom" and (ended == "open" or not (call.reasoned or call.closed or call.restated)):
+        return _CUT["open"]  # where free text ends only the wire can say
     if call.refusal is not None:
         return call.refusal, call.detail
     return _against_silence(choice, call) if ended == "clean" and call.hollow else None
@@ -106,15 +106,13 @@ def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason,
 
 def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | None:
     """Return why a call without text, or with an empty one, cannot be one without arguments."""
-    if call.slotted:
-        unsure = (call.empty and choice.lost) or (call.rank < HYDRATION and bool(choice.strays))
-        said = "text that could be its own was lost or has no owner"
-        return ("incomplete_input", said) if unsure else None
-    if choice.left_over:
+    if choice.left_over and not call.slotted:
         return "ambiguous", "its text may have come in another choice"
-    if choice.lost:
+    if choice.lost and (call.empty or not call.slotted):
         return "incomplete_input", "text was lost in its turn, and no text came for it"
-    if not call.reasoned and not call.holds_object:
+    if call.slotted and choice.strays and call.rank < HYDRATION:
+        return "incomplete_input", "text that could be its own has no owner"
+    if not (call.reasoned or call.closed or call.holds_object):
         return "incomplete_input", "no text came for it, and nothing said that it ended"
     return None
 

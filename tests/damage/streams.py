@@ -54,7 +54,8 @@ class Stream:
     def held(self) -> Counter[Call]:
         """The calls that were sent, each as often as it was."""
         events = list(told(ToolCallParser(), [self.data]))
-        sent = Counter(_call(event) for event in events if isinstance(event, _EXECUTED))
+        # A call that the server ran was sent, too: where that is known by its result alone, a cut hides it.
+        sent = Counter(_call(event) for event in events if isinstance(event, (*_EXECUTED, ServerToolCall)))
         sent += Counter(call for event in events if (call := _dropped(event)) is not None)
         return sent | Counter(self.expected)
 

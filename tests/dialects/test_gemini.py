@@ -321,7 +321,7 @@ def test_a_malformed_call_is_told_once() -> None:
     assert [refused("unparseable", detail, text), finish, finish] == said(frame, frame)
     bare = {"candidates": [{"finishReason": reason}]}
     told = [refused("unparseable", detail, ""), finish]
-    assert [*told, TurnEnded(), TurnOpened(None), *told] == said(bare, "[DONE]", bare)
+    assert [*told, TurnEnded(of_transport=True), TurnOpened(None), *told] == said(bare, "[DONE]", bare)
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,8 @@ def test_an_error_is_fatal() -> None:
 
 def test_a_done_mark_ends_the_turn() -> None:
     """Proxies add it; what follows begins another turn."""
-    assert [OPENED, TextFragment(0, "x"), TurnEnded("r1"), OPENED, TextFragment(0, "x")] == translate(
+    ended = TurnEnded("r1", of_transport=True)
+    assert [OPENED, TextFragment(0, "x"), ended, OPENED, TextFragment(0, "x")] == translate(
         response({"text": "x"}), "[DONE]", response({"text": "x"})
     )
 

@@ -283,7 +283,7 @@ def test_an_end_mark_ends_an_open_turn() -> None:
     """Proxies add it; without a turn it says nothing."""
     text = content(outputTranscription={"text": "x"})
 
-    assert [OPENED, TextFragment(0, "x"), TurnEnded()] == translate(text, "[DONE]", "[DONE]")
+    assert [OPENED, TextFragment(0, "x"), TurnEnded(of_transport=True)] == translate(text, "[DONE]", "[DONE]")
     assert [] == translate({"setupComplete": {}}, "[DONE]")
 
 

@@ -70,7 +70,7 @@ def test_a_call_lives_in_the_slot_of_its_id() -> None:
         CallClosed(0, "0/c", None),
         Finish(0, "tool_calls", "tool-calls"),
         TurnEnded("m"),
-        TurnEnded(None),
+        TurnEnded(None, of_transport=True),
     ] == deltas
 
 

@@ -23,7 +23,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from wholecall.deltas import Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened, UsageSeen
+from wholecall.deltas import (
+    Delta,
+    Finish,
+    Noted,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+    by_transport,
+)
 from wholecall.dialects.assistants_steps import SERVER_TOOLS, Step, restated_code
 from wholecall.dialects.assistants_views import DECODER, Data, Part, name_of
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, provider_error, read, wire_text
@@ -84,7 +93,7 @@ class AssistantsTranslator(Translator):
 
     def _slowly(self, frame: Frame, *, wrapped: bool = False) -> list[Delta]:
         if is_done(frame.data):
-            return self._end()
+            return by_transport(self._end())
         views, _, deltas = read(DECODER, frame)
         for data in views:
             deltas += self._take(data, frame, wrapped=wrapped)

@@ -44,6 +44,7 @@ from wholecall.dialects.chat_calls import (
     listed,
     member,
     mirrors,
+    only_opens,
     restated,
     speech,
 )
@@ -98,11 +99,13 @@ class ChatTranslator(Translator):
 
     DERIVED = frozenset({"_usual", "_run"})
     _opened: bool
+    _id: str | None
     _guest: ResponsesTranslator
     _told: set[tuple[int, str]]
 
     def __init__(self) -> None:
         self._opened = False
+        self._id = None
         self._guest = ResponsesTranslator(guest=True)
         self._usual: Callable[[str], PieceChunk[Any]] | None = None  # reads a piece like the last one
         self._run = _NO_RUN  # of pieces, which the next frame may go on with
@@ -118,6 +121,8 @@ class ChatTranslator(Translator):
                 return ended_together(self._wide(frame))
             deltas: list[Delta] = []
             for choice in chunk.choices:
+                if choice.delta is not None and choice.delta.role is not None and only_opens(choice.delta):
+                    return ended_together(self._wide(frame))
                 self._narrow_choice(deltas, choice)
             return deltas
         return ended_together(self._wide(frame))
@@ -199,16 +204,31 @@ class ChatTranslator(Translator):
             deltas.append(fault)
             return
         choices = chunk.choices or flat_choice(chunk)
-        if not self._opened and choices:
-            self._opened = True
-            model = text_label(chunk.model) or text_label(chunk.model_id)
-            deltas.append(TurnOpened(None, id_label(chunk.id), model))
+        if choices and (not self._opened or self._is_another(chunk, choices)):
+            self._open(deltas, chunk)
         payload = plain(frame.data) if any(map(has_calls, choices)) else None
         for position, choice in enumerate(choices):
             self._choice(deltas, choice, member(payload, "choices", position))
         self._usages(deltas, chunk, choices)
         if chunk.object == "chat.completion" and choices and all(choice.delta is None for choice in choices):
             deltas.append(TurnEnded())  # some streams say it of chunks with deltas
+
+    def _is_another(self, chunk: Chunk, choices: list[ChoiceView]) -> bool:
+        """Whether another answer begins on the same connection: under another id, with who speaks and nothing else."""
+        id_ = id_label(chunk.id)
+        if id_ is None or self._id in (None, id_):
+            return False
+        return all(
+            choice.delta is not None and only_opens(choice.delta) and not choice.finish_reason
+            for choice in choices
+        )
+
+    def _open(self, deltas: list[Delta], chunk: Chunk) -> None:
+        again, self._opened, self._id = self._opened, True, id_label(chunk.id)
+        if again:
+            self._guest, self._told = ResponsesTranslator(guest=True), set()
+        model = text_label(chunk.model) or text_label(chunk.model_id)
+        deltas.append(TurnOpened(self._id if again else None, self._id, model, restart=again))
 
     def _choice(self, deltas: list[Delta], choice: ChoiceView, payload: Any) -> None:
         number = choice_label(choice.index)

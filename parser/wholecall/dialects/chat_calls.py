@@ -34,6 +34,7 @@ __all__ = [
     "listed",
     "member",
     "mirrors",
+    "only_opens",
     "restated",
     "speech",
 ]
@@ -76,6 +77,12 @@ def mirrors(message: DeltaView, delta: DeltaView | None) -> bool:
     return delta is not None and bool(listed(message)) and bool(listed(delta))
 
 
+def only_opens(delta: Any) -> bool:
+    """Whether a delta says who speaks, and nothing else, as the first one of an answer does."""
+    says = delta.content or delta.tool_calls or delta.reasoning_content or delta.reasoning
+    return delta.role is not None and not says
+
+
 def has_calls(choice: ChoiceView) -> bool:
     """Whether a choice says anything of calls."""
     return any(bool(view is not None and listed(view)) for view in (choice.delta, choice.message))
@@ -83,6 +90,8 @@ def has_calls(choice: ChoiceView) -> bool:
 
 def flat_choice(chunk: Chunk) -> list[ChoiceView]:
     """Return Oracle's flat chunk as a choice; its last frame repeats everything with a chat history."""
+    if chunk.type is not None:  # an event of another dialect
+        return []
     if chunk.message is None and chunk.finishReason is None and not (chunk.toolCalls or chunk.text):
         return []
     view = chunk.message or DeltaView(content=chunk.text, toolCalls=chunk.toolCalls)

@@ -165,6 +165,7 @@ class ToolCallView(ArgumentFields, gc=False):
 class DeltaView(msgspec.Struct, gc=False):
     """A `delta`, or a `message`."""
 
+    role: Any = None
     content: Any = None
     refusal: Any = None
     reasoning_content: Any = None

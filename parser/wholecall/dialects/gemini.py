@@ -36,6 +36,7 @@ from wholecall.deltas import (
     TurnEnded,
     TurnOpened,
     UsageSeen,
+    by_transport,
 )
 from wholecall.dialects import gemini_views as views
 from wholecall.dialects.decode import (
@@ -114,7 +115,7 @@ class GeminiTranslator(Translator):
 
     def _slowly(self, frame: Frame, *, misshapen: bool) -> list[Delta]:
         if is_done(frame.data):  # proxies add it
-            return self._end()
+            return by_transport(self._end())
         found, _, deltas = read(self.decoder, frame)
         if deltas:
             self._whole_calls.lose()

@@ -40,6 +40,7 @@ from wholecall.deltas import (
     TextFragment,
     TurnEnded,
     TurnOpened,
+    by_transport,
 )
 from wholecall.dialects.chat_views import ToolCallView, argument_text
 from wholecall.dialects.decode import UNREADABLE, decode, is_done, is_noise, plain, provider_error, read
@@ -105,8 +106,10 @@ class LangChainTranslator(Translator):
         mode = _mode(frame.event)
         if mode == "error":
             return [provider_error(plain(frame.data) or frame.data)]
-        if mode == "end" or is_done(frame.data):
+        if mode == "end":
             return self._end_all()
+        if is_done(frame.data):
+            return by_transport(self._end_all())
         if mode in _QUIET:
             return []
         if mode in _LISTS:

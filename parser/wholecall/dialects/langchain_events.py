@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wholecall.deltas import Delta, Noted
+from wholecall.deltas import Delta, Noted, by_transport
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, plain, provider_error, read
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.langchain import LangChainTranslator
@@ -38,8 +38,10 @@ class LangChainEventsTranslator(LangChainTranslator):
         """Say what one event says."""
         if frame.event == "error":
             return [provider_error(plain(frame.data) or frame.data)]
-        if frame.event == "end" or is_done(frame.data):
+        if frame.event == "end":
             return self._end_all()
+        if is_done(frame.data):
+            return by_transport(self._end_all())
         try:
             return self._event(EVENT.decode(frame.data), frame)
         except UNREADABLE:

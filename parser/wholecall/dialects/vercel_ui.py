@@ -23,7 +23,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from wholecall.deltas import CallCancelled, Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened
+from wholecall.deltas import (
+    CallCancelled,
+    Delta,
+    Finish,
+    Noted,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    by_transport,
+)
 from wholecall.dialects.decode import is_done, is_noise, provider_error, read, wire_text
 from wholecall.dialects.labels import id_label, text_label
 from wholecall.dialects.reasons import NOT_WHOLE, turn_reason
@@ -106,7 +115,7 @@ class VercelUITranslator(ViewTranslator):
 
     def _slowly(self, frame: Frame) -> list[Delta]:
         if is_done(frame.data):
-            return self._end_waiting() + self._end()
+            return self._end_waiting() + by_transport(self._end())
         chunks, _, deltas = read(DECODER, frame)
         if deltas:
             return self._end_waiting() + deltas
