@@ -175,6 +175,28 @@ def test_the_first_choices_open_the_turn(chunk: dict[str, Any], opened: TurnOpen
     assert [opened] == translate({**chunk, **choice({})}, {"id": "other", **choice({})})
 
 
+def test_another_answer_begins_on_the_connection() -> None:
+    """A chunk under another id that says who speaks, and nothing else, ends what the answer before left open."""
+    opens = choice({"role": "assistant", "content": None})
+    again = TurnOpened("r2", "r2", "m", restart=True)
+
+    first = {"id": "r1", "model": "m"}
+    assert [TurnOpened(None, "r1", "m"), again] == translate(
+        {**first, **opens}, {**first, "id": "r2", **opens}
+    )
+    assert [TurnOpened(None, "r1", "m")] == translate({**first, **opens}, {**first, **opens})
+    speaks = choice({"role": "assistant", "content": "Hi"})
+    assert TextFragment(0, "Hi") == translate({**first, **opens}, {"id": "r2", **speaks})[-1]
+    ends = choice({"role": "assistant", "content": ""}, finish_reason="stop")
+    assert [Finish(0, "stop", "stop")] == translate({**first, **opens}, {"id": "r2", **ends})[1:]
+
+
+def test_an_event_of_another_dialect_is_no_flat_chunk() -> None:
+    """Oracle's chunks are flat and have no type."""
+    assert [Finish(0, "stop", "stop")] == said({"finishReason": "stop"})
+    assert [] == said({"type": "finish", "finishReason": "stop"})
+
+
 def test_a_chunk_without_choices_opens_nothing() -> None:
     """The blank id of Azure's first frame is not the turn's (quirk 54)."""
     azure = {"choices": [], "created": 0, "id": "", "model": "", "object": "", "prompt_filter_results": []}

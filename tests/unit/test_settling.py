@@ -9,7 +9,18 @@ import pytest
 from tests.support.bound import A, B, Got, assembled, at, bound, stream
 from wholecall import settling
 from wholecall.assembler import Assembler
-from wholecall.deltas import HYDRATION, CallWhole, Delta, Finish, Fragment, TurnEnded, TurnOpened, WireFault
+from wholecall.deltas import (
+    HYDRATION,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Fragment,
+    Labelled,
+    TurnEnded,
+    TurnOpened,
+    WireFault,
+)
 from wholecall.events import ToolCallStarted
 from wholecall.limits import Limits
 from wholecall.policy import Policy
@@ -67,6 +78,13 @@ def test_silence_needs_an_end() -> None:
         call.sign for call in _ended(at(0, A, "c", "f"), stop, at(1, "", "d", "g"), done)
     ]
     assert [""] == [call.sign for call in _ended(at(0, A, "c", "f"), done)]
+    slotted = CallSeen(0, 0, None, "c", "f", begins=True)
+    assert [""] == [call.sign for call in _ended(slotted, TurnEnded())]
+    assert ["dropped: incomplete_input"] == [call.sign for call in _ended(slotted, done)]
+    free = Labelled(0, 0, "c", "f", "x", "custom")
+    assert [[""], ["dropped: unterminated"]] == [
+        [call.sign for call in _ended(*deltas)] for deltas in ((free, stop, done), (free, done))
+    ]
 
 
 def _ended(*deltas: Delta) -> list[Got]:
