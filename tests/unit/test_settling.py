@@ -137,3 +137,14 @@ def test_a_guess_is_told_at_once() -> None:
 def test_labels_that_come_again_are_no_calls() -> None:
     """Labels without text behind a whole call vanish if no reading is sure of them."""
     assert ([Got("c", "f", A)], ()) == stream(at(0, A, "c", "f"), at(0, "", "c", "f"))
+
+
+def test_whole_objects_under_one_label_are_calls() -> None:
+    """Fragments that are each an object are calls, not one broken text; one that only grows leaves it open."""
+    one, other = at(0, '{"u":"a"}', "c", "f"), at(0, '{"u":"b"}', "c", "f")
+    grown = at(0, '{"u":"ab"}', "c", "f")
+
+    assert ['{"u":"a"}', '{"u":"b"}'] == [
+        call.text for call in bound(one, other) if "dropped" not in call.sign
+    ]
+    assert [] == [call.text for call in bound(one, grown) if "dropped" not in call.sign]

@@ -8,6 +8,7 @@ fits every habit. Each text is read once.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -36,6 +37,7 @@ TEXT: Costs = {
 SLIP = 1  # a text that only the recovery ladder reads (28, 33)
 BROKEN = 1.5, 0.5  # texts that are whole in no way, and each of them, where all others are plain
 BROKEN_AMONG = 2, 1  # the same above the cost of the others
+SEPARATE = 1  # a broken text of which each piece is whole by itself: calls that are not told apart
 MOST_BROKEN = 7  # beyond it nothing would be believed
 
 _ENVELOPE = frozenset({"whitespace", "bom", "double_encoded"})
@@ -104,11 +106,12 @@ def joined(texts: list[str]) -> str:
 def texts_of(calls: Calls, values: Values, may_be_open: AbstractSet[int]) -> tuple[list[Told], float] | None:
     """Return the calls' texts under the cheapest habit, and what it costs; None if too many are broken."""
     found: list[dict[str, Told]] = []
-    broken = 0
+    broken, separate = 0, False
     for number, call in enumerate(calls):
         ways = _ways(call, values, may_be_open=number in may_be_open)
         found.append(ways)
         broken += not ways
+        separate = separate or (not ways and _are_separate(call, values))
         if broken > MOST_BROKEN:
             return None
     whole = [ways for ways in found if ways]
@@ -119,9 +122,18 @@ def texts_of(calls: Calls, values: Values, may_be_open: AbstractSet[int]) -> tup
     cost = costs[habit]
     if broken:
         once, each = BROKEN if habit == "pieces" and cost == 0 else (cost + BROKEN_AMONG[0], BROKEN_AMONG[1])
-        cost = once + each * broken
+        cost = once + each * broken + SEPARATE * separate
     told = [_under(habit, ways) if ways else _broken(call) for ways, call in zip(found, calls, strict=True)]
     return told, cost
+
+
+def _are_separate(call: list[Piece], values: Values) -> bool:
+    """Whether each piece is an object by itself, and none is the one before with more in it."""
+    texts = [piece.text for piece in call if piece.text]
+    if len(texts) < 2 or not all(text.startswith("{") and values.is_whole(text) for text in texts):
+        return False
+    grows = (new.startswith(old.rstrip('"]} ')) for old, new in pairwise(texts))
+    return not any(grows)
 
 
 def _broken(call: list[Piece]) -> Told:
