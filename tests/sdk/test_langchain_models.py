@@ -64,12 +64,14 @@ RESPONSES_INVENTED = {
     # Free text becomes an argument.
     "custom-tool": (("call_ca", "write_query", {"__arg1": 'MATCH (p:Port {name: "Brest"})\nRETURN p{.*}'}),),
     "dropped-connection": (("call_eb", "get_beam", {"vessel": "Tern"}),),
+    # That a result stands in the response is lost, too.
+    "executed-by-the-server": (("call_ex1", "hoist", {"flag": "Q"}),),
 }
 
 
 def test_chunks_over_responses_tell_what_the_bytes_tell() -> None:
-    """Chunks tell the calls and drops of responses; an error is raised, and that a response was cut is lost."""
-    truths = {"error-event": Truth("ValueError"), "incomplete": Truth(reason="tool_calls")}
+    """Chunks tell the calls and drops of responses, and that one was cut; an error is raised."""
+    truths = {"error-event": Truth("ValueError")}
 
     assert expected("responses", truths, only=ITEMS) == swept("langchain-responses", "responses", only=ITEMS)
 
@@ -95,6 +97,7 @@ BLOCKS = (
 MESSAGES_INVENTED = {
     "cut-max-tokens-parses": (("toolu_01Del", "delete_files", {"root": "/srv"}),),
     "dropped-connection": (("toolu_01Out", "check_out", {"guest": 9}),),
+    "refusal-after-a-result": (("toolu_rf", "lay_buoy", {"at": "54.1,7.9"}),),
 }
 
 

@@ -44,6 +44,7 @@ HELPER = {
             ("call_op2", "plot", "aborted", '{"mark":"Elbe 2"}'),
         ),
     ),
+    "type-in-the-event-name": Truth("RuntimeError", calls=()),
 }
 
 

@@ -102,10 +102,12 @@ KNOWN = {
     "chat-completions/cut-length": "a cut is an exception",
     "chat-completions/cut-length-no-arguments": "a cut is an exception",
     "chat-completions/cut-relabelled": "a cut is an exception",
+    "chat-completions/enveloped": "chunks in envelopes",
     "chat-completions/gigachat-object": "the older form of calls",
     "chat-completions/legacy-function-call": "the older form of calls",
     "chat-completions/long-repetition": "a cut is an exception",
     "responses/incomplete": "an incomplete response is an exception",
+    "responses/type-in-the-event-name": "types in the names of events alone",
 }
 
 
