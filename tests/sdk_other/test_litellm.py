@@ -60,11 +60,11 @@ def test_chunks_of_chat_invent_what_litellm_invents() -> None:
 BLOCKS = ("cut-max-tokens", "long-edit", "text-and-thinking-parallel", "unicode-pieces", "zero-argument")
 MESSAGES_INVENTED = {
     # Blocks side by side are mixed up, and arguments that come with the start of a block are lost.
-    "blocks-interleaved": (("toolu_c2", "crop_col", {}),),
     "input-at-start": (("toolu_01Start", "rotate_logs", {}),),
     # That a block or a message is over is lost.
     "cut-max-tokens-parses": (("toolu_01Del", "delete_files", {"root": "/srv"}),),
     "dropped-connection": (("toolu_01Out", "check_out", {"guest": 9}),),
+    "refusal-after-a-result": (("toolu_rf", "lay_buoy", {"at": "54.1,7.9"}),),
     # What Anthropic executes looks like a call to execute.
     "pause-turn": (("srvtoolu_01Code", "bash_code_execution", {"command": 'python -c "print({1: 2})"'}),),
     "server-tool": (("srvtoolu_01Search", "web_search", {"query": "ferry strike Calais"}),),
