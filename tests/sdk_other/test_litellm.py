@@ -59,7 +59,7 @@ def test_chunks_of_chat_invent_what_litellm_invents() -> None:
 
 BLOCKS = ("cut-max-tokens", "long-edit", "text-and-thinking-parallel", "unicode-pieces", "zero-argument")
 MESSAGES_INVENTED = {
-    # Blocks side by side are mixed up, and arguments that come with the start of a block are lost.
+    # Arguments that come with the start of a block are lost.
     "input-at-start": (("toolu_01Start", "rotate_logs", {}),),
     # That a block or a message is over is lost.
     "cut-max-tokens-parses": (("toolu_01Del", "delete_files", {"root": "/srv"}),),
