@@ -25,7 +25,8 @@ from wholecall.policy import Policy
 from wholecall.single import Single
 from wholecall.tools import Tools
 from wholecall.turns import Turn
-from wholecall.undecided import REPLACED, Undecided
+from wholecall.replaced import certain
+from wholecall.undecided import Undecided
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -391,10 +392,8 @@ class ToolCallParser(Single, Generic[ArgsT]):
             self._take_until_known([frame])
             return
         deltas = ended_together(translator.translate(self._undecided.opened(frame)))
+        if frame.replaced:
+            deltas = certain(frame, deltas)
         if self._ending:
             deltas = [without_hole(delta) for delta in deltas]
-        if frame.replaced:
-            self._assembler.advance([REPLACED])
-            self._assembler.advance_replaced(deltas)
-        else:
-            self._assembler.advance(deltas)
+        (self._assembler.advance_replaced if frame.replaced else self._assembler.advance)(deltas)

@@ -16,13 +16,13 @@ from wholecall.dialects.envelope import opened
 from wholecall.dialects.table import Dialect, Translator, detect_dialect, detect_named
 from wholecall.framing import Frame
 from wholecall.limits import Limits
+from wholecall.replaced import REPLACED
 
-__all__ = ["REPLACED", "Undecided"]
+__all__ = ["Undecided"]
 
 Detect = Callable[[Mapping[str, Any], str], Union[Dialect, None]]
 
 _UNNAMED = ("", "message")  # names that frames have which the wire gives none
-REPLACED = WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")
 
 
 class Undecided:

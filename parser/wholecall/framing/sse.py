@@ -26,9 +26,11 @@ a string, which no JSON text has.
 
 from __future__ import annotations
 
+import re
 from itertools import repeat
 from typing import ClassVar
 
+from wholecall.deltas import WireFault
 from wholecall.framing.base import CR, DEFAULT_LIMITS, LineFraming, decode
 from wholecall.framing.frame import Frame
 from wholecall.framing.nesting import Nesting
@@ -39,6 +41,9 @@ __all__ = ["SSEFraming"]
 _HELD = 4096  # bytes of an event that are held for the block reader; small, for they are copied at each read
 _ORDINARY = (b"data: ", b"event: ")
 _FIELDS = frozenset((b"data", b"event", b"id", b"retry"))
+# JSON in a field of a name that the standard does not know: a name was damaged on its way. And what may become one.
+_MISSPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}: ?[{\[]")
+_SPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}(: ?)?")
 _MAX_RETRY_DIGITS = 18
 _COLON, _BRACE = b":{"
 
@@ -178,8 +183,7 @@ class SSEFraming(LineFraming):
         colon = line.find(b":")
         name = line if colon < 0 else line[:colon]
         if name not in _FIELDS:
-            if self._is_raw(line) and self._fits(line, 0, self._raw, frames):
-                self._read_raw(line, frames)
+            self._read_other(line, frames)
             return
         self._end_raw(frames)
         start = len(name) + line.startswith(b":", len(name))
@@ -190,6 +194,17 @@ class SSEFraming(LineFraming):
                 self._data += b"\n"
         elif self._fits(line, len(line), bytearray(), frames):
             self._read_field(name, line[start:])
+
+    def _read_other(self, line: bytes, frames: list[Frame]) -> None:
+        """Read a line that is no field: bare JSON, a comment, or a field that was damaged on its way."""
+        if _MISSPELT.match(line):
+            self._end_raw(frames)
+            if self._fits(line, 0, bytearray(), frames):
+                detail, raw = "an event with JSON in an unknown field was skipped", self._raw_text(line)
+                self._note(WireFault("undecodable_frame", detail, raw=raw, hole=True), frames)
+                self._drop_event()
+        elif self._is_raw(line) and self._fits(line, 0, self._raw, frames):
+            self._read_raw(line, frames)
 
     def _read_field(self, name: bytes, value: bytes) -> None:
         if name == b"event":
@@ -227,8 +242,10 @@ class SSEFraming(LineFraming):
                 return self._max_line
             overhead = len(b"data:") + value.startswith(b" ")
             return -1 if self._dropping else min(self._max_line, self._event_room(overhead, self._data))
-        if not colon and any(field.startswith(name) for field in _FIELDS):
+        if _SPELT.fullmatch(line):
             return None
+        if _MISSPELT.match(line):
+            return min(self._max_line, self._event_room(0, bytearray()))
         return min(self._max_line, self._event_room(0, self._raw)) if self._is_raw(line) else -1
 
     def _drop_event(self) -> None:
