@@ -2,7 +2,7 @@
 
 Theory of operation. Text with a replaced byte is still text: it is shown, and arguments that hold it are refused by
 their call. A byte that was replaced anywhere else may have stood in a label, in the name of a member, or in what says
-which event this is. Such a frame is lost for calls; only text that is shown, counts and faults are kept of it.
+which event this is. Such a frame is lost for calls; only text that is shown and faults are kept of it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from wholecall.deltas import Delta, ReasoningFragment, Restated, Run, TextFragment, UsageSeen, WireFault
+from wholecall.deltas import Delta, ReasoningFragment, Restated, Run, TextFragment, WireFault
 from wholecall.framing import Frame
 
 __all__ = ["REPLACED", "certain"]
@@ -19,7 +19,7 @@ __all__ = ["REPLACED", "certain"]
 REPLACED = WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")
 _LOST = replace(REPLACED, detail="bytes that are not UTF-8 were replaced where no text stands", hole=True)
 _MARK = "\ufffd"
-_KEPT = (TextFragment, ReasoningFragment, UsageSeen, WireFault)
+_KEPT = (TextFragment, ReasoningFragment, WireFault)
 
 
 def certain(frame: Frame, deltas: list[Delta]) -> list[Delta]:

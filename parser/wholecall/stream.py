@@ -22,10 +22,10 @@ from wholecall.limits import Limits
 from wholecall.live import LiveArguments
 from wholecall.objects import frames_of
 from wholecall.policy import Policy
+from wholecall.replaced import certain
 from wholecall.single import Single
 from wholecall.tools import Tools
 from wholecall.turns import Turn
-from wholecall.replaced import certain
 from wholecall.undecided import Undecided
 
 if TYPE_CHECKING:

@@ -178,7 +178,7 @@ def test_the_first_choices_open_the_turn(chunk: dict[str, Any], opened: TurnOpen
 def test_another_answer_begins_on_the_connection() -> None:
     """A chunk under another id that says who speaks, and nothing else, ends what the answer before left open."""
     opens = choice({"role": "assistant", "content": None})
-    again = TurnOpened("r2", "r2", "m", restart=True)
+    again = TurnOpened("1", "r2", "m", restart=True)
 
     first = {"id": "r1", "model": "m"}
     assert [TurnOpened(None, "r1", "m"), again] == translate(

@@ -16,7 +16,7 @@ Source: OpenAI API reference, "Chat streaming", and the SDK types and recorded s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 from wholecall.deltas import (
     HYDRATION,
@@ -34,6 +34,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
+from wholecall.dialects.chat_answers import Answer
 from wholecall.dialects.chat_calls import (
     error_of,
     executed_tools,
@@ -79,6 +80,12 @@ _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
 _Run = tuple[int, Union[int, None], Union[Fragment, TextFragment]]
 _NO_RUN: _Run = (-1, None, TextFragment(0, ""))  # no choice has this number
 _narrow = NARROW.decode
+_Kind = Literal["", "call", "text"]
+_PIECES: dict[_Kind, Callable[[str], PieceChunk[Any]] | None] = {
+    "": None,
+    "call": CALL_PIECE.decode,
+    "text": TEXT_PIECE.decode,
+}
 
 
 def detect(payload: Mapping[str, Any], _event: str) -> bool:
@@ -97,40 +104,31 @@ def detect(payload: Mapping[str, Any], _event: str) -> bool:
 class ChatTranslator(Translator):
     """Frames of one chat stream to deltas."""
 
-    DERIVED = frozenset({"_usual", "_run"})
-    _opened: bool
-    _id: str | None
+    DERIVED = frozenset({"_run"})
+    _n_answers: int
+    _answer: Answer
     _guest: ResponsesTranslator
+    _kind: _Kind
     _told: set[tuple[int, str]]
 
     def __init__(self) -> None:
-        self._opened = False
-        self._id = None
+        self._n_answers = 0
+        self._answer = Answer()
         self._guest = ResponsesTranslator(guest=True)
-        self._usual: Callable[[str], PieceChunk[Any]] | None = None  # reads a piece like the last one
+        self._kind = ""  # of the last frame, if that was a piece
         self._run = _NO_RUN  # of pieces, which the next frame may go on with
         self._told = set()  # what came: texts in deltas, which a message only repeats, and tools that ran
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says; pieces behind it begin anew."""
-        self._run = _NO_RUN
-        if self._opened and frame.event != "error":
-            try:
-                chunk = _narrow(frame.data)
-            except UNREADABLE:
-                return ended_together(self._wide(frame))
-            deltas: list[Delta] = []
-            for choice in chunk.choices:
-                if choice.delta is not None and choice.delta.role is not None and only_opens(choice.delta):
-                    return ended_together(self._wide(frame))
-                self._narrow_choice(deltas, choice)
-            return deltas
-        return ended_together(self._wide(frame))
+        """Say what one frame says."""
+        said = self.translate_all([frame])
+        return [piece for delta in said for piece in (delta.pieces() if type(delta) is Run else (delta,))]
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        usual = self._usual
+        kind = self._kind
+        usual = _PIECES[kind]
         number, index, of = self._run
         texts: list[str] | None = None  # of the last run in `deltas`
         for frame in frames:
@@ -139,8 +137,9 @@ class ChatTranslator(Translator):
             except UNREADABLE:
                 chunk = None
             if chunk is None:
-                said = self.translate(frame)
-                usual, number = _usual_after(said), -1
+                said = self._any(frame)
+                kind, number = _kind_after(said), -1
+                usual = _PIECES[kind]
                 deltas += said
                 continue
             choice = chunk.choices[0]
@@ -156,9 +155,24 @@ class ChatTranslator(Translator):
                 texts = []
                 deltas.append(Run(of, texts))
             texts.append(text)
-        self._usual = usual
+        self._kind = kind
         self._run = number, index, of
         return deltas
+
+    def _any(self, frame: Frame) -> list[Delta]:
+        """Say what a frame says that is no piece like the one before it."""
+        if self._n_answers and frame.event != "error":
+            try:
+                chunk = _narrow(frame.data)
+            except UNREADABLE:
+                return ended_together(self._wide(frame))
+            if not self._answer.goes_on(chunk.id, chunk.model) or any(map(_opens, chunk.choices)):
+                return ended_together(self._wide(frame))
+            deltas: list[Delta] = []
+            for choice in chunk.choices:
+                self._narrow_choice(deltas, choice)
+            return deltas
+        return ended_together(self._wide(frame))
 
     def _begun(self, choice: int, index: int | None) -> _Run:
         """Return what begins with a piece."""
@@ -176,6 +190,7 @@ class ChatTranslator(Translator):
                 self._told.add((choice.index, "text"))
                 deltas.append(TextFragment(choice.index, delta.content))
             if delta.tool_calls:
+                self._answer.calls(delta.role)
                 _narrow_calls(deltas, choice.index, delta.tool_calls)
         if choice.finish_reason:
             self._finish(deltas, choice.index, choice.finish_reason)
@@ -204,7 +219,7 @@ class ChatTranslator(Translator):
             deltas.append(fault)
             return
         choices = chunk.choices or flat_choice(chunk)
-        if choices and (not self._opened or self._is_another(chunk, choices)):
+        if self._answer.is_another(chunk, choices) or (choices and not self._n_answers):
             self._open(deltas, chunk)
         payload = plain(frame.data) if any(map(has_calls, choices)) else None
         for position, choice in enumerate(choices):
@@ -213,22 +228,14 @@ class ChatTranslator(Translator):
         if chunk.object == "chat.completion" and choices and all(choice.delta is None for choice in choices):
             deltas.append(TurnEnded())  # some streams say it of chunks with deltas
 
-    def _is_another(self, chunk: Chunk, choices: list[ChoiceView]) -> bool:
-        """Whether another answer begins on the same connection: under another id, with who speaks and nothing else."""
-        id_ = id_label(chunk.id)
-        if id_ is None or self._id in (None, id_):
-            return False
-        return all(
-            choice.delta is not None and only_opens(choice.delta) and not choice.finish_reason
-            for choice in choices
-        )
-
     def _open(self, deltas: list[Delta], chunk: Chunk) -> None:
-        again, self._opened, self._id = self._opened, True, id_label(chunk.id)
+        id_, again = id_label(chunk.id), self._n_answers > 0
         if again:
             self._guest, self._told = ResponsesTranslator(guest=True), set()
         model = text_label(chunk.model) or text_label(chunk.model_id)
-        deltas.append(TurnOpened(self._id if again else None, self._id, model, restart=again))
+        key = f"{self._n_answers}" if again else None
+        self._n_answers += 1
+        deltas.append(TurnOpened(key, id_, model, restart=again))
 
     def _choice(self, deltas: list[Delta], choice: ChoiceView, payload: Any) -> None:
         number = choice_label(choice.index)
@@ -306,9 +313,13 @@ def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> 
             deltas.append(Fragment(choice, index, function.arguments))
 
 
-def _usual_after(said: list[Delta]) -> Callable[[str], PieceChunk[Any]] | None:
-    """Return what reads a piece like the one that came last: many more will come."""
+def _opens(choice: NarrowChoice) -> bool:
+    return choice.delta is not None and choice.delta.role is not None and only_opens(choice.delta)
+
+
+def _kind_after(said: list[Delta]) -> _Kind:
+    """Return what kind of piece came last: many more like it will come."""
     last = said[-1] if said else None
     if isinstance(last, TextFragment):
-        return TEXT_PIECE.decode
-    return CALL_PIECE.decode if isinstance(last, (Labelled, Fragment)) else None
+        return "text"
+    return "call" if isinstance(last, (Labelled, Fragment)) else ""

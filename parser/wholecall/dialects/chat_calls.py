@@ -34,6 +34,7 @@ __all__ = [
     "listed",
     "member",
     "mirrors",
+    "name_of",
     "only_opens",
     "restated",
     "speech",
@@ -49,7 +50,7 @@ def labelled(choice: int, call: ToolCallView, extra: dict[str, Any] | None) -> L
     if call.type == "custom" or name or text:
         return Labelled(choice, index, id, name, text, "custom", extra=extra)
     text, whole = argument_text(call.function, call)
-    return Labelled(choice, index, id, _name_of(call), text, rank=OBJECT if whole else 0, extra=extra)
+    return Labelled(choice, index, id, name_of(call), text, rank=OBJECT if whole else 0, extra=extra)
 
 
 def restated(choice: int, position: int, call: ToolCallView, extra: dict[str, Any] | None) -> CallWhole:
@@ -59,7 +60,7 @@ def restated(choice: int, position: int, call: ToolCallView, extra: dict[str, An
     return CallWhole(choice, position, None, told.id, told.name, text, HYDRATION, kind, extra=extra)
 
 
-def _name_of(call: ToolCallView) -> str | None:
+def name_of(call: ToolCallView) -> str | None:
     function = call.function
     return (name_label(function.name) if function is not None else None) or name_label(call.name)
 
@@ -108,7 +109,7 @@ def executed_tools(choice: int, view: DeltaView, told: set[tuple[int, str]]) -> 
     deltas: list[Delta] = []
     for position, tool in enumerate(view.executed_tools or ()):
         text, _ = argument_text(tool.function, tool)
-        name = _name_of(tool) or name_label(tool.type)
+        name = name_of(tool) or name_label(tool.type)
         index = f"executed_tools/{index_label(tool.index) or position}"
         key = choice, f"{index} {name} {len(text)} {crc32(text.encode(errors='surrogatepass'))}"
         if key not in told:

@@ -69,6 +69,8 @@ class NarrowChoice(msgspec.Struct, gc=False):
 
 class _NarrowChunk(msgspec.Struct, gc=False):
     choices: list[NarrowChoice]
+    id: Any = None
+    model: Any = None
     usage: None = None
     error: None = None
     x_groq: None = None
@@ -206,6 +208,7 @@ class Chunk(msgspec.Struct, gc=False):
     toolCalls: Union[list[ToolCallView], None] = None  # noqa: N815 - Oracle's spelling
     finishReason: Any = None  # noqa: N815 - Oracle's spelling
     chatHistory: Any = None  # noqa: N815 - Oracle's spelling
+    prompt_filter_results: Any = None
 
 
 CALL_PIECE = msgspec.json.Decoder(PieceChunk[CallPiece])

@@ -1,0 +1,115 @@
+"""Which answer a chat chunk belongs to: that under way, or another one on the same connection.
+
+Theory of operation. The chunks of an answer bear its id and its model. But some servers give each chunk an id of its
+own (quirk 14), and relays put one of their own on the first chunk. So labels name an answer once two chunks in a row
+had them, and another name begins another answer, unless the chunk only goes on with a call. Before that it does so
+with a chunk that says who speaks and nothing else, or where the one chunk so far told a call; and where labels that
+varied prove to be a name. Who speaks is said again under the same labels by another answer only: not by servers that
+say it with each call. A chunk that says nothing is of no answer; pieces of text are not looked at: most chunks are such.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wholecall.dialects.chat_calls import has_calls, listed, name_of, only_opens
+from wholecall.dialects.chat_views import ChoiceView, Chunk, DeltaView
+from wholecall.dialects.labels import id_label, text_label
+
+__all__ = ["Answer"]
+
+_VARY = 2  # so many changes in a row are a habit
+
+
+class Answer:
+    """The labels of the answer under way: the id and the model of its latest chunk."""
+
+    _id: Any
+    _model: Any
+    _named: bool
+    _n_others: int
+    _calls_first: bool
+    _roles_once: bool
+    _filters: bool
+
+    def __init__(self) -> None:
+        self._id = self._model = None
+        self._named = False  # two chunks in a row had the same labels
+        self._n_others = -1  # chunks that had other labels than those before them; -1 before the first one
+        self._calls_first = False  # the first chunk told a call
+        self._roles_once = False  # a call was told without saying who speaks
+        self._filters = False  # a filter judged a prompt, which it does before its answer begins
+
+    def goes_on(self, id: object, model: object) -> bool:
+        """Whether a chunk has the labels of the one before it, which then name the answer, or none."""
+        if id == self._id and model == self._model:
+            self._named = self._named or self._n_others < _VARY
+            return self._named
+        return id is None and model is None
+
+    def calls(self, role: object) -> None:
+        """Take it that a chunk told a call, and who spoke."""
+        self._roles_once = self._roles_once or role is None
+
+    def is_another(self, chunk: Chunk, choices: list[ChoiceView]) -> bool:
+        """Take the labels of a chunk; say whether its choices are of another answer than those before."""
+        if not choices:
+            self._filters = self._filters or bool(chunk.prompt_filter_results)
+        if all(map(_is_silent, choices)):
+            return False
+        id, model = id_label(chunk.id) or self._id, text_label(chunk.model) or self._model
+        same = id == self._id and model == self._model
+        changed = self._id not in (None, id) or self._model not in (None, model)
+        another = self._n_others >= 0 and self._has_begun(choices, same=same, changed=changed)
+        if another or self._n_others < 0:
+            self._n_others, self._calls_first, self._roles_once = 0, any(map(_calls, choices)), False
+        elif changed:
+            self._n_others += 1
+        self._filters = False
+        self._named = same and not (another and changed)
+        self._id, self._model = id, model
+        for choice in choices:
+            if choice.delta is not None and _calls(choice):
+                self.calls(choice.delta.role)
+        return another
+
+    def _has_begun(self, choices: list[ChoiceView], *, same: bool, changed: bool) -> bool:
+        """Whether a chunk begins another answer."""
+        if self._filters:
+            return True
+        if all(map(_opens, choices)):
+            return changed or self._roles_once
+        if not changed:
+            return same and not self._named and self._n_others >= _VARY
+        is_name = self._named or (self._calls_first and self._n_others == 0)
+        return is_name and not all(map(_goes_on, choices))
+
+
+def _calls(choice: ChoiceView) -> bool:
+    legacy = choice.delta is not None and choice.delta.function_call is not None
+    return legacy or has_calls(choice)
+
+
+def _is_silent(choice: ChoiceView) -> bool:
+    """Whether a choice says nothing, as those of relays that only keep a connection open."""
+    view = choice.delta
+    if choice.message is not None or choice.finish_reason or view is None:
+        return not (choice.message or choice.finish_reason)
+    return not (view.role or view.content or _calls(choice) or _reasons(view))
+
+
+def _reasons(view: DeltaView) -> bool:
+    return bool(view.reasoning_content or view.reasoning or view.reasoning_details or view.refusal)
+
+
+def _opens(choice: ChoiceView) -> bool:
+    return choice.delta is not None and only_opens(choice.delta) and not choice.finish_reason
+
+
+def _goes_on(choice: ChoiceView) -> bool:
+    """Whether a choice can only be more of a call, or its end."""
+    view = choice.delta or choice.message
+    if view is None:
+        return True
+    begins = any(id_label(call.id) or name_of(call) for call in listed(view))
+    return not (begins or view.content or _reasons(view))
