@@ -1,7 +1,8 @@
 """Recordings as the laws of damage want them: their frames, and the calls that were sent with them.
 
 A recording *holds* a call if its undamaged replay gives it, or drops it although its text was whole, or if the
-expected calls beside it say so. Kinds are told apart: what the server executes is nothing to execute.
+expected calls beside it say so. A call without arguments is whole where calls come whole: that the turn was cut later
+says nothing against it. Kinds are told apart: what the server executes is nothing to execute.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ __all__ = ["ENDS", "Call", "Recordings", "Stream", "called", "of_corpora", "of_f
 Call = tuple[str, str, str]  # kind, name, value
 
 _EXECUTED = (ToolCall, CustomToolCall, BuiltinToolCall)
+_WHOLE = ("gemini", "ollama")  # dialects in which a call comes whole
 ENDS = (*_EXECUTED, ServerToolCall, ToolCallDropped)  # of a call that started
 
 
@@ -56,7 +58,8 @@ class Stream:
         events = list(told(ToolCallParser(), [self.data]))
         # A call that the server ran was sent, too: where that is known by its result alone, a cut hides it.
         sent = Counter(_call(event) for event in events if isinstance(event, (*_EXECUTED, ServerToolCall)))
-        sent += Counter(call for event in events if (call := _dropped(event)) is not None)
+        whole = self.dialect in _WHOLE
+        sent += Counter(call for event in events if (call := _dropped(event, whole=whole)) is not None)
         return sent | Counter(self.expected)
 
 
@@ -72,14 +75,14 @@ def _call(event: Any) -> Call:
     return "function", event.name, _value(event.arguments)
 
 
-def _dropped(event: Any) -> Call | None:
+def _dropped(event: Any, *, whole: bool) -> Call | None:
     """A dropped call whose text was a whole object: it was sent, and refused for another reason."""
     if not isinstance(event, ToolCallDropped) or event.name is None:
         return None
     if event.kind == "custom":
         return "custom", event.name, event.raw_arguments
     try:
-        value = json.loads(event.raw_arguments)
+        value = json.loads(event.raw_arguments or ("{}" if whole else ""))
     except ValueError:
         return None
     return ("function", event.name, _value(value)) if isinstance(value, dict) else None

@@ -78,7 +78,7 @@ def test_a_stream_speaks_and_calls() -> None:
         Slot(0, 0, None, ":1}"),
         CallClosed(0, 0, None),
         UsageSeen(USAGE),
-        TurnEnded(),
+        TurnEnded(of_transport=True),
     ] == deltas
 
 
@@ -112,13 +112,22 @@ def test_an_object_ends_its_call() -> None:
 
 
 def test_an_index_may_be_taken_over() -> None:
-    """Another id with a name is another call (quirk 3), a name without an id after an end is one too (quirk 6)."""
+    """Another id with a name is another call (quirk 3), a name without an id after an end is one too (quirk 6).
+
+    It ends the call before, unless that has no text: nothing said then that it is one without arguments.
+    """
     first, second = entry(id="a", name="f", index=0), entry(id="b", name="f", index=0)
+    filled = entry(id="a", name="f", index=0, arguments="{}")
     third = entry(name="g", index=0)
 
     assert [
         CallSeen(0, 0, None, "a", "f"),
+        Slot(0, 0, None, "{}"),
         CallClosed(0, 0, None),
+        CallSeen(0, 1, None, "b", "f"),
+    ] == calls(filled, second)
+    assert [
+        CallSeen(0, 0, None, "a", "f"),
         CallSeen(0, 1, None, "b", "f"),
         CallClosed(0, 1, None),
         CallSeen(0, 2, None, None, "g"),
@@ -230,7 +239,8 @@ def test_a_lone_body_ends_with_its_stream() -> None:
     assert TurnEnded() not in translate(body, body, event="")
     assert TurnEnded() not in translate(uncounted, event="")
     assert TurnEnded() not in translate(body, {"id": "r", "choices": [{"index": 0, "delta": {}}]}, event="")
-    assert 1 == translate(body, "[DONE]", event="").count(TurnEnded())
+    ends = [delta for delta in translate(body, "[DONE]", event="") if isinstance(delta, TurnEnded)]
+    assert [TurnEnded(of_transport=True)] == ends
 
 
 def test_a_lone_body_gives_its_calls_through_the_object_door() -> None:

@@ -177,11 +177,13 @@ def test_the_reason_of_a_round_is_not_always_the_answers() -> None:
 
 
 def test_a_chunk_may_stand_at_the_top() -> None:
-    """With or without its envelope; only the first one opens the turn, whatever the others are called (quirk 14)."""
+    """With or without its envelope; the first one opens the turn, and one of another id the next one."""
     inner = chunk(content="x")["chunk"]
 
     assert [OPENED, TextFragment(0, "x")] == translate(inner)
-    assert [OPENED, TextFragment(0, "x"), TextFragment(0, "x")] == translate(inner, inner | {"id": "r2"})
+    assert [OPENED, TextFragment(0, "x"), TextFragment(0, "x")] == translate(inner, inner | {"id": None})
+    other = TurnOpened("r2", "r2", "m", restart=True)
+    assert [OPENED, TextFragment(0, "x"), other, TextFragment(0, "x")] == translate(inner, inner | {"id": "r2"})
 
 
 def test_counts() -> None:

@@ -58,11 +58,13 @@ class AssistantsTranslator(Translator):
     _model: str | None
     _now: Step | None
     _steps: dict[str | None, Step]
+    _run_id: str | None
 
     def __init__(self) -> None:
         self._model = None
         self._now = None
         self._steps = {}
+        self._run_id = None
         self._events: dict[str, Callable[[Data], list[Delta]]] = {
             "thread.run.step.delta": self._step_delta,
             "thread.message.delta": self._message_delta,
@@ -108,10 +110,17 @@ class AssistantsTranslator(Translator):
             name = "error"
         known = self._events.get(name)
         if known is not None:
+            self._meet(id_label(data.id) if data.object == "thread.run" else id_label(data.run_id))
             return known(data)
         if self._now is None or is_noise(frame) or name in _QUIET:
             return []
         return [Noted(0, "unknown_events")]
+
+    def _meet(self, run: str | None) -> None:
+        """Leave the step under way where it is, if an event of another run comes."""
+        if run is not None and run != self._run_id:
+            self._now = self._now if self._run_id is None else None
+            self._run_id = run
 
     # Steps
 

@@ -77,6 +77,7 @@ class Data(msgspec.Struct, gc=False):
 
     id: Any = None
     object: Any = None
+    run_id: Any = None
     delta: Piece | None = None
     status: Any = None
     model: Any = None

@@ -61,6 +61,7 @@ def restated(choice: int, position: int, call: ToolCallView, extra: dict[str, An
 
 
 def name_of(call: ToolCallView) -> str | None:
+    """Return the name of a call, wherever the server put it."""
     function = call.function
     return (name_label(function.name) if function is not None else None) or name_label(call.name)
 

@@ -23,6 +23,7 @@ import msgspec
 
 from wholecall.deltas import (
     OBJECT,
+    CallRefused,
     CallSeen,
     CallWhole,
     Delta,
@@ -88,11 +89,13 @@ class CohereV1Translator(ViewTranslator):
     _spoken: bool
     _planned: bool
     _n_named: int
+    _names: dict[Index, str]
 
     def __init__(self) -> None:
         self._key = None
         self._spoken = self._planned = False
         self._n_named = 0  # calls whose chunks have no index
+        self._names = {}  # of the calls that came in chunks, by slot
         self._events: dict[str, Callable[[_Event], list[Delta]]] = {
             "text-generation": self._text,
             "tool-calls-chunk": self._chunk,
@@ -115,7 +118,7 @@ class CohereV1Translator(ViewTranslator):
     def _start(self, event: _Event) -> list[Delta]:
         self._key = id_label(event.generation_id)
         self._spoken = self._planned = False
-        self._n_named = 0
+        self._n_named, self._names = 0, {}
         return [TurnOpened(self._key, self._key, restart=True)]
 
     def _text(self, answer: _Answer) -> list[Delta]:
@@ -136,6 +139,8 @@ class CohereV1Translator(ViewTranslator):
         id_, name = id_label(call.id), name_of(call)
         text, whole = argument_text(call.function, call)
         slot = self._slot(call.index, name)
+        if name is not None:
+            self._names.setdefault(slot, name)
         if id_ is not None or name is not None:
             deltas.append(CallSeen(0, slot, None, id_, name))
         if whole and not is_blank(text):
@@ -153,22 +158,27 @@ class CohereV1Translator(ViewTranslator):
         return max(self._n_named - 1, 0)
 
     def _calls(self, event: _Event) -> list[Delta]:
-        return ([] if self._planned else self._plan(event.text)) + _told(event)
+        return ([] if self._planned else self._plan(event.text)) + self._told(event)
 
     def _end(self, event: _Event) -> list[Delta]:
         answer = event.response or event
         deltas = [] if self._spoken or self._planned else self._text(answer)
         reason = event.finish_reason if event.finish_reason is not None else answer.finish_reason
-        return deltas + _told(answer) + _usage(answer.meta) + finish(reason) + self._over()
+        return deltas + self._told(answer) + _usage(answer.meta) + finish(reason) + self._over()
+
+    def _told(self, answer: _Answer) -> list[Delta]:
+        """Return the calls of an answer; their position is their slot, but for one that chunks named otherwise."""
+        deltas: list[Delta] = []
+        for slot, call in enumerate(calls_in(answer.tool_calls)):
+            name = name_of(call)
+            if name is None or self._names.get(slot, name) == name:
+                deltas += whole_call(slot, call)
+            else:
+                deltas.append(CallRefused(0, slot, None, "ambiguous", "it came under two names"))
+        return deltas
 
     def _over(self) -> list[Delta]:
         return [TurnEnded(self._key)]
-
-
-def _told(answer: _Answer) -> list[Delta]:
-    """Return the calls of an answer; their position is their slot."""
-    calls = enumerate(calls_in(answer.tool_calls))
-    return [delta for slot, call in calls for delta in whole_call(slot, call)]
 
 
 def _usage(meta: object) -> list[Delta]:

@@ -99,9 +99,13 @@ class ConverseTranslator(ViewTranslator):
     decoder = msgspec.json.Decoder(Event)
 
     _others: OtherBlocks
+    _calls: dict[int, str | None]
+    _n_lost: int
 
     def __init__(self) -> None:
         self._others = OtherBlocks()
+        self._calls = {}  # the ids of the calls that are open, by the index of their block
+        self._n_lost = 0  # messages whose start did not come
         self._events: dict[str, Callable[[Member], list[Delta]]] = {
             "contentBlockDelta": self._delta,
             "contentBlockStart": self._block_start,
@@ -144,6 +148,9 @@ class ConverseTranslator(ViewTranslator):
         if part.tool_use is not None:
             text = wire_text(part.tool_use.input)
             return [Slot(0, index, None, text)] if text else []
+        return self._from(index, at_start=False) + self._said(index, part)
+
+    def _said(self, index: Index | None, part: Part) -> list[Delta]:
         self._others.indices.add(index)
         if part.reasoning_content is not None:
             return _reasoning(index, part.reasoning_content)
@@ -157,10 +164,25 @@ class ConverseTranslator(ViewTranslator):
     def _block_start(self, member: Member) -> list[Delta]:
         index, part = index_label(member.content_block_index), member.start or _NO_PART
         if part.tool_use is not None:
-            return self._start_call(index, part.tool_use)
+            id_ = id_label(part.tool_use.tool_use_id)
+            deltas = [] if id_ in self._calls.values() else self._from(index, at_start=False)
+            if isinstance(index, int):
+                self._calls[index] = id_
+            return deltas + self._start_call(index, part.tool_use)
+        deltas = self._from(index, at_start=True)
         self._others.indices.add(index)
         id_ = id_label(part.tool_result.get("toolUseId")) if isinstance(part.tool_result, dict) else None
-        return [] if id_ is None else [CallCancelled(id_, answered=True)]
+        return deltas if id_ is None else [*deltas, CallCancelled(id_, answered=True)]
+
+    def _from(self, index: Index | None, *, at_start: bool) -> list[Delta]:
+        """Say that another message began, if a block's index is below that of an open call: blocks come in order."""
+        highest = max(self._calls, default=-1)
+        if not isinstance(index, int) or index > highest or (index == highest and not at_start):
+            return []
+        self._calls.clear()
+        self._others.indices.clear()
+        self._n_lost += 1
+        return [TurnOpened(f"message {self._n_lost}", restart=True)]
 
     def _start_call(self, index: Index | None, use: ToolUse) -> list[Delta]:
         id_, name = id_label(use.tool_use_id), name_label(use.name)
@@ -171,16 +193,20 @@ class ConverseTranslator(ViewTranslator):
         return [CallWhole(0, index, None, id_, name, text, OBJECT, kind, begins=True)]
 
     def _block_stop(self, member: Member) -> list[Delta]:
-        return self._others.stop(index_label(member.content_block_index))
+        index = index_label(member.content_block_index)
+        self._calls.pop(index, None)  # type: ignore[call-overload]
+        return self._others.stop(index)
 
     # Messages
 
     def _message_start(self, _member: Member) -> list[Delta]:
         self._others.indices.clear()
+        self._calls.clear()
         return [TurnOpened(None, restart=True)]
 
     def _message_stop(self, member: Member) -> list[Delta]:
         self._others.indices.clear()
+        self._calls.clear()
         return [*_finish(member.stop_reason), TurnEnded()]
 
     def _metadata(self, member: Member) -> list[Delta]:

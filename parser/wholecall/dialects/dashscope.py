@@ -99,10 +99,11 @@ class DashScopeTranslator(ViewTranslator):
         return deltas + usage
 
     def _begin(self, view: _Frame) -> list[Delta]:
-        if self._open:
+        key, again = id_label(view.request_id), self._open
+        if again and (key is None or self._key in (None, key)):
             return []
-        self._open, self._key = True, id_label(view.request_id)
-        return [TurnOpened(self._key, self._key)]
+        self._open, self._key, self._spoken = True, key, _Spoken()
+        return [TurnOpened(key, key, restart=again)]  # one request after the other on a connection
 
     def _choice(self, position: int, choice: ChoiceView) -> list[Delta]:
         index = index_label(choice.index)

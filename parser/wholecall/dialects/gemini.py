@@ -127,10 +127,7 @@ class GeminiTranslator(Translator):
 
     def _end(self) -> list[Delta]:
         key, self._key, self._open = self._key, None, False
-        self._malformed.clear()
-        ended = [*self.close(), TurnEnded(key)]
-        self._whole_calls = WholeCalls()
-        return ended
+        return [*self._cut(), TurnEnded(key)]
 
     def _take(self, view: Any, frame: Frame) -> list[Delta]:
         response: views.Response = view
@@ -143,6 +140,8 @@ class GeminiTranslator(Translator):
         key = id_label(either(response.id, response.snake_id))
         if response.candidates is feedback is usage is key is None:
             return [] if is_noise(frame) or not self._open else [Noted(0, "unknown_events")]
+        if key is None and self._key is not None and response.candidates:
+            self._streamed.lose()  # they may be of another answer, perhaps with the reason of its end
         deltas = self._begin(key, either(response.model, response.snake_model))
         self._streamed.next_frame()
         for candidate in sorted(response.candidates or (), key=_number):
@@ -151,10 +150,19 @@ class GeminiTranslator(Translator):
         return [*deltas, UsageSeen(usage)] if isinstance(usage, dict) else deltas
 
     def _begin(self, key: str | None, model: object) -> list[Delta]:
-        if self._open:
+        again = self._open
+        if again and (key is None or self._key in (None, key)):
             return []
+        cut = self._cut() if again else []
         self._open, self._key = True, key
-        return [TurnOpened(key, key, name_label(model))]
+        return [*cut, TurnOpened(key, key, name_label(model), restart=again)]
+
+    def _cut(self) -> list[Delta]:
+        """Say how an answer ended that another one follows on the connection."""
+        deltas = self.close()
+        self._malformed.clear()
+        self._streamed, self._whole_calls = StreamedCalls(), WholeCalls()
+        return deltas
 
     def _candidate(self, candidate: views.Candidate) -> list[Delta]:
         number = _number(candidate)

@@ -82,14 +82,15 @@ class LlamaTranslator(ViewTranslator):
     decoder = msgspec.json.Decoder(_Frame)
 
     _key: str | None
-    _open: bool
+    _id: str | None
+    _n_answers: int
     _numbers: dict[str, int]
     _latest: int
     _other: LlamaStackTranslator | None
 
     def __init__(self) -> None:
-        self._key = None
-        self._open = False
+        self._key = self._id = None
+        self._n_answers = 0  # on this connection: one that starts, or has another id, is the next
         self._numbers = {}
         self._latest = 0
         self._other = None  # whose stream it turned out to be
@@ -121,10 +122,14 @@ class LlamaTranslator(ViewTranslator):
         return deltas + _end(event.stop_reason, event.metrics)
 
     def _begin(self, view: _Frame) -> list[Delta]:
-        if self._open:
+        id_ = id_label(view.id)
+        starts = view.event is not None and view.event.event_type == "start"
+        if self._n_answers and not starts and (id_ is None or self._id in (None, id_)):
             return []
-        self._open, self._key = True, id_label(view.id)
-        return [TurnOpened(self._key, self._key, name_label(view.model))]
+        again, self._id, self._key = self._n_answers > 0, id_, id_ or f"answer {self._n_answers}"
+        self._n_answers += 1
+        self._numbers, self._latest = {}, 0
+        return [TurnOpened(self._key, id_, name_label(view.model), restart=again)]
 
     def _delta(self, delta: _Delta) -> list[Delta]:
         if delta.type == "tool_call" or delta.function is not None:

@@ -277,4 +277,6 @@ class ResponsesTranslator(ViewTranslator):
 
     def _finished(self, event: Event) -> list[Delta]:
         response = event.response or _NO_RESPONSE
+        if event.type == "response.done" and self._now.key not in (None, id_label(response.id)):
+            return [Noted(0, "unknown_events")]  # of a Realtime session, where responses end so
         return self._now.conclude(response, outcome_of(event.type or "", response.status))

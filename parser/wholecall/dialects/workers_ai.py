@@ -94,6 +94,7 @@ class WorkersTranslator(ViewTranslator):
     _n_slots: int
     _slots: dict[Index, int]
     _ids: dict[Index, str | None]
+    _filled: set[Index]
     _over: dict[str, int]
     _latest: Index
     _guest: ChatTranslator
@@ -104,6 +105,7 @@ class WorkersTranslator(ViewTranslator):
         self._n_slots = 0
         self._slots = {}  # of the open calls, by what the wire calls them
         self._ids = {}  # of the open calls
+        self._filled = set()  # labels under which text came
         self._over = {}  # the slots of the calls that were closed, by their ids
         self._latest = 0
         self._guest = ChatTranslator()
@@ -115,7 +117,7 @@ class WorkersTranslator(ViewTranslator):
     def _slowly(self, frame: Frame) -> list[Delta]:
         self._lone = False
         if is_done(frame.data):
-            return [TurnEnded()]
+            return [TurnEnded(of_transport=True)]
         views, texts, deltas = read(_DECODER, frame)
         for view, text in zip(views, texts, strict=True):
             deltas += self._take(view, Frame(frame.event, text))
@@ -148,9 +150,11 @@ class WorkersTranslator(ViewTranslator):
         return [TurnOpened(None)]
 
     def _chat(self, frame: Frame) -> list[Delta]:
-        """A frame of chat completions belongs to the same turn."""
+        """A frame of chat completions belongs to the same turn, unless that has calls of its own: then another answer began."""
         self._lone = False
         deltas = self._guest.translate(frame)
+        if self._n_slots:
+            return [replace(d, key="chat", restart=True) if isinstance(d, TurnOpened) else d for d in deltas]
         if self._open:
             return [delta for delta in deltas if not isinstance(delta, TurnOpened)]
         self._open = True
@@ -177,12 +181,15 @@ class WorkersTranslator(ViewTranslator):
             return self._close(label)
         deltas: list[Delta] = []
         if name and id_ and self._ids.get(label, id_) not in (None, id_):
-            deltas += self._close(label)  # another call took the index over (quirk 3)
+            ended = self._close(label)  # another call took the index over (quirk 3), which ends none without text
+            deltas += ended if label in self._filled else []
+            self._filled.discard(label)
         slot = self._slot(label, id_)
         if id_ or name:
             self._ids[label] = id_ or self._ids.get(label)
             deltas.append(CallSeen(0, slot, None, id_, name))
         if text:
+            self._filled.add(label)
             told = CallWhole(0, slot, None, None, None, text, OBJECT) if whole else Slot(0, slot, None, text)
             deltas.append(told)
         flat = call.function is None and call.index is None and name is not None

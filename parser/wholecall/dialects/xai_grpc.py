@@ -144,9 +144,10 @@ class XaiGrpcTranslator(ViewTranslator):
         return deltas + self._end() if whole else deltas
 
     def _opened(self, chunk: _Chunk) -> list[Delta]:
-        if self._open:
+        key = id_label(chunk.id)
+        if self._open and (key is None or self._key in (None, key)):
             return []
-        self._open, self._key = True, id_label(chunk.id)
+        self._open, self._key = True, key
         self._slots.clear()
         self._rounds.clear()
         return [TurnOpened(self._key, self._key, name_label(chunk.model), restart=True)]
