@@ -1,43 +1,72 @@
-"""What can be told of a frame in which bytes that are not UTF-8 were replaced.
+"""Whether a frame in which bytes that are not UTF-8 were replaced can still be read.
 
 Theory of operation. Text with a replaced byte is still text: it is shown, and arguments that hold it are refused by
 their call. A byte that was replaced anywhere else may have stood in a label, in the name of a member, or in what says
-which event this is. Such a frame is lost for calls; only text that is shown and faults are kept of it.
+which event this is: then the frame is lost, as one is that cannot be decoded. What is text is known by the name of
+its member, in the words of all dialects; a text under any other name only costs its frame.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 from msgspec.structs import replace
 
-from wholecall.deltas import Delta, ReasoningFragment, Restated, Run, TextFragment, WireFault
+from wholecall.deltas import WireFault
+from wholecall.dialects.decode import payloads, plain
 from wholecall.framing import Frame
 
-__all__ = ["REPLACED", "certain"]
+__all__ = ["REPLACED", "fault_of"]
 
 REPLACED = WireFault("invalid_utf8", "bytes that are not UTF-8 were replaced")
 _LOST = replace(REPLACED, detail="bytes that are not UTF-8 were replaced where no text stands", hole=True)
 _MARK = "\ufffd"
-_KEPT = (TextFragment, ReasoningFragment, WireFault)
+
+# Members whose value is text where it is a string, or a list of strings.
+_TEXTS = frozenset(
+    [
+        "content",
+        "text",
+        "delta",
+        "thinking",
+        "reasoning",
+        "reasoning_content",
+        "refusal",
+        "response",
+        "transcript",
+        "value",
+        "partial_json",
+        "plan",
+        "tool_plan",
+        "deltaContent",
+        "argsTextDelta",
+        "inputTextDelta",
+        "stringValue",
+        "string_value",
+        "summary",
+        "output",
+    ]
+)
+# Members all of whose value the model wrote.
+_VALUES = frozenset(["arguments", "parsed_arguments", "args", "input", "parameters", "rawInput", "raw_input"])
 
 
-def certain(frame: Frame, deltas: list[Delta]) -> list[Delta]:
-    """Return the fault of a frame that holds replaced bytes, then what the frame says for certain."""
-    within_text = sum(text.count(_MARK) for delta in deltas for text in _texts(delta))
-    if frame.data.count(_MARK) + frame.event.count(_MARK) <= within_text:
-        return [REPLACED, *deltas]
-    return [_LOST, *(delta for delta in deltas if isinstance(_of(delta), _KEPT))]
+def fault_of(frame: Frame) -> WireFault:
+    """Return the fault of a frame that holds replaced bytes: with a hole, unless they stand in text alone."""
+    values = [plain(text) for text in payloads(frame.data)]
+    readable = _MARK not in frame.event and all(value is None or _is_readable(value) for value in values)
+    return REPLACED if readable else _LOST
 
 
-def _of(delta: Delta) -> Delta:
-    return delta.of if isinstance(delta, Run) else delta
-
-
-def _texts(delta: Delta) -> Iterator[str]:
-    if isinstance(delta, Run):
-        yield from delta.texts
-    elif isinstance(delta, Restated):
-        yield from (call.text for call in delta.calls)
-    else:
-        yield getattr(delta, "text", "")
+def _is_readable(value: Any, *, text: bool = True) -> bool:
+    """Whether replaced bytes stand in text alone; `text` says whether strings here are text."""
+    if isinstance(value, str):
+        return text or _MARK not in value
+    if isinstance(value, list):
+        return all(_is_readable(item, text=text) for item in value)
+    if not isinstance(value, dict):
+        return True
+    return all(
+        name in _VALUES or (_MARK not in name and _is_readable(item, text=name in _TEXTS))
+        for name, item in value.items()
+    )

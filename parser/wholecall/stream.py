@@ -22,7 +22,7 @@ from wholecall.limits import Limits
 from wholecall.live import LiveArguments
 from wholecall.objects import frames_of
 from wholecall.policy import Policy
-from wholecall.replaced import certain
+from wholecall.replaced import fault_of
 from wholecall.single import Single
 from wholecall.tools import Tools
 from wholecall.turns import Turn
@@ -227,8 +227,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
             self._assembler.advance(deltas)
         elif data:
             self._fed = True
-        told = self._told
-        return told()
+        return self._told()
 
     def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
         """Take one decoded payload, or one whole, non-streamed response body.
@@ -327,15 +326,14 @@ class ToolCallParser(Single, Generic[ArgsT]):
                 raise BadSnapshot("a call is followed live that nobody watches")
         return parser
 
-    # Framing.
+    # Framing and frames.
 
     def _choose_framing(self, data: BytesLike) -> Framing | None:
         self._head += checked(data)
         name = sniff(self._head[:_LONGEST_HEAD])
         if name is None and len(self._head) < _LONGEST_HEAD:
             return None
-        name = name or "sse"
-        self._framing = FRAMINGS[name](self._limits)
+        self._framing = FRAMINGS[name or "sse"](self._limits)
         return self._framing
 
     def _close_framing(self) -> None:
@@ -357,11 +355,9 @@ class ToolCallParser(Single, Generic[ArgsT]):
                 self._frame(frame)
             done = position
             self._framed = True
-            self._assembler.advance([fault])
+            self._is_lost(fault)
         for frame in frames[done:]:
             self._frame(frame)
-
-    # Frames.
 
     def _translate_first(self, frames: list[Frame]) -> list[Delta]:
         """Translate frames once the dialect is known; until then they are kept."""
@@ -387,13 +383,18 @@ class ToolCallParser(Single, Generic[ArgsT]):
 
     def _frame(self, frame: Frame) -> None:
         self._framed = True
-        translator = self._translator
-        if translator is None:
+        if self._translator is None:
             self._take_until_known([frame])
             return
-        deltas = ended_together(translator.translate(self._undecided.opened(frame)))
-        if frame.replaced:
-            deltas = certain(frame, deltas)
-        if self._ending:
-            deltas = [without_hole(delta) for delta in deltas]
-        (self._assembler.advance_replaced if frame.replaced else self._assembler.advance)(deltas)
+        if frame.replaced and self._is_lost(fault_of(frame)):
+            return
+        deltas = ended_together(self._translator.translate(self._undecided.opened(frame)))
+        advance = self._assembler.advance_replaced if frame.replaced else self._assembler.advance
+        advance([without_hole(delta) for delta in deltas] if self._ending else deltas)
+
+    def _is_lost(self, fault: WireFault) -> bool:
+        """Tell a fault; say whether what it was in is lost with it."""
+        if fault.hole and self._translator is not None:
+            self._translator.lose()
+        self._assembler.advance([without_hole(fault) if self._ending else fault])
+        return fault.hole

@@ -183,7 +183,9 @@ def test_a_chunk_may_stand_at_the_top() -> None:
     assert [OPENED, TextFragment(0, "x")] == translate(inner)
     assert [OPENED, TextFragment(0, "x"), TextFragment(0, "x")] == translate(inner, inner | {"id": None})
     other = TurnOpened("r2", "r2", "m", restart=True)
-    assert [OPENED, TextFragment(0, "x"), other, TextFragment(0, "x")] == translate(inner, inner | {"id": "r2"})
+    assert [OPENED, TextFragment(0, "x"), other, TextFragment(0, "x")] == translate(
+        inner, inner | {"id": "r2"}
+    )
 
 
 def test_counts() -> None:

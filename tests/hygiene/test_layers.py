@@ -58,7 +58,7 @@ LAYERS = (
         ),
         *("turns", "endings", "turn_state", "restating", "facts", "assembler", "live"),
     ),
-    ("door", "objects", "undecided", "snapshots", "options", "stream", "detection"),
+    ("door", "objects", "replaced", "undecided", "snapshots", "options", "stream", "detection"),
     (
         *("pieces", "call_watch", "timeline"),
         *(

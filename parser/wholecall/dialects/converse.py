@@ -194,7 +194,8 @@ class ConverseTranslator(ViewTranslator):
 
     def _block_stop(self, member: Member) -> list[Delta]:
         index = index_label(member.content_block_index)
-        self._calls.pop(index, None)  # type: ignore[call-overload]
+        if isinstance(index, int):
+            self._calls.pop(index, None)
         return self._others.stop(index)
 
     # Messages

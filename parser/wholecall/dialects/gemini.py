@@ -106,6 +106,10 @@ class GeminiTranslator(Translator):
             return self._slowly(frame, misshapen=isinstance(error, msgspec.ValidationError))
         return self._take(view, frame)
 
+    def lose(self) -> None:
+        """A frame was lost: calls without arguments may have got some in it."""
+        self._whole_calls.lose()
+
     def close(self) -> list[Delta]:
         """Say how calls ended that the stream left open.
 
@@ -118,7 +122,7 @@ class GeminiTranslator(Translator):
             return by_transport(self._end())
         found, _, deltas = read(self.decoder, frame)
         if deltas:
-            self._whole_calls.lose()
+            self.lose()
         if found and misshapen:
             self._streamed.lose()
         for view in found:

@@ -34,10 +34,19 @@ from wholecall.deltas import Delta, Finish, Noted, TurnEnded, TurnOpened, UsageS
 from wholecall.dialects.decode import is_noise, plain, provider_error
 from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.langchain_protocol_blocks import Blocks
-from wholecall.dialects.langchain_protocol_messages import HERE, Message, Messages, Namespace, Place
+from wholecall.dialects.langchain_protocol_messages import (
+    HERE,
+    WHOLE_RUN,
+    Message,
+    Messages,
+    Namespace,
+    Place,
+)
 from wholecall.dialects.langchain_protocol_views import (
+    CALLS,
     DECODER,
     METHODS,
+    Content,
     Data,
     Envelope,
     Params,
@@ -52,6 +61,7 @@ from wholecall.framing.frame import Frame
 __all__ = ["LangChainProtocolTranslator", "detect"]
 
 _DECISIVE = frozenset({"message-start", "content-block-start", "content-block-delta", "content-block-finish"})
+_MOST_CALLS = 4096  # that are known when another message tells them
 _OTHERS = frozenset({"human", "user", "system", "developer", "tool"})  # whose messages are no answer
 
 
@@ -73,12 +83,14 @@ class LangChainProtocolTranslator(ViewTranslator):
     _messages: Messages
     _now: Message | None
     _told: set[str | None]
+    _callers: dict[str, tuple[str, bool]]
     _n_turns: int
 
     def __init__(self) -> None:
         self._messages = Messages()
         self._now = None  # whose turn is the current one
         self._told = set()  # ids of messages that began
+        self._callers = {}  # of calls, by their ids: their message's turn, and whether its start came
         self._n_turns = 0
         self._events: dict[str | None, Callable[[Message, Data], list[Delta]]] = {
             "content-block-delta": _block_delta,
@@ -100,6 +112,11 @@ class LangChainProtocolTranslator(ViewTranslator):
             return [replace(fault, fatal=view.type != "error" or view.id is None)]
         quiet = view.type in ("success", "ping") or is_noise(frame)
         return [] if quiet else [Noted(0, "unknown_events")]
+
+    def lose(self) -> None:
+        """A frame was lost: it may have begun another message in the place of any."""
+        for message in self._messages.within(WHOLE_RUN):
+            message.blocks.crowd()
 
     def _enveloped(self, view: Envelope, params: Params) -> list[Delta]:
         told = params.data if isinstance(params.data, list) else [params.data or Data()]
@@ -128,14 +145,26 @@ class LangChainProtocolTranslator(ViewTranslator):
             if data.event in ("message-finish", "error"):
                 self._messages.forget(message)
             return []
-        return deltas + self._switch(message) + known(message, data)
+        deltas += self._switch(message)
+        if self._is_told(message, content_of(data)):
+            message.muted = True
+            return [*deltas, TurnEnded(message.turn)]
+        return deltas + known(message, data)
+
+    def _is_told(self, message: Message, content: Content) -> bool:
+        """Whether a call was told in another message: in one of the two, whose start was lost, for the other repeats it."""
+        id_ = id_label(content.id) if content.type in CALLS else None
+        if id_ is None or (id_ not in self._callers and len(self._callers) >= _MOST_CALLS):
+            return False
+        turn, whole = self._callers.setdefault(id_, (message.turn, message.begun))
+        return turn != message.turn and not (whole and message.begun)
 
     # Messages and their turns.
 
     def _start(self, data: Data, place: Place, seq: object) -> list[Delta]:
         before, id_ = self._messages.found(place, id_label(data.run_id)), message_id(data)
-        if before is not None and before.has_heard(seq):
-            return []
+        if before is not None and before.has_heard(seq) and id_ in (None, before.id, *self._told):
+            return []  # else the numbers begin anew, with another run
         again = before is not None and id_ is not None and before.id == id_
         muted = data.role in _OTHERS or (id_ in self._told and not again)
         deltas = [] if before is None or muted or before.muted else self._switch(before)
@@ -143,6 +172,7 @@ class LangChainProtocolTranslator(ViewTranslator):
             self._messages.forget(before)  # its turn is current, so the one that begins breaks it off
         message, opened = self._opened(data, place, muted=muted)
         message.has_heard(seq)
+        message.begun = True
         message.blocks = Blocks(crowded=before is not None and not again)
         return [] if muted else [*deltas, *opened, *_usage(message, data)]
 

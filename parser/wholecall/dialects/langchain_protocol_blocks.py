@@ -132,6 +132,10 @@ class Blocks:
         self._latest = None  # the call whose block the model was in last
         self._waiting = None  # the same, once it is finished
 
+    def crowd(self) -> None:
+        """Another message may have begun in the same place."""
+        self._crowded = True
+
     def start(self, index: Index | None, content: Content) -> list[Delta]:
         """Say what the start of a block says."""
         deltas, self._latest = self._passed(), None

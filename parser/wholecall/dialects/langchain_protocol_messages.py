@@ -28,6 +28,7 @@ class Message:
     run: str | None
     muted: bool
     open: bool
+    begun: bool
     blocks: Blocks
     _seq: int
 
@@ -38,6 +39,7 @@ class Message:
         self.run = run
         self.muted = muted
         self.open = True
+        self.begun = False  # its start came
         self.blocks = Blocks()
         self._seq = -1
 

@@ -34,6 +34,9 @@ class Translator(ABC):
         """Return what frames in a row say: what they say one by one, with longer runs, each frame ended together."""
         return [delta for frame in frames for delta in ended_together(self.translate(frame))]
 
+    def lose(self) -> None:  # noqa: B027 - to most dialects it means nothing
+        """Know that a frame was lost, which could have been any."""
+
     def close(self) -> list[Delta]:
         """Return what the end of the stream says: nothing in most dialects."""
         return []
@@ -63,6 +66,8 @@ class ViewTranslator(Translator):
         if is_done(frame.data):  # proxies add it to streams of any dialect
             return self._done()
         views, texts, deltas = read(self.decoder, frame)
+        if deltas:
+            self.lose()
         for view, text in zip(views, texts, strict=True):
             deltas += self._take(view, Frame(frame.event, text))
         return deltas

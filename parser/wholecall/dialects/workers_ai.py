@@ -181,7 +181,9 @@ class WorkersTranslator(ViewTranslator):
             return self._close(label)
         deltas: list[Delta] = []
         if name and id_ and self._ids.get(label, id_) not in (None, id_):
-            ended = self._close(label)  # another call took the index over (quirk 3), which ends none without text
+            ended = self._close(
+                label
+            )  # another call took the index over (quirk 3), which ends none without text
             deltas += ended if label in self._filled else []
             self._filled.discard(label)
         slot = self._slot(label, id_)
