@@ -460,18 +460,18 @@ def lc_graph() -> Built:
     call, about = {"id": "c1", "name": "fetch_chart"}, {"langgraph_node": "agent"}
     texts = ("", '{"no":', '{"no":"DK 1', '{"no":"DK 128"}')
     parts = [
-        lc_chunk(lc_call_chunk(0, args=text, **call), content="Vær så god"[: 3 * n])
+        lc_chunk(lc_call_chunk(0, args=text, **call), id="run-g7", content="Vær så god"[: 3 * n])
         for n, text in enumerate(texts)
     ]
     done = {
         "content": "Vær så g",
         "type": "ai",
-        "id": "run-1",
+        "id": "run-g7",
         "tool_calls": [call | {"args": {"no": "DK 128"}}],
     }
     done["response_metadata"] = {"finish_reason": "tool_calls"}
     tool = {"type": "tool", "content": "{}", "tool_call_id": "c1", "id": "t1"}
-    frames = [sse({"run-1": {"metadata": about}}, "messages/metadata")]
+    frames = [sse({"run-g7": {"metadata": about}}, "messages/metadata")]
     frames += [sse(compact([part]), "messages/partial") for part in parts]
     frames += [sse(compact([done]), "messages/complete"), sse(compact([tool]), "messages/complete")]
     after = lc_chunk(id="run-2", content="Done.", response_metadata={"finish_reason": "stop"})
