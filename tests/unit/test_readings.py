@@ -93,6 +93,7 @@ def test_habits_of_the_name(pieces: list[Piece], expected: list[Got], costs: flo
         (['{"a"', ":1}"], A, 0),
         (["", '{"a"', A], A, 1),  # snapshots
         (['{"a"', ":1}", A], A, 1),  # repeated
+        (["{}", '{"a":"x"}', '{"a":"xy"}'], '{"a":"xy"}', 1),  # closed
         (["{}", '{"a"', ":1}"], A, 1),  # placeholder
         (["null", A], A, 1),
         (["{'a'", ":1}"], "{'a':1}", 1),  # a slip
@@ -106,6 +107,16 @@ def test_habits_of_the_text(texts: list[str], expected: str, costs: float) -> No
     pieces = [p(0, "c" if n == 0 else None, "f" if n == 0 else None, text) for n, text in enumerate(texts)]
 
     assert ([("f", expected)], costs) == (sure(*pieces), cost(*pieces))
+
+
+def test_objects_that_grow_are_one_call() -> None:
+    """Where a server closes what is open, and counts, the last object is the call; equal labels without growth are calls."""
+    texts = ["{}", '{"a":"x"}', '{"a":"xy"}']
+    grown = [p(n, "c", "f", text) for n, text in enumerate(texts)]
+    apart = [p(0, "c", "f", A), p(1, "c", "f", B)]
+
+    assert [("f", texts[-1])] == sure(*grown)
+    assert [("f", A), ("f", B)] == sure(*apart)
 
 
 def test_a_free_text_is_whole_as_it_is() -> None:

@@ -333,3 +333,23 @@ def test_only_new_bytes_are_searched() -> None:
 
     assert [message("x" * 100_000)] == got
     assert framing.searched < 10_000  # what was held at first, and the last read
+
+
+@pytest.mark.parametrize("line", [b'dxta: {"a":1}', b'Data:{"a":1}', b'd\xffta: {"a":1}', b'x: ["a"]'])
+def test_json_in_an_unknown_field_was_an_event(line: bytes) -> None:
+    """No server writes JSON into a field that nobody reads: its name was damaged, and the event is lost with all its lines."""
+    stream = b"data: x\n\n" + b"data: y\n" + line + b"\n\ndata: z\n\n"
+    framing = SSEFraming()
+    items = framing.feed(stream)
+
+    assert [message("x"), message("z")] == items
+    assert [("undecodable_frame", True, 1)] == [
+        (fault.kind, fault.hole, at) for at, fault in framing.take_faults()
+    ]
+    read_all_ways(stream)
+
+
+@pytest.mark.parametrize("line", [b": {}", b"foo: bar", b"<p>: {", b'"a": {', b"a_long_name: {"])
+def test_other_unknown_lines_say_nothing(line: bytes) -> None:
+    """Comments, words and what is no field's name are ignored, as the standard wants it."""
+    assert [message("y")] == read_all_ways(b"data: y\n" + line + b"\n\n")

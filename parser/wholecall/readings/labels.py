@@ -55,13 +55,18 @@ MIXED = 1  # above the dearest of the calls' own habits
 NAMELESS = 2, 1  # calls without a name, and each of them, above the dearest of the others
 # Habits that come together in real servers: of id and name, of index and id.
 TOGETHER = {("each", "every"): -0.5}
+CLOSED = -1.5  # an index that counts objects, where each is the one before with more in it (24)
 ADRIFT = {("tail", "each"): -0.5}
 MOST_NAMELESS = 3  # beyond it nothing would be believed
 
 
-def cost_of_labels(calls: Calls, names: Costs, may_be_open: AbstractSet[int]) -> float:
-    """Return what index, id and name cost together, each under its cheapest habit."""
+def cost_of_labels(
+    calls: Calls, names: Costs, may_be_open: AbstractSet[int], *, closed: bool = False
+) -> float:
+    """Return what index, id and name cost together, each under its cheapest habit; `closed` says how the texts came."""
     indices = _index_costs(calls)
+    if closed and "each" in indices:
+        indices["each"] += CLOSED
     return min(
         cost
         + min(other + TOGETHER.get((id, name), 0) for name, other in names.items())

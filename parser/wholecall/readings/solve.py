@@ -146,7 +146,8 @@ def _reading(
     if named is None or told is None:
         return None
     texts, cost = told
-    labels = cost_of_labels(calls, named.costs, may_be_open)
+    closed = any(told.way == "closed" for told in texts)
+    labels = cost_of_labels(calls, named.costs, may_be_open, closed=closed)
     read = [
         ReadCall(places, name, text, _trusted(way, text, labels, values, call))
         for places, name, (text, way, _), call in zip(dealt, named.names, texts, calls, strict=True)

@@ -8,7 +8,7 @@ fits every habit. Each text is read once.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -32,6 +32,7 @@ TEXT: Costs = {
     "pieces": 0,
     "repeated": 1,  # the last equals all before it (23)
     "snapshots": 1,  # each begins with the one before, the last counts (24)
+    "closed": 1,  # the same, but the server closes what is open in each (24)
     "placeholder": 1,  # an empty object or a null first (25, 87)
 }
 SLIP = 1  # a text that only the recovery ladder reads (28, 33)
@@ -129,11 +130,24 @@ def texts_of(calls: Calls, values: Values, may_be_open: AbstractSet[int]) -> tup
 
 def _are_separate(call: list[Piece], values: Values) -> bool:
     """Whether each piece is an object by itself, and none is the one before with more in it."""
+    texts = _objects(call, values)
+    return len(texts) > 1 and not any(starmap(_grows_into, pairwise(texts)))
+
+
+def _are_closed(call: list[Piece], values: Values) -> bool:
+    """Whether each piece is an object by itself, and the one before with more in it; an empty one alone proves nothing."""
+    texts = _objects(call, values)
+    return len(texts) > 1 and not is_placeholder(texts[-2]) and all(starmap(_grows_into, pairwise(texts)))
+
+
+def _objects(call: list[Piece], values: Values) -> list[str]:
+    """Return the texts of pieces if each is an object by itself, else none."""
     texts = [piece.text for piece in call if piece.text]
-    if len(texts) < 2 or not all(text.startswith("{") and values.is_whole(text) for text in texts):
-        return False
-    grows = (new.startswith(old.rstrip('"]} ')) for old, new in pairwise(texts))
-    return not any(grows)
+    return texts if all(text.startswith("{") and values.is_whole(text) for text in texts) else []
+
+
+def _grows_into(old: str, new: str) -> bool:
+    return new.startswith(old.rstrip('"]} '))
 
 
 def _broken(call: list[Piece]) -> Told:
@@ -154,6 +168,8 @@ def _ways(call: list[Piece], values: Values, *, may_be_open: bool) -> dict[str, 
     if any(piece.custom for piece in call):
         return {"pieces": Told(joined([piece.text for piece in call]), "pieces")}
     texts = _texts_in_force(call)
+    if _are_closed(call, values):
+        texts["closed"] = call[-1].text
     ways = {habit: Told(text, habit) for habit, text in texts.items() if values.is_whole(text)}
     if "pieces" in ways:
         return ways

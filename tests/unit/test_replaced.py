@@ -1,0 +1,42 @@
+"""A frame that holds bytes that are not UTF-8: whether it can still be read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from wholecall.framing import Frame
+from wholecall.replaced import fault_of
+
+BAD = "x\ufffdy"
+
+
+@pytest.mark.parametrize(
+    ("payload", "readable"),
+    [
+        ({"choices": [{"delta": {"content": BAD}}]}, True),
+        ({"delta": {"type": "text_delta", "text": BAD}}, True),
+        ({"function": {"name": "f", "arguments": BAD}}, True),
+        ({"functionCall": {"name": "f", "args": {BAD: [BAD]}}}, True),
+        ({"content": [BAD, {"text": BAD}]}, True),
+        ({"function": {"name": BAD, "arguments": "{}"}}, False),
+        ({"choices": [{"delta": {BAD: "text"}}]}, False),
+        ({"type": BAD, "text": "x"}, False),
+        ({"content": [{"id": BAD}]}, False),
+        ({"delta": {"type": BAD}}, False),
+    ],
+)
+def test_only_text_may_hold_replaced_bytes(payload: dict[str, Any], readable: bool) -> None:
+    """Text is known by the name of its member; replaced bytes anywhere else make a hole of the frame."""
+    fault = fault_of(Frame("message", json.dumps(payload, ensure_ascii=False), replaced=True))
+
+    assert ("invalid_utf8", not readable) == (fault.kind, fault.hole)
+
+
+def test_what_is_no_object() -> None:
+    """A lone text is read; the name of an event is a label; what cannot be decoded is the dialect's to tell."""
+    assert not fault_of(Frame("0", f'"{BAD}"', replaced=True)).hole
+    assert not fault_of(Frame("message", f"{{{BAD}", replaced=True)).hole
+    assert fault_of(Frame(BAD, "{}", replaced=True)).hole
