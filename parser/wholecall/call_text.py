@@ -102,9 +102,9 @@ class TextQuestions:
     @property
     def hollow(self) -> bool:
         """Whether what comes next may be all of the text: there is none yet, only a placeholder, or a blank."""
-        if self.empty or self.holds_placeholder:
-            return True
-        return self.restated is None and self.size <= PLACEHOLDER_SIZE and self.text.isspace()
+        if self.restated is not None:
+            return is_placeholder(self.restated)
+        return self.size <= PLACEHOLDER_SIZE and (not self.text.strip() or is_placeholder(self.text))
 
     @property
     def holds_placeholder(self) -> bool:

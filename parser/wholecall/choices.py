@@ -238,10 +238,9 @@ class Choice:
         call.opened, call.closed, call.round = True, False, self.round
         if self.held is call:
             self.held = None
-        other = self.sole_open
-        if other is not None:
-            other.beside = True
         call.beside = self.n_open > 0
+        if call.beside and (other := self.sole_open) is not None:
+            other.beside = True
         self.n_open += 1
         self.opened.append(call)
         self.fresh.append(call)

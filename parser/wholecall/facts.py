@@ -109,7 +109,11 @@ def _call_seen(choice: Choice, delta: CallSeen) -> None:
 
 def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
     """Return the call that is announced; the one before it was whole if this one is new."""
-    call = slots.announced(choice, delta) or _opened(choice, delta)
+    if slots.is_new(choice, delta):
+        _release_held(choice)
+        call = slots.open_new(choice, delta)
+    else:
+        call = slots.announced(choice, delta) or _opened(choice, delta)
     if call.stray and delta.name is not None:
         adopt(choice, call)
     if delta.begins and not call.opened and call.phase != "ended":
@@ -143,7 +147,7 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     _learn(choice, call, delta)
     _take_text(choice, call, delta.text, delta.rank)
     is_labelled_alone = delta.id is not None and not call.block  # nothing began that it could be
-    unowned = call.hollow and delta.rank > HYDRATION and is_placeholder(delta.text) and not is_labelled_alone
+    unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.hollow and not is_labelled_alone
     if tainted or (unowned and not slots.is_all_owned(choice, delta.text)):
         call.hole = (
             True  # a place alone heals nothing, and neither does what servers say when they lost the text
@@ -225,8 +229,8 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
         call.flags.update(delta.flags)
     if delta.extra:
         _add_extra(call, delta.extra)
-    if delta.name is not None and call.name is None and choice.held is not call:
-        _release_held(choice)
+    if delta.name is not None and call.name is None:
+        _release_others(choice, call)
     if delta.name is not None and delta.name != call.name:
         advance(choice, call, "name", delta.name)
 
@@ -253,7 +257,7 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
 
 
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
-    if not truncated and choice.held is not None and call.phase != "ended":
+    if not truncated and call.phase != "ended":
         _release_others(choice, call)
     if call.echo is not None and call.echo.round == call.round and not truncated:
         choice.shut(call)  # at the end of the message it is known what its id says
@@ -263,7 +267,7 @@ def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
 
 
 def _release_others(choice: Choice, call: Call) -> None:
-    if choice.held is not call:
+    if choice.held is not call and choice.held is not None:
         _release_held(choice)
 
 
