@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from wholecall.readings.partitions import Piece
 
-__all__ = ["MIXED", "Calls", "Costs", "Names", "cost_of_labels", "names_of", "pooled"]
+__all__ = ["MIXED", "MOST_NAMELESS", "Calls", "Costs", "Names", "cost_of_labels", "names_of", "pooled"]
 
 Calls = list[list["Piece"]]
 Costs = dict[str, float]

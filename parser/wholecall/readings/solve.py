@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wholecall.readings.labels import cost_of_labels, names_of
-from wholecall.readings.partitions import PARTITIONS, Partition, final_name
+from wholecall.readings.labels import MOST_NAMELESS, cost_of_labels, names_of
+from wholecall.readings.partitions import PARTITIONS, Columns, Partition, final_name
 from wholecall.readings.texts import Values, texts_of
 
 if TYPE_CHECKING:
@@ -120,9 +120,13 @@ def _says(call: ReadCall, values: Values) -> Says:
 def _readings(pieces: Sequence[Piece], values: Values, *, cut: bool, turns: bool) -> list[Reading]:
     found: list[Reading] = []
     seen: set[tuple[int, ...]] = set()
+    n_named = sum(piece.name is not None for piece in pieces)
+    columns = Columns(pieces, n_named + MOST_NAMELESS + cut)
     for partition in PARTITIONS:
-        numbers = None if turns and partition.is_row else partition.deal(pieces)
+        numbers = None if turns and partition.is_row else partition.deal(columns)
         if numbers is None or tuple(numbers) in seen:
+            continue
+        if max(numbers) >= columns.most and not (cut and partition.any_open):
             continue
         seen.add(tuple(numbers))
         reading = _reading(pieces, numbers, partition, values, cut=cut)
@@ -183,6 +187,8 @@ def _told_again(pieces: Sequence[Piece], values: Values, *, turns: bool) -> list
 
 def _start_of_again(pieces: Sequence[Piece]) -> int:
     """Return where the last pieces begin that each have a known id, a name, and an index of their own."""
+    if not pieces or None in (pieces[-1].id, pieces[-1].name, pieces[-1].index):
+        return len(pieces)
     first: dict[str | None, int] = {}
     for at, piece in enumerate(pieces):
         first.setdefault(piece.id, at)
