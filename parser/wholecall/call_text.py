@@ -63,7 +63,7 @@ class TextQuestions:
         """Whether the text is one whole value; scans only what it has not seen."""
         if self.restated is not None:
             return True
-        return not self.empty and (self._lexical().complete or self.holds_placeholder)
+        return bool(self.parts) and (self._lexical().complete or self.holds_placeholder)
 
     @property
     def scanned(self) -> bool:

@@ -284,8 +284,9 @@ class Call(TextQuestions):
 
     def _lexical(self) -> Scan:
         scan = self._scan = self._scan or Scan()
-        scan.feed("".join(self.parts[self._scanned :]))
-        self._scanned = len(self.parts)
+        if self._scanned < len(self.parts):
+            scan.feed("".join(self.parts[self._scanned :]))
+            self._scanned = len(self.parts)
         return scan
 
     # What the wire says.

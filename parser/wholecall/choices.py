@@ -288,12 +288,12 @@ class Choice:
         elif call.id is None:
             call.id = id
             self._learn(call, id)
-        elif id not in call.aliases and call is not self.overflow:
+        elif not (id in self.by_id and id in call.aliases) and call is not self.overflow:
             call.flags.add("id_churn")
             self._learn(call, id)
 
     def _learn(self, call: Call, label: str) -> None:
-        if label not in call.aliases and len(call.aliases) < self.max_labels:
+        if len(call.aliases) < self.max_labels and label not in call.aliases:
             call.aliases.append(label)
             self.by_id.setdefault(label, []).append(call)
 

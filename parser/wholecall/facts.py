@@ -61,7 +61,7 @@ def _labelled(choice: Choice, delta: Labelled) -> None:
     if delta.name is not None:
         advance(choice, call, "name", delta.name)
     _take_text(choice, call, delta.text, delta.rank)
-    if delta.index is not None:
+    if delta.index is not None and (choice.record is None or call.slotted):
         choice.heat(call, delta.index)
 
 

@@ -16,10 +16,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-__all__ = ["BEGINNINGS", "CLOSING", "Scan", "begins_object", "is_object"]
+__all__ = ["BEGINNINGS", "Scan", "begins_object", "is_object"]
 
 BEGINNINGS = frozenset('{"nN')  # of what can be the whole text of a call, or the text so far once more
-CLOSING = frozenset('}]"')  # what can end a value
 _LONGEST_BLANK = 1024  # characters
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode  # reads all of the text and builds nothing
@@ -94,6 +93,8 @@ class Scan:
         if self._escaped:
             self._escaped = False
             return position + 1
+        if '"' not in text and "\\" not in text:
+            return len(text)  # as most pieces of a long string
         match = _STRING.match(text, position)
         assert match is not None  # the pattern also matches nothing
         position = match.end()

@@ -307,8 +307,9 @@ def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> 
 
 
 def _usual_after(said: list[Delta]) -> Callable[[str], PieceChunk[Any]] | None:
-    """Return what reads a piece like the one that came last: many more will come."""
+    """Return what reads a piece like the one that came last, or one behind the head of a call: many more will come."""
     last = said[-1] if said else None
     if isinstance(last, TextFragment):
         return TEXT_PIECE.decode
-    return CALL_PIECE.decode if isinstance(last, (Labelled, Fragment)) else None
+    is_head = isinstance(last, Labelled) and last.name is not None and not last.text
+    return CALL_PIECE.decode if is_head or isinstance(last, Fragment) else None

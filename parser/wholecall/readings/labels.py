@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wholecall.readings.partitions import final_name
+from wholecall.readings.partitions import MOST_NAMELESS, final_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from wholecall.readings.partitions import Piece
 
-__all__ = ["MIXED", "MOST_NAMELESS", "Calls", "Costs", "Names", "cost_of_labels", "names_of", "pooled"]
+__all__ = ["MIXED", "Calls", "Costs", "Names", "cost_of_labels", "names_of", "pooled"]
 
 Calls = list[list["Piece"]]
 Costs = dict[str, float]
@@ -56,7 +56,6 @@ NAMELESS = 2, 1  # calls without a name, and each of them, above the dearest of 
 # Habits that come together in real servers: of id and name, of index and id.
 TOGETHER = {("each", "every"): -0.5}
 ADRIFT = {("tail", "each"): -0.5}
-MOST_NAMELESS = 3  # beyond it nothing would be believed
 
 
 def cost_of_labels(calls: Calls, names: Costs, may_be_open: AbstractSet[int]) -> float:
@@ -78,36 +77,39 @@ def pooled(costs: Costs, found: Sequence[AbstractSet[str]]) -> Costs:
 
 
 def _column(
-    costs: Costs, found: list[set[str]], labels: list[set[Any]], shared: AbstractSet[str], *, of_one: bool
+    costs: Costs, found: list[set[str]], labels: list[set[Any]], shared: AbstractSet[str]
 ) -> Costs:
-    """Return the costs of a column whose labels tell calls apart, unless the habit is one of `shared`.
-
-    `of_one`: whether all of several calls have one label.
-    """
-    if len(found) == 1 or sum(map(len, labels)) == len(set().union(*labels)):
+    """Return the costs of a column whose labels tell calls apart, unless the habit is one of `shared`."""
+    together = set().union(*labels) if len(labels) > 1 else labels[0]
+    if len(found) == 1 or sum(map(len, labels)) == len(together):
         fits = pooled(costs, found) if all(found) else {}
     else:
         fits = {habit: costs[habit] for habit in shared if all(habit in here for here in found)}
-    if not of_one:
-        fits.pop("one", None)
+    if len(found) == 1 or len(together) != 1:
+        fits.pop("one", None)  # only several calls can have one label
     return {**fits, "odd": costs["odd"]}
+
+
+def _without_none(column: list[Any]) -> set[Any]:
+    labels = set(column)
+    labels.discard(None)
+    return labels
 
 
 # Index.
 
 
 def _index_costs(calls: Calls) -> Costs:
-    found = [_index_habits(call) for call in calls]
-    labels = [{piece.index for piece in call} - {None} for call in calls]
-    of_one = len(calls) > 1 and len(set().union(*labels)) == 1
+    columns = [[piece.index for piece in call] for call in calls]
+    found = [_index_habits(call, indices) for call, indices in zip(calls, columns, strict=True)]
+    labels = list(map(_without_none, columns))
     shared = {"one", "none"}
     shared |= {"tail"} if len({call[0].index for call in calls}) == len(calls) else set()
     shared |= {"taken over"} if _is_taken_over(calls) else set()
-    return _column(INDEX, found, labels, shared, of_one=of_one)
+    return _column(INDEX, found, labels, shared)
 
 
-def _index_habits(call: list[Piece]) -> set[str]:
-    indices = [piece.index for piece in call]
+def _index_habits(call: list[Piece], indices: list[int | None]) -> set[str]:
     known, first, later = set(indices), indices[0], indices[1:]
     if known == {None}:
         return {"none"}
@@ -141,15 +143,16 @@ def _is_taken_over(calls: Calls) -> bool:
 
 
 def _id_costs(calls: Calls, may_be_open: AbstractSet[int]) -> Costs:
-    found = [_id_habits(call, is_open=number in may_be_open) for number, call in enumerate(calls)]
-    labels = [{piece.id for piece in call} - {None} for call in calls]
-    of_one = len(calls) > 1 and len(set().union(*labels)) == 1
-    return _column(ID, found, labels, {"one", "none"}, of_one=of_one)
+    columns = [[piece.id for piece in call] for call in calls]
+    labels = list(map(_without_none, columns))
+    found = [
+        _id_habits(call, ids, present, is_open=number in may_be_open)
+        for number, (call, ids, present) in enumerate(zip(calls, columns, labels, strict=True))
+    ]
+    return _column(ID, found, labels, {"one", "none"})
 
 
-def _id_habits(call: list[Piece], *, is_open: bool) -> set[str]:
-    ids = [piece.id for piece in call]
-    present = set(ids) - {None}
+def _id_habits(call: list[Piece], ids: list[str | None], present: set[str], *, is_open: bool) -> set[str]:
     if not present:
         return {"none", "late"} if is_open else {"none"}
     if ids[0] is None:

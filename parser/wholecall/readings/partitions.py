@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from wholecall.event_lines import discreet_repr
-from wholecall.lexical import CLOSING, Scan
+from wholecall.lexical import Scan
 from wholecall.placeholders import is_placeholder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["PARTITIONS", "Columns", "Partition", "Piece", "final_name"]
+__all__ = ["MOST_NAMELESS", "PARTITIONS", "Columns", "Partition", "Piece", "final_name"]
 
 
 class Piece(msgspec.Struct, gc=False):
@@ -53,6 +53,8 @@ class Piece(msgspec.Struct, gc=False):
 
     __repr__ = discreet_repr
 
+
+MOST_NAMELESS = 3  # calls; beyond it nothing would be believed
 
 Deal = list[int]  # the number of the call of each piece
 
@@ -84,18 +86,19 @@ class Columns:
         indices, ids, names, texts: of all pieces; the names as they end up.
         named: whether each piece has a name.
         bare: of each piece, as it says.
-        most: a deal of more calls has too many without a name to be believed.
+        most: a deal of more calls has too many without a name to be believed; `most_open`: the same, if any may be open.
     """
 
-    def __init__(self, pieces: Sequence[Piece], most: int) -> None:
+    def __init__(self, pieces: Sequence[Piece], *, cut: bool = False) -> None:
         self.indices = [piece.index for piece in pieces]
         self.ids = [piece.id for piece in pieces]
         self.names = [None if piece.name is None else final_name(piece.name) for piece in pieces]
         self.texts = [piece.text for piece in pieces]
         self.named = [name is not None for name in self.names]
         self.bare = [piece.bare for piece in pieces]
-        self.most = most
-        self._named_at = [at for at, name in enumerate(self.names) if name is not None]
+        self._named_at = [at for at, is_named in enumerate(self.named) if is_named]
+        self.most = len(self._named_at) + MOST_NAMELESS + cut
+        self.most_open = len(pieces) if cut else self.most
         self._stops = self._other_names()
         self._ends: dict[tuple[int, int], int] = {}
 
@@ -126,8 +129,9 @@ class Columns:
         scan, texts = Scan(), self.texts
         seen = start
         for at in range(start, stop):
-            if CLOSING.isdisjoint(texts[at]):
-                continue  # the value goes on
+            text = texts[at]
+            if not ("}" in text or '"' in text or "]" in text):
+                continue  # it can end no value
             scan.feed("".join(texts[seen : at + 1]))
             seen = at + 1
             if scan.complete:
@@ -138,14 +142,20 @@ class Columns:
 # Keyed: by labels, wherever they stand.
 
 
-def _keyed(keys: Sequence[Any], opens: Iterable[bool] | None = None) -> Deal | None:
-    """Deal by a label that all pieces have; `opens` says where one opens another call all the same."""
+def _keyed(keys: Sequence[Any], most: int) -> Deal | None:
+    """Deal by a label that all pieces have."""
+    distinct = dict.fromkeys(keys)
+    if None in distinct or len(distinct) > most:
+        return None
+    numbers = {key: n for n, key in enumerate(distinct)}
+    return [numbers[key] for key in keys]
+
+
+def _keyed_anew(keys: Sequence[Any], opens: Iterable[bool]) -> Deal | None:
+    """Deal by a label that all pieces have, and where `opens` says so another call begins all the same."""
     if None in keys:
         return None
     latest: dict[Any, int] = {}
-    if opens is None:
-        latest = {key: n for n, key in enumerate(dict.fromkeys(keys))}
-        return [latest[key] for key in keys]
     numbers: Deal = []
     n = 0
     for key, is_new in zip(keys, opens, strict=True):
@@ -156,25 +166,27 @@ def _keyed(keys: Sequence[Any], opens: Iterable[bool] | None = None) -> Deal | N
 
 
 def _by_index(columns: Columns) -> Deal | None:
-    return _keyed(columns.indices)
+    return _keyed(columns.indices, columns.most_open)
 
 
 def _by_id(columns: Columns) -> Deal | None:
-    return _keyed(columns.ids)
+    return _keyed(columns.ids, columns.most_open)
 
 
 def _by_index_and_id(columns: Columns) -> Deal | None:
+    if len(set(columns.ids)) > columns.most + 1:
+        return None
     latest: dict[Any, str] = {}
     opens: list[bool] = []
     for index, id in zip(columns.indices, columns.ids, strict=True):
         opens.append(id is not None and latest.get(index, id) != id)
         if id is not None:
             latest[index] = id
-    return _keyed(columns.indices, opens)
+    return _keyed_anew(columns.indices, opens)
 
 
 def _by_index_and_name(columns: Columns) -> Deal | None:
-    return _keyed(columns.indices, columns.named)
+    return _keyed_anew(columns.indices, columns.named)
 
 
 # Rows: another label ends a call.
@@ -235,16 +247,18 @@ def _headed(columns: Columns, start: int, stop: int) -> int:
 
 def _snapshots(columns: Columns, start: int, stop: int) -> int:
     """Each piece begins with the one before."""
-    scan, last = Scan(), ""
+    texts, last = columns.texts, ""
+    behind = texts[start + 1] if start + 1 < stop else ""
+    if not texts[start] or (behind and not behind.startswith(texts[start])):
+        return start + 1
+    scan = Scan()
     for at in range(start, stop):
-        text = columns.texts[at]
-        if not text.startswith(last) and text:
+        text = texts[at] or last
+        if not text.startswith(last):
             return at
-        if not text and at > start:
-            continue
         scan.feed(text[len(last) :])
         last = text
-        if not text or scan.complete or is_placeholder(text):
+        if scan.complete or is_placeholder(text):
             return at + 1
     return stop
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wholecall.readings.labels import MOST_NAMELESS, cost_of_labels, names_of
+from wholecall.readings.labels import cost_of_labels, names_of
 from wholecall.readings.partitions import PARTITIONS, Columns, Partition, final_name
 from wholecall.readings.texts import Values, texts_of
 
@@ -120,13 +120,12 @@ def _says(call: ReadCall, values: Values) -> Says:
 def _readings(pieces: Sequence[Piece], values: Values, *, cut: bool, turns: bool) -> list[Reading]:
     found: list[Reading] = []
     seen: set[tuple[int, ...]] = set()
-    n_named = sum(piece.name is not None for piece in pieces)
-    columns = Columns(pieces, n_named + MOST_NAMELESS + cut)
+    columns = Columns(pieces, cut=cut)
     for partition in PARTITIONS:
         numbers = None if turns and partition.is_row else partition.deal(columns)
         if numbers is None or tuple(numbers) in seen:
             continue
-        if max(numbers) >= columns.most and not (cut and partition.any_open):
+        if max(numbers) >= (columns.most_open if partition.any_open else columns.most):
             continue
         seen.add(tuple(numbers))
         reading = _reading(pieces, numbers, partition, values, cut=cut)
@@ -145,9 +144,9 @@ def _reading(
     may_be_open: set[int] = set()
     if cut:
         may_be_open.update(range(len(calls)) if partition.any_open else (numbers[-1],))
-    named = names_of(calls, may_be_open)
-    told = texts_of(calls, values, may_be_open) if named is not None else None
-    if named is None or told is None:
+    told = texts_of(calls, values, may_be_open)
+    named = names_of(calls, may_be_open) if told is not None else None
+    if told is None or named is None:
         return None
     texts, cost = told
     labels = cost_of_labels(calls, named.costs, may_be_open)
