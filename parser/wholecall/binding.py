@@ -166,7 +166,8 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
     if call is None:
         return _learnt(choice, choice.open(delta.kind), delta)
     if delta.name is None and call is not choice.overflow and _is_more_of(delta, call):
-        return _learnt(choice, call, delta)  # the usual one: the rest would come to the same
+        # As most are: the other questions would come to the same.
+        return call if call is here and delta.id is None else _learnt(choice, call, delta)
     is_new_id = delta.id is not None and call.id is not None and not (is_known and delta.id in call.aliases)
     again = is_new_id or (delta.name is not None and call.name is not None)
     is_new_place = index is not None and here is None
@@ -208,7 +209,9 @@ def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) 
 
 def _is_more_of(delta: Labelled, call: Call) -> bool:
     """Whether the call's text is open and this can only be more of it."""
-    return call.kind != "custom" and bool(call.parts) and not call.complete and not _begins_anew(delta, call)
+    if call.kind == "custom" or not call.parts or call.complete:
+        return False
+    return not _begins_anew(delta, call)
 
 
 def _begins_anew(delta: Labelled, call: Call) -> bool:

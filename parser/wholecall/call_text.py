@@ -63,7 +63,9 @@ class TextQuestions:
         """Whether the text is one whole value; scans only what it has not seen."""
         if self.restated is not None:
             return True
-        return bool(self.parts) and (self._lexical().complete or self.holds_placeholder)
+        if not self.parts or self._lexical().complete:
+            return bool(self.parts)
+        return len(self.parts) <= PLACEHOLDER_SIZE and self.holds_placeholder
 
     @property
     def scanned(self) -> bool:

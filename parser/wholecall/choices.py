@@ -290,7 +290,8 @@ class Choice:
             self._learn(call, id)
         elif not (id in self.by_id and id in call.aliases) and call is not self.overflow:
             call.flags.add("id_churn")
-            self._learn(call, id)
+            if len(call.aliases) < self.max_labels:
+                self._learn(call, id)
 
     def _learn(self, call: Call, label: str) -> None:
         if len(call.aliases) < self.max_labels and label not in call.aliases:

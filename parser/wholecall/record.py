@@ -109,7 +109,8 @@ class Record:
             self._rest.append(delta.text)
             self.size += utf8_size(delta.text)
             return
-        self.close()
+        if self._rest:
+            self.close()
         custom, whole = delta.kind == "custom", delta.rank > 0 and bool(delta.text)
         labels = _index(delta), delta.id, delta.name
         self._keep(Piece(*labels, delta.text, whole, custom, spoilt=spoilt, extra=delta.extra), call)

@@ -259,10 +259,14 @@ def _flags(one: Meant, pieces: list[Piece]) -> Iterator[Flag]:
 
 def _flag_bound_by_order(record: Record, owners: list[tuple[Call, Meant]], meant: list[Meant]) -> None:
     """Flag the calls of which a piece has no label that tells one call from all others."""
-    indices, ids = (_of_one_call(record, meant, label) for label in ("index", "id"))
+    indices = _of_one_call(record, meant, "index")
+    left: dict[Call, list[str | None]] = {}  # the ids of pieces whose index does not tell
     for call, one in owners:
         pieces = [record.pieces[at] for at in one.pieces[1:]]
-        if not all(piece.index in indices or piece.id in ids for piece in pieces):
+        left[call] = [piece.id for piece in pieces if piece.index not in indices]
+    ids = _of_one_call(record, meant, "id") if any(left.values()) else set()
+    for call, others in left.items():
+        if not ids.issuperset(others):
             call.flags.add("bound_by_order")
 
 

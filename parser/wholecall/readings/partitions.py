@@ -84,7 +84,7 @@ class Columns:
 
     Attributes:
         indices, ids, names, texts: of all pieces; the names as they end up.
-        named: whether each piece has a name.
+        named: whether each piece has a name; `named_at`: where those stand that have one.
         bare: of each piece, as it says.
         most: a deal of more calls has too many without a name to be believed; `most_open`: the same, if any may be open.
     """
@@ -96,8 +96,8 @@ class Columns:
         self.texts = [piece.text for piece in pieces]
         self.named = [name is not None for name in self.names]
         self.bare = [piece.bare for piece in pieces]
-        self._named_at = [at for at, is_named in enumerate(self.named) if is_named]
-        self.most = len(self._named_at) + MOST_NAMELESS + cut
+        self.named_at = [at for at, is_named in enumerate(self.named) if is_named]
+        self.most = len(self.named_at) + MOST_NAMELESS + cut
         self.most_open = len(pieces) if cut else self.most
         self._stops = self._other_names()
         self._ends: dict[tuple[int, int], int] = {}
@@ -106,7 +106,7 @@ class Columns:
         """Return, for each piece that has a name, where the next other name is."""
         stops: list[int] = []
         stop = after = len(self.names)
-        for at in reversed(self._named_at):
+        for at in reversed(self.named_at):
             if after < len(self.names) and self.names[at] != self.names[after]:
                 stop = after
             stops.append(stop)
@@ -115,7 +115,7 @@ class Columns:
 
     def stop(self, start: int) -> int:
         """Return where another name ends a call that begins at a piece."""
-        place = bisect_left(self._named_at, start)
+        place = bisect_left(self.named_at, start)
         return self._stops[place] if place < len(self._stops) else len(self.names)
 
     def end(self, start: int, stop: int) -> int:
@@ -151,9 +151,10 @@ def _keyed(keys: Sequence[Any], most: int) -> Deal | None:
     return [numbers[key] for key in keys]
 
 
-def _keyed_anew(keys: Sequence[Any], opens: Iterable[bool]) -> Deal | None:
-    """Deal by a label that all pieces have, and where `opens` says so another call begins all the same."""
-    if None in keys:
+def _keyed_anew(columns: Columns, opens: Sequence[bool]) -> Deal | None:
+    """Deal by the index if all pieces have one, and where `opens` says so another call begins all the same."""
+    keys = columns.indices
+    if None in keys or len(set(keys)) > columns.most or sum(opens) > columns.most:
         return None
     latest: dict[Any, int] = {}
     numbers: Deal = []
@@ -174,19 +175,17 @@ def _by_id(columns: Columns) -> Deal | None:
 
 
 def _by_index_and_id(columns: Columns) -> Deal | None:
-    if len(set(columns.ids)) > columns.most + 1:
-        return None
     latest: dict[Any, str] = {}
     opens: list[bool] = []
     for index, id in zip(columns.indices, columns.ids, strict=True):
         opens.append(id is not None and latest.get(index, id) != id)
         if id is not None:
             latest[index] = id
-    return _keyed_anew(columns.indices, opens)
+    return _keyed_anew(columns, opens)
 
 
 def _by_index_and_name(columns: Columns) -> Deal | None:
-    return _keyed_anew(columns.indices, columns.named)
+    return _keyed_anew(columns, columns.named)
 
 
 # Rows: another label ends a call.
@@ -218,7 +217,10 @@ def _row_by_name(columns: Columns) -> Deal:
 
 
 def _row_by_any_name(columns: Columns) -> Deal:
-    return _row([at if is_named else None for at, is_named in enumerate(columns.named)])
+    opens = columns.named.copy()
+    if columns.named_at:
+        opens[columns.named_at[0]] = False  # what stands before the first name is its call's
+    return list(accumulate(opens[1:], initial=0))
 
 
 def _row_to_name(columns: Columns) -> Deal:
