@@ -110,8 +110,11 @@ def _call_seen(choice: Choice, delta: CallSeen) -> None:
 def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
     """Return the call that is announced; the one before it was whole if this one is new."""
     if slots.is_new(choice, delta):
-        _release_held(choice)
+        if choice.held is not None:
+            _release_held(choice)
         call = slots.open_new(choice, delta)
+        if call is not choice.overflow:
+            return call
     else:
         call = slots.announced(choice, delta) or _opened(choice, delta)
     if call.stray and delta.name is not None:
@@ -134,7 +137,7 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
         call = slots.owner(choice, delta)
     else:
         call = _told(choice, delta)
-    heals = _heals(choice, call, delta)
+    heals = (call.hole or call.refusal is not None) and _heals(choice, call, delta)
     tainted = call.hole and call.block and not heals
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
         call.refusal = None  # it tells by itself what labels left in doubt
@@ -146,8 +149,9 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     call.reasoned = call.reasoned or delta.rank == HYDRATION
     _learn(choice, call, delta)
     _take_text(choice, call, delta.text, delta.rank)
-    is_labelled_alone = delta.id is not None and not call.block  # nothing began that it could be
-    unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.hollow and not is_labelled_alone
+    unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.hollow
+    if unowned and delta.id is not None and not call.block:
+        unowned = False  # nothing began that it could be
     if tainted or (unowned and not slots.is_all_owned(choice, delta.text)):
         call.hole = (
             True  # a place alone heals nothing, and neither does what servers say when they lost the text

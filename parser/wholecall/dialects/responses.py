@@ -157,7 +157,7 @@ class ResponsesTranslator(ViewTranslator):
                 deltas += ended_together(self.translate(frame))
                 expected, read = self._now.expected, _common if self._stream_id is None else _odd
                 continue
-            if event.run == index and event.item_id == alias and event.call_id == id_:
+            if event.run == index and event.item_id == alias and (event.call_id is id_ or event.call_id == id_):
                 texts.append(event.delta)
             elif event.delta is None:  # no piece
                 index = _NO_INDEX
@@ -180,7 +180,8 @@ class ResponsesTranslator(ViewTranslator):
             return TextFragment(0, "")
         if len(self._slots) >= MOST_SLOTS:
             self._slots.clear()
-        slot = Slot(0, index_label(piece.run), id_label(piece.item_id), "", id_label(piece.call_id))
+        id_ = None if piece.call_id is None else id_label(piece.call_id)
+        slot = Slot(0, index_label(piece.run), id_label(piece.item_id), "", id_)
         self._slots[piece.run, piece.item_id, piece.call_id] = slot
         return slot
 

@@ -223,7 +223,8 @@ def whole_text(event: Event | ArgumentsDone) -> list[Delta]:
     field, kind = DONE_EVENTS[event.type]
     raw, name = getattr(event, field), None if event.name is None else name_label(event.name)
     text = raw if type(raw) is str else wire_text(raw)
-    index, alias, id_ = index_label(event.output_index), id_label(event.item_id), id_label(event.call_id)
+    index, alias = index_label(event.output_index), id_label(event.item_id)
+    id_ = None if event.call_id is None else id_label(event.call_id)
     if text:
         return [CallWhole(0, index, alias, id_, name, text, DONE, kind)]
     return [CallSeen(0, index, alias, id_, name, kind)] if name else []
