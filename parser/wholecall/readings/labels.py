@@ -122,7 +122,7 @@ def _index_habits(call: list[Piece], indices: list[int | None]) -> set[str]:
         here |= {"own", "one", "taken over"}
     if len(known) == len(indices) and all(piece.n == 1 for piece in call):
         here.add("each")
-    if first not in later and len(set(later)) < 2:
+    if len(known) < 3 and first not in later and len(set(later)) < 2:
         here.add("tail")
     return here
 
