@@ -22,7 +22,9 @@ __all__ = ["CLAIMS"]
 _FRAGMENTS, _CALLS, _DELTA = 10_000, 5, 4
 _BUDGET = 3
 
-Labels = Callable[[int, int, str], dict[str, Any]]  # of a call's n-th fragment, the head being 0, and the call's id
+Labels = Callable[
+    [int, int, str], dict[str, Any]
+]  # of a call's n-th fragment, the head being 0, and the call's id
 
 
 class Kind(NamedTuple):

@@ -157,7 +157,11 @@ class ResponsesTranslator(ViewTranslator):
                 deltas += ended_together(self.translate(frame))
                 expected, read = self._now.expected, _common if self._stream_id is None else _odd
                 continue
-            if event.run == index and event.item_id == alias and (event.call_id is id_ or event.call_id == id_):
+            if (
+                event.run == index
+                and event.item_id == alias
+                and (event.call_id is id_ or event.call_id == id_)
+            ):
                 texts.append(event.delta)
             elif event.delta is None:  # no piece
                 index = _NO_INDEX

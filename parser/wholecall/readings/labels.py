@@ -76,9 +76,7 @@ def pooled(costs: Costs, found: Sequence[AbstractSet[str]]) -> Costs:
     return {**fits, "mixed": MIXED + dearest}
 
 
-def _column(
-    costs: Costs, found: list[set[str]], labels: list[set[Any]], shared: AbstractSet[str]
-) -> Costs:
+def _column(costs: Costs, found: list[set[str]], labels: list[set[Any]], shared: AbstractSet[str]) -> Costs:
     """Return the costs of a column whose labels tell calls apart, unless the habit is one of `shared`."""
     together = set().union(*labels) if len(labels) > 1 else labels[0]
     if len(found) == 1 or sum(map(len, labels)) == len(together):

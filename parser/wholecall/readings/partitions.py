@@ -21,7 +21,7 @@ from wholecall.lexical import Scan
 from wholecall.placeholders import is_placeholder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["MOST_NAMELESS", "PARTITIONS", "Columns", "Partition", "Piece", "final_name"]
 
@@ -195,8 +195,8 @@ def _row(labels: Sequence[Any]) -> Deal:
     """Deal by a label; pieces without one go on with the call before, and the first ones with that behind them."""
     if None in labels:
         known = [label for label in labels if label is not None]
-        going_on = accumulate([*known[:1], *labels], lambda old, new: old if new is None else new)
-        labels = [*going_on][1:] if known else labels
+        filled: list[Any] = [*accumulate([*known[:1], *labels], lambda old, new: old if new is None else new)]
+        labels = filled[1:] if known else labels
     return list(accumulate(map(ne, labels[1:], labels), initial=0))
 
 
