@@ -153,9 +153,8 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     if unowned and delta.id is not None and not call.block:
         unowned = False  # nothing began that it could be
     if tainted or (unowned and not slots.is_all_owned(choice, delta.text)):
-        call.hole = (
-            True  # a place alone heals nothing, and neither does what servers say when they lost the text
-        )
+        # A place alone heals nothing, and neither does what servers say when they lost the text.
+        call.hole = True
     elif heals and delta.rank == HYDRATION:
         _quieten(choice, call, delta)
     if delta.closes:

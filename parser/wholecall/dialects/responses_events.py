@@ -99,19 +99,18 @@ class TextPiece(_Common, gc=False, kw_only=True, tag="response.output_text.delta
     """A piece of text, whatever item it stands in."""
 
     item_id: ClassVar[None] = None
-    call_id: ClassVar[None] = None
     run: ClassVar[str] = "text"
     delta: _Text
     stream_id: None = None
 
 
 class CallPiece(_Common, gc=False, kw_only=True):
-    """A piece of a call."""
+    """A piece of a call; one that has the call's id, too, is read as any event is."""
 
     item_id: _Label = None
     run: _Number = msgspec.field(name="output_index", default=None)
     delta: _Text
-    call_id: _Label = None
+    call_id: None = None
     stream_id: None = None
 
 
