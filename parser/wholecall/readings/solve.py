@@ -144,7 +144,7 @@ def _reading(
     may_be_open: set[int] = set()
     if cut:
         may_be_open.update(range(len(calls)) if partition.any_open else (numbers[-1],))
-    told = texts_of(calls, values, may_be_open)
+    told = texts_of(calls, values, may_be_open)  # first, for it gives up soonest
     named = names_of(calls, may_be_open) if told is not None else None
     if told is None or named is None:
         return None
