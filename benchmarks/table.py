@@ -11,6 +11,7 @@ from benchmarks import (
     bench_history,
     bench_import,
     bench_memory,
+    bench_odd,
     bench_progress,
     bench_reads,
     bench_recordings,
@@ -25,6 +26,7 @@ __all__ = ["check", "figures", "streams"]
 
 _FIGURES: tuple[Iterable[Claim], ...] = (
     bench_growth.CLAIMS,
+    bench_odd.CLAIMS,
     bench_reads.CLAIMS,
     bench_recordings.CLAIMS,
     bench_framing.CLAIMS,

@@ -140,8 +140,9 @@ def _recorded(choice: Choice, delta: Labelled) -> Call | None:
     if not (delta.id or delta.name or delta.text):
         record.mark()
         return None
-    call = record.shown[-1] if record.goes_on(delta) else _guessed(choice, record, delta)
-    record.add(delta, call, spoilt=choice.replaced and "\ufffd" in delta.text)
+    goes_on = record.goes_on(delta)
+    call = record.shown[-1] if goes_on else _guessed(choice, record, delta)
+    record.add(delta, call, goes_on=goes_on, spoilt=choice.replaced and "\ufffd" in delta.text)
     limit = choice.limits.max_total_arguments_bytes
     if limit is not None and record.size > limit:
         record.drop()
@@ -157,11 +158,17 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
     here = choice.by_index.get(index) if index is not None else None
     known = choice.by_id[delta.id][-1] if delta.id in choice.by_id else None
     last = record.shown[-1] if record.shown else None
-    fits = here is not None and (delta.id is None or here.id is None or delta.id in here.aliases)
+    is_known = known is not None
+    fits = here is not None and (
+        delta.id is None or here.id is None or (is_known and delta.id in here.aliases)
+    )
     call = (here if fits else known) or here or last
     if call is None:
         return _learnt(choice, choice.open(delta.kind), delta)
-    is_new_id = delta.id is not None and call.id is not None and delta.id not in call.aliases
+    if delta.name is None and call is not choice.overflow and _is_more_of(delta, call):
+        # As most are: the other questions would come to the same.
+        return call if call is here and delta.id is None else _learnt(choice, call, delta)
+    is_new_id = delta.id is not None and call.id is not None and not (is_known and delta.id in call.aliases)
     again = is_new_id or (delta.name is not None and call.name is not None)
     is_new_place = index is not None and here is None
     if _other_name(delta, call):
@@ -182,14 +189,14 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
 def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) -> bool:
     """Whether a fragment without another name opens another call rather than going on with this one."""
     name, text = delta.name, delta.text
-    known = delta.id is not None and delta.id in call.aliases
     if name is not None and is_new_id and (is_new_place or call.name is None):
         return True
     if name is not None and call.name is None and is_new_place and text[:1] == "{":
         return True
-    if call.kind != "custom" and not call.empty and not call.complete and not _begins_anew(delta, call):
+    if _is_more_of(delta, call):
         return False
-    if is_new_place and not known and (name is not None or is_new_id or (text[:1] == "{" and call.complete)):
+    is_told = name is not None or is_new_id or (text[:1] == "{" and call.complete)
+    if is_new_place and is_told and delta.id not in call.aliases:
         return True
     if not is_new_id and (name is None or call.name is None):
         return False  # what goes on, or a name that comes late
@@ -198,6 +205,13 @@ def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) 
     if not call.complete:
         return is_new_id and name is not None and not call.empty
     return not (call.is_restated_by(text) or call.grows_by(text) or (text and call.holds_placeholder))
+
+
+def _is_more_of(delta: Labelled, call: Call) -> bool:
+    """Whether the call's text is open and this can only be more of it."""
+    if call.kind == "custom" or not call.parts or call.complete:
+        return False
+    return not _begins_anew(delta, call)
 
 
 def _begins_anew(delta: Labelled, call: Call) -> bool:

@@ -63,7 +63,9 @@ class TextQuestions:
         """Whether the text is one whole value; scans only what it has not seen."""
         if self.restated is not None:
             return True
-        return not self.empty and (self._lexical().complete or self.holds_placeholder)
+        if not self.parts or self._lexical().complete:
+            return bool(self.parts)
+        return len(self.parts) <= PLACEHOLDER_SIZE and self.holds_placeholder
 
     @property
     def scanned(self) -> bool:
@@ -102,9 +104,9 @@ class TextQuestions:
     @property
     def hollow(self) -> bool:
         """Whether what comes next may be all of the text: there is none yet, only a placeholder, or a blank."""
-        if self.empty or self.holds_placeholder:
-            return True
-        return self.restated is None and self.size <= PLACEHOLDER_SIZE and self.text.isspace()
+        if self.restated is not None:
+            return is_placeholder(self.restated)
+        return self.size <= PLACEHOLDER_SIZE and (not self.text.strip() or is_placeholder(self.text))
 
     @property
     def holds_placeholder(self) -> bool:

@@ -284,8 +284,10 @@ class Call(TextQuestions):
 
     def _lexical(self) -> Scan:
         scan = self._scan = self._scan or Scan()
-        scan.feed("".join(self.parts[self._scanned :]))
-        self._scanned = len(self.parts)
+        n, parts = self._scanned, self.parts
+        if n < len(parts):
+            scan.feed(parts[n] if n == len(parts) - 1 else "".join(parts[n:]))
+            self._scanned = len(parts)
         return scan
 
     # What the wire says.

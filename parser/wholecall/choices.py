@@ -238,10 +238,9 @@ class Choice:
         call.opened, call.closed, call.round = True, False, self.round
         if self.held is call:
             self.held = None
-        other = self.sole_open
-        if other is not None:
-            other.beside = True
         call.beside = self.n_open > 0
+        if call.beside and (other := self.sole_open) is not None:
+            other.beside = True
         self.n_open += 1
         self.opened.append(call)
         self.fresh.append(call)
@@ -289,12 +288,13 @@ class Choice:
         elif call.id is None:
             call.id = id
             self._learn(call, id)
-        elif id not in call.aliases and call is not self.overflow:
+        elif not (id in self.by_id and id in call.aliases) and call is not self.overflow:
             call.flags.add("id_churn")
-            self._learn(call, id)
+            if len(call.aliases) < self.max_labels:
+                self._learn(call, id)
 
     def _learn(self, call: Call, label: str) -> None:
-        if label not in call.aliases and len(call.aliases) < self.max_labels:
+        if len(call.aliases) < self.max_labels and label not in call.aliases:
             call.aliases.append(label)
             self.by_id.setdefault(label, []).append(call)
 

@@ -56,10 +56,10 @@ def learn_labels(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> Non
 
 def claim_slot(choice: Choice, call: Call, index: Index) -> None:
     """Let the call be found by the number of a slot, beside others there that are open."""
-    claimants = choice.slots.get(index)
-    if (claimants is not None and call in claimants) or call.n_slots >= choice.max_labels:
+    claimants = choice.slots.get(index, ())
+    if call in claimants or call.n_slots >= choice.max_labels:
         return
-    choice.slots[index] = [*(other for other in claimants or () if other.opened), call]
+    choice.slots[index] = [*[other for other in claimants if other.opened], call] if claimants else [call]
     call.slot = index
     call.n_slots += 1
     choice.hot_slots.pop(index, None)

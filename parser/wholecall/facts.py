@@ -61,7 +61,7 @@ def _labelled(choice: Choice, delta: Labelled) -> None:
     if delta.name is not None:
         advance(choice, call, "name", delta.name)
     _take_text(choice, call, delta.text, delta.rank)
-    if delta.index is not None:
+    if delta.index is not None and (choice.record is None or call.slotted):
         choice.heat(call, delta.index)
 
 
@@ -109,7 +109,14 @@ def _call_seen(choice: Choice, delta: CallSeen) -> None:
 
 def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
     """Return the call that is announced; the one before it was whole if this one is new."""
-    call = slots.announced(choice, delta) or _opened(choice, delta)
+    if slots.is_new(choice, delta):
+        if choice.held is not None:
+            _release_held(choice)
+        call = slots.open_new(choice, delta)
+        if call is not choice.overflow:
+            return call
+    else:
+        call = slots.announced(choice, delta) or _opened(choice, delta)
     if call.stray and delta.name is not None:
         adopt(choice, call)
     if delta.begins and not call.opened and call.phase != "ended":
@@ -130,7 +137,7 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
         call = slots.owner(choice, delta)
     else:
         call = _told(choice, delta)
-    heals = _heals(choice, call, delta)
+    heals = (call.hole or call.refusal is not None) and _heals(choice, call, delta)
     tainted = call.hole and call.block and not heals
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
         call.refusal = None  # it tells by itself what labels left in doubt
@@ -142,12 +149,12 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     call.reasoned = call.reasoned or delta.rank == HYDRATION
     _learn(choice, call, delta)
     _take_text(choice, call, delta.text, delta.rank)
-    is_labelled_alone = delta.id is not None and not call.block  # nothing began that it could be
-    unowned = call.hollow and delta.rank > HYDRATION and is_placeholder(delta.text) and not is_labelled_alone
+    unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.hollow
+    if unowned and delta.id is not None and not call.block:
+        unowned = False  # nothing began that it could be
     if tainted or (unowned and not slots.is_all_owned(choice, delta.text)):
-        call.hole = (
-            True  # a place alone heals nothing, and neither does what servers say when they lost the text
-        )
+        # A place alone heals nothing, and neither does what servers say when they lost the text.
+        call.hole = True
     elif heals and delta.rank == HYDRATION:
         _quieten(choice, call, delta)
     if delta.closes:
@@ -225,8 +232,8 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
         call.flags.update(delta.flags)
     if delta.extra:
         _add_extra(call, delta.extra)
-    if delta.name is not None and call.name is None and choice.held is not call:
-        _release_held(choice)
+    if delta.name is not None and call.name is None:
+        _release_others(choice, call)
     if delta.name is not None and delta.name != call.name:
         advance(choice, call, "name", delta.name)
 
@@ -253,7 +260,7 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
 
 
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
-    if not truncated and choice.held is not None and call.phase != "ended":
+    if not truncated and call.phase != "ended":
         _release_others(choice, call)
     if call.echo is not None and call.echo.round == call.round and not truncated:
         choice.shut(call)  # at the end of the message it is known what its id says
@@ -263,7 +270,7 @@ def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
 
 
 def _release_others(choice: Choice, call: Call) -> None:
-    if choice.held is not call:
+    if choice.held is not call and choice.held is not None:
         _release_held(choice)
 
 

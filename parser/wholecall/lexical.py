@@ -93,6 +93,8 @@ class Scan:
         if self._escaped:
             self._escaped = False
             return position + 1
+        if '"' not in text and "\\" not in text:
+            return len(text)  # as most pieces of a long string
         match = _STRING.match(text, position)
         assert match is not None  # the pattern also matches nothing
         position = match.end()

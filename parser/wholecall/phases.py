@@ -177,7 +177,7 @@ def _buffer(choice: Choice, call: Call, text: str) -> None:
 
 
 def _append(choice: Choice, call: Call, text: str) -> None:
-    if not choice.budget.admit(call, text):
+    if call.room < len(text) and not choice.budget.admit(call, text):
         return
     shown = call.take(text)
     if shown:

@@ -28,7 +28,7 @@ _PIECE = 64  # bytes, without its texts
 
 def is_labelled(call: Call) -> bool:
     """Whether a call goes by the labels of the wire, which may lie; an index of our own is a slot."""
-    return not call.slotted and call.slot is None and not any(type(index) is str for index in call.indices)
+    return not call.slotted and call.slot is None and str not in map(type, call.indices)
 
 
 class Record:
@@ -90,25 +90,27 @@ class Record:
     def _keep(self, piece: Piece, call: Call) -> None:
         self.pieces.append(piece)
         self.shown.append(call)
-        self.size += _PIECE + sum(utf8_size(part) for part in (piece.text, piece.id, piece.name) if part)
+        self.size += _PIECE + utf8_size(f"{piece.text}{piece.id or ''}{piece.name or ''}")
 
     def goes_on(self, delta: Labelled) -> bool:
         """Whether a fragment only goes on from the last piece, whatever a server means."""
         if not self.pieces or not delta.text or delta.text[0] in BEGINNINGS or delta.rank or delta.extra:
             return False
         last = self.pieces[-1]
-        labels = (_index(delta), delta.id, delta.name, delta.kind == "custom")
-        return labels == (last.index, last.id, last.name, last.custom) and bool(last.text) and not last.whole
+        if delta.id != last.id or delta.name != last.name or _index(delta) != last.index:
+            return False
+        return (delta.kind == "custom") == last.custom and bool(last.text) and not last.whole
 
-    def add(self, delta: Labelled, call: Call, *, spoilt: bool) -> None:
-        """Keep a fragment that was shown in a call."""
-        if self.goes_on(delta):
+    def add(self, delta: Labelled, call: Call, *, goes_on: bool, spoilt: bool) -> None:
+        """Keep a fragment that was shown in a call; `goes_on` says what the method of that name does."""
+        if goes_on:
             last = self.pieces[-1]
             last.n, last.spoilt = last.n + 1, last.spoilt or spoilt
             self._rest.append(delta.text)
             self.size += utf8_size(delta.text)
             return
-        self.close()
+        if self._rest:
+            self.close()
         custom, whole = delta.kind == "custom", delta.rank > 0 and bool(delta.text)
         labels = _index(delta), delta.id, delta.name
         self._keep(Piece(*labels, delta.text, whole, custom, spoilt=spoilt, extra=delta.extra), call)

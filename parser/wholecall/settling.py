@@ -81,11 +81,10 @@ def settle(choice: Choice, ended: Ended) -> None:
     texts = {call: _started_over(choice, call) for call in shown}
     owners = _owners(choice, record, meant, texts)
     _number(choice, record, owners, texts)
-    telling = _telling(record, meant)
     for call, one in owners:
         _give(choice, record, call, one, texts.get(call, ""))
-        if len(meant) > 1 and any(telling.isdisjoint(_labels(record.pieces[at])) for at in one.pieces[1:]):
-            call.flags.add("bound_by_order")
+    if len(meant) > 1:
+        _flag_bound_by_order(record, owners, meant)
 
 
 def _disbelieve(choice: Choice, shown: list[Call]) -> None:
@@ -112,7 +111,7 @@ def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
 
 def _goes_by(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
     """Whether a call that did not come out has the id of one that did: that call came already."""
-    if record.shown[call.pieces[0]].phase == "ended":
+    if not ids or record.shown[call.pieces[0]].phase == "ended":
         return False
     return any(id is not None and id in ids for id in (record.pieces[at].id for at in call.pieces))
 
@@ -258,39 +257,44 @@ def _flags(one: Meant, pieces: list[Piece]) -> Iterator[Flag]:
             yield "repeated"
 
 
-def _labels(piece: Piece) -> Iterator[tuple[str, Any]]:
-    if piece.index is not None:
-        yield "index", piece.index
-    if piece.id is not None:
-        yield "id", piece.id
+def _flag_bound_by_order(record: Record, owners: list[tuple[Call, Meant]], meant: list[Meant]) -> None:
+    """Flag the calls of which a piece has no label that tells one call from all others."""
+    indices = _of_one_call(record, meant, "index")
+    left: dict[Call, list[str | None]] = {}  # the ids of pieces whose index does not tell
+    for call, one in owners:
+        pieces = [record.pieces[at] for at in one.pieces[1:]]
+        left[call] = [piece.id for piece in pieces if piece.index not in indices]
+    ids = _of_one_call(record, meant, "id") if any(left.values()) else set()
+    for call, others in left.items():
+        if not ids.issuperset(others):
+            call.flags.add("bound_by_order")
 
 
-def _telling(record: Record, meant: list[Meant]) -> set[tuple[str, Any]]:
-    """Return the labels that tell one call from all others."""
-    having = Counter(
-        label
-        for one in meant
-        for label in {label for at in one.pieces for label in _labels(record.pieces[at])}
-    )
-    return {label for label, n in having.items() if n == 1}
+def _of_one_call(record: Record, meant: list[Meant], label: str) -> set[Any]:
+    having: Counter[Any] = Counter()
+    for one in meant:
+        having.update({getattr(record.pieces[at], label) for at in one.pieces})
+    return {label for label, n in having.items() if n == 1 and label is not None}
 
 
 def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
     if one.whole is not None and one.whole.id is not None:
         choice.claim_id(call, one.whole.id)
-    for piece in pieces:
-        if piece.index is not None:
-            choice.claim_index(call, piece.index)
-        if piece.id is not None:
-            choice.claim_id(call, piece.id)
-        if piece.custom and call.phase == "pending":
-            call.kind = "custom"
-        if piece.extra:
-            call.extra = {**(call.extra or {}), **piece.extra}
+    indices = [index for index in dict.fromkeys(piece.index for piece in pieces) if index is not None]
+    for index in indices:
+        choice.claim_index(call, index)
+    for id in dict.fromkeys(piece.id for piece in pieces):
+        if id is not None:
+            choice.claim_id(call, id)
+    if call.phase == "pending" and any(piece.custom for piece in pieces):
+        call.kind = "custom"
+    extras = [piece.extra for piece in pieces if piece.extra]
     if one.whole is not None and one.whole.extra:
-        call.extra = {**(call.extra or {}), **one.whole.extra}
+        extras.append(one.whole.extra)
+    for extra in extras:
+        call.extra = {**(call.extra or {}), **extra}
     told_again = one.read is not None and one.read.way == "again"
-    if not told_again and len({piece.index for piece in pieces} - {None}) > 1:
+    if not told_again and len(indices) > 1:
         call.flags.add("index_churn")
 
 

@@ -35,6 +35,8 @@ __all__ = [
     "announced",
     "ended_by",
     "is_all_owned",
+    "is_new",
+    "open_new",
     "open_restated",
     "open_slot",
     "owner",
@@ -110,22 +112,31 @@ def announced(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
     """Return the call that is announced or labelled, None if it is a new one."""
     if delta.name is None or not delta.begins:
         return _labelled_call(choice, delta)
-    if _is_unheard(choice, delta):
-        return None
     for call in reversed(_with_id(choice, delta)):
         if call.name in (None, delta.name) and (call.stray or _goes_on(choice, call, delta)):
             return call
     return _nameable_at(choice, delta)
 
 
+def is_new(choice: Choice, delta: CallSeen | CallWhole) -> bool:
+    """Whether a named start has no label that any call ever had, so that it can only begin another call."""
+    if not delta.begins or delta.name is None or delta.index in choice.slots or choice.untold:
+        return False
+    by_id = choice.by_id
+    return delta.id not in by_id and delta.alias not in by_id
+
+
+def open_new(choice: Choice, delta: CallSeen | CallWhole) -> Call:
+    """Open the call that begins."""
+    call = opened_call(choice, delta.kind)
+    call.block = True
+    learn_labels(choice, call, delta)
+    return call
+
+
 def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
     """Open a call with the delta's labels; an echo gets no number before it proves to be more."""
     begins = delta.begins and delta.name is not None
-    if begins and _is_unheard(choice, delta):
-        call = opened_call(choice, delta.kind)
-        call.block = True
-        learn_labels(choice, call, delta)
-        return call
     told = _with_id(choice, delta) if delta.id is not None else choice.slots.get(delta.index, [])
     for earlier in told if begins else ():
         if _is_filled(earlier) and earlier.id == delta.id:
@@ -167,14 +178,6 @@ def _only(choice: Choice, id: str | None, alias: str | None, index: Index | None
         return None
     known = call.aliases
     return call if (alias is None or alias in known) and (id is None or id in known) else None
-
-
-def _is_unheard(choice: Choice, delta: CallSeen | CallWhole) -> bool:
-    """Whether no call ever had a label of this one, so that it can only be a new one."""
-    by_id = choice.by_id
-    if delta.index in choice.slots or choice.untold:
-        return False
-    return delta.id not in by_id and delta.alias not in by_id
 
 
 def _sole(choice: Choice, index: Index | None) -> list[Call]:

@@ -70,7 +70,7 @@ def judge(choice: Choice, call: Call, ended: Ended) -> list[Event]:
     if verdict.flags:
         call.flags.update(verdict.flags)
     event = _terminal(choice, call, text, verdict)
-    refused = _refused(choice, event)
+    refused = _refused(choice, event) if call.flags else ""
     if refused:
         return [drop(choice, call, "ambiguous", refused, text)]
     return [*_show(choice, call, fragments, text), event]

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from wholecall.arguments import parse_arguments
+from wholecall.lexical import Scan
 from wholecall.readings import Piece, solve
-from wholecall.readings.partitions import PARTITIONS
+from wholecall.readings.partitions import PARTITIONS, Columns
 
 A, B = '{"a":1}', '{"b":2}'
 Got = tuple["str | None", str]
@@ -223,3 +224,35 @@ def test_no_text_is_read_twice() -> None:
 def test_partitions() -> None:
     """There are fifteen: four by labels wherever they stand, six rows by labels, five by the text alone."""
     assert (15, 4) == (len(PARTITIONS), sum(not partition.is_row for partition in PARTITIONS))
+
+
+def test_deals_that_nobody_believes_are_given_up() -> None:
+    """Ids that change on every piece deal no calls: more would have no name than anybody believes."""
+    pieces = [p(0, "c", "f"), *(p(0, f"c{n}", None, f"{n:02}") for n in range(20))]
+    columns = Columns(pieces)
+    deals = [partition.deal(columns) for partition in PARTITIONS]
+
+    assert columns.most == 4
+    assert sum(deal is None for deal in deals) == 3  # by id, by index and id, snapshots
+    assert columns.most_open == 4
+    assert Columns(pieces, cut=True).most_open == len(pieces)
+
+
+def test_a_text_is_scanned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ways to tell calls apart by their text share one scan, which is not asked piece by piece."""
+    fed: list[str] = []
+    feed = Scan.feed
+
+    def counted(scan: Scan, text: str) -> None:
+        fed.append(text)
+        feed(scan, text)
+
+    monkeypatch.setattr(Scan, "feed", counted)
+    columns = Columns(
+        [p(0, None, "f", '{"a":"'), *(p(n, text=f"{n:04}") for n in range(1000)), p(0, text='"}')]
+    )
+    deals = [partition.deal(columns) for partition in PARTITIONS]
+
+    assert [0] * 1002 in deals
+    assert sum(map(len, fed)) <= 2 * 4008
+    assert len(fed) < 10

@@ -318,8 +318,9 @@ def _opens(choice: NarrowChoice) -> bool:
 
 
 def _kind_after(said: list[Delta]) -> _Kind:
-    """Return what kind of piece came last: many more like it will come."""
+    """Return what kind of piece came last, or comes behind the head of a call: many more like it will come."""
     last = said[-1] if said else None
     if isinstance(last, TextFragment):
         return "text"
-    return "call" if isinstance(last, (Labelled, Fragment)) else ""
+    is_head = isinstance(last, Labelled) and last.name is not None and not last.text
+    return "call" if is_head or isinstance(last, Fragment) else ""

@@ -81,10 +81,10 @@ _NO_RESPONSE = Response()
 _NO_INDEX = "none"  # neither a call has it nor a text
 _common = COMMON.decode
 _ODD: Any = TextPiece(delta="", sequence_number=-2)  # which no event is expected to have
-_Labels = tuple[Union[int, str, None], Union[str, None], Union[str, None]]
-_Run = tuple[Union[int, str, None], Union[str, None], Union[str, None], Union[Slot, TextFragment]]
+_Labels = tuple[Union[int, str, None], Union[str, None]]
+_Run = tuple[Union[int, str, None], Union[str, None], Union[Slot, TextFragment]]
 
-_NO_RUN: _Run = (_NO_INDEX, None, None, TextFragment(0, ""))
+_NO_RUN: _Run = (_NO_INDEX, None, TextFragment(0, ""))
 
 
 def _odd(_: str) -> Any:
@@ -140,7 +140,7 @@ class ResponsesTranslator(ViewTranslator):
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
-        index, alias, id_, of = self._run
+        index, alias, of = self._run
         texts: list[str] = []
         deltas: list[Delta] = [going_on := Run(of, texts)]
         expected, read = self._now.expected, _common if self._stream_id is None else _odd
@@ -157,18 +157,18 @@ class ResponsesTranslator(ViewTranslator):
                 deltas += ended_together(self.translate(frame))
                 expected, read = self._now.expected, _common if self._stream_id is None else _odd
                 continue
-            if event.run == index and event.item_id == alias and event.call_id == id_:
+            if event.run == index and event.item_id == alias:
                 texts.append(event.delta)
             elif event.delta is None:  # no piece
                 index = _NO_INDEX
                 deltas += self._events[event.type](event)
             else:
-                index, alias, id_ = labels = event.run, event.item_id, event.call_id
+                index, alias = labels = event.run, event.item_id
                 of = self._slots.get(labels) or self._begun(event)
                 texts = [event.delta]
                 deltas.append(Run(of, texts))
         self._now.expected = expected
-        self._run = index, alias, id_, of
+        self._run = index, alias, of
         if not going_on.texts:
             del deltas[0]
         return deltas
@@ -180,8 +180,8 @@ class ResponsesTranslator(ViewTranslator):
             return TextFragment(0, "")
         if len(self._slots) >= MOST_SLOTS:
             self._slots.clear()
-        slot = Slot(0, index_label(piece.run), id_label(piece.item_id), "", id_label(piece.call_id))
-        self._slots[piece.run, piece.item_id, piece.call_id] = slot
+        slot = Slot(0, index_label(piece.run), id_label(piece.item_id), "")
+        self._slots[piece.run, piece.item_id] = slot
         return slot
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:

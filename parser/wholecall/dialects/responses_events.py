@@ -99,19 +99,18 @@ class TextPiece(_Common, gc=False, kw_only=True, tag="response.output_text.delta
     """A piece of text, whatever item it stands in."""
 
     item_id: ClassVar[None] = None
-    call_id: ClassVar[None] = None
     run: ClassVar[str] = "text"
     delta: _Text
     stream_id: None = None
 
 
 class CallPiece(_Common, gc=False, kw_only=True):
-    """A piece of a call."""
+    """A piece of a call; one that has the call's id, too, is read as any event is."""
 
     item_id: _Label = None
     run: _Number = msgspec.field(name="output_index", default=None)
     delta: _Text
-    call_id: _Label = None
+    call_id: None = None
     stream_id: None = None
 
 
@@ -223,7 +222,8 @@ def whole_text(event: Event | ArgumentsDone) -> list[Delta]:
     field, kind = DONE_EVENTS[event.type]
     raw, name = getattr(event, field), None if event.name is None else name_label(event.name)
     text = raw if type(raw) is str else wire_text(raw)
-    index, alias, id_ = index_label(event.output_index), id_label(event.item_id), id_label(event.call_id)
+    index, alias = index_label(event.output_index), id_label(event.item_id)
+    id_ = None if event.call_id is None else id_label(event.call_id)
     if text:
         return [CallWhole(0, index, alias, id_, name, text, DONE, kind)]
     return [CallSeen(0, index, alias, id_, name, kind)] if name else []

@@ -31,7 +31,7 @@ from itertools import repeat
 from typing import ClassVar
 
 from wholecall.deltas import WireFault
-from wholecall.framing.base import CR, DEFAULT_LIMITS, LineFraming, decode
+from wholecall.framing.base import CR, DEFAULT_LIMITS, BytesLike, LineFraming, decode
 from wholecall.framing.frame import Frame
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
@@ -57,7 +57,9 @@ class SSEFraming(LineFraming):
         raw_json: return bare JSON objects among the lines as frames with the event name `""`.
     """
 
-    DERIVED: ClassVar = frozenset({"_dispatch_at_eof", "_raw_json", "_unlimited", "_max_held"})
+    DERIVED: ClassVar = frozenset(
+        {"_dispatch_at_eof", "_raw_json", "_unlimited", "_max_held", "_head_line", "_name", "_between"}
+    )
 
     _after_cr: bool
     _resting: bool
@@ -78,6 +80,7 @@ class SSEFraming(LineFraming):
         self._raw_json = raw_json
         self._unlimited = min(self._max_line, self._max_event)  # no limit can be passed by fewer bytes
         self._max_held = min(_HELD, self._unlimited)
+        self._head_line, self._name, self._between = "", "message", "\n\ndata: "  # of the last block's events
         self._after_cr = False
         self._resting = True
         self._held = b""
@@ -88,6 +91,16 @@ class SSEFraming(LineFraming):
         self._dropping = False  # this event grew too large
         self._raw = bytearray()  # the lines of a bare JSON object, each followed by LF
         self._nesting = Nesting()
+
+    def feed(self, data: BytesLike) -> list[Frame]:
+        """Read the next bytes of the stream and return the frames that they complete."""
+        # Most reads come between two events and need no further look.
+        if not self._resting or self._guarded or self._after_cr or type(data) is not bytes or CR in data:
+            return super().feed(data)
+        frames: list[Frame] = []
+        if data:
+            self._read_events(data, frames)
+        return frames
 
     def _read(self, data: bytes, frames: list[Frame]) -> None:
         if self._after_cr or CR in data:
@@ -113,9 +126,11 @@ class SSEFraming(LineFraming):
         block, blank, rest = data.rpartition(b"\n\n")
         if blank and (len(block) > self._unlimited or not self._read_block(block, frames)):
             self._read_by_line(block + blank, frames)
+        if not rest:
+            return
         if self._resting and len(rest) <= self._max_held and rest.startswith(_ORDINARY):
             self._held = rest
-        elif rest:
+        else:
             self._read_by_line(rest, frames)
 
     def _read_block(self, block: bytes, frames: list[Frame]) -> bool:
@@ -124,18 +139,24 @@ class SSEFraming(LineFraming):
             text = block.decode()
         except UnicodeDecodeError:
             return False
-        # Nearly always all events of a read have the same name, or none.
+        # Nearly always all events of a read have the same name, or none, and so has the next read.
         head, found, first = text.partition("data: ")
-        if not found or (head and not (head.startswith("event: ") and head.find("\n") == len(head) - 1)):
+        if not found or (head != self._head_line and not self._begins_with(head)):
             return False
-        events = first.split(f"\n\n{head}data: ")
+        events = first.split(self._between)
         if "\n" in "".join(events):  # cheaper than counting newlines in the text
             return bool(head) and self._read_named(text, frames)
-        names = repeat(head[7:-1] or "message")
         if self._id:
-            frames += map(Frame, names, events, repeat(self._id))
+            frames += map(Frame, repeat(self._name), events, repeat(self._id))
         else:
-            frames += map(Frame, names, events)
+            frames += map(Frame, repeat(self._name), events)
+        return True
+
+    def _begins_with(self, head: str) -> bool:
+        """Learn what the events of a block have before their data; False if that is not a name alone, or nothing."""
+        if head and not (head.startswith("event: ") and head.find("\n") == len(head) - 1):
+            return False
+        self._head_line, self._name, self._between = head, head[7:-1] or "message", f"\n\n{head}data: "
         return True
 
     def _read_named(self, text: str, frames: list[Frame]) -> bool:

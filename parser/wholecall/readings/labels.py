@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wholecall.readings.partitions import final_name
+from wholecall.readings.partitions import MOST_NAMELESS, final_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,6 @@ NAMELESS = 2, 1  # calls without a name, and each of them, above the dearest of 
 TOGETHER = {("each", "every"): -0.5}
 CLOSED = -1.5  # an index that counts objects, where each is the one before with more in it (24)
 ADRIFT = {("tail", "each"): -0.5}
-MOST_NAMELESS = 3  # beyond it nothing would be believed
 
 
 def cost_of_labels(
@@ -82,37 +81,38 @@ def pooled(costs: Costs, found: Sequence[AbstractSet[str]]) -> Costs:
     return {**fits, "mixed": MIXED + dearest}
 
 
-def _column(
-    costs: Costs, found: list[set[str]], labels: list[set[Any]], shared: AbstractSet[str], *, of_one: bool
-) -> Costs:
-    """Return the costs of a column whose labels tell calls apart, unless the habit is one of `shared`.
-
-    `of_one`: whether all of several calls have one label.
-    """
-    if len(found) == 1 or sum(map(len, labels)) == len(set().union(*labels)):
+def _column(costs: Costs, found: list[set[str]], labels: list[set[Any]], shared: AbstractSet[str]) -> Costs:
+    """Return the costs of a column whose labels tell calls apart, unless the habit is one of `shared`."""
+    together = set().union(*labels) if len(labels) > 1 else labels[0]
+    if len(found) == 1 or sum(map(len, labels)) == len(together):
         fits = pooled(costs, found) if all(found) else {}
     else:
         fits = {habit: costs[habit] for habit in shared if all(habit in here for here in found)}
-    if not of_one:
-        fits.pop("one", None)
+    if len(found) == 1 or len(together) != 1:
+        fits.pop("one", None)  # only several calls can have one label
     return {**fits, "odd": costs["odd"]}
+
+
+def _without_none(column: list[Any]) -> set[Any]:
+    labels = set(column)
+    labels.discard(None)
+    return labels
 
 
 # Index.
 
 
 def _index_costs(calls: Calls) -> Costs:
-    found = [_index_habits(call) for call in calls]
-    labels = [{piece.index for piece in call} - {None} for call in calls]
-    of_one = len(calls) > 1 and len(set().union(*labels)) == 1
+    columns = [[piece.index for piece in call] for call in calls]
+    found = [_index_habits(call, indices) for call, indices in zip(calls, columns, strict=True)]
+    labels = list(map(_without_none, columns))
     shared = {"one", "none"}
     shared |= {"tail"} if len({call[0].index for call in calls}) == len(calls) else set()
     shared |= {"taken over"} if _is_taken_over(calls) else set()
-    return _column(INDEX, found, labels, shared, of_one=of_one)
+    return _column(INDEX, found, labels, shared)
 
 
-def _index_habits(call: list[Piece]) -> set[str]:
-    indices = [piece.index for piece in call]
+def _index_habits(call: list[Piece], indices: list[int | None]) -> set[str]:
     known, first, later = set(indices), indices[0], indices[1:]
     if known == {None}:
         return {"none"}
@@ -125,7 +125,7 @@ def _index_habits(call: list[Piece]) -> set[str]:
         here |= {"own", "one", "taken over"}
     if len(known) == len(indices) and all(piece.n == 1 for piece in call):
         here.add("each")
-    if first not in later and len(set(later)) < 2:
+    if len(known) < 3 and first not in later and len(set(later)) < 2:
         here.add("tail")
     return here
 
@@ -146,15 +146,16 @@ def _is_taken_over(calls: Calls) -> bool:
 
 
 def _id_costs(calls: Calls, may_be_open: AbstractSet[int]) -> Costs:
-    found = [_id_habits(call, is_open=number in may_be_open) for number, call in enumerate(calls)]
-    labels = [{piece.id for piece in call} - {None} for call in calls]
-    of_one = len(calls) > 1 and len(set().union(*labels)) == 1
-    return _column(ID, found, labels, {"one", "none"}, of_one=of_one)
+    columns = [[piece.id for piece in call] for call in calls]
+    labels = list(map(_without_none, columns))
+    found = [
+        _id_habits(call, ids, present, is_open=number in may_be_open)
+        for number, (call, ids, present) in enumerate(zip(calls, columns, labels, strict=True))
+    ]
+    return _column(ID, found, labels, {"one", "none"})
 
 
-def _id_habits(call: list[Piece], *, is_open: bool) -> set[str]:
-    ids = [piece.id for piece in call]
-    present = set(ids) - {None}
+def _id_habits(call: list[Piece], ids: list[str | None], present: set[str], *, is_open: bool) -> set[str]:
     if not present:
         return {"none", "late"} if is_open else {"none"}
     if ids[0] is None:

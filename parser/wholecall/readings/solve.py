@@ -17,7 +17,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wholecall.readings.labels import cost_of_labels, names_of
-from wholecall.readings.partitions import PARTITIONS, Partition, final_name
+from wholecall.readings.partitions import PARTITIONS, Columns, Partition, final_name
 from wholecall.readings.texts import Values, texts_of
 
 if TYPE_CHECKING:
@@ -120,9 +120,12 @@ def _says(call: ReadCall, values: Values) -> Says:
 def _readings(pieces: Sequence[Piece], values: Values, *, cut: bool, turns: bool) -> list[Reading]:
     found: list[Reading] = []
     seen: set[tuple[int, ...]] = set()
+    columns = Columns(pieces, cut=cut)
     for partition in PARTITIONS:
-        numbers = None if turns and partition.is_row else partition.deal(pieces)
+        numbers = None if turns and partition.is_row else partition.deal(columns)
         if numbers is None or tuple(numbers) in seen:
+            continue
+        if max(numbers) >= (columns.most_open if partition.any_open else columns.most):
             continue
         seen.add(tuple(numbers))
         reading = _reading(pieces, numbers, partition, values, cut=cut)
@@ -141,9 +144,9 @@ def _reading(
     may_be_open: set[int] = set()
     if cut:
         may_be_open.update(range(len(calls)) if partition.any_open else (numbers[-1],))
-    named = names_of(calls, may_be_open)
-    told = texts_of(calls, values, may_be_open) if named is not None else None
-    if named is None or told is None:
+    told = texts_of(calls, values, may_be_open)  # first, for it gives up soonest
+    named = names_of(calls, may_be_open) if told is not None else None
+    if told is None or named is None:
         return None
     texts, cost = told
     closed = any(told.way == "closed" for told in texts)
@@ -184,6 +187,8 @@ def _told_again(pieces: Sequence[Piece], values: Values, *, turns: bool) -> list
 
 def _start_of_again(pieces: Sequence[Piece]) -> int:
     """Return where the last pieces begin that each have a known id, a name, and an index of their own."""
+    if not pieces or None in (pieces[-1].id, pieces[-1].name, pieces[-1].index):
+        return len(pieces)
     first: dict[str | None, int] = {}
     for at, piece in enumerate(pieces):
         first.setdefault(piece.id, at)

@@ -197,9 +197,10 @@ def _texts_in_force(call: list[Piece]) -> dict[str, str]:
     found: dict[str, str] = {} if whole else {"pieces": joined(texts)}
     if all(map(str.startswith, texts[1:], texts)):
         found["snapshots"] = texts[-1]
-    before = "" if whole and len(texts) > 2 else joined(texts[:-1])
-    if before == texts[-1]:
-        found["repeated"] = before
+    if texts[-1].startswith(texts[0][:-1]) and not (whole and len(texts) > 2):
+        before = joined(texts[:-1])
+        if before == texts[-1]:
+            found["repeated"] = before
     if is_placeholder(texts[0]) and not (whole and len(texts) > 2):
         found["placeholder"] = joined(texts[1:])
     return found
