@@ -166,10 +166,14 @@ class ChatTranslator(Translator):
                 chunk = _narrow(frame.data)
             except UNREADABLE:
                 return ended_together(self._wide(frame))
-            if not self._answer.goes_on(chunk.id, chunk.model) or any(map(_opens, chunk.choices)):
+            answer, id, model = self._answer, chunk.id, chunk.model
+            if (id != answer.id or model != answer.model or not answer.named) and not (id is model is None):
                 return ended_together(self._wide(frame))
             deltas: list[Delta] = []
             for choice in chunk.choices:
+                delta = choice.delta
+                if delta is not None and delta.role is not None and only_opens(delta):
+                    return ended_together(self._wide(frame))
                 self._narrow_choice(deltas, choice)
             return deltas
         return ended_together(self._wide(frame))
@@ -190,7 +194,7 @@ class ChatTranslator(Translator):
                 self._told.add((choice.index, "text"))
                 deltas.append(TextFragment(choice.index, delta.content))
             if delta.tool_calls:
-                self._answer.calls(delta.role)
+                self._answer.roles_once |= delta.role is None
                 _narrow_calls(deltas, choice.index, delta.tool_calls)
         if choice.finish_reason:
             self._finish(deltas, choice.index, choice.finish_reason)
@@ -311,10 +315,6 @@ def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> 
             deltas.append(Labelled(choice, index, id_label(call.id), name, text))
         else:
             deltas.append(Fragment(choice, index, function.arguments))
-
-
-def _opens(choice: NarrowChoice) -> bool:
-    return choice.delta is not None and choice.delta.role is not None and only_opens(choice.delta)
 
 
 def _kind_after(said: list[Delta]) -> _Kind:

@@ -22,34 +22,28 @@ _VARY = 2  # so many changes in a row are a habit
 
 
 class Answer:
-    """The labels of the answer under way: the id and the model of its latest chunk."""
+    """What tells the answer under way from others.
 
-    _id: Any
-    _model: Any
-    _named: bool
+    Attributes:
+        id, model: those of its latest chunk.
+        named: two chunks in a row had both, and so does each that follows.
+        roles_once: a call was told without saying who speaks.
+    """
+
+    id: Any
+    model: Any
+    named: bool
     _n_others: int
     _calls_first: bool
-    _roles_once: bool
+    roles_once: bool
     _filters: bool
 
     def __init__(self) -> None:
-        self._id = self._model = None
-        self._named = False  # two chunks in a row had the same labels
+        self.id = self.model = None
+        self.named = self.roles_once = False
         self._n_others = -1  # chunks that had other labels than those before them; -1 before the first one
         self._calls_first = False  # the first chunk told a call
-        self._roles_once = False  # a call was told without saying who speaks
         self._filters = False  # a filter judged a prompt, which it does before its answer begins
-
-    def goes_on(self, id: object, model: object) -> bool:
-        """Whether a chunk has the labels of the one before it, which then name the answer, or none."""
-        if id == self._id and model == self._model:
-            self._named = self._named or self._n_others < _VARY
-            return self._named
-        return id is None and model is None
-
-    def calls(self, role: object) -> None:
-        """Take it that a chunk told a call, and who spoke."""
-        self._roles_once = self._roles_once or role is None
 
     def is_another(self, chunk: Chunk, choices: list[ChoiceView]) -> bool:
         """Take the labels of a chunk; say whether its choices are of another answer than those before."""
@@ -57,20 +51,20 @@ class Answer:
             self._filters = self._filters or bool(chunk.prompt_filter_results)
         if all(map(_is_silent, choices)):
             return False
-        id, model = id_label(chunk.id) or self._id, text_label(chunk.model) or self._model
-        same = id == self._id and model == self._model
-        changed = self._id not in (None, id) or self._model not in (None, model)
+        id, model = id_label(chunk.id) or self.id, text_label(chunk.model) or self.model
+        same = id == self.id and model == self.model
+        changed = self.id not in (None, id) or self.model not in (None, model)
         another = self._n_others >= 0 and self._has_begun(choices, same=same, changed=changed)
         if another or self._n_others < 0:
-            self._n_others, self._calls_first, self._roles_once = 0, any(map(_calls, choices)), False
+            self._n_others, self._calls_first, self.roles_once = 0, any(map(_calls, choices)), False
         elif changed:
             self._n_others += 1
         self._filters = False
-        self._named = same and not (another and changed)
-        self._id, self._model = id, model
+        self.named = same and not (another and changed)
+        self.id, self.model = id, model
         for choice in choices:
             if choice.delta is not None and _calls(choice):
-                self.calls(choice.delta.role)
+                self.roles_once |= choice.delta.role is None
         return another
 
     def _has_begun(self, choices: list[ChoiceView], *, same: bool, changed: bool) -> bool:
@@ -78,10 +72,10 @@ class Answer:
         if self._filters:
             return True
         if all(map(_opens, choices)):
-            return changed or self._roles_once
+            return changed or self.roles_once
         if not changed:
-            return same and not self._named and self._n_others >= _VARY
-        is_name = self._named or (self._calls_first and self._n_others == 0)
+            return same and not self.named and self._n_others >= _VARY
+        is_name = self.named or (self._calls_first and self._n_others == 0)
         return is_name and not all(map(_goes_on, choices))
 
 
