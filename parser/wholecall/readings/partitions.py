@@ -2,7 +2,7 @@
 
 Theory of operation. *Keyed* partitions go by a label wherever it stands, so calls may take turns. In a *row* calls
 follow one another, and a partition says what ends one: another label, or the text alone. A server that labels
-nothing can still be read if its texts are of one kind (`_Plain` and its heirs): each has a small machine that
+nothing can still be read if its texts are of one kind (`Plain` and its heirs): each has a small machine that
 scans a text once and knows where the next one begins. That habits are uniform makes each machine deterministic.
 """
 
@@ -20,7 +20,7 @@ from wholecall.placeholders import is_placeholder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["PARTITIONS", "Partition", "Piece", "final_name"]
+__all__ = ["MACHINES", "PARTITIONS", "Partition", "Piece", "Plain", "final_name"]
 
 
 class Piece(msgspec.Struct):
@@ -163,7 +163,7 @@ def _row_to_name(pieces: Sequence[Piece]) -> Deal:
 # Rows: the text alone ends a call, and another name does.
 
 
-class _Plain:
+class Plain:
     """Pieces, until the value is whole; a piece without text where a call begins is all of one."""
 
     def __init__(self) -> None:
@@ -192,7 +192,7 @@ class _Plain:
         self.done = self._scan.complete or (self.fresh and is_placeholder(text))
 
 
-class _Headed(_Plain):
+class _Headed(Plain):
     """An empty piece first; a second one is all of the text."""
 
     def begin(self) -> None:
@@ -209,7 +209,7 @@ class _Headed(_Plain):
         self.fresh = False
 
 
-class _Snapshots(_Plain):
+class _Snapshots(Plain):
     """Each piece begins with the one before."""
 
     def begin(self) -> None:
@@ -225,7 +225,7 @@ class _Snapshots(_Plain):
         self.done = self._scan.complete or is_placeholder(text)
 
 
-class _Repeated(_Plain):
+class _Repeated(Plain):
     """The whole text, then once more in one piece."""
 
     def begin(self) -> None:
@@ -246,7 +246,7 @@ class _Repeated(_Plain):
             self.done, self._whole = False, "".join(self._parts)
 
 
-class _Filled(_Plain):
+class _Filled(Plain):
     """A placeholder first."""
 
     def begin(self) -> None:
@@ -260,7 +260,7 @@ class _Filled(_Plain):
             super().take(piece)
 
 
-def _by_text(machine: type[_Plain]) -> Callable[[Sequence[Piece]], Deal]:
+def _by_text(machine: type[Plain]) -> Callable[[Sequence[Piece]], Deal]:
     def deal(pieces: Sequence[Piece]) -> Deal:
         numbers: Deal = []
         n, name = -1, None
@@ -278,6 +278,8 @@ def _by_text(machine: type[_Plain]) -> Callable[[Sequence[Piece]], Deal]:
     return deal
 
 
+MACHINES: tuple[type[Plain], ...] = (Plain, _Headed, _Snapshots, _Repeated, _Filled)
+
 PARTITIONS = (
     Partition(_by_index, is_row=False, any_open=True),
     Partition(_by_id, is_row=False, any_open=True),
@@ -289,5 +291,5 @@ PARTITIONS = (
     Partition(_row_by_name),
     Partition(_row_by_any_name),
     Partition(_row_to_name),
-    *(Partition(_by_text(machine)) for machine in (_Plain, _Headed, _Snapshots, _Repeated, _Filled)),
+    *(Partition(_by_text(machine)) for machine in MACHINES),
 )
