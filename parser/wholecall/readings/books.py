@@ -1,7 +1,8 @@
 """What a book of marked pieces means: the calls of a run, told by starts, texts and ends, or by chunks that hold both.
 
 Theory of operation. A run of an agent is read at its end, in each way in which a server can mean it (`marked_readings`).
-A connection that began anew may have told all of it twice. Where the wire lists the calls in the end, a reading that says
+A connection that began anew may have told all of it twice: that a model makes all of its calls again, in the same pieces,
+is about as likely. Where the wire lists the calls in the end, a reading that says
 just these is what was meant.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wholecall.readings.marked import marked_readings
-from wholecall.readings.solve import AGAIN, NEAR, Solution, agreed, says
+from wholecall.readings.solve import NEAR, Solution, agreed, says
 from wholecall.readings.texts import Values
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from wholecall.arguments import Verdict
     from wholecall.readings.marked import Book
-    from wholecall.readings.solve import Reading
 
 __all__ = ["solve_book"]
 
@@ -43,12 +43,7 @@ def solve_book(
     half, odd = divmod(len(book.pieces), 2)
     once = book.part(0, half)
     if not odd and once == book.part(half, 2 * half):
-        readings += [_once(reading) for reading in marked_readings(once, values)]
+        readings += [r._replace(cost=r.cost + NEAR) for r in marked_readings(once, values)]
     meant = [(name, values.value(text)) for name, text in listed]
     same = [reading for reading in readings if [says(call, values) for call in reading.calls] == meant]
     return agreed(same or readings, values, known=known)._replace(is_listed=bool(meant and same))
-
-
-def _once(reading: Reading) -> Reading:
-    """Return a reading of what is told twice; that a model makes several equal calls again is no likelier than that."""
-    return reading._replace(cost=reading.cost + (AGAIN if len(reading.calls) == 1 else NEAR))

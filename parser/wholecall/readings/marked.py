@@ -47,11 +47,19 @@ ENDS: Patterns = {
     "twice": (1, re.compile("[ST]*EE")),  # when it is told, and when it ran (130)
     "early": (1.5, re.compile("S+E[ST]*")),  # when its head is out (131)
 }
+TOGETHER = {
+    ("twice", "twice"): -0.5
+}  # of start and end: by one who tells both when a call begins and when it runs
 IDS: Costs = {"own": 0, "none": 1, "one": 1}  # of starts (8, 64)
 LABELS: Costs = {"own": 0, "none": 1, "strange": 1}  # of texts and ends (7, 10)
 # The same of chunks, which hold start and text: nothing ends them, and later ones may have no id.
-CHUNK_STARTS: Patterns = {"once": (0, re.compile("ST*")), "each": (0.5, re.compile("S(T(ST)*)?"))}
+CHUNK_FORMS: tuple[Patterns, Patterns] = (
+    {"once": (0, re.compile("ST*")), "each": (0.5, re.compile("S(T(ST)*)?"))},
+    {"none": (0, re.compile("[ST]*"))},
+)
 CHUNK_LABELS: Costs = {"own": 0, "none": 0}
+BLANKS: Patterns = {"none": (0, re.compile("t*")), "first": (0, re.compile("bt*|bb"))}  # pieces without text
+ODD_BLANKS = 1
 ODD = 3
 MOST_DEALS = 20  # ways to deal texts to more calls than there are texts
 
@@ -93,7 +101,7 @@ def _deals(book: Book) -> Iterator[Deal]:
         yield keyed
     marks = book.marks
     n_ends = len(marks) - len(marks.rstrip(END))
-    behind = {0, n_ends} if marks.count(END) == n_ends else {0}  # all ends may stand behind all calls
+    behind = {0, n_ends if _are_behind(book, n_ends) else 0}
     for heads in {0} if book.chunked else _heads(marks):
         for n_behind in behind:
             body = book.part(heads, len(marks) - n_behind)
@@ -102,6 +110,13 @@ def _deals(book: Book) -> Iterator[Deal]:
                     n = heads or max(numbers) + 1
                     if n_behind in (0, n):
                         yield [*range(heads), *numbers, *range(n_behind)]
+
+
+def _are_behind(book: Book, n_ends: int) -> bool:
+    """Whether all ends stand behind all calls, with ids of theirs."""
+    starts = {piece.id for piece, mark in zip(book.pieces, book.marks, strict=True) if mark == START}
+    ends = {piece.id for piece in book.pieces[len(book.pieces) - n_ends :]}
+    return book.marks.count(END) == n_ends and ends <= starts
 
 
 def _heads(marks: str) -> set[int]:
@@ -144,6 +159,12 @@ def _at_starts(body: Book) -> Iterable[bool]:
 def _at_pairs(body: Book) -> Iterable[bool]:
     n = accumulate(mark == START for mark in body.marks)
     return (mark == START and n % 2 == 1 for mark, n in zip(body.marks, n, strict=True))
+
+
+def _at_bare_texts(body: Book) -> Iterable[bool]:
+    return (
+        mark == TEXT and before != START for before, mark in zip(" " + body.marks, body.marks, strict=False)
+    )
 
 
 def _at_ends(body: Book) -> Iterable[bool]:
@@ -200,6 +221,7 @@ def _by_text(machine: type[Plain]) -> Rule:
 RULES: tuple[Rule, ...] = (
     _at_starts,
     _at_pairs,
+    _at_bare_texts,
     _at_ends,
     _behind_ends,
     _behind_pairs_of_ends,
@@ -228,8 +250,7 @@ def _reading(book: Book, numbers: Deal, values: Values) -> Reading | None:
     if told is None:
         return None
     texts, cost = told
-    odd = _cost_of_marks(CHUNK_STARTS if book.chunked else STARTS, calls)
-    odd += 0 if book.chunked else _cost_of_marks(ENDS, calls)
+    odd = _cost_of_marks(calls, CHUNK_FORMS if book.chunked else (STARTS, ENDS)) + _cost_of_blanks(calls)
     odd += _cost_of_ids(calls) + _cost_of_labels(calls, CHUNK_LABELS if book.chunked else LABELS)
     read = [
         ReadCall(places, name.pop(), text, trusted(way, text, odd, values, call.all(TEXT)))
@@ -253,11 +274,28 @@ class _Call(NamedTuple):
         return {piece.id for piece in self.all(kind)}
 
 
-def _cost_of_marks(table: Patterns, calls: list[_Call]) -> float:
-    found = [{habit for habit, (_, form) in table.items() if form.fullmatch(call.marks)} for call in calls]
-    if not all(found):
-        return ODD
-    return min(pooled({habit: cost for habit, (cost, _) in table.items()}, found).values())
+def _cost_of_marks(calls: list[_Call], forms: tuple[Patterns, Patterns]) -> float:
+    """Return what it costs how often calls are started and ended."""
+    starts, ends = (_fitting(form, calls) for form in forms)
+    return min(
+        cost + other + TOGETHER.get((start, end), 0)
+        for start, cost in starts.items()
+        for end, other in ends.items()
+    )
+
+
+def _fitting(forms: Patterns, calls: list[_Call]) -> Costs:
+    """Return the habits that the marks of all calls have, with their costs."""
+    found = [{habit for habit, (_, form) in forms.items() if form.fullmatch(call.marks)} for call in calls]
+    costs = {habit: cost for habit, (cost, _) in forms.items()}
+    return pooled(costs, found) if all(found) else {"odd": ODD}
+
+
+def _cost_of_blanks(calls: list[_Call]) -> float:
+    """Return what pieces without text cost: each call has one first, or none has any."""
+    told = ["".join("t" if piece.text else "b" for piece in call.all(TEXT)) for call in calls]
+    fits = (cost for cost, form in BLANKS.values() if all(not text or form.fullmatch(text) for text in told))
+    return min(fits, default=ODD_BLANKS)
 
 
 def _cost_of_ids(calls: list[_Call]) -> float:
