@@ -87,4 +87,8 @@ def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
     meant = [Meant(call, None, sure) for call, sure in zip(solution.calls, solution.sure, strict=True)]
     if solution.is_listed:
         return [one._replace(whole=whole) for one, whole in zip(meant, delta.listed, strict=True)]
-    return restated(choice, record, meant) if delta.listed else meant
+    if not delta.listed:
+        return meant
+    sure = [one.read for one in meant if one.is_sure]
+    told = restated(choice, record, meant)  # an empty text of one that disagrees says nothing
+    return [one._replace(is_sure=one.is_sure and (one.is_told or one.read in sure)) for one in told]

@@ -45,5 +45,5 @@ def solve_book(
     if not odd and once == book.part(half, 2 * half):
         readings += [r._replace(cost=r.cost + NEAR) for r in marked_readings(once, values)]
     meant = [(name, values.value(text)) for name, text in listed]
-    same = [reading for reading in readings if [says(call, values) for call in reading.calls] == meant]
+    same = [reading for reading in readings if [says(call, values)[:2] for call in reading.calls] == meant]
     return agreed(same or readings, values, known=known)._replace(is_listed=bool(meant and same))

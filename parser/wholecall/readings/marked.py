@@ -12,7 +12,7 @@ A pattern says how the marks of one call follow one another under a habit. Numbe
 from __future__ import annotations
 
 import re
-from itertools import accumulate, combinations
+from itertools import accumulate, chain, combinations, product
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -99,17 +99,13 @@ def _deals(book: Book) -> Iterator[Deal]:
     keyed = _by_id(book)
     if keyed is not None:
         yield keyed
-    marks = book.marks
-    n_ends = len(marks) - len(marks.rstrip(END))
+    n_ends = len(book.marks) - len(book.marks.rstrip(END))
     behind = {0, n_ends if _are_behind(book, n_ends) else 0}
-    for heads in {0} if book.chunked else _heads(marks):
-        for n_behind in behind:
-            body = book.part(heads, len(marks) - n_behind)
-            for rule in RULES:
-                for numbers in _dealt(body, rule, heads):
-                    n = heads or max(numbers) + 1
-                    if n_behind in (0, n):
-                        yield [*range(heads), *numbers, *range(n_behind)]
+    for heads, n_behind in product({0} if book.chunked else _heads(book.marks), behind):
+        body = book.part(heads, len(book.marks) - n_behind)
+        for numbers in chain.from_iterable(_dealt(body, rule, heads) for rule in RULES):
+            if n_behind in (0, heads or max(numbers) + 1):
+                yield [*range(heads), *numbers, *range(n_behind)]
 
 
 def _are_behind(book: Book, n_ends: int) -> bool:
@@ -253,7 +249,7 @@ def _reading(book: Book, numbers: Deal, values: Values) -> Reading | None:
     odd = _cost_of_marks(calls, CHUNK_FORMS if book.chunked else (STARTS, ENDS)) + _cost_of_blanks(calls)
     odd += _cost_of_ids(calls) + _cost_of_labels(calls, CHUNK_LABELS if book.chunked else LABELS)
     read = [
-        ReadCall(places, name.pop(), text, trusted(way, text, odd, values, call.all(TEXT)))
+        ReadCall(places, name.pop(), text, trusted(way, text, odd, values, call.all(TEXT)), call.pieces[0].id)
         for places, name, (text, way, _), call in zip(dealt, names, texts, calls, strict=True)
     ]
     return Reading(cost + odd, read, is_row=True)
