@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from wholecall.arguments import read_arguments
 from wholecall.final_message import Meant, restated
-from wholecall.readings import Book, Piece, solve_book
+from wholecall.readings import MOST, Book, Piece, solve_book
 from wholecall.record import Record
 from wholecall.settling import give
 
@@ -32,7 +32,7 @@ def reread(choice: Choice, delta: Reread) -> bool:
         return False
     record = _record(choice, delta)
     meant = _meant(choice, record, delta)
-    if not any(one.is_sure for one in meant):
+    if not meant:
         return False
     for call in choice.calls:
         call.stray, call.echo = False, None
@@ -84,6 +84,8 @@ def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
     book = Book(record.pieces, "".join(piece.mark for piece in delta.pieces), delta.chunked)
     listed = [(whole.name, whole.text) for whole in delta.listed]
     solution = solve_book(book, read, known=known, listed=listed)
+    if solution.cost > MOST:
+        return []
     meant = [Meant(call, None, sure) for call, sure in zip(solution.calls, solution.sure, strict=True)]
     if solution.is_listed:
         return [one._replace(whole=whole) for one, whole in zip(meant, delta.listed, strict=True)]

@@ -495,7 +495,9 @@ def test_calls_of_one_id_are_told_apart() -> None:
     texts = [args("x", '{"a":1}'), args("x", '{"b":2}')]
 
     assert [first, second] == came(heads[0], texts[0], ends[0], heads[1], texts[1], ends[1])
-    assert [first, second] == came(chunk(toolCallId="x", toolCallName="f", delta='{"a":1}'), *heads[1:], texts[1])
+    assert [first, second] == came(
+        chunk(toolCallId="x", toolCallName="f", delta='{"a":1}'), *heads[1:], texts[1]
+    )
     assert [first, second] == came(*heads, *texts, *ends)  # in whichever order
     assert [] == came(start("x"), start("x", "g"), *texts, *ends)
 

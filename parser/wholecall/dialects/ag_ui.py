@@ -175,7 +175,7 @@ class AgUiTranslator(ViewTranslator):
         return self._calls.seen(id_label(event.tool_call_id), name_label(event.tool_call_name), _extra(event))
 
     def _call_args(self, event: Event) -> list[Delta]:
-        return self._calls.piece(id_label(event.tool_call_id), event.delta)
+        return self._calls.piece(event.tool_call_id, event.delta)
 
     def _call_chunk(self, event: Event) -> list[Delta]:
         id_, name = id_label(event.tool_call_id), name_label(event.tool_call_name)

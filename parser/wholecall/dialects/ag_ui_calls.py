@@ -25,6 +25,7 @@ class Calls:
     """The calls of one run."""
 
     _slots: dict[str, int]
+    _open: dict[str | None, int]
     _begun: set[str]
     _over: set[str]
     _answered: set[str]
@@ -39,6 +40,7 @@ class Calls:
         self._names = {}  # of those that have a name
         self._book = Book()
         self._shared = set()  # ids that calls of several names have: they name none (quirk 64)
+        self._open = {}  # of ids whose calls go on; None is none of them
         self._begun = set()  # those of them that are calls
         self._over = set()  # and those whose text is over
         self._answered = set()  # ids of calls that had their answer
@@ -54,19 +56,24 @@ class Calls:
         if id_ is not None and name is not None and self._names.setdefault(id_, name) != name:
             self._shared.add(id_)
             self._names[id_] = name
+            self._open.pop(id_, None)
             del self._slots[id_]
         slot = self._slot(id_)
         if id_ is not None:
             self._begun.add(id_)
+            if id_ not in self._shared:
+                self._open[id_] = slot
         self._book.start(id_, name, slot, chunk=chunk)
         return [CallSeen(0, slot, None, id_, name, extra=extra, begins=True)]
 
-    def piece(self, id_: str | None, text: object) -> list[Delta]:
-        """Say a piece of a call's text."""
-        slot, said = self._known(id_), "" if text is None else dumped(text)
+    def piece(self, wire_id: object, text: object) -> list[Delta]:
+        """Say a piece of a call's text; an id that is known needs no second look."""
+        id_ = wire_id if type(wire_id) is str and wire_id in self._open else id_label(wire_id)
+        slot = self._open.get(id_)
+        if slot is None:
+            slot, self._book.odd = self._known(id_), True
+        said = text if type(text) is str else "" if text is None else dumped(text)
         self._book.text(id_, slot, said)
-        if slot is None or id_ in self._over or id_ not in self._begun:
-            self._book.odd = True
         return [Slot(0, slot, id_, said)] if said else []
 
     def chunk(
@@ -100,10 +107,10 @@ class Calls:
         """Say that the text of a call is over."""
         slot = self._known(id_)
         self._book.end(id_, slot)
-        if slot is None or id_ is None or id_ in self._over or id_ not in self._begun:
-            self._book.odd = True
+        self._book.odd = self._book.odd or id_ not in self._open
         self._chunked = None
         if id_ is not None:
+            self._open.pop(id_, None)
             self._over.add(id_)
         return [CallClosed(0, slot, id_, waits=True)]
 
@@ -116,6 +123,7 @@ class Calls:
         slot = self._slots.pop(id_)
         self._names.pop(id_, None)
         self._begun.discard(id_)
+        self._open.pop(id_, None)
         self._over.discard(id_)
         self._chunked = None
         return [*waited, CallSeen(0, slot, None, None, None, "server"), CallClosed(0, slot, None)]
@@ -168,6 +176,7 @@ class Calls:
     def _whole(self, id_: str, call: ToolCallView) -> CallWhole:
         slot, function = self._slot(id_), call.function
         self._begun.add(id_)
+        self._open[id_] = slot
         name = name_label(function.name) if function is not None else None
         text = wire_text(function.arguments) if function is not None else ""
         sealed = text_label(call.encrypted_value)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wholecall.readings.labels import pooled
 from wholecall.readings.partitions import MACHINES, final_name
-from wholecall.readings.solve import ReadCall, Reading, trusted
+from wholecall.readings.solve import MOST, ReadCall, Reading, trusted
 from wholecall.readings.texts import texts_of
 
 if TYPE_CHECKING:
@@ -28,13 +28,12 @@ if TYPE_CHECKING:
     from wholecall.readings.partitions import Deal, Piece, Plain
     from wholecall.readings.texts import Values
 
-__all__ = ["END", "START", "TEXT", "marked_readings"]
+    Rule = Callable[["Book"], Iterable[bool]]  # for each piece whether the next call begins with it
+    Patterns = dict[str, tuple[float, re.Pattern[str]]]  # by habit: what it costs, and the marks of a call
+
+__all__ = ["Book", "marked_readings"]
 
 START, TEXT, END = "S", "T", "E"
-
-Patterns = dict[
-    str, tuple[float, "re.Pattern[str]"]
-]  # habits: what they cost, and how the marks of a call follow
 
 STARTS: Patterns = {
     "once": (0, re.compile("SE?T*E*")),
@@ -47,18 +46,19 @@ ENDS: Patterns = {
     "twice": (1, re.compile("[ST]*EE")),  # when it is told, and when it ran (130)
     "early": (1.5, re.compile("S+E[ST]*")),  # when its head is out (131)
 }
-TOGETHER = {
-    ("twice", "twice"): -0.5
-}  # of start and end: by one who tells both when a call begins and when it runs
+TOGETHER = {("twice", "twice"): -0.5}  # starts and ends, by one who tells of each call once more when it runs
 IDS: Costs = {"own": 0, "none": 1, "one": 1}  # of starts (8, 64)
 LABELS: Costs = {"own": 0, "none": 1, "strange": 1}  # of texts and ends (7, 10)
 # The same of chunks, which hold start and text: nothing ends them, and later ones may have no id.
 CHUNK_FORMS: tuple[Patterns, Patterns] = (
     {"once": (0, re.compile("ST*")), "each": (0.5, re.compile("S(T(ST)*)?"))},
-    {"none": (0, re.compile("[ST]*"))},
+    {"none": (0, re.compile("[ST]*")), "each": (0, re.compile("[ST]*E"))},
 )
 CHUNK_LABELS: Costs = {"own": 0, "none": 0}
-BLANKS: Patterns = {"none": (0, re.compile("t*")), "first": (0, re.compile("bt*|bb"))}  # pieces without text
+BLANKS = (
+    re.compile("t*"),
+    re.compile("(bt*|bb)?"),
+)  # pieces with and without text: none are without, or the first is
 ODD_BLANKS = 1
 ODD = 3
 MOST_DEALS = 20  # ways to deal texts to more calls than there are texts
@@ -74,9 +74,6 @@ class Book(NamedTuple):
     def part(self, start: int, stop: int) -> Book:
         """Return some of the pieces in a row."""
         return self._replace(pieces=self.pieces[start:stop], marks=self.marks[start:stop])
-
-
-Rule = "Callable[[Book], Iterable[bool]]"  # for each piece whether the next call begins with it
 
 
 def marked_readings(book: Book, values: Values) -> list[Reading]:
@@ -242,12 +239,12 @@ def _reading(book: Book, numbers: Deal, values: Values) -> Reading | None:
     names = [{final_name(piece.name or "") for piece in call.all(START)} for call in calls]
     if any(len(name) != 1 for name in names):
         return None
-    told = texts_of([call.all(TEXT) for call in calls], values, set())
+    odd = _cost_of_marks(calls, CHUNK_FORMS if book.chunked else (STARTS, ENDS)) + _cost_of_blanks(calls)
+    odd += _cost_of_ids(calls) + _cost_of_labels(calls, CHUNK_LABELS if book.chunked else LABELS)
+    told = texts_of([call.all(TEXT) for call in calls], values, set()) if odd <= MOST else None
     if told is None:
         return None
     texts, cost = told
-    odd = _cost_of_marks(calls, CHUNK_FORMS if book.chunked else (STARTS, ENDS)) + _cost_of_blanks(calls)
-    odd += _cost_of_ids(calls) + _cost_of_labels(calls, CHUNK_LABELS if book.chunked else LABELS)
     read = [
         ReadCall(places, name.pop(), text, trusted(way, text, odd, values, call.all(TEXT)), call.pieces[0].id)
         for places, name, (text, way, _), call in zip(dealt, names, texts, calls, strict=True)
@@ -290,8 +287,7 @@ def _fitting(forms: Patterns, calls: list[_Call]) -> Costs:
 def _cost_of_blanks(calls: list[_Call]) -> float:
     """Return what pieces without text cost: each call has one first, or none has any."""
     told = ["".join("t" if piece.text else "b" for piece in call.all(TEXT)) for call in calls]
-    fits = (cost for cost, form in BLANKS.values() if all(not text or form.fullmatch(text) for text in told))
-    return min(fits, default=ODD_BLANKS)
+    return 0 if any(all(map(form.fullmatch, told)) for form in BLANKS) else ODD_BLANKS
 
 
 def _cost_of_ids(calls: list[_Call]) -> float:
