@@ -11,6 +11,7 @@ absent, and the index `INVALID_INDEX` means that the wire sent one that cannot b
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, Union
 
 import msgspec
@@ -48,6 +49,7 @@ __all__ = [
     "UsageSeen",
     "WireFault",
     "by_transport",
+    "in_telling_order",
     "without_hole",
 ]
 
@@ -370,6 +372,11 @@ Delta = Union[
     Noted,
     WireFault,
 ]
+
+
+def in_telling_order(wholes: Iterable[CallWhole]) -> list[CallWhole]:
+    """Return restated calls, those without text last: then it is known whose all other text is."""
+    return sorted(wholes, key=lambda whole: not whole.text)
 
 
 def by_transport(deltas: list[Delta]) -> list[Delta]:

@@ -28,6 +28,7 @@ from wholecall.deltas import (
     Restated,
     Slot,
     TextFragment,
+    in_telling_order,
 )
 from wholecall.endings import CUT_REASONS, outranks
 from wholecall.events import ReasoningDelta, TextDelta
@@ -183,7 +184,7 @@ def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
 
 def _reread(choice: Choice, delta: Reread) -> None:
     if not reread(choice, delta):
-        for whole in delta.listed:
+        for whole in in_telling_order(delta.listed):
             _call_whole(choice, whole)
 
 

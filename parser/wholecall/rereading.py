@@ -10,7 +10,7 @@ Nothing is read anew after a loss, beyond a limit, or where a call is not the cl
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wholecall.arguments import read_arguments
 from wholecall.final_message import Meant, restated
@@ -28,8 +28,10 @@ __all__ = ["reread"]
 
 def reread(choice: Choice, delta: Reread) -> bool:
     """Give the calls of a choice what all of their pieces mean; False if they are not to be read so."""
-    if not delta.pieces or choice.lost or not all(map(_is_open, choice.calls)):
+    if not (delta.pieces and choice.calls) or choice.lost or not all(map(_is_open, choice.calls)):
         return False
+    if any("\ufffd" in f"{piece.id}{piece.name}" for piece in delta.pieces):
+        return False  # a label that was replaced is another one
     record = _record(choice, delta)
     meant = _meant(choice, record, delta)
     if not meant:
@@ -56,15 +58,13 @@ def _is_open(call: Call) -> bool:
 def _record(choice: Choice, delta: Reread) -> Record:
     """Return the pieces, each with the call in which it was shown."""
     record = Record()
-    waiting = {
-        slot: [call for call in reversed(choice.calls) if call.slot == slot]
-        for slot in {p.slot for p in delta.pieces}
-    }
+    waiting: dict[Any, list[Call]] = {}
+    for call in reversed(choice.calls):
+        waiting.setdefault(call.slot, []).append(call)
     latest: dict[int | None, Call] = {}
     call = choice.calls[0]
     for piece in delta.pieces:
-        call = _shown(piece, waiting.get(piece.slot, []), latest.get(piece.slot, call))
-        latest[piece.slot] = call
+        call = latest[piece.slot] = _shown(piece, waiting.get(piece.slot, []), latest.get(piece.slot, call))
         extra = call.extra if piece.mark == "S" else None
         record.pieces.append(Piece(None, piece.id, piece.name, piece.text, n=piece.n, extra=extra))
         record.shown.append(call)

@@ -50,10 +50,11 @@ class Book:
 
     def text(self, id_: str | None, slot: int | None, text: str) -> None:
         """Note a piece of text."""
-        if self._rest and text and text[0] not in _BEGINNINGS and id_ == self._pieces[-1].id:
-            self._rest.append(text)
+        rest = self._rest
+        if rest and text and text[0] not in _BEGINNINGS and self._room > 0 and id_ == self._pieces[-1].id:
+            rest.append(text)
             self._room -= len(text)
-        else:
+        elif self._open:
             self._add(Marked("T", slot, id_, None, text))
             self._rest = [text] if text and self._open else []
 
@@ -78,11 +79,12 @@ class Book:
 
     def lists(self, calls: list[CallWhole]) -> bool:
         """Keep the calls of a snapshot for the end; False if they are to be told at once."""
-        if not (self._open and self.odd):
+        if self._open and self.odd:
+            self._listed = calls
+            return True
+        if calls:
             self.close()
-            return False
-        self._listed = calls
-        return True
+        return False
 
     def close(self) -> list[CallWhole]:
         """Let go of the pieces, and take no more; return what a snapshot said that waited."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wholecall.deltas import HYDRATION, CallClosed, CallSeen, CallWhole, Delta, Slot
+from wholecall.deltas import HYDRATION, CallClosed, CallSeen, CallWhole, Delta, Slot, in_telling_order
 from wholecall.dialects.ag_ui_book import Book
 from wholecall.dialects.ag_ui_views import Message, ToolCallView
 from wholecall.dialects.decode import dumped, is_blank, wire_text
@@ -68,13 +68,21 @@ class Calls:
 
     def piece(self, wire_id: object, text: object) -> list[Delta]:
         """Say a piece of a call's text; an id that is known needs no second look."""
-        id_ = wire_id if type(wire_id) is str and wire_id in self._open else id_label(wire_id)
-        slot = self._open.get(id_)
-        if slot is None:
-            slot, self._book.odd = self._known(id_), True
+        if type(wire_id) is str and (slot := self._open.get(wire_id)) is not None:
+            id_: str | None = wire_id
+        else:
+            id_ = id_label(wire_id)
+            slot = self._slot_of_text(id_)
         said = text if type(text) is str else "" if text is None else dumped(text)
         self._book.text(id_, slot, said)
         return [Slot(0, slot, id_, said)] if said else []
+
+    def _slot_of_text(self, id_: str | None) -> int | None:
+        """Return the slot that an id names; where that is no call which goes on, the run is odd."""
+        if id_ in self._open:
+            return self._open[id_]
+        self._book.odd = True
+        return self._known(id_)
 
     def chunk(
         self, id_: str | None, name: str | None, extra: dict[str, Any] | None, text: object
@@ -158,20 +166,15 @@ class Calls:
         answered = [id_label(message.tool_call_id) for message in messages if message.role == "tool"]
         done = {*answered, *history}
         asked = max((n for n, message in enumerate(messages) if message.role == "user"), default=-1)
-        wholes: list[CallWhole] = []
-        known: set[str] = set()
+        wholes: list[Delta] = []
         for n, message in enumerate(messages):
             for call in message.tool_calls or ():
                 id_ = id_label(call.id)
                 if id_ is not None and (id_ in self._begun or (n > asked and id_ not in done)):
-                    known |= {id_} & self._begun
                     wholes.append(self._whole(id_, call))
+        told = [whole for whole in told_together(wholes) if isinstance(whole, CallWhole)]
         results = [delta for id_ in answered for delta in self.answered(id_)]
-        if self._book.lists(wholes):
-            return results
-        # Calls without text behind the others: then it is known whose all text is.
-        ordered = sorted(wholes, key=lambda whole: whole.id in known and not whole.text)
-        return told_together([*ordered]) + results
+        return results if self._book.lists(told) else [*in_telling_order(told), *results]
 
     def _whole(self, id_: str, call: ToolCallView) -> CallWhole:
         slot, function = self._slot(id_), call.function

@@ -2,8 +2,7 @@
 
 Theory of operation. A run of an agent is read at its end, in each way in which a server can mean it (`marked_readings`).
 A connection that began anew may have told all of it twice: that a model makes all of its calls again, in the same pieces,
-is about as likely. Where the wire lists the calls in the end, a reading that says
-just these is what was meant.
+is about as likely. Where the wire lists the calls in the end, a reading that says just these is what was meant.
 """
 
 from __future__ import annotations

@@ -236,7 +236,7 @@ def _reading(book: Book, numbers: Deal, values: Values) -> Reading | None:
         _Call([book.pieces[at] for at in places], "".join(book.marks[at] for at in places))
         for places in dealt
     ]
-    names = [{final_name(piece.name or "") for piece in call.all(START)} for call in calls]
+    names = [{final_name(p.name) for p in call.all(START) if p.name is not None} for call in calls]
     if any(len(name) != 1 for name in names):
         return None
     odd = _cost_of_marks(calls, CHUNK_FORMS if book.chunked else (STARTS, ENDS)) + _cost_of_blanks(calls)
