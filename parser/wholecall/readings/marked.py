@@ -237,7 +237,7 @@ def _reading(book: Book, numbers: Deal, values: Values) -> Reading | None:
         for places in dealt
     ]
     names = [{final_name(p.name) for p in call.all(START) if p.name is not None} for call in calls]
-    if any(len(name) != 1 for name in names):
+    if any(len(name) != 1 for name in names) or any(call.marks[0] != START for call in calls):
         return None
     odd = _cost_of_marks(calls, CHUNK_FORMS if book.chunked else (STARTS, ENDS)) + _cost_of_blanks(calls)
     odd += _cost_of_ids(calls) + _cost_of_labels(calls, CHUNK_LABELS if book.chunked else LABELS)
