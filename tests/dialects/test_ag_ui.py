@@ -19,6 +19,7 @@ from wholecall.deltas import (
     Finish,
     Noted,
     ReasoningFragment,
+    Reread,
     Slot,
     TextFragment,
     TurnEnded,
@@ -512,3 +513,57 @@ def test_text_without_an_id_is_the_next_calls() -> None:
     assert [("f", {"b": 2}), ("g", {"a": 1})] == came(
         *heads, args(None, '{"a":1}'), end("d"), args(None, '{"b":2}'), end("c")
     )
+
+
+def reread(*payloads: dict[str, Any]) -> list[Reread]:
+    """Return what of a run is to be read anew."""
+    return [delta for delta in translate(STARTED, *payloads, finished()) if isinstance(delta, Reread)]
+
+
+def test_documented_runs_are_not_read_anew() -> None:
+    """While every id is that of a call which goes on, nothing is read at the end."""
+    calls = [start("c"), start("d"), args("c", '{"a"'), args("d", "{}"), end("d"), args("c", ":1}"), end("c")]
+
+    assert [] == reread(*calls)
+    assert [] == reread(*calls, snapshot(told("c"), told("d", "{}")))
+    assert [] == reread(chunk(toolCallId="c", toolCallName="f", delta="{"), chunk(delta="}"))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        [start(None), args(None, "{}"), end(None)],
+        [start("c"), start("c"), args("c", "{}"), end("c")],
+        [start("c"), end("c"), args("c", "{}")],
+        [start("c"), args("c", "{}"), end("c"), end("c")],
+        [start("c"), args("x", "{}"), end("c")],
+        [
+            chunk(toolCallId="c", toolCallName="f", delta="{"),
+            chunk(toolCallId="c", toolCallName="f", delta="}"),
+        ],
+    ],
+)
+def test_odd_runs_are_read_at_their_end(odd: list[dict[str, Any]]) -> None:
+    """All pieces of an odd run are told once more; a call that somebody else is to execute leaves it as it is."""
+    (read,) = reread(*odd)
+
+    assert len(odd) <= len(read.pieces)
+    assert [] == reread(*odd, result("nobody's"))
+
+
+def test_a_snapshot_behind_an_oddity_waits() -> None:
+    """It is told at the end, with the pieces; a call that goes on behind it leaves no order to read."""
+    odd = [start(None), args(None, "{}"), end(None)]
+    (read,), (late,) = reread(*odd, snapshot(told("c"))), reread(*odd, snapshot(told("c")), start(None))
+
+    assert (3, ["c"]) == (len(read.pieces), [whole.id for whole in read.listed])
+    assert (0, ["c"]) == (len(late.pieces), [whole.id for whole in late.listed])
+
+
+def test_the_book_of_a_run_is_bounded() -> None:
+    """Text that goes on is one piece; of more than the book holds nothing is read anew."""
+    (long,) = reread(start(None), *[args(None, text) for text in ['{"a":"', *["b"] * 9000, '"}']])
+
+    assert ["S", "T", "T"] == [piece.mark for piece in long.pieces]
+    assert [] == reread(*[start(None)] * 5000)
+    assert [] == reread(start(None), args(None, '{"a":"'), *[args(None, "b" * 1000)] * 5000, args(None, '"}'))
