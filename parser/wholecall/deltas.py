@@ -11,7 +11,8 @@ absent, and the index `INVALID_INDEX` means that the wire sent one that cannot b
 
 from __future__ import annotations
 
-from typing import Any, Union
+from collections.abc import Iterable
+from typing import Any, Literal, Union
 
 import msgspec
 
@@ -34,19 +35,21 @@ __all__ = [
     "Fragment",
     "Index",
     "Labelled",
+    "Marked",
     "Noted",
     "Piecewise",
     "ReasoningFragment",
+    "Reread",
     "Restated",
     "Run",
     "Slot",
     "TextFragment",
-    "ToldTwice",
     "TurnEnded",
     "TurnOpened",
     "UsageSeen",
     "WireFault",
     "by_transport",
+    "in_telling_order",
     "without_hole",
 ]
 
@@ -163,11 +166,33 @@ class Restated(msgspec.Struct, frozen=True, gc=False):
     __repr__ = discreet_repr
 
 
-class ToldTwice(msgspec.Struct, frozen=True, gc=False):
-    """The calls behind the first `n` of a choice seem to tell these again: they are not sure."""
+class Marked(msgspec.Struct, gc=False):
+    """One piece of a book: a call's start (`S`), a piece of its text (`T`), or its end (`E`), as the wire labels it.
+
+    `slot` is where it was shown, None where that is nowhere. `n` tells how many pieces of text were joined.
+    """
+
+    mark: Literal["S", "T", "E"]
+    slot: int | None
+    id: str | None
+    name: str | None
+    text: str = ""
+    n: int = 1
+
+    __repr__ = discreet_repr
+
+
+class Reread(msgspec.Struct, frozen=True, gc=False):
+    """All that came of a choice's calls, whose labels were odd: what it means outranks what was told before.
+
+    `listed` holds the calls of a final message behind it. `chunked` says that starts came with their texts, and that
+    nothing ends a call.
+    """
 
     choice: int
-    n: int
+    pieces: tuple[Marked, ...]
+    listed: tuple[CallWhole, ...] = ()
+    chunked: bool = False
 
 
 class CallClosed(msgspec.Struct, frozen=True, gc=False):
@@ -335,7 +360,7 @@ Delta = Union[
     CallWhole,
     CallClosed,
     Restated,
-    ToldTwice,
+    Reread,
     CallRefused,
     CallCancelled,
     TurnOpened,
@@ -347,6 +372,11 @@ Delta = Union[
     Noted,
     WireFault,
 ]
+
+
+def in_telling_order(wholes: Iterable[CallWhole]) -> list[CallWhole]:
+    """Return restated calls, those without text last: then it is known whose all other text is."""
+    return sorted(wholes, key=lambda whole: not whole.text)
 
 
 def by_transport(deltas: list[Delta]) -> list[Delta]:

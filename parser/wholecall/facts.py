@@ -24,16 +24,18 @@ from wholecall.deltas import (
     Labelled,
     Noted,
     ReasoningFragment,
+    Reread,
     Restated,
     Slot,
     TextFragment,
-    ToldTwice,
+    in_telling_order,
 )
 from wholecall.endings import CUT_REASONS, outranks
 from wholecall.events import ReasoningDelta, TextDelta
 from wholecall.phases import advance
 from wholecall.placeholders import is_placeholder
 from wholecall.record import is_labelled
+from wholecall.rereading import reread
 from wholecall.restating import find_restated, matched
 from wholecall.settling import doubt, settle
 
@@ -187,11 +189,10 @@ def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
         _close(choice, call, truncated=True)
 
 
-def _told_twice(choice: Choice, delta: ToldTwice) -> None:
-    for call in [call for call in choice.calls if not call.stray][delta.n :]:
-        call.refuse(
-            "ambiguous", "the calls before seem to be told again, and no id says that they are others"
-        )
+def _reread(choice: Choice, delta: Reread) -> None:
+    if not reread(choice, delta):
+        for whole in in_telling_order(delta.listed):
+            _call_whole(choice, whole)
 
 
 def _heals(choice: Choice, call: Call, delta: CallWhole) -> bool:
@@ -361,6 +362,6 @@ _FACTS: dict[type, Callable[[Choice, Any], None]] = {
     Finish: _finish,
     Noted: _noted,
     Restated: _restated,
-    ToldTwice: _told_twice,
+    Reread: _reread,
 }
 action_of = _FACTS.get

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from wholecall.verdicts import Ended
     from wholecall.vocabulary import Flag
 
-__all__ = ["doubt", "settle"]
+__all__ = ["doubt", "give", "settle"]
 
 _FLAGS: dict[str, Flag] = {
     "snapshots": "snapshots",
@@ -75,9 +75,14 @@ def settle(choice: Choice, ended: Ended) -> None:
     meant = _meant(choice, record, cut=ended != "clean") if record.pieces and ended != "aborted" else []
     open_calls = [call for call in choice.calls if call.phase != "ended" and call is not choice.overflow]
     shown = [call for call in open_calls if is_labelled(call)]
-    if not meant:
+    if meant:
+        give(choice, record, meant, shown)
+    else:
         _disbelieve(choice, shown)
-        return
+
+
+def give(choice: Choice, record: Record, meant: list[Meant], shown: list[Call]) -> None:
+    """Give the calls that were shown what the record means instead."""
     texts = {call: _started_over(choice, call) for call in shown}
     owners = _owners(choice, record, meant, texts)
     _number(choice, record, owners, texts)

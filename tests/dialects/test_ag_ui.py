@@ -19,9 +19,9 @@ from wholecall.deltas import (
     Finish,
     Noted,
     ReasoningFragment,
+    Reread,
     Slot,
     TextFragment,
-    ToldTwice,
     TurnEnded,
     TurnOpened,
     UsageSeen,
@@ -468,13 +468,102 @@ def test_nothing_is_to_be_executed_before_the_run_is_over() -> None:
         assert not any(isinstance(event, ToolCall) for event in found), place
 
 
+def came(*payloads: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return names and arguments of the calls that come out of a run."""
+    parser = ToolCallParser("ag-ui")
+    frames = "".join(f"data: {json.dumps(payload)}\n\n" for payload in (STARTED, *payloads, finished()))
+    found = [*parser.feed(frames.encode()), *parser.close()]
+    return [(event.name, event.arguments) for event in found if isinstance(event, ToolCall)]
+
+
+ONE = [start(None), args(None, '{"a":1}'), end(None)]
+OTHER = [start(None, "g"), args(None, '{"b":2}'), end(None)]
+
+
 def test_calls_that_are_told_twice_without_ids() -> None:
     """Where no id tells calls apart, a run whose calls all come again gives the first ones (quirk 91)."""
-    one = [start(None), args(None, '{"a":1}'), end(None)]
-    other = [start(None, "g"), args(None, '{"b":2}'), end(None)]
+    one, other = ("f", {"a": 1}), ("g", {"b": 2})
 
-    assert ToldTwice(0, 2) in translate(*one, *other, *one, *other, finished())
-    assert ToldTwice(0, 1) not in translate(*one, *one, finished())
-    assert [] == [d for d in translate(*one, *other, *one, finished()) if isinstance(d, ToldTwice)]
-    labelled = [start("x"), start("y"), start("x2"), start("y2")]
-    assert [] == [d for d in translate(*labelled, finished()) if isinstance(d, ToldTwice)]
+    assert [one, other] == came(*ONE, *OTHER, *ONE, *OTHER)
+    assert [one] == came(*ONE, *ONE)
+    assert [one, other, one] == came(*ONE, *OTHER, *ONE)
+
+
+def test_calls_of_one_id_are_told_apart() -> None:
+    """An id that all calls share says nothing: starts, ends and texts tell them apart (quirk 64)."""
+    first, second = ("f", {"a": 1}), ("f", {"b": 2})
+    heads, ends = [start("x"), start("x")], [end("x"), end("x")]
+    texts = [args("x", '{"a":1}'), args("x", '{"b":2}')]
+
+    assert [first, second] == came(heads[0], texts[0], ends[0], heads[1], texts[1], ends[1])
+    assert [first, second] == came(
+        chunk(toolCallId="x", toolCallName="f", delta='{"a":1}'), *heads[1:], texts[1]
+    )
+    assert [first, second] == came(*heads, *texts, *ends)  # in whichever order
+    assert [] == came(start("x"), start("x", "g"), *texts, *ends)
+
+
+def test_text_without_an_id_is_the_next_calls() -> None:
+    """Where only the ends have the right ids, their order says whose text came (quirk 7)."""
+    heads = [start("c"), start("d", "g")]
+
+    assert [("f", {"a": 1}), ("g", {"b": 2})] == came(
+        *heads, args(None, '{"a":1}'), end("c"), args(None, '{"b":2}'), end("d")
+    )
+    assert [("f", {"b": 2}), ("g", {"a": 1})] == came(
+        *heads, args(None, '{"a":1}'), end("d"), args(None, '{"b":2}'), end("c")
+    )
+
+
+def reread(*payloads: dict[str, Any]) -> list[Reread]:
+    """Return what of a run is to be read anew."""
+    return [delta for delta in translate(STARTED, *payloads, finished()) if isinstance(delta, Reread)]
+
+
+def test_documented_runs_are_not_read_anew() -> None:
+    """While every id is that of a call which goes on, nothing is read at the end."""
+    calls = [start("c"), start("d"), args("c", '{"a"'), args("d", "{}"), end("d"), args("c", ":1}"), end("c")]
+
+    assert [] == reread(*calls)
+    assert [] == reread(*calls, snapshot(told("c"), told("d", "{}")))
+    assert [] == reread(chunk(toolCallId="c", toolCallName="f", delta="{"), chunk(delta="}"))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        [start(None), args(None, "{}"), end(None)],
+        [start("c"), start("c"), args("c", "{}"), end("c")],
+        [start("c"), end("c"), args("c", "{}")],
+        [start("c"), args("c", "{}"), end("c"), end("c")],
+        [start("c"), args("x", "{}"), end("c")],
+        [
+            chunk(toolCallId="c", toolCallName="f", delta="{"),
+            chunk(toolCallId="c", toolCallName="f", delta="}"),
+        ],
+    ],
+)
+def test_odd_runs_are_read_at_their_end(odd: list[dict[str, Any]]) -> None:
+    """All pieces of an odd run are told once more; a call that somebody else is to execute leaves it as it is."""
+    (read,) = reread(*odd)
+
+    assert len(odd) <= len(read.pieces)
+    assert [] == reread(*odd, result("nobody's"))
+
+
+def test_a_snapshot_behind_an_oddity_waits() -> None:
+    """It is told at the end, with the pieces; a call that goes on behind it leaves no order to read."""
+    odd = [start(None), args(None, "{}"), end(None)]
+    (read,), (late,) = reread(*odd, snapshot(told("c"))), reread(*odd, snapshot(told("c")), start(None))
+
+    assert (3, ["c"]) == (len(read.pieces), [whole.id for whole in read.listed])
+    assert (0, ["c"]) == (len(late.pieces), [whole.id for whole in late.listed])
+
+
+def test_the_book_of_a_run_is_bounded() -> None:
+    """Text that goes on is one piece; of more than the book holds nothing is read anew."""
+    (long,) = reread(start(None), *[args(None, text) for text in ['{"a":"', *["b"] * 9000, '"}']])
+
+    assert ["S", "T", "T"] == [piece.mark for piece in long.pieces]
+    assert [] == reread(*[start(None)] * 5000)
+    assert [] == reread(start(None), args(None, '{"a":"'), *[args(None, "b" * 1000)] * 5000, args(None, '"}'))

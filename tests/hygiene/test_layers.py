@@ -55,6 +55,7 @@ LAYERS = (
             "cancelling",
             "final_message",
             "settling",
+            "rereading",
         ),
         *("turns", "endings", "turn_state", "restating", "facts", "assembler", "live"),
     ),

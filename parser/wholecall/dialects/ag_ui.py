@@ -119,9 +119,9 @@ class AgUiTranslator(ViewTranslator):
         told = event.outcome or _SUCCESS  # which is what an absent one means
         outcome = told if isinstance(told, Outcome) else Outcome(told)
         waiting = [id_label(interrupt.tool_call_id) for interrupt in outcome.interrupts or ()]
-        deltas = self._calls.told_twice()
-        deltas += self._calls.agents_own(waiting, ("needs_approval",))
+        deltas = self._calls.agents_own(waiting, ("needs_approval",))
         deltas += self._calls.agents_own(self._calls.not_among(outcome.pending_tool_call_ids))
+        deltas += self._calls.read()
         deltas += counted(event.usage)
         if (known := turn_reason(outcome.type)) is not None:
             # What a cancelled run began is not to be gone on with.
@@ -175,7 +175,7 @@ class AgUiTranslator(ViewTranslator):
         return self._calls.seen(id_label(event.tool_call_id), name_label(event.tool_call_name), _extra(event))
 
     def _call_args(self, event: Event) -> list[Delta]:
-        return self._calls.piece(id_label(event.tool_call_id), event.delta)
+        return self._calls.piece(event.tool_call_id, event.delta)
 
     def _call_chunk(self, event: Event) -> list[Delta]:
         id_, name = id_label(event.tool_call_id), name_label(event.tool_call_name)

@@ -167,7 +167,8 @@ class ChatTranslator(Translator):
             except UNREADABLE:
                 return ended_together(self._wide(frame))
             answer, id, model = self._answer, chunk.id, chunk.model
-            if (id != answer.id or model != answer.model or not answer.named) and not (id is model is None):
+            same = id == answer.id and model == answer.model and (answer.named or answer.is_named())
+            if not (same or id is model is None):
                 return ended_together(self._wide(frame))
             deltas: list[Delta] = []
             for choice in chunk.choices:

@@ -45,6 +45,11 @@ class Answer:
         self._calls_first = False  # the first chunk told a call
         self._filters = False  # a filter judged a prompt, which it does before its answer begins
 
+    def is_named(self) -> bool:
+        """Take it that a chunk had the labels of the one before; say whether they name the answer."""
+        self.named = self._n_others < _VARY
+        return self.named
+
     def is_another(self, chunk: Chunk, choices: list[ChoiceView]) -> bool:
         """Take the labels of a chunk; say whether its choices are of another answer than those before."""
         if not choices:

@@ -23,6 +23,7 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.decode import dumped
 from wholecall.dialects.repeats import Repeats, says_nothing
+from wholecall.placeholders import is_placeholder
 from wholecall.vocabulary import DropReason, Flag, Kind
 
 __all__ = ["Announced", "Calls", "sealed"]
@@ -55,6 +56,10 @@ class Calls:
     _n_begun: int
     _n_told: int
     _times: dict[str, list[int]]
+    _opened: dict[str, int]
+    _streaming: set[str]
+    _n_streamed: dict[str, int]
+    _guarded: set[str]
     _again: Repeats
     _last: list[Union[str, None]]
 
@@ -67,6 +72,10 @@ class Calls:
         self._n_begun = 0  # calls without an id that had a beginning
         self._n_told = 0  # whole inputs of those
         self._times = {}  # by id, "" for none: how often each different input in a row was told
+        self._opened = {}  # by id: starts before its first input
+        self._streaming = set()  # ids of text that came since an input
+        self._n_streamed = {}  # by id: inputs behind text
+        self._guarded = set()  # ids that an approval or a result names: their calls are not only the client's
         self._again = Repeats()  # in a row
         self._last = []  # the last whole input: id, name and text
 
@@ -74,19 +83,33 @@ class Calls:
         """Let ids be free again; what is open stays where it is."""
         new = self.no_repeats()
         self._step += 1
-        self._whole.clear()
-        self._times.clear()
+        for kept in (
+            self._whole,
+            self._times,
+            self._opened,
+            self._streaming,
+            self._n_streamed,
+            self._guarded,
+        ):
+            kept.clear()
         return new
 
-    def has(self, id_: str | None) -> bool:
-        """Whether a call with this id is open."""
-        return id_ in self._open
+    def asked(self, id_: str | None) -> list[Delta]:
+        """Say that a call waits for an approval: so may each other one that is told under its id."""
+        self.guard(id_)
+        return self.flagged(Announced(id_), ("needs_approval",)) if id_ in self._open else []
+
+    def guard(self, id_: str | None) -> None:
+        """Take no other call of this id for one of the client's: which is meant nobody knows."""
+        self._guarded.add(id_ or "")
 
     def begun(self, call: Announced) -> list[Delta]:
         """Say that a call begins."""
         self._whole.discard(call.id or "")
         if call.id is None:
             self._n_begun, self._last = self._n_begun + 1, []
+        elif call.id not in self._times:
+            self._opened[call.id] = self._opened.get(call.id, 0) + 1
         slot, kind = self._slot(call)
         return [CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra, begins=True)]
 
@@ -100,6 +123,7 @@ class Calls:
         if not text:
             return []
         slot, _ = self._slot(Announced(id_))
+        self._streaming.add(id_ or "")
         if slot is not None:
             self._filled.add(slot)
         return [Slot(0, slot, id_, dumped(text))]
@@ -111,6 +135,9 @@ class Calls:
 
         `listed`: in a whole message, which lists no call twice.
         """
+        if (id_ := call.id or "") in self._streaming:
+            self._streaming.discard(id_)
+            self._n_streamed[id_] = self._n_streamed.get(id_, 0) + 1
         if not (listed and call.id is None) and self._is_known(call, text):
             said = CallWhole(0, None, None, call.id, call.name, text, ITEM_DONE, call.kind, extra=call.extra)
             self._again.add(said)
@@ -142,15 +169,21 @@ class Calls:
         """Return the calls that were taken for repeats, and are none, once the message is over.
 
         Without ids each input is a call if as many were told as calls began. Else, where the inputs under an id
-        differ, it says nothing (quirk 64), and they are calls if not each was told twice.
+        differ, it says nothing (quirk 64), and they are calls if not each was told twice. Equal ones are if as many
+        calls began before the first of them, and each has text of its own before it.
         """
         new = [call for call in self._again.take() if self._is_new(call)]
-        return [msgspec.structs.replace(call, begins=True, closes=True) for call in new]
+        return [msgspec.structs.replace(call, id=None, begins=True, closes=True) for call in new]
 
     def _is_new(self, call: CallWhole) -> bool:
         if call.id is None and self._n_begun:
             return self._n_begun == self._n_told
-        return says_nothing(self._times[call.id or ""])
+        id_ = call.id or ""
+        if id_ in self._guarded:
+            return False
+        n, times = self._opened.get(id_, 0), self._times[id_]
+        is_streamed = 1 < n == self._n_streamed.get(id_) and times == [n] and not is_placeholder(call.text)
+        return is_streamed or says_nothing(times)
 
     def _is_known(self, call: Announced, text: str) -> bool:
         """Whether an input comes twice in a row, with no beginning between."""

@@ -221,6 +221,7 @@ class VercelDataTranslator(Translator):
     def _result(self, value: _Value) -> list[Delta]:
         """A tool's result: the server executed the call."""
         id_ = id_label(value.tool_call_id)
+        self._calls.guard(id_)
         return [] if id_ is None else [CallCancelled(id_, answered=True)]
 
     def _whole(self, call: Announced, text: str) -> list[Delta]:

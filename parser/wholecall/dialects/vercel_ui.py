@@ -37,7 +37,7 @@ from wholecall.dialects.decode import is_done, is_noise, provider_error, read, w
 from wholecall.dialects.labels import id_label, text_label
 from wholecall.dialects.reasons import NOT_WHOLE, turn_reason
 from wholecall.dialects.translator import ViewTranslator
-from wholecall.dialects.vercel_calls import Announced, Calls, sealed
+from wholecall.dialects.vercel_calls import Calls, sealed
 from wholecall.dialects.vercel_ui_views import DECODER, Chunk, Part, announced
 from wholecall.framing.frame import Frame
 from wholecall.vocabulary import DropReason
@@ -126,6 +126,7 @@ class VercelUITranslator(ViewTranslator):
             chunk.type = frame.event
         deltas: list[Delta] = []
         if chunk.type in _RESULTS and (id_ := id_label(chunk.tool_call_id)) is not None:
+            self._calls.guard(id_)
             deltas = [CallCancelled(id_, answered=True)]
         if chunk.type not in _WAITING:
             deltas += self._end_waiting()
@@ -212,8 +213,7 @@ class VercelUITranslator(ViewTranslator):
         return self._calls.refused(announced(part), text, reason, detail)
 
     def _approval(self, chunk: Chunk) -> list[Delta]:
-        call = Announced(id_label(chunk.tool_call_id))
-        return self._calls.flagged(call, ("needs_approval",)) if self._calls.has(call.id) else []
+        return self._calls.asked(id_label(chunk.tool_call_id))
 
     def _part(self, number: int, part: Part) -> list[Delta]:
         kind = part.type or ""

@@ -9,6 +9,7 @@ begins, and a text is scanned once for all of them. That habits are uniform make
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import accumulate, repeat
 from operator import ne
@@ -21,9 +22,9 @@ from wholecall.lexical import Scan
 from wholecall.placeholders import is_placeholder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-__all__ = ["MOST_NAMELESS", "PARTITIONS", "Columns", "Partition", "Piece", "final_name"]
+__all__ = ["MOST_NAMELESS", "PARTITIONS", "WAYS", "Columns", "Partition", "Piece", "Way", "final_name"]
 
 
 class Piece(msgspec.Struct, gc=False):
@@ -57,6 +58,9 @@ class Piece(msgspec.Struct, gc=False):
 MOST_NAMELESS = 3  # calls; beyond it nothing would be believed
 
 Deal = list[int]  # the number of the call of each piece
+Way = Callable[
+    ["Columns", int, int], int
+]  # where a call ends whose text begins at a piece, at a stop at the latest
 
 
 class Partition(NamedTuple):
@@ -278,7 +282,10 @@ def _filled(columns: Columns, start: int, stop: int) -> int:
     return _plain(columns, start, stop) if start < stop else stop
 
 
-def _by_text(way: Callable[[Columns, int, int], int]) -> Callable[[Columns], Deal | None]:
+WAYS: tuple[Way, ...] = (_plain, _headed, _snapshots, _repeated, _filled)
+
+
+def _by_text(way: Way) -> Callable[[Columns], Deal | None]:
     def deal(columns: Columns) -> Deal | None:
         numbers: Deal = []
         at = n = 0
@@ -302,5 +309,5 @@ PARTITIONS = (
     Partition(_row_by_name),
     Partition(_row_by_any_name),
     Partition(_row_to_name),
-    *(Partition(_by_text(way)) for way in (_plain, _headed, _snapshots, _repeated, _filled)),
+    *(Partition(_by_text(way)) for way in WAYS),
 )

@@ -26,13 +26,24 @@ if TYPE_CHECKING:
     from wholecall.arguments import Verdict
     from wholecall.readings.partitions import Deal, Piece
 
-__all__ = ["ReadCall", "Solution", "solve"]
+__all__ = [
+    "AGAIN",
+    "NEAR",
+    "ReadCall",
+    "Reading",
+    "Solution",
+    "agreed",
+    "readings_of",
+    "says",
+    "solve",
+    "trusted",
+]
 
 NEAR = 0.5  # readings count that cost no more than this above the cheapest
 MOST = 5  # above it nothing is believed
 AGAIN = 1  # each call once more, whole, under its id, at a new index
 
-Says = tuple["str | None", str]  # name and value of a call
+Says = tuple["str | None", str, "str | None"]  # name, value and id of a call
 Fact = tuple[int, str, str]  # a call that came out: its first piece, its name, its text
 
 
@@ -45,12 +56,14 @@ class ReadCall(NamedTuple):
         text: the text in force.
         way: the habit by which it came; `open`, `cut`, `broken` and `torn` texts are no whole values, and
             an `again` text was told twice.
+        id: under which its result will be sent, where readings must agree on that as well.
     """
 
     pieces: list[int]
     name: str | None
     text: str
     way: str
+    id: str | None = None
 
 
 class Reading(NamedTuple):
@@ -63,11 +76,15 @@ class Reading(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """What the pieces mean: the calls of the cheapest reading, which of them are sure, and its cost."""
+    """What the pieces mean: the calls of the cheapest reading, which of them are sure, and its cost.
+
+    `is_listed` says that the wire listed just these in the end.
+    """
 
     calls: list[ReadCall]
     sure: list[bool]
     cost: float
+    is_listed: bool = False
 
 
 def solve(
@@ -90,9 +107,20 @@ def solve(
         facts: the calls that came out already; readings that contradict them are none.
     """
     values = Values(read)
-    readings = _readings(pieces, values, cut=cut, turns=turns)
+    readings = readings_of(pieces, values, cut=cut, turns=turns)
     readings += _told_again(pieces, values, turns=turns)
     readings = [reading for reading in readings if _holds(reading, facts, values)]
+    return agreed(readings, values, cut=cut, known=known)
+
+
+def agreed(
+    readings: list[Reading],
+    values: Values,
+    *,
+    cut: bool = False,
+    known: Callable[[str], bool] | None = None,
+) -> Solution:
+    """Return what the readings have in common that cost least."""
     if known is not None:
         named = [r for r in readings if all(call.name is None or known(call.name) for call in r.calls)]
         readings = named or readings
@@ -104,20 +132,24 @@ def solve(
     sure = _sure(near, values, cut=cut) if lowest <= MOST else Counter()
     flags: list[bool] = []
     for call in shown.calls:
-        says = _says(call, values)
-        flags.append(sure[says] > 0)
-        sure[says] -= 1
+        said = says(call, values)
+        flags.append(sure[said] > 0)
+        sure[said] -= 1
     return Solution(shown.calls, flags, lowest)
 
 
-def _says(call: ReadCall, values: Values) -> Says:
-    return call.name, values.value(call.text)
+def says(call: ReadCall, values: Values) -> Says:
+    """Return what is the same for two calls that say the same."""
+    return call.name, values.value(call.text), call.id
 
 
 # Readings.
 
 
-def _readings(pieces: Sequence[Piece], values: Values, *, cut: bool, turns: bool) -> list[Reading]:
+def readings_of(
+    pieces: Sequence[Piece], values: Values, *, cut: bool = False, turns: bool = False
+) -> list[Reading]:
+    """Return what the pieces mean in each way in which they can be dealt."""
     found: list[Reading] = []
     seen: set[tuple[int, ...]] = set()
     columns = Columns(pieces, cut=cut)
@@ -152,13 +184,13 @@ def _reading(
     closed = any(told.way == "closed" for told in texts)
     labels = cost_of_labels(calls, named.costs, may_be_open, closed=closed)
     read = [
-        ReadCall(places, name, text, _trusted(way, text, labels, values, call))
+        ReadCall(places, name, text, trusted(way, text, labels, values, call))
         for places, name, (text, way, _), call in zip(dealt, named.names, texts, calls, strict=True)
     ]
     return Reading(cost + labels, read, partition.is_row, labels == 0)
 
 
-def _trusted(way: str, text: str, labels: float, values: Values, call: list[Piece]) -> str:
+def trusted(way: str, text: str, labels: float, values: Values, call: list[Piece]) -> str:
     """Return how a text came, for where labels are odd as well two kinds must not be believed.
 
     One that is whole in no way must not be repaired, and what goes on behind a snapshot may be another call's.
@@ -178,7 +210,7 @@ def _told_again(pieces: Sequence[Piece], values: Values, *, turns: bool) -> list
     if start in (0, len(pieces)):
         return []
     found: list[Reading] = []
-    for reading in _readings(pieces[:start], values, cut=False, turns=turns):
+    for reading in readings_of(pieces[:start], values, turns=turns):
         calls = _with_again(reading.calls, pieces, start, values)
         if calls is not None:
             found.append(Reading(reading.cost + AGAIN, calls, reading.is_row))
@@ -229,7 +261,7 @@ def _holds(reading: Reading, facts: Sequence[Fact], values: Values) -> bool:
     """Whether a reading holds the calls that came out."""
     began = {call.pieces[0]: call for call in reading.calls} if facts else {}
     return all(
-        at in began and _says(began[at], values) == (name, values.value(text)) for at, name, text in facts
+        at in began and says(began[at], values)[:2] == (name, values.value(text)) for at, name, text in facts
     )
 
 
@@ -240,7 +272,7 @@ def _shown(near: list[Reading], values: Values) -> Reading:
         return cheapest
 
     def with_text(reading: Reading) -> Counter[Says]:
-        return Counter(_says(call, values) for call in reading.calls if call.text)
+        return Counter(says(call, values) for call in reading.calls if call.text)
 
     said = with_text(cheapest)
     alike = [reading for reading in near if with_text(reading) == said]
@@ -271,4 +303,4 @@ def _vouched(reading: Reading, values: Values, *, cut: bool) -> Counter[Says]:
         if reading.is_row and lost != [len(reading.calls) - 1]:
             return Counter()
         calls = [call for call in calls if call.text]
-    return Counter(_says(call, values) for call in calls)
+    return Counter(says(call, values) for call in calls)

@@ -1,0 +1,101 @@
+"""The book of one AG-UI run: what came of its calls, in its order, to be read at the end if a label was odd.
+
+Theory of operation. Calls come out when the run finishes, not before. So where ids are absent, shared or unknown nobody
+has to guess when a piece comes what it belongs to: what is told meanwhile is for display, and at the end the book is
+read in each way in which a server can mean it. A snapshot that comes behind an oddity waits for that, too.
+
+A piece of text joins the one before it if it has the same label, and cannot begin, repeat or restate a text. The book is
+closed for good by what it has no place for: a result, a call that goes on behind a snapshot, or more than it may hold.
+"""
+
+from __future__ import annotations
+
+from wholecall.deltas import CallWhole, Delta, Marked, Reread
+
+__all__ = ["Book"]
+
+_MOST = 4096  # pieces
+_LONGEST = 1 << 22  # characters
+_BEGINNINGS = '{"nN'  # of what may be a text of its own
+
+
+class Book:
+    """The pieces of one run.
+
+    Attributes:
+        odd: a label was not as documented.
+    """
+
+    odd: bool
+    _open: bool
+    _chunks: bool
+    _pieces: list[Marked]
+    _rest: list[str]
+    _room: int
+    _listed: list[CallWhole]
+
+    def __init__(self) -> None:
+        self.odd = False
+        self._open = True  # more may be added
+        self._chunks = False  # some came in chunks
+        self._pieces = []
+        self._rest = []  # what goes on from the last piece's text
+        self._room = _LONGEST
+        self._listed = []  # the calls of the last snapshot
+
+    def start(self, id_: str | None, name: str | None, slot: int, *, chunk: bool = False) -> None:
+        """Note that a call starts."""
+        self._chunks = self._chunks or chunk
+        self._add(Marked("S", slot, id_, name))
+
+    def text(self, id_: str | None, slot: int | None, text: str) -> None:
+        """Note a piece of text."""
+        rest = self._rest
+        if rest and text and text[0] not in _BEGINNINGS and self._room > 0 and id_ == self._pieces[-1].id:
+            rest.append(text)
+            self._room -= len(text)
+        elif self._open:
+            self._add(Marked("T", slot, id_, None, text))
+            self._rest = [text] if text and self._open else []
+
+    def end(self, id_: str | None, slot: int | None) -> None:
+        """Note the end of a call."""
+        self._add(Marked("E", slot, id_, None))
+
+    def _add(self, piece: Marked) -> None:
+        self._join()
+        self._room -= len(piece.text)
+        self._open = self._open and not self._listed and self._room >= 0 and len(self._pieces) < _MOST
+        if self._open:
+            self._pieces.append(piece)
+        else:
+            self._pieces.clear()
+
+    def _join(self) -> None:
+        if len(self._rest) > 1:
+            self._pieces[-1].text = "".join(self._rest)
+            self._pieces[-1].n = len(self._rest)
+        self._rest = []
+
+    def lists(self, calls: list[CallWhole]) -> bool:
+        """Keep the calls of a snapshot for the end; False if they are to be told at once."""
+        if self._open and self.odd:
+            self._listed = calls
+            return True
+        if calls:
+            self.close()
+        return False
+
+    def close(self) -> list[CallWhole]:
+        """Let go of the pieces, and take no more; return what a snapshot said that waited."""
+        listed, self._listed = self._listed, []
+        self._open, self._rest = False, []
+        self._pieces.clear()
+        return listed
+
+    def read(self) -> list[Delta]:
+        """Say all of it, if it is to be read."""
+        self._join()
+        if not (self.odd and (self._pieces or self._listed)):
+            return []
+        return [Reread(0, tuple(self._pieces), tuple(self._listed), self._chunks)]

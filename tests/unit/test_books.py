@@ -1,0 +1,132 @@
+"""What marked pieces mean whose labels lie: starts, texts and ends of calls, or chunks that hold both."""
+
+from __future__ import annotations
+
+import pytest
+
+from wholecall.arguments import parse_arguments
+from wholecall.readings import Book, Piece, solve_book
+
+A, B = '{"a":1}', '{"b":2}'
+Got = tuple["str | None", str, "str | None"]
+Told = tuple[str, "str | None", str]  # mark, id, and name or text
+
+
+def book(told: list[Told], *, chunked: bool = False) -> Book:
+    """Return a book of pieces."""
+    pieces = [Piece(None, id, *((what, "") if mark == "S" else (None, what))) for mark, id, what in told]
+    return Book(pieces, "".join(mark for mark, _, _ in told), chunked)
+
+
+def start(name: str, id: str | None = None) -> Told:
+    """Return the start of a call."""
+    return "S", id, name
+
+
+def text(what: str, id: str | None = None) -> Told:
+    """Return a piece of text."""
+    return "T", id, what
+
+
+def end(id: str | None = None) -> Told:
+    """Return the end of a call."""
+    return "E", id, ""
+
+
+def sure(*told: Told, chunked: bool = False, listed: list[tuple[str | None, str]] | None = None) -> list[Got]:
+    """Return name, text and id of the calls that are sure."""
+    solution = solve_book(book([*told], chunked=chunked), parse_arguments, listed=listed or ())
+    calls = zip(solution.calls, solution.sure, strict=True)
+    return [(call.name, call.text, call.id) for call, is_sure in calls if is_sure]
+
+
+def cost(*told: Told) -> float:
+    """Return what the cheapest reading costs."""
+    return solve_book(book([*told]), parse_arguments).cost
+
+
+F, G = ("f", A, None), ("g", B, None)
+
+
+@pytest.mark.parametrize(
+    ("told", "costs"),
+    [
+        ([start("f"), text(A), end(), start("g"), text(B), end()], 1),  # a row
+        ([start("f"), start("g"), text(A), end(), text(B), end()], None),  # opened, or crossed
+        ([start("f"), start("f"), text(A), end(), start("g"), start("g"), text(B), end()], 2),  # twice
+        ([start("f"), text('{"a":'), start("f"), text("1}"), end(), start("g"), text(B), end()], 2),  # each
+        ([start("f"), end(), text(A), start("g"), end(), text(B)], 2.5),  # ended early
+        ([start("f"), text(A), end(), end(), start("g"), text(B), end(), end()], 2),  # ended twice
+        ([start("f"), text(A), start("g"), text(B)], 2),  # never ended
+        ([start("f"), text(A), start("g"), text(B), end(), end()], 1),  # ended at last
+    ],
+)
+def test_habits_of_starts_and_ends(told: list[Told], costs: float | None) -> None:
+    """Each habit is read for what it is, at its cost; where the order alone says whose a text is, none is sure."""
+    expected = ([], 1) if costs is None else ([F, G], costs)
+
+    assert expected == (sure(*told), cost(*told))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "costs"),
+    [
+        (("c", "c"), ("d", "d"), 0),  # own
+        (("c", None), ("d", None), 1),  # none behind the start
+        (("c", "x"), ("d", "y"), 1),  # ids of their own
+        ((None, "x"), (None, "y"), 2),
+        (("c", "c"), ("c", "c"), 1),  # one for all
+    ],
+)
+def test_habits_of_ids(first: tuple[str | None, str], second: tuple[str | None, str], costs: float) -> None:
+    """Ids say what they can: starts have their own, none or one for all, and texts theirs, none or strange ones."""
+    told = [
+        row
+        for (id, label), name, what in ((first, "f", A), (second, "g", B))
+        for row in (start(name, id), text(what, label), end(label))
+    ]
+
+    assert ([("f", A, first[0]), ("g", B, second[0])], costs) == (sure(*told), cost(*told))
+
+
+def test_strange_labels_tell_texts_apart() -> None:
+    """A label that no start has ends the text before it; whose either is the order of the starts says."""
+    told = [start("f", "c"), start("f", "d"), text('{"a":', "x"), text("1}", "x"), text("{}", "y")]
+    ends = [end("c"), end("d")]
+
+    assert [] == sure(*told, *ends)  # opened or crossed: a result would go to the wrong call
+    assert [("f", A, "c"), ("f", "{}", "d")] == sure(*told, *ends, listed=[("f", A), ("f", "")])
+
+
+def test_what_the_wire_lists_was_meant() -> None:
+    """Of all readings the one that says just what the wire lists is meant; where none does, it changes nothing."""
+    told = [start("f"), start("g"), text(A), text(B), end(), end()]
+
+    assert [] == sure(*told)
+    assert [F, G] == sure(*told, listed=[("f", A), ("g", B)])
+    assert [("f", B, None), ("g", A, None)] == sure(*told, listed=[("f", B), ("g", A)])
+    assert [] == sure(*told, listed=[("f", A), ("g", A)])
+
+
+def test_what_is_told_twice_counts_once() -> None:
+    """A run whose second half equals its first gives the calls of one."""
+    one = [start("f"), text(A), end(), start("g"), text(B), end()]
+
+    assert [F, G] == sure(*one, *one)
+    assert [F, G, F] == sure(*one, *one[:3])
+
+
+def test_chunks_are_not_ended() -> None:
+    """A chunk with a name begins a call, or goes on with one whose text is not whole."""
+    parts = [text('{"a":', "c"), start("f", "c"), text("1}", "c")]
+
+    assert [("f", A, "c"), ("f", B, "c")] == sure(
+        start("f", "c"), text(A, "c"), start("f", "c"), text(B, "c"), chunked=True
+    )
+    assert [("f", A, "c")] == sure(start("f", "c"), *parts, chunked=True)
+
+
+@pytest.mark.parametrize("told", [[end()], [text(A)], [end(), start("f"), end()], [text(A), start("f")]])
+def test_text_without_a_call_is_nobodys(told: list[Told]) -> None:
+    """Pieces that begin no call have no reading, and nothing fails."""
+    assert [] == sure(*told)
