@@ -115,6 +115,23 @@ STREAMS: dict[str, list[JSON]] = {
         _block("contentBlockStop", 0),
         {"messageStop": {"stopReason": "end_turn"}},
     ],
+    "vercel-ui: a message starts within a call": [
+        {"type": "start", "messageId": "u1"},
+        {"type": "tool-input-start", "toolCallId": "c_go", "toolName": "go"},
+        {"type": "start", "messageId": "u2"},
+        {"type": "finish", "finishReason": "stop"},
+    ],
+    "vercel-ui: other calls are told whole": [
+        {"type": "start"},
+        {"type": "tool-input-start", "toolCallId": "c_go", "toolName": "go"},
+        {"type": "tool-input-available", "toolCallId": "c_to", "toolName": "to", "input": {}},
+        {"type": "finish", "finishReason": "tool-calls"},
+    ],
+    "cohere-v1: the answer names another call": [
+        {"event_type": "tool-calls-chunk", "tool_call_delta": {"index": 0, "name": "go"}},
+        {"event_type": "tool-calls-generation", "tool_calls": [{"name": "to", "parameters": {}}]},
+        {"event_type": "stream-end", "finish_reason": "COMPLETE", "response": {}},
+    ],
     "workers-ai: then chat completions": [
         {"response": None, "tool_calls": [{"id": "c_go", "index": 0, "function": {"name": "go"}}]},
         _chat({"role": "assistant", "content": "Hi"}),

@@ -52,6 +52,7 @@ class Calls:
     _open: dict[str, str]
     _filled: set[str]
     _whole: set[str]
+    _tells_whole: bool
     _kinds: dict[str, Kind]
     _n_begun: int
     _n_told: int
@@ -68,6 +69,7 @@ class Calls:
         self._open = {}  # ids to slots
         self._filled = set()  # slots that hold text
         self._whole = set()  # ids of calls that were told whole in this step
+        self._tells_whole = False  # a call was
         self._kinds = {}  # of slots: what a later event leaves out still counts
         self._n_begun = 0  # calls without an id that had a beginning
         self._n_told = 0  # whole inputs of those
@@ -147,6 +149,7 @@ class Calls:
         slot, kind = self._slot(call)
         if call.id is not None:
             self._whole.add(call.id)
+        self._tells_whole = True
         whole = CallWhole(
             0, slot, None, call.id, call.name, text, ITEM_DONE, kind, flags=flags, extra=call.extra
         )
@@ -164,6 +167,17 @@ class Calls:
         kept = "" if slot in self._filled else text
         self._forget(call.id)
         return [seen, CallRefused(0, slot, None, reason, detail, kept)]
+
+    def untold(self) -> list[Delta]:
+        """Refuse calls that were begun and never told whole, though others were: text alone shows where one ends."""
+        told = "the input of other calls was told, and that of this one was not"
+        slots = self.unsure() if self._tells_whole else []
+        return [CallRefused(0, slot, None, "incomplete_input", told) for slot in slots]
+
+    def unsure(self) -> list[str]:
+        """Return the slots of calls that were begun and not told whole, if their text does not show where it ends."""
+        begun = (slot for id_, slot in self._open.items() if id_ not in self._whole)
+        return [slot for slot in begun if slot not in self._filled or self._kinds.get(slot) == "custom"]
 
     def no_repeats(self) -> list[Delta]:
         """Return the calls that were taken for repeats, and are none, once the message is over.

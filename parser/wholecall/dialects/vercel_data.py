@@ -175,6 +175,7 @@ class VercelDataTranslator(Translator):
         deltas: list[Delta] = [UsageSeen(usage)] if usage else []
         if known is None or known[0] not in NOT_WHOLE:
             deltas += self._calls.no_repeats()
+        deltas += self._calls.untold()
         if known is not None:
             deltas.append(Finish(0, *known, drops=known[0] == "error"))
         return deltas + self._end()

@@ -144,9 +144,10 @@ class VercelUITranslator(ViewTranslator):
 
     def _start(self, chunk: Chunk) -> list[Delta]:
         id_ = id_label(chunk.message_id)
+        is_torn = id_ != self._key and bool(self._calls.unsure())
         self._calls = Calls()
-        if self._open and (id_ is None or self._key in (None, id_)):
-            return []  # streams that were merged into one start more than once
+        if self._open and not is_torn and (id_ is None or self._key in (None, id_)):
+            return []  # streams that were merged into one start more than once, but not within a call
         self._key, self._open = id_, True
         return [TurnOpened(id_, id_, restart=True)]
 
@@ -156,6 +157,7 @@ class VercelUITranslator(ViewTranslator):
     def _finish(self, chunk: Chunk) -> list[Delta]:
         known = turn_reason(chunk.finish_reason)
         told = [] if known is not None and known[0] in NOT_WHOLE else self._calls.no_repeats()
+        told += self._calls.untold()
         told += [] if known is None else [Finish(0, *known, drops=known[0] == "error")]
         return told + self._end()
 
