@@ -56,7 +56,7 @@ def test_nothing_else_differs(name: str, text: str) -> None:
 def test_listed_streams(name: str) -> None:
     """Law 30: the document counts the events right."""
     stream = SSE_STREAMS[name]
-    lenient = frames(stream, dispatch_at_eof=True, raw_json=True)
+    lenient = frames(stream, dispatch_at_eof=True, raw_json=True, misspelt=True)
     found = [len(sse_events(stream)), len(frames(stream)), len(lenient)]
 
     assert [int(cell) for cell in cells("Event streams", ["standard", "SSEFraming", "parser"])[name]] == found

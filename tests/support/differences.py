@@ -136,6 +136,7 @@ SSE_STREAMS: dict[str, bytes] = {
     "a `retry` of 30 digits": b"retry: " + b"9" * 30 + b"\ndata: a\n\n",
     "the last event lacks its blank line": b"data: a\n\ndata: b\n",
     "a bare JSON object": b'data: a\n\n{"error":{}}\n\n',
+    "JSON in an unknown field": b'data: a\n\ndata: b\ndxta: {"error":{}}\n\n',
 }
 _LINES = (b"data: a", b"data:", b"data", b"data:  b", b"event: x", b"event", b"id: 1", b"id", b"id: \x00", b"retry: 5", b"retry: x",
           b"retry: 1_0", b": c", b":", b"foo: x", b"", b"", b"", b'{"a":1}', b"\xff", "data: é\u2028".encode(), b"data: \xe2\x82",

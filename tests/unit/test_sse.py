@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tests.support.frames import Item
 
 # The parser's way to read, and the standard's.
-LENIENT = {"dispatch_at_eof": True, "raw_json": True}
-STRICT = {"dispatch_at_eof": False, "raw_json": False}
+LENIENT = {"dispatch_at_eof": True, "raw_json": True, "misspelt": True}
+STRICT = {"dispatch_at_eof": False, "raw_json": False, "misspelt": False}
 CHUNKINGS = (1, 2, 3, 5, 7, 16, 64, 1460)
 
 
@@ -286,7 +286,7 @@ def test_split_invariance(
     stream: bytes, limits: Limits, dispatch_at_eof: bool, raw_json: bool, cuts: list[int]
 ) -> None:
     """Frames, faults and their order do not depend on how the bytes were cut into reads."""
-    options = {"dispatch_at_eof": dispatch_at_eof, "raw_json": raw_json}
+    options = {"dispatch_at_eof": dispatch_at_eof, "raw_json": raw_json, "misspelt": raw_json}
 
     whole = read([stream], limits, **options)
     assert whole == read(split(stream, cuts), limits, **options)
@@ -339,10 +339,11 @@ def test_only_new_bytes_are_searched() -> None:
 def test_json_in_an_unknown_field_was_an_event(line: bytes) -> None:
     """No server writes JSON into a field that nobody reads: its name was damaged, and the event is lost with all its lines."""
     stream = b"data: x\n\n" + b"data: y\n" + line + b"\n\ndata: z\n\n"
-    framing = SSEFraming()
+    framing = SSEFraming(misspelt=True)
     items = framing.feed(stream)
 
     assert [message("x"), message("z")] == items
+    assert [message("x"), message("y"), message("z")] == read_all_ways(stream, **STRICT)
     assert [("undecodable_frame", True, 1)] == [
         (fault.kind, fault.hole, at) for at, fault in framing.take_faults()
     ]

@@ -15,7 +15,9 @@ CHUNKINGS = (1, 2, 3, 5, 7, 16, 64)
 def read_all_ways(stream: bytes, limits: Limits | None = None) -> list[frames.Item]:
     """Read a stream whole, at every 2-split and at many read sizes; all must agree."""
     return frames.read_all_ways(
-        lambda: SSEFraming(limits or Limits(), dispatch_at_eof=True, raw_json=True), stream, CHUNKINGS
+        lambda: SSEFraming(limits or Limits(), dispatch_at_eof=True, raw_json=True, misspelt=True),
+        stream,
+        CHUNKINGS,
     )
 
 
@@ -229,7 +231,7 @@ def test_lines_of_an_event_that_was_too_large_are_not_kept() -> None:
 @pytest.mark.parametrize("line", [b": ", b"foo: ", b"x", b"dat: "])
 def test_what_nobody_reads_is_not_kept(line: bytes) -> None:
     """Comments and unknown fields have no limit: what is known to be one, and to hold no JSON, is not kept."""
-    framing = SSEFraming(Limits(max_line_bytes=16, max_event_bytes=16))
+    framing = SSEFraming(Limits(max_line_bytes=16, max_event_bytes=16), misspelt=True)
     kept = []
     for byte in line + b"7" * 30:
         framing.feed(bytes([byte]))

@@ -17,11 +17,12 @@ The framing is *resting* when it is between two events. Only then may the block 
 reader hands back to it behind the blank line of the event. While resting, the beginning of an event that
 looks ordinary is held as it is (`_held`) and put before the next read.
 
-Two departures from the standard can be asked for, because LLM servers depart from it. `dispatch_at_eof`
+Three departures from the standard can be asked for, as LLM servers depart from it, and bytes are damaged. `dispatch_at_eof`
 returns the last event even if the blank line behind it is missing. `raw_json` makes a frame of a bare JSON
 object among the lines, which would be an unknown field: Gemini reports errors so. It ends at the line
 where its brackets balance, or gives way to the next line that is a field; and at the first line end inside
-a string, which no JSON text has.
+a string, which no JSON text has. `misspelt` takes JSON in a field that the standard does not know for an event
+that was damaged on its way: nobody writes what nobody reads.
 """
 
 from __future__ import annotations
@@ -55,10 +56,20 @@ class SSEFraming(LineFraming):
         limits: the bounds; a line beyond `max_line_bytes` is fatal, an event beyond `max_event_bytes` skipped.
         dispatch_at_eof: return at `close` an event whose blank line never came.
         raw_json: return bare JSON objects among the lines as frames with the event name `""`.
+        misspelt: skip an event with JSON in a field of another name, and note what was lost.
     """
 
     DERIVED: ClassVar = frozenset(
-        {"_dispatch_at_eof", "_raw_json", "_unlimited", "_max_held", "_head_line", "_name", "_between"}
+        {
+            "_dispatch_at_eof",
+            "_raw_json",
+            "_misspelt",
+            "_unlimited",
+            "_max_held",
+            "_head_line",
+            "_name",
+            "_between",
+        }
     )
 
     _after_cr: bool
@@ -73,11 +84,17 @@ class SSEFraming(LineFraming):
     _nesting: Nesting
 
     def __init__(
-        self, limits: Limits = DEFAULT_LIMITS, *, dispatch_at_eof: bool = False, raw_json: bool = False
+        self,
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        dispatch_at_eof: bool = False,
+        raw_json: bool = False,
+        misspelt: bool = False,
     ) -> None:
         super().__init__(limits)
         self._dispatch_at_eof = dispatch_at_eof
         self._raw_json = raw_json
+        self._misspelt = misspelt
         self._unlimited = min(self._max_line, self._max_event)  # no limit can be passed by fewer bytes
         self._max_held = min(_HELD, self._unlimited)
         self._head_line, self._name, self._between = "", "message", "\n\ndata: "  # of the last block's events
@@ -218,7 +235,7 @@ class SSEFraming(LineFraming):
 
     def _read_other(self, line: bytes, frames: list[Frame]) -> None:
         """Read a line that is no field: bare JSON, a comment, or a field that was damaged on its way."""
-        if _MISSPELT.match(line):
+        if self._misspelt and _MISSPELT.match(line):
             self._end_raw(frames)
             if self._fits(line, 0, bytearray(), frames):
                 detail, raw = "an event with JSON in an unknown field was skipped", self._raw_text(line)
@@ -263,9 +280,11 @@ class SSEFraming(LineFraming):
                 return self._max_line
             overhead = len(b"data:") + value.startswith(b" ")
             return -1 if self._dropping else min(self._max_line, self._event_room(overhead, self._data))
-        if _SPELT.fullmatch(line):
+        if not colon and any(field.startswith(name) for field in _FIELDS):
             return None
-        if _MISSPELT.match(line):
+        if self._misspelt and _SPELT.fullmatch(line):
+            return None
+        if self._misspelt and _MISSPELT.match(line):
             return min(self._max_line, self._event_room(0, bytearray()))
         return min(self._max_line, self._event_room(0, self._raw)) if self._is_raw(line) else -1
 

@@ -43,7 +43,7 @@ class Framing(Protocol):
 
 
 def _lenient_sse(limits: Limits) -> Framing:
-    return SSEFraming(limits, dispatch_at_eof=True, raw_json=True)
+    return SSEFraming(limits, dispatch_at_eof=True, raw_json=True, misspelt=True)
 
 
 FRAMINGS: dict[str, Callable[[Limits], Framing]] = {

@@ -218,7 +218,7 @@ def _told_again(pieces: Sequence[Piece], values: Values, *, turns: bool) -> list
 
 
 def _start_of_again(pieces: Sequence[Piece]) -> int:
-    """Return where the last pieces begin that each have a known id, a name, and an index of their own."""
+    """Return where the last pieces begin that each are one fragment with a known id, a name, and an index of its own."""
     if not pieces or None in (pieces[-1].id, pieces[-1].name, pieces[-1].index):
         return len(pieces)
     first: dict[str | None, int] = {}
@@ -228,7 +228,7 @@ def _start_of_again(pieces: Sequence[Piece]) -> int:
     start = len(pieces)
     for at in range(len(pieces) - 1, 0, -1):
         piece = pieces[at]
-        if piece.id is None or piece.name is None or piece.index is None:
+        if None in (piece.id, piece.name, piece.index) or piece.n > 1:
             break
         if indices[piece.index] > 1 or first[piece.id] == at:
             break

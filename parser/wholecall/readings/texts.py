@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from wholecall.lexical import is_object
+from wholecall.lexical import Scan, is_object
 from wholecall.placeholders import is_placeholder
 from wholecall.readings.labels import pooled
 from wholecall.strict import canonical
@@ -129,25 +129,35 @@ def texts_of(calls: Calls, values: Values, may_be_open: AbstractSet[int]) -> tup
 
 
 def _are_separate(call: list[Piece], values: Values) -> bool:
-    """Whether each piece is an object by itself, and none is the one before with more in it."""
+    """Whether the text is objects in a row, and none is the one before with more in it."""
     texts = _objects(call, values)
     return len(texts) > 1 and not any(starmap(_grows_into, pairwise(texts)))
 
 
 def _are_closed(call: list[Piece], values: Values) -> bool:
-    """Whether each piece is an object by itself, and the one before with more in it; an empty one alone proves nothing."""
+    """Whether the text is objects, each the one before with more in it; an empty one alone proves nothing."""
     texts = _objects(call, values)
     return len(texts) > 1 and not is_placeholder(texts[-2]) and all(starmap(_grows_into, pairwise(texts)))
 
 
 def _objects(call: list[Piece], values: Values) -> list[str]:
-    """Return the texts of pieces if each is an object by itself, else none."""
-    texts = [piece.text for piece in call if piece.text]
-    return texts if all(text.startswith("{") and values.is_whole(text) for text in texts) else []
+    """Return the objects that a call's text consists of, if it is objects in a row and each begins with a piece."""
+    found: list[str] = []
+    parts: list[str] = []
+    scan = Scan()
+    for piece in call:
+        if piece.text:
+            scan.feed(piece.text)
+            parts.append(piece.text)
+        if scan.complete:
+            found.append("".join(parts))
+            parts, scan = [], Scan()
+    whole = not parts and all(text.startswith("{") and values.is_whole(text) for text in found)
+    return found if whole else []
 
 
 def _grows_into(old: str, new: str) -> bool:
-    return new.startswith(old.rstrip('"]} '))
+    return new != old and new.startswith(old.rstrip('"]} '))
 
 
 def _broken(call: list[Piece]) -> Told:
@@ -169,7 +179,7 @@ def _ways(call: list[Piece], values: Values, *, may_be_open: bool) -> dict[str, 
         return {"pieces": Told(joined([piece.text for piece in call]), "pieces")}
     texts = _texts_in_force(call)
     if _are_closed(call, values):
-        texts["closed"] = call[-1].text
+        texts["closed"] = _objects(call, values)[-1]
     ways = {habit: Told(text, habit) for habit, text in texts.items() if values.is_whole(text)}
     if "pieces" in ways:
         return ways
@@ -197,7 +207,8 @@ def _texts_in_force(call: list[Piece]) -> dict[str, str]:
     found: dict[str, str] = {} if whole else {"pieces": joined(texts)}
     if all(map(str.startswith, texts[1:], texts)):
         found["snapshots"] = texts[-1]
-    if texts[-1].startswith(texts[0][:-1]) and not (whole and len(texts) > 2):
+    is_one = next(piece.n for piece in reversed(call) if piece.text) == 1
+    if is_one and texts[-1].startswith(texts[0][:-1]) and not (whole and len(texts) > 2):
         before = joined(texts[:-1])
         if before == texts[-1]:
             found["repeated"] = before

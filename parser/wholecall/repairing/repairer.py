@@ -64,7 +64,7 @@ class Repairer(Single):
         self._parser: ToolCallParser[Any] = ToolCallParser(
             tools=tools, framing="sse", policy=policy, limits=limits
         )
-        self._framing = SSEFraming(limits, dispatch_at_eof=True, raw_json=True)
+        self._framing = SSEFraming(limits, dispatch_at_eof=True, raw_json=True, misspelt=True)
         self._blocks = Blocks()
         self._limits = limits
         self._most = sys.maxsize if limits.max_event_bytes is None else limits.max_event_bytes

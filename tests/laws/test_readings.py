@@ -1,0 +1,124 @@
+"""What readings of oddly labelled pieces may never do, over small worlds of pieces."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support import bless
+from wholecall import ToolCallParser
+from wholecall.arguments import parse_arguments
+from wholecall.calls import Call
+from wholecall.deltas import Labelled
+from wholecall.readings import Piece, Solution, solve
+from wholecall.readings.partitions import PARTITIONS, Partition
+from wholecall.record import Record
+
+SOLVER: Any = sys.modules["wholecall.readings.solve"]
+TEXTS = ["", "{}", '{"a":1}', '{"a"', ":1}", ":", "1}", '{"a":{}}', "null", "}"]
+LABELS = st.tuples(
+    st.sampled_from([None, 0, 1]), st.sampled_from([None, "c", "d"]), st.sampled_from([None, None, "f", "g"])
+)
+FRAGMENTS = st.lists(st.tuples(LABELS, st.sampled_from(TEXTS)), min_size=1, max_size=6)
+
+
+def _pieces(fragments: list[tuple[tuple[Any, Any, Any], str]]) -> list[Piece]:
+    return [Piece(*labels, text) for labels, text in fragments]
+
+
+def _sure(solution: Solution) -> Counter[tuple[Any, str]]:
+    told = zip(solution.calls, solution.sure, strict=True)
+    return Counter((call.name, call.text or "{}") for call, is_sure in told if is_sure)
+
+
+@given(FRAGMENTS, st.booleans())
+def test_labels_may_be_called_anything(fragments: list[Any], cut: bool) -> None:
+    """Law 68: what pieces mean, and what that costs, does not depend on how indices and ids are written."""
+    pieces = _pieces(fragments)
+    others = [
+        Piece(None if p.index is None else 7 - p.index, p.id and {"c": "x", "d": "a"}[p.id], p.name, p.text)
+        for p in pieces
+    ]
+
+    assert solve(pieces, parse_arguments, cut=cut) == solve(others, parse_arguments, cut=cut)
+
+
+@given(FRAGMENTS, st.integers(0, len(PARTITIONS) - 1), st.booleans())
+def test_a_dearer_reading_adds_no_call(fragments: list[Any], without: int, cut: bool) -> None:
+    """Law 69: one more way to deal pieces, if it is not the cheapest, can only take calls away."""
+    pieces = _pieces(fragments)
+    solution = solve(pieces, parse_arguments, cut=cut)
+    fewer: tuple[Partition, ...] = PARTITIONS[:without] + PARTITIONS[without + 1 :]
+    with patch.object(SOLVER, "PARTITIONS", fewer):
+        before = solve(pieces, parse_arguments, cut=cut)
+
+    if before.cost == solution.cost:
+        assert _sure(solution) <= _sure(before)
+    else:
+        assert solution.cost < before.cost
+
+
+@st.composite
+def _streams(draw: st.DrawFn) -> list[Labelled]:
+    """The fragments of one to three calls in a row, from a server with a habit for each label."""
+    index = draw(st.sampled_from(["own", "one", "none", "first"]))
+    id, name = (
+        draw(st.sampled_from(["own", "one", "none", "every"])),
+        draw(st.sampled_from(["first", "every"])),
+    )
+    found = []
+    for n in range(draw(st.integers(1, 3))):
+        text = draw(st.sampled_from([f'{{"a{n}":1}}', f'{{"b{n}":{{"c":[2,"x"]}}}}', "{}", ""]))
+        cuts = sorted(draw(st.sets(st.integers(1, len(text) - 1), max_size=4))) if len(text) > 2 else []
+        parts = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+        for at, part in enumerate(parts):
+            number = {"own": n, "one": 0, "none": None}.get(index, None if at else n)
+            own = f"c{n}" if id in ("own", "every") else "c" if id == "one" else None
+            labelled = id in ("one", "every") or not at
+            named = "f" if name == "every" or not at else None
+            found.append(Labelled(0, number, own if labelled else None, named, part))
+    return found
+
+
+@given(_streams())
+def test_fragments_may_be_joined(fragments: list[Labelled]) -> None:
+    """Law 70: a fragment that joins the piece before it means what it means by itself, where texts are whole and differ."""
+    joined, apart = Record(), Record()
+    call = Call(0, 0, "function")
+    for delta in fragments:
+        joined.add(delta, call, goes_on=joined.goes_on(delta), spoilt=False)
+        apart.add(delta, call, goes_on=False, spoilt=False)
+    joined.close()
+
+    assert _sure(solve(apart.pieces, parse_arguments)) == _sure(solve(joined.pieces, parse_arguments))
+
+
+DOCUMENTED = [
+    "arguments-unicode",
+    "azure-filters",
+    "choices-two",
+    "custom-tool",
+    "long-file",
+    "parallel-interleaved",
+    "parallel-sequential",
+    "single-call",
+    "zero-argument-empty",
+]
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_documented_labels_ask_no_reading(name: str) -> None:
+    """Law 71: while labels are as documented, the index alone tells whose a fragment is."""
+    entries = {entry["name"]: entry for entry in bless.manifest()}
+    parser: ToolCallParser[Any] = ToolCallParser()
+    with patch("wholecall.settling.solve", side_effect=AssertionError("it was asked")):
+        parser.feed(bless.recorded(entries[f"chat-completions/{name}"]))
+        parser.close()
+
+    assert parser.turn.calls
