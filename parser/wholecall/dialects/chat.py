@@ -195,7 +195,8 @@ class ChatTranslator(Translator):
                 self._told.add((choice.index, "text"))
                 deltas.append(TextFragment(choice.index, delta.content))
             if delta.tool_calls:
-                self._answer.roles_once |= delta.role is None
+                if delta.role is None:
+                    self._answer.call_without_role()
                 _narrow_calls(deltas, choice.index, delta.tool_calls)
         if choice.finish_reason:
             self._finish(deltas, choice.index, choice.finish_reason)

@@ -27,7 +27,6 @@ class Answer:
     Attributes:
         id, model: those of its latest chunk.
         named: two chunks in a row had both, and so does each that follows.
-        roles_once: a call was told without saying who speaks.
     """
 
     id: Any
@@ -35,12 +34,14 @@ class Answer:
     named: bool
     _n_others: int
     _calls_first: bool
-    roles_once: bool
+    _spoken: bool
+    _roles_once: bool
     _filters: bool
 
     def __init__(self) -> None:
         self.id = self.model = None
-        self.named = self.roles_once = False
+        self.named = False
+        self._spoken = self._roles_once = False  # who speaks was said; and then a call was told without it
         self._n_others = -1  # chunks that had other labels than those before them; -1 before the first one
         self._calls_first = False  # the first chunk told a call
         self._filters = False  # a filter judged a prompt, which it does before its answer begins
@@ -61,23 +62,29 @@ class Answer:
         changed = self.id not in (None, id) or self.model not in (None, model)
         another = self._n_others >= 0 and self._has_begun(choices, same=same, changed=changed)
         if another or self._n_others < 0:
-            self._n_others, self._calls_first, self.roles_once = 0, any(map(_calls, choices)), False
+            self._n_others, self._calls_first = 0, any(map(_calls, choices))
+            self._spoken = self._roles_once = False
         elif changed:
             self._n_others += 1
         self._filters = False
         self.named = same and not (another and changed)
         self.id, self.model = id, model
-        for choice in choices:
-            if choice.delta is not None and _calls(choice):
-                self.roles_once |= choice.delta.role is None
+        views = [choice.delta for choice in choices if choice.delta is not None]
+        if any(view.role is None and listed(view) for view in views):
+            self.call_without_role()
+        self._spoken = self._spoken or any(view.role is not None for view in views)
         return another
+
+    def call_without_role(self) -> None:
+        """Take it that a call was told without saying who speaks."""
+        self._roles_once = self._roles_once or self._spoken
 
     def _has_begun(self, choices: list[ChoiceView], *, same: bool, changed: bool) -> bool:
         """Whether a chunk begins another answer."""
         if self._filters:
             return True
         if all(map(_opens, choices)):
-            return changed or self.roles_once
+            return changed or self._roles_once
         if not changed:
             return same and not self.named and self._n_others >= _VARY
         is_name = self.named or (self._calls_first and self._n_others == 0)
@@ -102,7 +109,8 @@ def _reasons(view: DeltaView) -> bool:
 
 
 def _opens(choice: ChoiceView) -> bool:
-    return choice.delta is not None and only_opens(choice.delta) and not choice.finish_reason
+    view = choice.delta
+    return view is not None and only_opens(view) and not _reasons(view) and not choice.finish_reason
 
 
 def _goes_on(choice: ChoiceView) -> bool:
