@@ -207,8 +207,7 @@ def _texts_in_force(call: list[Piece]) -> dict[str, str]:
     found: dict[str, str] = {} if whole else {"pieces": joined(texts)}
     if all(map(str.startswith, texts[1:], texts)):
         found["snapshots"] = texts[-1]
-    is_one = next(piece.n for piece in reversed(call) if piece.text) == 1
-    if is_one and texts[-1].startswith(texts[0][:-1]) and not (whole and len(texts) > 2):
+    if texts[-1].startswith(texts[0][:-1]) and not (whole and len(texts) > 2):
         before = joined(texts[:-1])
         if before == texts[-1]:
             found["repeated"] = before
