@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wholecall.lexical import BEGINNINGS, begins_object
-from wholecall.placeholders import PLACEHOLDER_SIZE, is_placeholder
+from wholecall.lexical import begins_object
+from wholecall.placeholders import BEGINNINGS, PLACEHOLDER_SIZE, is_placeholder
 
 if TYPE_CHECKING:
     from wholecall.lexical import Scan

@@ -16,9 +16,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-__all__ = ["BEGINNINGS", "Scan", "begins_object", "is_object"]
+__all__ = ["Scan", "begins_object", "is_object"]
 
-BEGINNINGS = frozenset('{"nN')  # of what can be the whole text of a call, or the text so far once more
 _LONGEST_BLANK = 1024  # characters
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode  # reads all of the text and builds nothing

@@ -1,9 +1,10 @@
-"""What stands for arguments that are still to come: an empty object or a null (quirk 25)."""
+"""How the text of a call can begin, and what stands for one that is still to come: an empty object or a null (quirk 25)."""
 
 from __future__ import annotations
 
-__all__ = ["PLACEHOLDER_SIZE", "is_placeholder"]
+__all__ = ["BEGINNINGS", "PLACEHOLDER_SIZE", "is_placeholder"]
 
+BEGINNINGS = frozenset('{"nN')  # of what can be the whole text of a call, or the text so far once more
 PLACEHOLDER_SIZE = 8  # a placeholder and some white space; longer texts are none
 _PLACEHOLDERS = frozenset({"{}", "null", "None"})
 

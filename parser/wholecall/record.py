@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wholecall.deltas import HYDRATION, INVALID_INDEX, OBJECT, CallWhole
-from wholecall.lexical import BEGINNINGS
+from wholecall.placeholders import BEGINNINGS
 from wholecall.readings import Piece
 from wholecall.tokens import utf8_size
 

@@ -58,15 +58,19 @@ def fault_of(frame: Frame) -> WireFault:
     return REPLACED if readable else _LOST
 
 
-def _is_readable(value: Any, *, text: bool = True) -> bool:
-    """Whether replaced bytes stand in text alone; `text` says whether strings here are text."""
-    if isinstance(value, str):
-        return text or _MARK not in value
-    if isinstance(value, list):
-        return all(_is_readable(item, text=text) for item in value)
-    if not isinstance(value, dict):
-        return True
-    return all(
-        name in _VALUES or (_MARK not in name and _is_readable(item, text=name in _TEXTS))
-        for name, item in value.items()
-    )
+def _is_readable(payload: Any) -> bool:
+    """Whether replaced bytes stand in text alone; depth is the sender's to choose, so nothing here recurses."""
+    waiting = [(payload, True)]  # values, and whether strings there are text
+    while waiting:
+        value, is_text = waiting.pop()
+        if isinstance(value, str):
+            if not is_text and _MARK in value:
+                return False
+        elif isinstance(value, list):
+            waiting += [(item, is_text) for item in value]
+        elif isinstance(value, dict):
+            members = [(name, item) for name, item in value.items() if name not in _VALUES]
+            if any(_MARK in name for name, _ in members):
+                return False
+            waiting += [(item, name in _TEXTS) for name, item in members]
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from typing import Any
@@ -97,6 +98,49 @@ def test_fragments_may_be_joined(fragments: list[Labelled]) -> None:
     joined.close()
 
     assert _sure(solve(apart.pieces, parse_arguments)) == _sure(solve(joined.pieces, parse_arguments))
+
+
+OBJECTS = st.recursive(
+    st.none() | st.integers(0, 99) | st.text(st.sampled_from('ab"\\]} '), max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("xyz"), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def _closed_at(text: str, cut: int) -> str | None:
+    """The beginning of an object, with what is open in it closed; None where that is no JSON."""
+    text, closers, in_string, escaped = text[:cut], list[str](), False, False
+    for char in text:
+        if in_string:
+            escaped, in_string = char == "\\" and not escaped, char != '"' or escaped
+        elif char == '"':
+            in_string = True
+        elif char in "{[":
+            closers.append("}" if char == "{" else "]")
+        elif char in "}]":
+            closers.pop()
+    closed = text + '"' * in_string + "".join(reversed(closers))
+    try:
+        json.loads(closed)
+    except ValueError:
+        return None
+    return closed
+
+
+@given(st.dictionaries(st.sampled_from("xyz"), OBJECTS, min_size=1, max_size=3), st.data(), st.booleans())
+def test_of_objects_that_grow_only_the_last_is_a_call(value: Any, data: st.DataObject, counts: bool) -> None:
+    """Law 72: a server that closes what is open in each snapshot has meant the last one; none before it is a call."""
+    last = json.dumps(value)
+    cuts = sorted(data.draw(st.lists(st.integers(1, len(last) - 1), max_size=5)))
+    found = [closed for cut in cuts if (closed := _closed_at(last, cut)) is not None]
+    texts = [*found, last]
+    pieces = [Piece(n if counts else 0, "c", "f", text) for n, text in enumerate(texts)]
+    told = {text for text in texts if text not in ("{}", last)}
+
+    sure = _sure(solve(pieces, parse_arguments))
+
+    if told:
+        assert sure == Counter({("f", last): 1})
 
 
 DOCUMENTED = [

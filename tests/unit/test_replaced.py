@@ -40,3 +40,13 @@ def test_what_is_no_object() -> None:
     assert not fault_of(Frame("0", f'"{BAD}"', replaced=True)).hole
     assert not fault_of(Frame("message", f"{{{BAD}", replaced=True)).hole
     assert fault_of(Frame(BAD, "{}", replaced=True)).hole
+
+
+@pytest.mark.parametrize("opens", ["[", '{"a":'])
+@pytest.mark.parametrize("depth", [200, 900, 5000])
+def test_depth_is_the_senders_to_choose(opens: str, depth: int) -> None:
+    """However deep a damaged frame is nested, it is told as damaged, and nothing raises."""
+    closes = {"[": "]", '{"a":': "}"}[opens]
+    body = '{"z":' + opens * depth + f'"{BAD}"' + closes * depth + "}"
+
+    assert "invalid_utf8" == fault_of(Frame("message", body, replaced=True)).kind

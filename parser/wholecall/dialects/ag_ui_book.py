@@ -11,12 +11,12 @@ closed for good by what it has no place for: a result, a call that goes on behin
 from __future__ import annotations
 
 from wholecall.deltas import CallWhole, Delta, Marked, Reread
+from wholecall.placeholders import BEGINNINGS
 
 __all__ = ["Book"]
 
 _MOST = 4096  # pieces
 _LONGEST = 1 << 22  # characters
-_BEGINNINGS = '{"nN'  # of what may be a text of its own
 
 
 class Book:
@@ -51,7 +51,7 @@ class Book:
     def text(self, id_: str | None, slot: int | None, text: str) -> None:
         """Note a piece of text."""
         rest = self._rest
-        if rest and text and text[0] not in _BEGINNINGS and self._room > 0 and id_ == self._pieces[-1].id:
+        if rest and text and text[0] not in BEGINNINGS and self._room > 0 and id_ == self._pieces[-1].id:
             rest.append(text)
             self._room -= len(text)
         elif self._open:

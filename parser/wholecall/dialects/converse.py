@@ -179,8 +179,7 @@ class ConverseTranslator(ViewTranslator):
         highest = max(self._calls, default=-1)
         if not isinstance(index, int) or index > highest or (index == highest and not at_start):
             return []
-        self._calls.clear()
-        self._others.indices.clear()
+        self._forget_blocks()
         self._n_lost += 1
         return [TurnOpened(f"message {self._n_lost}", restart=True)]
 
@@ -200,14 +199,16 @@ class ConverseTranslator(ViewTranslator):
 
     # Messages
 
-    def _message_start(self, _member: Member) -> list[Delta]:
+    def _forget_blocks(self) -> None:
         self._others.indices.clear()
         self._calls.clear()
+
+    def _message_start(self, _member: Member) -> list[Delta]:
+        self._forget_blocks()
         return [TurnOpened(None, restart=True)]
 
     def _message_stop(self, member: Member) -> list[Delta]:
-        self._others.indices.clear()
-        self._calls.clear()
+        self._forget_blocks()
         return [*_finish(member.stop_reason), TurnEnded()]
 
     def _metadata(self, member: Member) -> list[Delta]:

@@ -36,7 +36,6 @@ from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.langchain_protocol_blocks import Blocks
 from wholecall.dialects.langchain_protocol_messages import (
     HERE,
-    WHOLE_RUN,
     Message,
     Messages,
     Namespace,
@@ -115,8 +114,7 @@ class LangChainProtocolTranslator(ViewTranslator):
 
     def lose(self) -> None:
         """A frame was lost: it may have begun another message in the place of any."""
-        for message in self._messages.within(WHOLE_RUN):
-            message.blocks.crowd()
+        self._messages.crowd()
 
     def _enveloped(self, view: Envelope, params: Params) -> list[Delta]:
         told = params.data if isinstance(params.data, list) else [params.data or Data()]
@@ -163,7 +161,7 @@ class LangChainProtocolTranslator(ViewTranslator):
 
     def _start(self, data: Data, place: Place, seq: object) -> list[Delta]:
         before, id_ = self._messages.found(place, id_label(data.run_id)), message_id(data)
-        if before is not None and before.has_heard(seq) and id_ in (None, before.id, *self._told):
+        if before is not None and before.has_heard(seq) and (id_ in (None, before.id) or id_ in self._told):
             return []  # else the numbers begin anew, with another run
         again = before is not None and id_ is not None and before.id == id_
         muted = data.role in _OTHERS or (id_ in self._told and not again)

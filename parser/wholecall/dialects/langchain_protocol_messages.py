@@ -57,8 +57,10 @@ class Messages:
 
     _by_key: dict[Union[Place, str], Message]
     _by_namespace: dict[Namespace, dict[Message, None]]
+    _since_loss: dict[Message, None]
 
     def __init__(self) -> None:
+        self._since_loss = {}  # those that began since the last loss
         self._by_key = {}  # the last one of each place and of each run
         self._by_namespace = {}  # all of them, in order
 
@@ -75,10 +77,12 @@ class Messages:
         if message.run is not None:
             self._by_key[message.run] = message
         self._by_namespace.setdefault(message.place[0], {})[message] = None
+        self._since_loss[message] = None
 
     def forget(self, message: Message) -> None:
         """Let a message be over: nothing belongs to it any more."""
         message.open = False
+        self._since_loss.pop(message, None)
         for key in (message.place, message.run):
             if key is not None and self._by_key.get(key) is message:
                 del self._by_key[key]
@@ -86,6 +90,12 @@ class Messages:
         graph.pop(message, None)
         if not graph:
             self._by_namespace.pop(message.place[0], None)
+
+    def crowd(self) -> None:
+        """Let each message know that another one may have begun in its place."""
+        for message in self._since_loss:
+            message.blocks.crowd()
+        self._since_loss.clear()
 
     def within(self, namespace: Namespace) -> list[Message]:
         """Return the messages of a graph; all of them for the whole run."""

@@ -105,7 +105,7 @@ class WorkersTranslator(ViewTranslator):
         self._n_slots = 0
         self._slots = {}  # of the open calls, by what the wire calls them
         self._ids = {}  # of the open calls
-        self._filled = set()  # labels under which text came
+        self._filled = set()  # labels of the open calls that have text
         self._over = {}  # the slots of the calls that were closed, by their ids
         self._latest = 0
         self._guest = ChatTranslator()
@@ -181,11 +181,9 @@ class WorkersTranslator(ViewTranslator):
             return self._close(label)
         deltas: list[Delta] = []
         if name and id_ and self._ids.get(label, id_) not in (None, id_):
-            ended = self._close(
-                label
-            )  # another call took the index over (quirk 3), which ends none without text
-            deltas += ended if label in self._filled else []
-            self._filled.discard(label)
+            is_filled = label in self._filled
+            ended = self._close(label)  # as another call took the index over (quirk 3)
+            deltas += ended if is_filled else []  # which ends none without text
         slot = self._slot(label, id_)
         if id_ or name:
             self._ids[label] = id_ or self._ids.get(label)
@@ -217,6 +215,7 @@ class WorkersTranslator(ViewTranslator):
 
     def _close(self, label: Index, *, final: bool = True) -> list[Delta]:
         slot, id_ = self._slots.pop(label, None), self._ids.pop(label, None)
+        self._filled.discard(label)
         if slot is None:
             return []
         if id_ is not None:

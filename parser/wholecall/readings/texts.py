@@ -131,17 +131,24 @@ def texts_of(calls: Calls, values: Values, may_be_open: AbstractSet[int]) -> tup
 def _are_separate(call: list[Piece], values: Values) -> bool:
     """Whether the text is objects in a row, and none is the one before with more in it."""
     texts = _objects(call, values)
-    return len(texts) > 1 and not any(starmap(_grows_into, pairwise(texts)))
+    return len(texts) > 1 and not any(old != new and _is_in(old, new) for old, new in pairwise(texts))
 
 
-def _are_closed(call: list[Piece], values: Values) -> bool:
-    """Whether the text is objects, each the one before with more in it; an empty one alone proves nothing."""
+def _closed(call: list[Piece], values: Values) -> str | None:
+    """Return the last of the objects that the text is, if each is the one before with more in it, or that once more.
+
+    An empty object alone proves nothing.
+    """
     texts = _objects(call, values)
-    return len(texts) > 1 and not is_placeholder(texts[-2]) and all(starmap(_grows_into, pairwise(texts)))
+    grows = len(texts) > 1 and all(starmap(_is_in, pairwise(texts)))
+    first = next((text for text in texts if not is_placeholder(text)), None)
+    return texts[-1] if grows and first not in (None, texts[-1]) else None
 
 
 def _objects(call: list[Piece], values: Values) -> list[str]:
     """Return the objects that a call's text consists of, if it is objects in a row and each begins with a piece."""
+    if sum(piece.text[:1] == "{" for piece in call) < 2:
+        return []
     found: list[str] = []
     parts: list[str] = []
     scan = Scan()
@@ -156,8 +163,9 @@ def _objects(call: list[Piece], values: Values) -> list[str]:
     return found if whole else []
 
 
-def _grows_into(old: str, new: str) -> bool:
-    return new != old and new.startswith(old.rstrip('"]} '))
+def _is_in(old: str, new: str) -> bool:
+    """Whether an object begins another one, but for what closes it."""
+    return new.startswith(old.rstrip('"]} '))
 
 
 def _broken(call: list[Piece]) -> Told:
@@ -178,8 +186,9 @@ def _ways(call: list[Piece], values: Values, *, may_be_open: bool) -> dict[str, 
     if any(piece.custom for piece in call):
         return {"pieces": Told(joined([piece.text for piece in call]), "pieces")}
     texts = _texts_in_force(call)
-    if _are_closed(call, values):
-        texts["closed"] = _objects(call, values)[-1]
+    closed = _closed(call, values)
+    if closed is not None:
+        texts["closed"] = closed
     ways = {habit: Told(text, habit) for habit, text in texts.items() if values.is_whole(text)}
     if "pieces" in ways:
         return ways
