@@ -190,6 +190,23 @@ def test_an_open_call_of_a_cut_turn() -> None:
     assert [("f", A), ("g", '{"b":{"b":1}')] == sure(*pieces, cut=True)
 
 
+def test_the_last_name_of_a_cut_turn() -> None:
+    """Where names come in pieces, the open call of a cut turn may lack the rest of its name."""
+    pieces = p(0, "c", "go", '{"a"'), p(0, None, "to", ":1}"), p(1, "d", "go", B)
+
+    assert [("goto", A), ("go", B)] == sure(*pieces)
+    assert [("goto", A)] == sure(*pieces, cut=True)
+
+
+def test_the_last_repetition_of_a_cut_turn() -> None:
+    """Where each text comes once more, the open call of a cut turn may lack that: what came twice is no two calls."""
+    twice = [p(0, "a", "f", A), p(0, "b", "f", A)]
+    last = [p(1, "c", "g", '{"b"'), p(1, "d", "g", ":2}")]
+
+    assert [("f", A)] * 2 == sure(*twice, cut=True)
+    assert [("f", A)] == sure(*twice, *last, cut=True)
+
+
 def test_turns() -> None:
     """Where calls took turns before, the order of the pieces says nothing: labels decide, or nothing does."""
     pieces = p(None, None, "f", '{"a"'), p(None, None, None, ":1}"), p(None, None, "g", B)

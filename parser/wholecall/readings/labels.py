@@ -176,10 +176,11 @@ def _id_habits(call: list[Piece], ids: list[str | None], present: set[str], *, i
 
 
 class Names(NamedTuple):
-    """The calls' names, and what the habits cost under which they are told."""
+    """The calls' names, what the habits cost under which they are told, and which calls' names may lack their rest."""
 
     names: list[str | None]
     costs: Costs
+    cut: AbstractSet[int] = frozenset()
 
 
 def names_of(calls: Calls, may_be_open: AbstractSet[int]) -> Names | None:
@@ -202,7 +203,12 @@ def names_of(calls: Calls, may_be_open: AbstractSet[int]) -> Names | None:
     if nameless:
         once, each = NAMELESS
         costs = {"none": min(costs.values()) + once + nameless * each}
-    return Names(names, costs)
+    return Names(names, costs, _cut_names(calls, may_be_open) if {"pieces"} in found else frozenset())
+
+
+def _cut_names(calls: Calls, may_be_open: AbstractSet[int]) -> AbstractSet[int]:
+    """Return the open calls of which only a name's first piece may have come."""
+    return {number for number in may_be_open if sum(piece.name is not None for piece in calls[number]) == 1}
 
 
 def _name_habits(call: list[Piece]) -> tuple[str | None, set[str]]:

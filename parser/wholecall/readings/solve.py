@@ -183,9 +183,13 @@ def _reading(
     texts, cost = told
     closed = any(told.way == "closed" for told in texts)
     labels = cost_of_labels(calls, named.costs, may_be_open, closed=closed)
+    ways = [
+        "torn" if number in named.cut else trusted(way, text, labels, values, call)
+        for number, ((text, way, _), call) in enumerate(zip(texts, calls, strict=True))
+    ]
     read = [
-        ReadCall(places, name, text, trusted(way, text, labels, values, call))
-        for places, name, (text, way, _), call in zip(dealt, named.names, texts, calls, strict=True)
+        ReadCall(places, name, told.text, way)
+        for places, name, told, way in zip(dealt, named.names, texts, ways, strict=True)
     ]
     return Reading(cost + labels, read, partition.is_row, labels == 0)
 

@@ -191,6 +191,8 @@ def _ways(call: list[Piece], values: Values, *, may_be_open: bool) -> dict[str, 
         texts["closed"] = closed
     ways = {habit: Told(text, habit) for habit, text in texts.items() if values.is_whole(text)}
     if "pieces" in ways:
+        if may_be_open:
+            ways.setdefault("repeated", ways["pieces"])  # the text once more may be what the cut took
         return ways
     if not may_be_open:
         slips = ((habit, text) for habit, text in texts.items() if not ways and values.has_slip(text))
