@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from benchmarks.texts import every, long_arguments
-from wholecall.progress import ProgressScanner, StringWatcher
+from wholecall.arguments.progress import ProgressScanner, StringWatcher
 
 __all__ = ["OURS", "RIVALS", "WATCHED", "Contender", "floor", "pieces", "watched_text"]
 

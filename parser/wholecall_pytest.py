@@ -2,7 +2,7 @@
 
 Theory of operation. pytest imports this module in every run in an environment that has wholecall, so it imports
 nothing but pytest, and stands beside the package whose own import it would pay for. The fixtures import
-`wholecall.pytest_plugin`, which does the work, when a test asks for them. PYTEST_DONT_REWRITE: nothing is asserted.
+`wholecall.testing.plugin`, which does the work, when a test asks for them. PYTEST_DONT_REWRITE: nothing is asserted.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from wholecall.pytest_plugin import Golden
     from wholecall.serving import Loopback, MockTransport
+    from wholecall.testing.plugin import Golden
 
 _MARKER = (
     "wholecall(*recordings, timing=False, repeat=1, cut=None, strict=True): "
@@ -57,7 +57,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Say which golden files a bless changed."""
     if config.option.wholecall_bless:
-        from wholecall.pytest_plugin import summary  # noqa: PLC0415 - only where it is used
+        from wholecall.testing.plugin import summary  # noqa: PLC0415 - only where it is used
 
         summary(terminalreporter)
 
@@ -72,8 +72,8 @@ def _wholecall_split(request: pytest.FixtureRequest) -> str | None:
 @pytest.fixture
 def wholecall_server(request: pytest.FixtureRequest, _wholecall_split: str | None) -> Iterator[Loopback]:
     """A server on 127.0.0.1 that answers with the recordings of the test's marker, and with what it is told to."""
-    from wholecall.pytest_plugin import serving  # noqa: PLC0415 - only where it is used
     from wholecall.serving.loopback import Loopback  # noqa: PLC0415
+    from wholecall.testing.plugin import serving  # noqa: PLC0415 - only where it is used
 
     with serving(request, Loopback, _wholecall_split) as loopback, loopback:
         yield loopback
@@ -84,8 +84,8 @@ def wholecall_transport(
     request: pytest.FixtureRequest, _wholecall_split: str | None
 ) -> Iterator[MockTransport]:
     """The same without a socket: a transport for the clients of httpx and httpx2, sync or async."""
-    from wholecall.pytest_plugin import serving  # noqa: PLC0415 - only where it is used
     from wholecall.serving.mock import MockTransport  # noqa: PLC0415
+    from wholecall.testing.plugin import serving  # noqa: PLC0415 - only where it is used
 
     with serving(request, MockTransport, _wholecall_split) as transport:
         yield transport
@@ -94,6 +94,6 @@ def wholecall_transport(
 @pytest.fixture
 def wholecall_golden(request: pytest.FixtureRequest) -> Golden:
     """Compares a value with the golden file beside the recording."""
-    from wholecall.pytest_plugin import Golden  # noqa: PLC0415 - only where it is used
+    from wholecall.testing.plugin import Golden  # noqa: PLC0415 - only where it is used
 
     return Golden(request.node)

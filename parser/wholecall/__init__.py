@@ -1,7 +1,7 @@
 """Whole tool calls, or none: the bytes of any LLM stream to tool calls that are safe to execute."""
 
-from wholecall.arguments import Verdict, parse_arguments
-from wholecall.detection import detect
+from wholecall.arguments.progress import PartialArguments
+from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.dialects.table import Dialect, register
 from wholecall.errors import (
     BadRecording,
@@ -11,13 +11,15 @@ from wholecall.errors import (
     UnknownDialect,
     WholecallError,
 )
-from wholecall.events import (
+from wholecall.limits import Limits
+from wholecall.output.events import (
+    EXECUTABLE,
+    TERMINAL,
     ArgumentsDelta,
     ArgumentsProgress,
     ArgumentsReset,
     BuiltinToolCall,
     CustomToolCall,
-    Edit,
     Event,
     ReasoningDelta,
     ServerToolCall,
@@ -30,45 +32,31 @@ from wholecall.events import (
     TurnFinished,
     TurnStarted,
 )
-from wholecall.iterate import acollect, aevents, aturns, collect, events, turns
-from wholecall.limits import Limits
+from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
-from wholecall.progress import PartialArguments
-from wholecall.stream import ToolCallParser
+from wholecall.shells.detection import detect
+from wholecall.shells.iterate import acollect, aevents, aturns, collect, events, turns
+from wholecall.shells.wrap import AsyncWrappedStream, WrappedStream, wrap
+from wholecall.stream.parser import ToolCallParser
 from wholecall.tools import Tool, Tools
-from wholecall.turns import Reasoning, ReasoningBlock, Turn
-from wholecall.vocabulary import (
-    Anomaly,
-    BuiltinKind,
-    DropReason,
-    EditKind,
-    FaultKind,
-    Flag,
-    Kind,
-    Status,
-    TurnReason,
-)
-from wholecall.wrap import AsyncWrappedStream, WrappedStream, wrap
+
+__version__ = "0.1.0"
 
 __all__ = [
-    "Anomaly",
+    "EXECUTABLE",
+    "TERMINAL",
     "ArgumentsDelta",
     "ArgumentsProgress",
     "ArgumentsReset",
     "AsyncWrappedStream",
     "BadRecording",
     "BadSnapshot",
-    "BuiltinKind",
     "BuiltinToolCall",
     "CustomToolCall",
     "Dialect",
-    "DropReason",
     "Edit",
-    "EditKind",
     "Event",
-    "FaultKind",
-    "Flag",
-    "Kind",
     "Limits",
     "PartialArguments",
     "Policy",
@@ -76,7 +64,6 @@ __all__ = [
     "ReasoningBlock",
     "ReasoningDelta",
     "ServerToolCall",
-    "Status",
     "StreamClosed",
     "StreamFailed",
     "StreamFault",
@@ -90,7 +77,6 @@ __all__ = [
     "Tools",
     "Turn",
     "TurnFinished",
-    "TurnReason",
     "TurnStarted",
     "UnknownDialect",
     "Verdict",

@@ -16,8 +16,8 @@ from typing import Any, Literal, Union
 
 import msgspec
 
-from wholecall.event_lines import discreet_repr
-from wholecall.vocabulary import Anomaly, DropReason, FaultKind, Flag, Kind, TurnReason
+from wholecall.discreet import discreet_repr
+from wholecall.types import Anomaly, DropReason, FaultKind, Flag, Kind, TurnReason
 
 __all__ = [
     "DONE",

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 
 __all__ = ["BadRecording", "BadSnapshot", "StreamClosed", "StreamFailed", "UnknownDialect", "WholecallError"]
+_private = True
 
 
 _QUOTED = re.compile(r"[{\[]")
@@ -41,7 +42,7 @@ class StreamFailed(WholecallError):
     the first brace or bracket; `detail` and `error` hold all of them.
 
     Attributes:
-        kind: the fault's kind, one of `wholecall.events.FaultKind`.
+        kind: the fault's kind, one of `wholecall.types.FaultKind`.
         detail: the fault's detail, with the provider's words.
         error: the provider's error object, or None.
     """

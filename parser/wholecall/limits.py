@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 __all__ = ["Limits"]
+_private = True
 
 KIB = 1024
 MIB = 1024 * KIB

@@ -6,9 +6,10 @@ from typing import Literal
 
 import msgspec
 
-from wholecall.vocabulary import Flag
+from wholecall.types import Flag
 
 __all__ = ["Policy"]
+_private = True
 
 # What was odd about the labels or the text of a call, so that only a reading says what was meant.
 _PUT_TOGETHER: frozenset[Flag] = frozenset(

@@ -16,14 +16,14 @@ import msgspec
 
 from wholecall.dialects.table import named
 from wholecall.errors import UnknownDialect
-from wholecall.events import Event
-from wholecall.iterate import events
 from wholecall.limits import Limits
+from wholecall.output.events import Event
 from wholecall.policy import Policy
 from wholecall.recordings.finding import StrPath
 from wholecall.recordings.model import Recording
 from wholecall.recordings.reading import read
-from wholecall.stream import ToolCallParser
+from wholecall.shells.iterate import events
+from wholecall.stream.parser import ToolCallParser
 
 __all__ = ["Chunking", "dialect_of", "replay"]
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
-    from wholecall.events import ToolCallDropped
+    from wholecall.output.events import ToolCallDropped
     from wholecall.policy import Policy
     from wholecall.tools import AnyTools
 

@@ -15,7 +15,7 @@ from zlib import crc32
 from tests.damage.streams import ENDS, Call, Recordings, Stream, called, told
 from tests.damage.ways import DAMAGES, marks_for
 from wholecall import ToolCallParser
-from wholecall.events import ToolCallCancelled, ToolCallStarted
+from wholecall.output.events import ToolCallCancelled, ToolCallStarted
 
 __all__ = ["LAWS", "Fault", "at_one_place", "causes", "tried"]
 

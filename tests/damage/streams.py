@@ -20,7 +20,7 @@ from tests.damage.ways import framing
 from tests.fuzz.mutate import events_of
 from tests.support import bless
 from wholecall import ToolCallParser
-from wholecall.events import (
+from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,

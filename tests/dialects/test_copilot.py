@@ -27,8 +27,8 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.copilot import CopilotTranslator
-from wholecall.events import ServerToolCall, StreamFault, ToolCall, ToolCallDropped, TurnFinished
 from wholecall.framing.frame import Frame
+from wholecall.output.events import ServerToolCall, StreamFault, ToolCall, ToolCallDropped, TurnFinished
 
 A, B = '{"a": 1}', '{"b": 2}'
 OPENED = TurnOpened("1")

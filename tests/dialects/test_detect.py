@@ -10,7 +10,7 @@ import pytest
 from tests.support.encode_bedrock import exception
 from wholecall import Limits, StreamFault, TextDelta, ToolCallParser, TurnFinished, TurnStarted
 from wholecall.dialects.table import detect_dialect
-from wholecall.events import Event
+from wholecall.output.events import Event
 
 CHAT = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"content": "x"}}]}
 RESPONSES = {"type": "response.created", "sequence_number": 0, "response": {"id": "r1", "model": "m"}}

@@ -28,7 +28,7 @@ from wholecall.deltas import (
 from wholecall.dialects.decode import is_blank
 from wholecall.dialects.gemini import GeminiTranslator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import DropReason, Kind
+from wholecall.types import DropReason, Kind
 
 OPENED = TurnOpened("r1", "r1", "g")
 UNKNOWN = Noted(0, "unknown_events")

@@ -27,7 +27,7 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.gemini_interactions import GeminiInteractionsTranslator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import TurnReason
+from wholecall.types import TurnReason
 
 CREATED = {
     "event_type": "interaction.created",

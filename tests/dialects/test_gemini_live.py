@@ -27,9 +27,9 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.gemini_live import GeminiLiveTranslator
-from wholecall.events import ToolCall, ToolCallCancelled, ToolCallDropped, TurnFinished
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Kind, TurnReason
+from wholecall.output.events import ToolCall, ToolCallCancelled, ToolCallDropped, TurnFinished
+from wholecall.types import Kind, TurnReason
 
 OPENED = TurnOpened(None, restart=True)
 COMPLETE = {"serverContent": {"turnComplete": True}}

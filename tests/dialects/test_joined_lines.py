@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support import bless
-from wholecall.events import Event
+from wholecall.output.events import Event
 
 WORDS = "data: : RELAY PROCESSING\n"
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from wholecall.deltas import Delta, Finish, TextFragment, TurnEnded, TurnOpened, UsageSeen, WireFault
-from wholecall.dialects.legacy import LegacyTranslator, detect
+from wholecall.dialects.detect import legacy as detect
+from wholecall.dialects.legacy import LegacyTranslator
 from wholecall.framing.frame import Frame
 
 

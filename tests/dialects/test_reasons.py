@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from wholecall.dialects.reasons import FINISH_REASONS, turn_reason
-from wholecall.vocabulary import TurnReason
+from wholecall.types import TurnReason
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from wholecall.deltas import DONE, ITEM_DONE, CallWhole, Delta, Fragment, Labell
 from wholecall.dialects.chat import ChatTranslator
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import DIALECTS, named
-from wholecall.framing import FRAMINGS, Frame, sniff
+from wholecall.framing import FRAMINGS, Frame
+from wholecall.framing.opening import sniff
 
 HOT = ("chat-completions", "responses", "anthropic")
 RECORDED = [entry for entry in bless.manifest() if entry["dialect"] in {dialect.name for dialect in DIALECTS}]

@@ -27,7 +27,7 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.vercel_ui import VercelUITranslator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Flag, Kind
+from wholecall.types import Flag, Kind
 
 START = {"type": "start", "messageId": "m"}
 OPENED = TurnOpened("m", "m", restart=True)

@@ -25,8 +25,8 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.workers_ai import WorkersTranslator
-from wholecall.events import ToolCall
 from wholecall.framing.frame import Frame
+from wholecall.output.events import ToolCall
 
 OPENED = TurnOpened(None)
 USAGE = {"total_tokens": 3}

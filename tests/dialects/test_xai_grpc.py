@@ -25,7 +25,7 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.xai_grpc import XaiGrpcTranslator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Kind, TurnReason
+from wholecall.types import Kind, TurnReason
 
 OPENED = TurnOpened("r1", "r1", "m", restart=True)
 SEARCH = "TOOL_CALL_TYPE_WEB_SEARCH_TOOL"

@@ -14,7 +14,7 @@ import atheris
 
 __all__ = ["main"]
 
-_OUTSIDE = ("wholecall.cli", "wholecall.pytest_plugin", "wholecall.__main__")  # no target runs them
+_OUTSIDE = ("wholecall.cli", "wholecall.testing.plugin", "wholecall.__main__")  # no target runs them
 
 
 def _instrumented(name: str) -> None:

@@ -14,7 +14,9 @@ from tests.support.renderers import RENDERERS
 from tests.support.turns import log, pairs, violations
 from wholecall import Limits, Policy, ToolCallParser, Tools
 from wholecall.dialects import table
-from wholecall.events import (
+from wholecall.framing import FRAMINGS
+from wholecall.framing.opening import sniff
+from wholecall.output.events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,
@@ -23,7 +25,6 @@ from wholecall.events import (
     ToolCallDropped,
     TurnFinished,
 )
-from wholecall.framing import FRAMINGS, sniff
 from wholecall.repairing import Repairer
 
 __all__ = ["DIALECTS", "LIMITS", "POLICIES", "TARGETS", "TOOLS", "parser_of", "recordings", "unaccounted"]

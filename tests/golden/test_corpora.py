@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support import bless
-from wholecall.events import (
+from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,

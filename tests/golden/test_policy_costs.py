@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tests.support import bless
 from wholecall import Policy, ToolCallParser
-from wholecall.events import BuiltinToolCall, CustomToolCall, Event, ToolCall, TurnFinished
+from wholecall.output.events import BuiltinToolCall, CustomToolCall, Event, ToolCall, TurnFinished
 
 STRICT = Policy.strict()
 CHOICES = ("recovery", "silence", "refused_flags", "truncated_turn", "require_reason", "on_bad_sibling")

@@ -10,7 +10,14 @@ import pytest
 
 from tests.support import bless
 from wholecall.dialects import table
-from wholecall.events import BuiltinToolCall, CustomToolCall, Event, ServerToolCall, ToolCall, ToolCallDropped
+from wholecall.output.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    Event,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+)
 from wholecall.repairing import Repairer
 
 pytestmark = pytest.mark.cases

@@ -12,8 +12,6 @@ import pytest
 from tests.support import bless, encode, naive, transcript_rules
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from wholecall import ToolCallParser
-from wholecall.arguments import parse_arguments
-from wholecall.events import Event, StreamFault, ToolCall, ToolCallDropped
 from wholecall.history import (
     TRANSPORTS,
     classify_error,
@@ -21,6 +19,8 @@ from wholecall.history import (
     repair_transcript,
     shrink_arguments,
 )
+from wholecall.output.events import Event, StreamFault, ToolCall, ToolCallDropped
+from wholecall.parse import parse_arguments
 from wholecall.repairing import Repairer
 
 pytestmark = pytest.mark.cases

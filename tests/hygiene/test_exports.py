@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.metadata
 import importlib.resources
+import re
 
 import pytest
 
 import wholecall
-from tests.hygiene.source_tree import is_package, modules
+from tests.hygiene.source_tree import DOCS, PROJECT, is_package, modules
 
-# The one `__init__` that holds a table: the dialects and how to add one.
-TABLES = frozenset({"dialects"})
+ASSIGNED = frozenset({"__all__", "__version__", "_private"})  # what an `__init__` may assign
 PACKAGES = [name for name in modules() if is_package(name)]
 
 
@@ -35,7 +36,7 @@ def reading_order(name: str) -> tuple[int, str]:
     return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
 
 
-@pytest.mark.parametrize("package", [name for name in PACKAGES if name not in TABLES])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_init_modules_only_import(package: str) -> None:
     """An `__init__` holds a docstring, imports and `__all__`, and nothing else."""
     others = [
@@ -43,7 +44,7 @@ def test_init_modules_only_import(package: str) -> None:
         for node in modules()[package].body
         if not isinstance(node, (ast.Import, ast.ImportFrom))
         and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-        and not (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in {"__all__", "__version__"})
+        and not (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ASSIGNED)
     ]
 
     assert [] == others
@@ -55,6 +56,55 @@ def test_top_level_all_is_sorted() -> None:
 
     assert names is not None
     assert sorted(set(names), key=reading_order) == names
+
+
+def test_the_version_is_the_project_s() -> None:
+    """`wholecall.__version__` is the version under which the project is installed."""
+    assert importlib.metadata.version("wholecall") == wholecall.__version__
+
+
+def documented() -> dict[str, list[str]]:
+    """Return the public modules below `wholecall` and their names, as docs/api.md lists them."""
+    sections = re.findall(
+        r"\n## `wholecall\.?([\w.]*)`\n(.*?)(?=\n## |\Z)", (DOCS / "api.md").read_text("utf-8"), re.DOTALL
+    )
+    return {name: re.findall(r"`(\w+)`", text.strip().splitlines()[-1]) for name, text in sections}
+
+
+def is_private(name: str) -> bool:
+    """Tell whether a module says that it is none of the public ones."""
+    return name.startswith("_") or any(
+        isinstance(node, ast.Assign) and ast.unparse(node) == "_private = True"
+        for node in modules()[name].body
+    )
+
+
+def test_public_is_what_the_docs_list() -> None:
+    """A module right below `wholecall` is listed in docs/api.md, or is marked as private; never both."""
+    public = {name for name in modules() if "." not in name and not is_private(name)}
+
+    assert public == documented().keys()
+
+
+@pytest.mark.parametrize("name", documented())
+def test_the_docs_list_every_name(name: str) -> None:
+    """Of each public module docs/api.md lists just what it exports."""
+    assert sorted(exported(name) or (), key=reading_order) == documented()[name]
+
+
+def test_docs_import_what_is_public() -> None:
+    """No document imports from a module that is not listed."""
+    pages = [PROJECT / "README.md", *sorted(DOCS.glob("*.md"))]
+    found = {
+        (page.name, module)
+        for page in pages
+        for module in re.findall(
+            r"^(?:from|import) wholecall\.([\w.]+)", page.read_text("utf-8"), re.MULTILINE
+        )
+        if module not in documented()
+    }
+
+    assert set() == found
 
 
 def test_top_level_exports_what_the_readme_needs() -> None:

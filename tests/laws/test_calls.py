@@ -36,7 +36,7 @@ from tests.support.turns import (
     without_counters,
 )
 from wholecall import Limits, StreamClosed, ToolCallParser
-from wholecall.events import ArgumentsDelta, ServerToolCall, ToolCall, ToolCallDropped, TurnFinished
+from wholecall.output.events import ArgumentsDelta, ServerToolCall, ToolCall, ToolCallDropped, TurnFinished
 
 SECRET = "sekrit-7f3a"
 

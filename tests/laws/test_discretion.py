@@ -24,14 +24,14 @@ from tests.support.renderers import RENDERERS
 from tests.support.snapshots import opened, resealed
 from tests.support.turns import frame, parse
 from wholecall import Limits, StreamFailed, ToolCallParser, history, parse_arguments
-from wholecall.calls import Call
 from wholecall.cli.main import main
 from wholecall.errors import WholecallError
-from wholecall.events import ToolCallDropped
 from wholecall.framing import FRAMINGS
+from wholecall.machine.call import Call
+from wholecall.output.events import ToolCallDropped
 from wholecall.recordings import read
 from wholecall.snapshots.shapes import fields_of
-from wholecall.vocabulary import DropReason
+from wholecall.types import DropReason
 
 _ARGUMENTS = json.dumps({"path": f"/srv/{CANARY}", CANARY: [CANARY, {"deep": CANARY}]})
 # Texts that hold the canary in a value and in a key, and why each is dropped.

@@ -9,10 +9,10 @@ from typing import Any, get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholecall.events import StreamFault
 from wholecall.history import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error
 from wholecall.history.errors.table import RULES
-from wholecall.vocabulary import FaultKind
+from wholecall.output.events import StreamFault
+from wholecall.types import FaultKind
 
 CASES: list[dict[str, Any]] = [
     json.loads(line)

@@ -10,8 +10,9 @@ from tests.support.examples import examples
 from tests.support.renderers import RENDERERS
 from tests.support.turns import TERMINAL, Plan, parse, plans
 from wholecall import Limits, ToolCallParser
-from wholecall.events import Event
-from wholecall.framing import FRAMINGS, Frame, sniff
+from wholecall.framing import FRAMINGS, Frame
+from wholecall.framing.opening import sniff
+from wholecall.output.events import Event
 
 NAMED = frozenset({"bedrock-converse", "vercel-data"})  # what their events say is told by the names alone
 HOLLOW_OR_NOT = st.sampled_from(({}, {"a": 1}))

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.turns import canonical
-from wholecall import strict
-from wholecall.arguments import parse_arguments
+from wholecall.arguments import strict
+from wholecall.arguments.tokens import plain, scan
 from wholecall.limits import Limits
+from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
-from wholecall.tokens import plain, scan
 
 # Text that recovery could mistake for syntax, and everything that ends, opens or escapes a string.
 PIECES = """" \\ ' \n \t , : { } [ ] // /* */ # \u201c \u201d \u2019 True None null NaN ``` <|im_end|> \u2028

@@ -35,7 +35,7 @@ from tests.support.turns import (
     violations,
 )
 from wholecall import ToolCallParser
-from wholecall.events import ToolCall
+from wholecall.output.events import ToolCall
 
 _TEXTS = st.one_of(
     objects.map(lambda value: json.dumps(value, ensure_ascii=False)),

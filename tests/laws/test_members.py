@@ -14,7 +14,8 @@ from tests.support import bless
 from tests.support.turns import violations
 from wholecall import ToolCallParser
 from wholecall.dialects.decode import plain
-from wholecall.framing import FRAMINGS, sniff
+from wholecall.framing import FRAMINGS
+from wholecall.framing.opening import sniff
 from wholecall.limits import Limits
 from wholecall.repairing import Repairer
 

@@ -10,9 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.turns import canonical, full_objects, objects
-from wholecall.arguments import parse_arguments
-from wholecall.policy import Policy
-from wholecall.progress import (
+from wholecall.arguments.progress import (
     Closed,
     PartialArguments,
     Path,
@@ -21,6 +19,8 @@ from wholecall.progress import (
     StringDelta,
     StringWatcher,
 )
+from wholecall.parse import parse_arguments
+from wholecall.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

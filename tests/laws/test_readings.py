@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from tests.support import bless
 from wholecall import ToolCallParser
-from wholecall.arguments import parse_arguments
-from wholecall.calls import Call
 from wholecall.deltas import Labelled
-from wholecall.readings import Piece, Solution, solve
-from wholecall.readings.partitions import PARTITIONS, Partition
-from wholecall.record import Record
+from wholecall.machine.call import Call
+from wholecall.machine.readings import Piece, Solution, solve
+from wholecall.machine.readings.partitions import PARTITIONS, Partition
+from wholecall.machine.record import Record
+from wholecall.parse import parse_arguments
 
-SOLVER: Any = sys.modules["wholecall.readings.solve"]
+SOLVER: Any = sys.modules["wholecall.machine.readings.solve"]
 TEXTS = ["", "{}", '{"a":1}', '{"a"', ":1}", ":", "1}", '{"a":{}}', "null", "}"]
 LABELS = st.tuples(
     st.sampled_from([None, 0, 1]), st.sampled_from([None, "c", "d"]), st.sampled_from([None, None, "f", "g"])
@@ -161,7 +161,7 @@ def test_documented_labels_ask_no_reading(name: str) -> None:
     """Law 71: while labels are as documented, the index alone tells whose a fragment is."""
     entries = {entry["name"]: entry for entry in bless.manifest()}
     parser: ToolCallParser[Any] = ToolCallParser()
-    with patch("wholecall.settling.solve", side_effect=AssertionError("it was asked")):
+    with patch("wholecall.machine.settling.solve", side_effect=AssertionError("it was asked")):
         parser.feed(bless.recorded(entries[f"chat-completions/{name}"]))
         parser.close()
 

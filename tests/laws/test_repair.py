@@ -15,7 +15,7 @@ from tests.support.naive import STYLES, data_of, read_calls
 from tests.support.renderers import RENDERERS
 from wholecall import Limits, ToolCallParser
 from wholecall.encoders import ENCODERS, argument_text, encoder
-from wholecall.events import (
+from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,

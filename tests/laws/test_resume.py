@@ -27,7 +27,8 @@ from tests.support.snapshots import (
 )
 from tests.support.turns import Plan, chunk, partitions, plans, split
 from wholecall import BadSnapshot, Limits, Policy, StreamClosed, ToolCallParser, Tools
-from wholecall.framing import FRAMINGS, name_of
+from wholecall.framing import FRAMINGS
+from wholecall.framing.table import name_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from tests.support import bless, encode, quirky
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from tests.support.turns import Plan, canonical, objects, parse, plans, texts
 from wholecall.encoders import ENCODERS, encoder
-from wholecall.events import (
+from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,

@@ -20,11 +20,11 @@ from tests.mutation.trial import settle, source_of, tried
 __all__: list[str] = []
 
 MODULES = {
-    "phases": "wholecall.phases",
-    "binding": "wholecall.binding",
-    "assembler": "wholecall.assembler",
-    "arguments": "wholecall.arguments",
-    "recovery": "wholecall.recovery",
+    "phases": "wholecall.machine.phases",
+    "binding": "wholecall.machine.labels",
+    "assembler": "wholecall.machine.assembler",
+    "ladder": "wholecall.arguments.ladder",
+    "recovery": "wholecall.arguments.recovery",
     "sse": "wholecall.framing.sse",
 }
 _HERE = Path(__file__).parent

@@ -19,7 +19,7 @@ from tests.support import bless, quirky
 from tests.support.loopback import Answer, Loopback, serve
 from tests.support.naive import data_of
 from wholecall.encoders import ENCODERS, encoder
-from wholecall.events import CustomToolCall, StreamFault, ToolCall, TurnFinished
+from wholecall.output.events import CustomToolCall, StreamFault, ToolCall, TurnFinished
 
 pytestmark = pytest.mark.sdk
 

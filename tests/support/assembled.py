@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wholecall.assembler import Assembler
 from wholecall.deltas import (
     Delta,
     Finish,
@@ -12,12 +11,9 @@ from wholecall.deltas import (
     TurnEnded,
     WireFault,
 )
-from wholecall.events import (
-    ToolCall,
-    ToolCallDropped,
-    TurnFinished,
-)
 from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.output.events import ToolCall, ToolCallDropped, TurnFinished
 from wholecall.policy import Policy
 
 __all__ = ["CALLS", "CUT", "END", "HOLE", "A", "B", "ends", "finishes", "head", "new", "told"]

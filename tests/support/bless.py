@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from wholecall import ToolCallParser
-from wholecall.events import Event
+from wholecall.output.events import Event
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 CHUNK_SIZES = (1, 2, 3, 7, 64, 1460)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from wholecall.assembler import Assembler
 from wholecall.deltas import OBJECT, Delta, Finish, Labelled, TurnEnded
-from wholecall.events import CustomToolCall, ToolCall, ToolCallDropped, TurnFinished
 from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.output.events import CustomToolCall, ToolCall, ToolCallDropped, TurnFinished
 from wholecall.policy import Policy
 from wholecall.tools import Tools
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
 __all__ = ["A", "B", "Got", "assembled", "at", "bound", "lost", "stray", "stream", "whole"]
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.support.turns import canonical, objects
 from wholecall import parse_arguments
-from wholecall.arguments import Verdict
+from wholecall.arguments.verdict import Verdict
 
 __all__ = ["DAMAGED", "SSE_STREAMS", "STREAMS", "TEXTS", "cells", "disagreement", "of_peer", "ours"]
 

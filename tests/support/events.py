@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from wholecall.arguments import parse_arguments
-from wholecall.events import (
-    BuiltinToolCall,
-    CustomToolCall,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-)
+from wholecall.output.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
+from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
+from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
-from wholecall.turns import Reasoning, ReasoningBlock, Turn
 
 __all__ = ["builtin", "call", "custom", "drop", "server", "turn"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wholecall.vocabulary import DropReason
+    from wholecall.types import DropReason
 
 __all__ = ["Ended", "Fragment", "Outcome", "expected"]
 

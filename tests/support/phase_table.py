@@ -5,7 +5,7 @@ python -m tests.support.phase_table     prints it, to be pasted between the mark
 
 from __future__ import annotations
 
-from wholecall.phases import PHASES
+from wholecall.machine.phases import PHASES
 
 __all__ = ["markdown"]
 

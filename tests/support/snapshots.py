@@ -9,7 +9,8 @@ from zlib import crc32
 import msgspec
 
 from wholecall import ToolCallParser
-from wholecall.framing import FRAMINGS, name_of
+from wholecall.framing import FRAMINGS
+from wholecall.framing.table import name_of
 from wholecall.snapshots.graph import packed_objects, read_objects
 from wholecall.snapshots.values import Ext
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support import quirky
 from tests.support.model import Fragment
 from wholecall import ToolCallParser
-from wholecall.events import (
+from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,
@@ -23,7 +23,7 @@ from wholecall.events import (
     ToolCallStarted,
     TurnFinished,
 )
-from wholecall.vocabulary import Anomaly, DropReason, EditKind, FaultKind, Flag, Kind, Status, TurnReason
+from wholecall.types import Anomaly, DropReason, EditKind, FaultKind, Flag, Kind, Status, TurnReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

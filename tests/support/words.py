@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wholecall.assembler import Assembler
 from wholecall.deltas import (
     DONE,
     CallClosed,
@@ -16,7 +15,9 @@ from wholecall.deltas import (
     TurnEnded,
     WireFault,
 )
-from wholecall.events import (
+from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.output.events import (
     ArgumentsDelta,
     ArgumentsReset,
     CustomToolCall,
@@ -26,7 +27,6 @@ from wholecall.events import (
     ToolCallStarted,
     TurnFinished,
 )
-from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.tools import Tools
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from wholecall.arguments import Verdict, parse_arguments, read_arguments
-from wholecall.events import Edit
+from wholecall.arguments.ladder import read_arguments
+from wholecall.arguments.recovery import Recovered
+from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.limits import Limits
+from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
-from wholecall.recovery import Recovered
 from wholecall.tools import Tool
 
 NO_END = "the text ends before its object does"
@@ -231,7 +232,7 @@ def test_a_faithful_recovery_passes(
 ) -> None:
     """Where keys and leaves are the tokens of the text, in their order, the recovered object comes out."""
     monkeypatch.setattr(
-        "wholecall.arguments.recover", lambda _: Recovered(text, [], *(span or (0, len(raw))))
+        "wholecall.arguments.ladder.recover", lambda _: Recovered(text, [], *(span or (0, len(raw))))
     )
 
     assert "recovered" == parse_arguments(raw).status
@@ -264,7 +265,7 @@ def test_a_faithful_recovery_passes(
 )
 def test_an_unfaithful_recovery_is_dropped(raw: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """If recovery ever invented, lost, moved or changed anything, the call would be dropped."""
-    monkeypatch.setattr("wholecall.arguments.recover", lambda _: Recovered(text, [], 0, len(raw)))
+    monkeypatch.setattr("wholecall.arguments.ladder.recover", lambda _: Recovered(text, [], 0, len(raw)))
 
     expected = Verdict(
         "dropped", reason="ambiguous", detail="the recovered object holds what the text does not"

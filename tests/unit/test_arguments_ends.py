@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import pytest
 
-from wholecall.arguments import parse_arguments
 from wholecall.limits import Limits
+from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
 
 

@@ -22,7 +22,8 @@ from wholecall.deltas import (
     TurnOpened,
     UsageSeen,
 )
-from wholecall.events import (
+from wholecall.limits import Limits
+from wholecall.output.events import (
     ArgumentsDelta,
     ReasoningDelta,
     TextDelta,
@@ -32,7 +33,6 @@ from wholecall.events import (
     TurnFinished,
     TurnStarted,
 )
-from wholecall.limits import Limits
 
 # Events of one turn.
 

@@ -25,7 +25,8 @@ from wholecall.deltas import (
     TurnOpened,
     WireFault,
 )
-from wholecall.events import (
+from wholecall.limits import Limits
+from wholecall.output.events import (
     ServerToolCall,
     StreamFault,
     ToolCall,
@@ -34,9 +35,8 @@ from wholecall.events import (
     ToolCallStarted,
     TurnFinished,
 )
-from wholecall.limits import Limits
 from wholecall.policy import Policy
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
 # Faults and holes.
 

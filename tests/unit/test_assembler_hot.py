@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.assembled import CALLS, END, A, ends, head, new, told
-from wholecall.assembler import Assembler
 from wholecall.deltas import (
     CallSeen,
     Delta,
@@ -20,12 +19,9 @@ from wholecall.deltas import (
     Slot,
     TextFragment,
 )
-from wholecall.events import (
-    ArgumentsDelta,
-    TextDelta,
-    ToolCall,
-)
 from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.output.events import ArgumentsDelta, TextDelta, ToolCall
 from wholecall.policy import Policy
 
 # The hot path.

@@ -22,8 +22,8 @@ from wholecall.deltas import (
     TurnOpened,
     WireFault,
 )
-from wholecall.events import StreamFault, ToolCallCancelled, TurnFinished, TurnStarted
 from wholecall.limits import Limits
+from wholecall.output.events import StreamFault, ToolCallCancelled, TurnFinished, TurnStarted
 from wholecall.policy import Policy
 
 # Turns that are let go.

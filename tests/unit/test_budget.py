@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholecall.assembler import Assembler
-from wholecall.budget import Budget
-from wholecall.calls import Call
+from wholecall.arguments.tokens import utf8_size
 from wholecall.deltas import DONE, CallWhole, Finish, Fragment, Labelled, TurnEnded
-from wholecall.events import ToolCall, ToolCallDropped
 from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.machine.budget import Budget
+from wholecall.machine.call import Call
+from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.policy import Policy
-from wholecall.tokens import utf8_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

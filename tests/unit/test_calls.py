@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholecall import calls
-from wholecall.calls import Call
+from wholecall.arguments.lexical import Scan
+from wholecall.arguments.placeholders import is_placeholder
+from wholecall.arguments.tokens import utf8_size
 from wholecall.deltas import DONE, HYDRATION, ITEM_DONE, OBJECT
-from wholecall.lexical import Scan
-from wholecall.placeholders import is_placeholder
-from wholecall.tokens import utf8_size
-from wholecall.vocabulary import Kind
+from wholecall.machine import call as call_module
+from wholecall.machine.call import Call
+from wholecall.types import Kind
 
 A = '{"a":1}'
 FRAGMENTS = st.lists(st.text(alphabet='{}[]",:\\ 1aé\ud83d\ude00', max_size=12), max_size=10)
@@ -396,7 +396,7 @@ def test_the_scan_looks_at_each_character_once(fragments: list[str]) -> None:
 
     call = Call(0, 0, "custom")  # free text: fragments are only appended
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calls, "Scan", Watched)
+        patch.setattr(call_module, "Scan", Watched)
         for number, fragment in enumerate(fragments):
             call.take(fragment)
             _ = call.complete

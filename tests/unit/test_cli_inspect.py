@@ -24,12 +24,12 @@ from wholecall import (
     TurnFinished,
     TurnStarted,
 )
-from wholecall.call_watch import CallChange
 from wholecall.cli import main
 from wholecall.cli.frame_summary import summary
 from wholecall.cli.timeline_text import Plain, TimelineText, cells, clipped
 from wholecall.recordings import Recorder
 from wholecall.timeline import Step, timeline
+from wholecall.timeline.watch import CallChange
 
 if TYPE_CHECKING:
     from wholecall import Event

@@ -18,7 +18,7 @@ from wholecall.encoders import (
     encoder,
 )
 from wholecall.encoders.base import json_bytes, tokens_of
-from wholecall.events import (
+from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,

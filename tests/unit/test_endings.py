@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from wholecall.assembler import Assembler
 from wholecall.deltas import CallClosed, CallSeen, Delta, Finish, Labelled, Slot, TurnEnded, UsageSeen
-from wholecall.endings import CUT_REASONS, outranks
-from wholecall.events import TurnFinished
 from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.machine.endings import CUT_REASONS, outranks
+from wholecall.output.events import TurnFinished
 from wholecall.policy import Policy
-from wholecall.vocabulary import TurnReason
+from wholecall.types import TurnReason
 
 if TYPE_CHECKING:
-    from wholecall.vocabulary import Anomaly, Kind
+    from wholecall.types import Anomaly, Kind
 
 A = '{"a":1}'
 

@@ -7,8 +7,9 @@ from typing import Any, get_args
 
 import pytest
 
-from wholecall import DropReason, Kind, ToolCall, ToolCallDropped, UnknownDialect
-from wholecall.events import Edit
+from wholecall import ToolCall, ToolCallDropped, UnknownDialect
+from wholecall.arguments.verdict import Edit
+from wholecall.types import DropReason, Kind
 
 RAW = '{"path": "/tmp/secr\ud83d'
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.encode_bedrock import event
-from wholecall.framing import FRAMINGS, Frame, sniff
+from wholecall.framing import FRAMINGS, Frame
 from wholecall.framing.base import ByteFraming, LineFraming, decode
 from wholecall.framing.nesting import Nesting
+from wholecall.framing.opening import sniff
 from wholecall.limits import Limits
 
 NAMES = sorted(FRAMINGS)

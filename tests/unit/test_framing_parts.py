@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import quirky
 from wholecall import ToolCallParser
-from wholecall.framing import LARGE, parted
+from wholecall.framing.parts import LARGE, parted
 
 EVENT = b'data: {"n": 1}\n\n'
 

@@ -10,9 +10,9 @@ import pytest
 
 from tests.support.events import builtin, call, custom, drop, server
 from wholecall import ToolCallParser
-from wholecall.arguments import parse_arguments
-from wholecall.events import ArgumentsDelta, ToolCall
 from wholecall.history import Transport, encode_arguments
+from wholecall.output.events import ArgumentsDelta, ToolCall
+from wholecall.parse import parse_arguments
 
 CUT = '{"path": "/foo'
 STRINGS = ("chat-completions", "responses", "cohere-v2", "mistral", "mistral-conversations", "kimi")

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from wholecall.events import StreamFault
 from wholecall.history import ErrorClass, classify_error
 from wholecall.history.errors import messages, refusals, requests
 from wholecall.history.errors.ids import MAX_IDS, expected_type, named_ids
 from wholecall.history.errors.rules import Rule
 from wholecall.history.errors.table import RULES
 from wholecall.history.errors.text import MAX_DEPTH, MAX_JSON_CHARS, MAX_STRING, listen
+from wholecall.output.events import StreamFault
 
 UNANSWERED = "`tool_use` ids were found without `tool_result` blocks immediately after: toolu_01A."
 ORPHAN = "unexpected `tool_use_id` found in `tool_result` blocks: toolu_01A"

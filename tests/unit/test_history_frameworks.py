@@ -12,7 +12,7 @@ from tests.support.events import builtin, call, custom, drop, server, turn
 from tests.support.otel import OUTPUT_MESSAGES
 from wholecall import Turn
 from wholecall.history import encode_calls
-from wholecall.turns import ReasoningBlock
+from wholecall.output.turns import ReasoningBlock
 
 CUT = '{"port": "Bre'
 DROPPED = drop(CUT, "c2", "get_tide", 1)

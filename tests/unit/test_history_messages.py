@@ -13,7 +13,7 @@ from tests.support.events import builtin, call, custom, drop, server, turn
 from wholecall import Turn, UnknownDialect
 from wholecall.history import CallIds, Transport, encode_calls, transport_named
 from wholecall.history.content import Capacity, Options, gather
-from wholecall.turns import Reasoning, ReasoningBlock
+from wholecall.output.turns import Reasoning, ReasoningBlock
 
 CUT = '{"path": "/foo'
 THOUGHT = ReasoningBlock("Hm.", signature="c2ln")

@@ -26,15 +26,15 @@ from wholecall import (
     aturns,
     collect,
     events,
-    iterate,
     turns,
 )
-from wholecall.turns import Turn
+from wholecall.output.turns import Turn
+from wholecall.shells import iterate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
-    from wholecall.events import Event
+    from wholecall.output.events import Event
 
 HEAD = b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"}}]}}]}\n\n'
 END = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n'

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholecall.lexical import Scan, begins_object
+from wholecall.arguments.lexical import Scan, begins_object
 
 # text → complete, value_may_start, inside_string
 STATES: dict[str, tuple[bool, bool, bool]] = {

@@ -39,8 +39,8 @@ from wholecall import (
     wrap,
 )
 from wholecall.repairing import Repairer
-from wholecall.single import Single
 from wholecall.timeline import Timeline
+from wholecall.uncopyable import Single
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     **{f"pickle {n}": lambda value, n=n: pickle.loads(pickle.dumps(value, n)) for n in range(6)},  # noqa: S301

@@ -14,7 +14,7 @@ import pydantic
 import pytest
 
 from wholecall.framing import Frame
-from wholecall.objects import frames_of
+from wholecall.stream.payloads import frames_of
 
 
 class Reason(str, Enum):

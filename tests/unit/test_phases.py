@@ -23,7 +23,6 @@ from tests.support.words import (
     told,
     whole,
 )
-from wholecall.calls import Call
 from wholecall.deltas import (
     HYDRATION,
     ITEM_DONE,
@@ -33,7 +32,8 @@ from wholecall.deltas import (
     Labelled,
     Slot,
 )
-from wholecall.phases import PHASES, _stay
+from wholecall.machine.call import Call
+from wholecall.machine.phases import PHASES, _stay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -312,10 +312,10 @@ def test_phases_change_in_three_functions() -> None:
 
     assert Call(0, 0, "function").phase == "pending"
     assert {
-        ("calls.py", "Call", "__init__"),
-        ("phases.py", "_start"),
-        ("phases.py", "_settle"),
-        ("phases.py", "_finish"),
+        ("machine/call.py", "Call", "__init__"),
+        ("machine/phases.py", "_start"),
+        ("machine/phases.py", "_settle"),
+        ("machine/phases.py", "_finish"),
     } == found
 
 

@@ -20,8 +20,8 @@ from tests.support.words import (
     told,
     whole,
 )
-from wholecall import arguments, restating, strict, verdicts
-from wholecall.assembler import Assembler
+from wholecall import parse
+from wholecall.arguments import strict
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -36,11 +36,10 @@ from wholecall.deltas import (
     Labelled,
     Slot,
 )
-from wholecall.events import (
-    ToolCall,
-    ToolCallDropped,
-)
 from wholecall.limits import Limits
+from wholecall.machine import restating, verdicts
+from wholecall.machine.assembler import Assembler
+from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 
 # What else the actions do.
@@ -373,8 +372,8 @@ def test_one_decode_per_call(stream: list[Delta], monkeypatch: pytest.MonkeyPatc
         decoded.append(text)
         return decode(text)
 
-    monkeypatch.setattr(verdicts, "read_arguments", counting(arguments.read_arguments))
-    monkeypatch.setattr(restating, "parse_arguments", counting(arguments.parse_arguments))
+    monkeypatch.setattr(verdicts, "read_arguments", counting(parse.read_arguments))
+    monkeypatch.setattr(restating, "parse_arguments", counting(parse.parse_arguments))
     monkeypatch.setattr(strict, "_decode", count_decode)
     said = [word for words in told(*stream) for word in words if word.startswith("call")]
 

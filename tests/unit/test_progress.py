@@ -9,12 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from wholecall.arguments import parse_arguments
-from wholecall.events import ToolCall
-from wholecall.grammar import Grammar
-from wholecall.limits import Limits
-from wholecall.partial import OpenText
-from wholecall.progress import (
+from wholecall.arguments.grammar import Grammar
+from wholecall.arguments.partial import OpenText
+from wholecall.arguments.progress import (
     Closed,
     PartialArguments,
     Path,
@@ -23,6 +20,9 @@ from wholecall.progress import (
     StringDelta,
     StringWatcher,
 )
+from wholecall.limits import Limits
+from wholecall.output.events import ToolCall
+from wholecall.parse import parse_arguments
 
 DEEP = 3000
 

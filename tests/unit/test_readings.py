@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from wholecall.arguments import parse_arguments
-from wholecall.lexical import Scan
-from wholecall.readings import Piece, solve
-from wholecall.readings.partitions import PARTITIONS, Columns
+from wholecall.arguments.lexical import Scan
+from wholecall.machine.readings import Piece, solve
+from wholecall.machine.readings.partitions import PARTITIONS, Columns
+from wholecall.parse import parse_arguments
 
 A, B = '{"a":1}', '{"b":2}'
 Got = tuple["str | None", str]

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from wholecall.arguments import Verdict, parse_arguments
-from wholecall.events import Edit
+from wholecall.arguments.recovery import Fault, Recovered, peel, recover
+from wholecall.arguments.verdict import Edit, Verdict
+from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
-from wholecall.recovery import Fault, Recovered, peel, recover
 
 RECOVERED: list[tuple[str, dict[str, Any], list[tuple[Any, int]]]] = [
     ('{"a":1,}', {"a": 1}, [("trailing_comma", 6)]),
@@ -184,7 +184,7 @@ def test_a_recovered_text_takes_the_strict_checks() -> None:
 def test_the_post_condition_stops_a_wrong_recovery(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """If recovery ever invented, lost or changed a leaf, the call would be dropped."""
     raw = "{a:2}"
-    monkeypatch.setattr("wholecall.arguments.recover", lambda _: Recovered(text, [], 0, len(raw)))
+    monkeypatch.setattr("wholecall.arguments.ladder.recover", lambda _: Recovered(text, [], 0, len(raw)))
     assert parse_arguments(raw).reason == "ambiguous"
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from wholecall.arguments import parse_arguments
-from wholecall.events import Edit
-from wholecall.recovery import SPECIAL_TOKENS, Fault, Recovered, peel, recover
+from wholecall.arguments.recovery import SPECIAL_TOKENS, Fault, Recovered, peel, recover
+from wholecall.arguments.verdict import Edit
+from wholecall.parse import parse_arguments
 
 # Texts, and where the token stands that has no place.
 FAULTS: dict[str, list[tuple[str, int, int]]] = {

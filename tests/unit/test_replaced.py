@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from wholecall.dialects.replaced import fault_of
 from wholecall.framing import Frame
-from wholecall.replaced import fault_of
 
 BAD = "x\ufffdy"
 

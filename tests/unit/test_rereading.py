@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from wholecall.assembler import Assembler
 from wholecall.deltas import (
     HYDRATION,
     CallSeen,
@@ -18,8 +17,9 @@ from wholecall.deltas import (
     TurnOpened,
     WireFault,
 )
-from wholecall.events import Event, ToolCall, ToolCallDropped
 from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.output.events import Event, ToolCall, ToolCallDropped
 from wholecall.policy import Policy
 from wholecall.tools import Tools
 

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from tests.support.bound import A, B, Got, assembled, at, bound, stream
-from wholecall import settling
-from wholecall.assembler import Assembler
 from wholecall.deltas import (
     HYDRATION,
     CallSeen,
@@ -21,8 +19,10 @@ from wholecall.deltas import (
     TurnOpened,
     WireFault,
 )
-from wholecall.events import ToolCallStarted
 from wholecall.limits import Limits
+from wholecall.machine import settling
+from wholecall.machine.assembler import Assembler
+from wholecall.output.events import ToolCallStarted
 from wholecall.policy import Policy
 
 HOLE = WireFault("undecodable_frame", "lost", hole=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.bound import Got, assembled
-from wholecall import restating
-from wholecall.arguments import Verdict, parse_arguments
-from wholecall.assembler import Assembler
+from wholecall.arguments.verdict import Verdict
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -24,10 +22,13 @@ from wholecall.deltas import (
     TurnEnded,
     WireFault,
 )
-from wholecall.events import ArgumentsReset, ServerToolCall, ToolCall, ToolCallDropped
 from wholecall.limits import Limits
+from wholecall.machine import restating
+from wholecall.machine.assembler import Assembler
+from wholecall.output.events import ArgumentsReset, ServerToolCall, ToolCall, ToolCallDropped
+from wholecall.parse import parse_arguments
 from wholecall.policy import Policy
-from wholecall.vocabulary import DropReason, Kind, TurnReason
+from wholecall.types import DropReason, Kind, TurnReason
 
 A, B = '{"a":1}', '{"b":2}'
 

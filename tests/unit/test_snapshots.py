@@ -16,12 +16,12 @@ from msgspec.msgpack import Ext
 
 from tests.support.snapshots import opened, resealed
 from wholecall import BadSnapshot, Dialect, Limits, Policy, ToolCallParser, Tools, register
-from wholecall.calls import Call
-from wholecall.choices import Choice
 from wholecall.deltas import Delta, Slot, TurnEnded, TurnOpened
 from wholecall.dialects import table
 from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame
+from wholecall.machine.call import Call
+from wholecall.machine.choice import Choice
 from wholecall.snapshots import values
 from wholecall.snapshots.codecs import codec_of
 from wholecall.snapshots.shapes import fields_of

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.encode_bedrock import header, message
 from wholecall import Limits, Policy, StreamClosed, StreamFault, UnknownDialect, events
-from wholecall.call_watch import CallChange
-from wholecall.pieces import Piece, pieces_of
 from wholecall.timeline import Step, Timeline, timeline
+from wholecall.timeline.pieces import Piece, pieces_of
+from wholecall.timeline.watch import CallChange
 
 
 def steps(*chunks: bytes, **options: Any) -> list[Step]:

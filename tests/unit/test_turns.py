@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from wholecall.assembler import Assembler
 from wholecall.deltas import (
     CallCancelled,
     CallClosed,
@@ -24,9 +23,10 @@ from wholecall.deltas import (
 )
 from wholecall.errors import StreamFailed
 from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
 from wholecall.policy import Policy
-from wholecall.turns import Reasoning, ReasoningBlock, Turn
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
 A = '{"a":1}'
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wholecall.assembler import Assembler
 from wholecall.deltas import (
     DONE,
     HYDRATION,
@@ -24,7 +23,10 @@ from wholecall.deltas import (
     TurnOpened,
     WireFault,
 )
-from wholecall.events import (
+from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.machine.verdicts import same_value
+from wholecall.output.events import (
     ArgumentsDelta,
     ArgumentsReset,
     BuiltinToolCall,
@@ -34,12 +36,10 @@ from wholecall.events import (
     ToolCall,
     ToolCallDropped,
 )
-from wholecall.limits import Limits
 from wholecall.policy import Policy
-from wholecall.verdicts import same_value
 
 if TYPE_CHECKING:
-    from wholecall.vocabulary import Kind
+    from wholecall.types import Kind
 
 A, B = '{"a":1}', '{"b":2}'
 HOLE = WireFault("undecodable_frame", "", hole=True)

@@ -5,3 +5,5 @@ from __future__ import annotations
 from wholecall.cli.main import main
 
 __all__ = ["main"]
+
+_private = True

@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 
-from wholecall.cli.show import CALLS
-from wholecall.events import (
-    BuiltinToolCall,
-    CustomToolCall,
+from wholecall.output.events import (
+    EXECUTABLE,
+    TERMINAL,
     Event,
     ServerToolCall,
     StreamFault,
@@ -23,7 +22,7 @@ from wholecall.events import (
 __all__ = ["KINDS", "Ledger"]
 
 KINDS = ("dropped", "faults", "flags", "edits", "anomalies")  # of findings; the words of each are closed
-_FLAGGED = (ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall)
+_FLAGGED = (*EXECUTABLE, ServerToolCall)
 
 
 class Ledger(msgspec.Struct, kw_only=True):
@@ -66,7 +65,7 @@ class Ledger(msgspec.Struct, kw_only=True):
             found["faults"][event.kind] += 1
         elif isinstance(event, TurnFinished):
             found["anomalies"].update(event.anomalies)
-        elif isinstance(event, CALLS):
+        elif isinstance(event, TERMINAL):
             self.calls += 1
             self._add_call(event)
 

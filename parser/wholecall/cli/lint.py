@@ -20,7 +20,7 @@ from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
 from wholecall.recordings import Recording
 from wholecall.replay import replay
-from wholecall.vocabulary import Anomaly, DropReason, EditKind, FaultKind, Flag
+from wholecall.types import Anomaly, DropReason, EditKind, FaultKind, Flag
 
 __all__ = ["add_command"]
 

@@ -16,8 +16,8 @@ from typing import Any
 from wholecall.cli.batch import Batch
 from wholecall.cli.options import add_command_parser, add_dialect
 from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
-from wholecall.cli.show import CALLS, Listing, Tally
-from wholecall.events import Event
+from wholecall.cli.show import Listing, Tally
+from wholecall.output.events import TERMINAL, Event
 from wholecall.recordings import Recording
 from wholecall.recordings.finding import STDIN
 from wholecall.replay import Chunking, replay
@@ -127,7 +127,7 @@ def _json_lines(name: str, only_calls: bool) -> Callable[[Event], None]:
     write_line = json_writer(name)
 
     def write(event: Event) -> None:
-        if not only_calls or isinstance(event, CALLS):
+        if not only_calls or isinstance(event, TERMINAL):
             write_line(event.to_json())
 
     return write

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from wholecall.events import (
+from wholecall.output.events import (
+    TERMINAL,
     BuiltinToolCall,
     CustomToolCall,
     Event,
@@ -29,13 +30,12 @@ from wholecall.events import (
     TurnStarted,
 )
 
-__all__ = ["CALLS", "Listing", "Tally", "escaped_json", "printable", "printable_json"]
+__all__ = ["Listing", "Tally", "escaped_json", "printable", "printable_json"]
 
 Texts = Iterator[str]
 Item = tuple[str, tuple[str, ...], Texts]  # a word, the facts beside it, the lines below it
 
 # The terminal events of calls.
-CALLS = (ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDropped)
 
 _COLUMN = 13  # where the texts begin, behind the first word
 _MAX_LINES = 12  # of arguments
@@ -90,7 +90,7 @@ class Tally:
             self.dropped[event.reason] += 1
         elif isinstance(event, StreamFault):
             self.faults[event.kind] += 1
-        elif isinstance(event, CALLS):
+        elif isinstance(event, TERMINAL):
             self.calls += 1
 
     @property
@@ -163,7 +163,7 @@ class Listing:
             self._n_chars[event.turn, event.choice, kind] += len(event.text)
         elif isinstance(event, TurnStarted):
             self._origin = self._origin or "  ".join(filter(None, (event.dialect, event.model)))
-        elif not self._only_calls or isinstance(event, CALLS):
+        elif not self._only_calls or isinstance(event, TERMINAL):
             self._item(event)
 
     def end(self, summary: str) -> None:

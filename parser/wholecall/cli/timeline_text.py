@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from textwrap import wrap
 from typing import Any, Protocol
 
-from wholecall.call_watch import CallChange
 from wholecall.cli.frame_summary import summary
 from wholecall.cli.show import printable
-from wholecall.events import (
+from wholecall.output.events import (
     Event,
     ReasoningDelta,
     StreamFault,
@@ -27,6 +26,7 @@ from wholecall.events import (
     TurnStarted,
 )
 from wholecall.timeline import Step
+from wholecall.timeline.watch import CallChange
 
 __all__ = ["Line", "Page", "Plain", "Rich", "Span", "TimelineText", "clipped"]
 

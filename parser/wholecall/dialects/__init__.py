@@ -1,5 +1,6 @@
 """Dialects: what the frames of each wire format say, as deltas."""
 
-from wholecall.dialects.table import DIALECTS, Dialect, Translator, detect_dialect, named, register
+from wholecall.dialects.decode import undecodable
+from wholecall.dialects.table import DIALECTS, Dialect, Translator, register
 
-__all__ = ["DIALECTS", "Dialect", "Translator", "detect_dialect", "named", "register"]
+__all__ = ["DIALECTS", "Dialect", "Translator", "register", "undecodable"]

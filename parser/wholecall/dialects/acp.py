@@ -18,7 +18,6 @@ Source: Agent Client Protocol, "Prompt Turn" and "Tool Calls".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -48,23 +47,13 @@ from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Flag
+from wholecall.types import Flag
 
-__all__ = ["AcpTranslator", "detect"]
+__all__ = ["AcpTranslator"]
 
-_METHODS = ("session/update", "session/request_permission", "session/prompt")
 _CALLS = ("tool_call", "tool_call_update")
 _OVER = ("completed", "failed")
 _TAKEN_BACK = ("content_filter", "error")  # refused or cancelled
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """A message about a prompt, or the answer to one."""
-    if payload.get("jsonrpc") != "2.0":
-        return False
-    result = payload.get("result")
-    answers = isinstance(result, dict) and isinstance(result.get("stopReason"), str)
-    return answers or payload.get("method") in _METHODS
 
 
 class AcpTranslator(ViewTranslator):

@@ -26,15 +26,13 @@ Source: AG-UI documentation, "Events", and the schema of version 1.0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from wholecall.deltas import Delta, Finish, Noted, ReasoningFragment, TextFragment, TurnEnded, TurnOpened
 from wholecall.dialects.ag_ui_calls import Calls
 from wholecall.dialects.ag_ui_views import (
-    DECISIVE,
     DECODER,
-    QUIET,
     Event,
     Outcome,
     counted,
@@ -42,22 +40,17 @@ from wholecall.dialects.ag_ui_views import (
     thought,
 )
 from wholecall.dialects.decode import is_noise, provider_error
+from wholecall.dialects.detect_frameworks import AG_UI_QUIET
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["AgUiTranslator", "detect"]
+__all__ = ["AgUiTranslator"]
 
 # Who else than the agent writes text messages; some agents repeat what the user said.
 _OTHERS = frozenset({"developer", "system", "user", "tool", "activity"})
 _SUCCESS: Final = Outcome("success")
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event of a known type, which is written in capitals."""
-    kind = payload.get("type")
-    return isinstance(kind, str) and kind in DECISIVE
 
 
 class AgUiTranslator(ViewTranslator):
@@ -104,7 +97,9 @@ class AgUiTranslator(ViewTranslator):
             return known(event)
         if event.error:
             return [provider_error(event.error)]
-        return [] if kind in QUIET or kind == "ping" or is_noise(frame) else [Noted(0, "unknown_events")]
+        return (
+            [] if kind in AG_UI_QUIET or kind == "ping" or is_noise(frame) else [Noted(0, "unknown_events")]
+        )
 
     # Runs
 

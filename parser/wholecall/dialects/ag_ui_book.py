@@ -10,8 +10,8 @@ closed for good by what it has no place for: a result, a call that goes on behin
 
 from __future__ import annotations
 
+from wholecall.arguments.placeholders import BEGINNINGS
 from wholecall.deltas import CallWhole, Delta, Marked, Reread
-from wholecall.placeholders import BEGINNINGS
 
 __all__ = ["Book"]
 

@@ -16,7 +16,7 @@ from wholecall.dialects.ag_ui_views import Message, ToolCallView
 from wholecall.dialects.decode import dumped, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.restated import told_together
-from wholecall.vocabulary import Flag
+from wholecall.types import Flag
 
 __all__ = ["Calls"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Union
+from typing import Any, Union
 
 import msgspec
 
@@ -11,9 +11,7 @@ from wholecall.dialects.decode import NO_TEXT
 from wholecall.dialects.labels import id_label, text_label
 
 __all__ = [
-    "DECISIVE",
     "DECODER",
-    "QUIET",
     "Event",
     "Message",
     "Outcome",
@@ -22,27 +20,6 @@ __all__ = [
     "named_ids",
     "thought",
 ]
-
-# Events that say nothing of the answer.
-QUIET: Final = frozenset(
-    {
-        *("RAW", "CUSTOM", "STEP_STARTED", "STEP_FINISHED"),
-        *("STATE_SNAPSHOT", "STATE_DELTA", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA"),
-        *("REASONING_START", "REASONING_MESSAGE_START", "REASONING_MESSAGE_END", "REASONING_END"),
-        *("THINKING_START", "THINKING_END", "THINKING_TEXT_MESSAGE_START", "THINKING_TEXT_MESSAGE_END"),
-        *("SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
-    }
-)
-
-
-# Events whose type tells the dialect.
-DECISIVE: Final = (QUIET - {"RAW", "CUSTOM"}) | {
-    *("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "MESSAGES_SNAPSHOT"),
-    *("TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "TEXT_MESSAGE_CHUNK"),
-    *("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_CHUNK", "TOOL_CALL_RESULT"),
-    *("REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK", "REASONING_ENCRYPTED_VALUE"),
-    "THINKING_TEXT_MESSAGE_CONTENT",
-}
 
 
 class _Function(msgspec.Struct, gc=False):

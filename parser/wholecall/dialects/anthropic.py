@@ -21,8 +21,8 @@ tools say that their calls were executed, and nothing else. Source: Anthropic AP
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Union
+from collections.abc import Callable
+from typing import Union
 
 from wholecall.deltas import (
     Delta,
@@ -58,9 +58,8 @@ from wholecall.dialects.restated import ended_together
 from wholecall.dialects.translator import MOST_SLOTS, ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["AnthropicTranslator", "detect"]
+__all__ = ["AnthropicTranslator"]
 
-_TYPES = frozenset({"message_start", "message_delta", "message_stop"})
 
 _QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
 
@@ -72,16 +71,6 @@ _NO_RUN: _Run = (None, 0, TextFragment(0, ""))
 _NO_EVENT = Event()
 _NO_DELTA = DeltaView()
 _common = COMMON.decode
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """A Messages event (a ping decides nothing), or a whole body."""
-    kind = payload.get("type")
-    if not isinstance(kind, str):
-        return False
-    if kind in _TYPES or kind.startswith("content_block_"):
-        return True
-    return kind == "message" and isinstance(payload.get("content"), list)
 
 
 class AnthropicTranslator(ViewTranslator):

@@ -25,7 +25,7 @@ from wholecall.dialects.anthropic_views import Block
 from wholecall.dialects.decode import dumped, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.other_blocks import OtherBlocks
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
 __all__ = ["Blocks", "reasoning_deltas"]
 

@@ -20,8 +20,7 @@ both in an object. Source: OpenAI API reference, "Assistants: streaming", and th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from wholecall.deltas import (
     Delta,
@@ -37,19 +36,14 @@ from wholecall.dialects.assistants_steps import SERVER_TOOLS, Step, restated_cod
 from wholecall.dialects.assistants_views import DECODER, Data, Part, name_of
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, provider_error, read, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.reasons import CUT, turn_reason
+from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
+from wholecall.types import CUT_REASONS
 
-__all__ = ["AssistantsTranslator", "detect"]
+__all__ = ["AssistantsTranslator"]
 
 _QUIET = ("thread.created", "thread.message.created", "thread.message.in_progress", "thread.run.cancelling")
-
-
-def detect(payload: Mapping[str, Any], event: str) -> bool:
-    """An event of a thread by its name, in or beside the data, or the object of a run, step or message."""
-    named = (event, payload.get("event"), payload.get("object"))
-    return any(isinstance(name, str) and name.startswith("thread.") for name in named)
 
 
 class AssistantsTranslator(Translator):
@@ -190,7 +184,7 @@ class AssistantsTranslator(Translator):
             deltas += _texts(data.content)
         step.spoken = True
         known = turn_reason(data.incomplete_details.reason) if data.incomplete_details is not None else None
-        return [*deltas, Finish(0, *known)] if known is not None and known[0] in CUT else deltas
+        return [*deltas, Finish(0, *known)] if known is not None and known[0] in CUT_REASONS else deltas
 
     # The run
 
@@ -226,7 +220,7 @@ class AssistantsTranslator(Translator):
         known = turn_reason(data.incomplete_details.reason) if data.incomplete_details is not None else None
         if known is None:
             return self._run_ended(data, Finish(0, "length", "incomplete"))
-        reason = known[0] if known[0] in CUT else "length"  # it was cut, whatever the word (quirk 76)
+        reason = known[0] if known[0] in CUT_REASONS else "length"  # it was cut, whatever the word (quirk 76)
         return self._run_ended(data, Finish(0, reason, known[1]))
 
     def _run_failed(self, data: Data) -> list[Delta]:

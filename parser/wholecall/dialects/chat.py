@@ -15,7 +15,7 @@ Source: OpenAI API reference, "Chat streaming", and the SDK types and recorded s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal, Union
 
 from wholecall.deltas import (
@@ -43,7 +43,6 @@ from wholecall.dialects.chat_calls import (
     kind_of,
     labelled,
     listed,
-    member,
     mirrors,
     only_opens,
     restated,
@@ -64,7 +63,7 @@ from wholecall.dialects.chat_views import (
     argument_text,
     unknown_fields,
 )
-from wholecall.dialects.decode import UNREADABLE, first_choice, is_done, payloads, plain, read
+from wholecall.dialects.decode import UNREADABLE, is_done, member, payloads, plain, read
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.responses import ResponsesTranslator
@@ -72,9 +71,8 @@ from wholecall.dialects.restated import ended_together, told_together
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
-__all__ = ["ChatTranslator", "detect"]
+__all__ = ["ChatTranslator"]
 
-_ORACLE_FIELDS = ("apiFormat", "finishReason", "toolCalls")
 
 _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
 _Run = tuple[int, Union[int, None], Union[Fragment, TextFragment]]
@@ -86,19 +84,6 @@ _PIECES: dict[_Kind, Callable[[str], PieceChunk[Any]] | None] = {
     "call": CALL_PIECE.decode,
     "text": TEXT_PIECE.decode,
 }
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """A chunk with choices, one that says what it is, or Oracle's flat form."""
-    if first_choice(payload):
-        return True
-    if str(payload.get("object", "")).startswith("chat.completion") and payload.get("choices") != []:
-        return True
-    if "candidates" in payload:
-        return False
-    message = payload.get("message")
-    flat = isinstance(message, dict) and "toolCalls" in message
-    return flat or any(field in payload for field in _ORACLE_FIELDS)
 
 
 class ChatTranslator(Translator):

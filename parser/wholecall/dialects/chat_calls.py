@@ -20,7 +20,7 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.chat_views import ChoiceView, Chunk, DeltaView, ToolCallView, argument_text
-from wholecall.dialects.decode import plain, provider_error
+from wholecall.dialects.decode import member, plain, provider_error
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.framing.frame import Frame
 
@@ -32,7 +32,6 @@ __all__ = [
     "kind_of",
     "labelled",
     "listed",
-    "member",
     "mirrors",
     "name_of",
     "only_opens",
@@ -183,15 +182,3 @@ def _reasoning_details(choice: int, details: Any) -> list[Delta]:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def member(value: Any, *path: str | int) -> Any:
-    """Return what lies at the path of keys and positions, None where something is missing."""
-    for key in path:
-        if isinstance(value, dict) and isinstance(key, str):
-            value = value.get(key)
-        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
-            value = value[key]
-        elif not (isinstance(value, dict) and key == 0):  # one object instead of a list (quirk 39)
-            return None
-    return value

@@ -16,7 +16,7 @@ Source: Cohere API reference, "Chat (v1) with streaming".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Union
 
 import msgspec
@@ -37,16 +37,12 @@ from wholecall.deltas import (
 from wholecall.dialects.chat_views import ToolCallView, argument_text
 from wholecall.dialects.cohere_shared import PLAN, calls_in, counted, finish, name_of, stray, whole_call
 from wholecall.dialects.decode import is_blank, provider_error
+from wholecall.dialects.detect import COHERE_V1_QUIET
 from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["CohereV1Translator", "detect"]
-
-_TYPES = frozenset(
-    {"stream-start", "text-generation", "tool-calls-chunk", "tool-calls-generation", "stream-end"}
-)
-_QUIET = frozenset({"search-queries-generation", "search-results", "citation-generation", "debug"})
+__all__ = ["CohereV1Translator"]
 
 
 class _CallDelta(ToolCallView, gc=False):
@@ -69,15 +65,6 @@ class _Event(_Answer, gc=False):
 
 
 _NO_CALL = _CallDelta()
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event of a known type, or a whole body."""
-    kind = payload.get("event_type")
-    if isinstance(kind, str):
-        return kind in _TYPES or kind in _QUIET
-    whole = isinstance(payload.get("generation_id"), str) and isinstance(payload.get("text"), str)
-    return whole and ("finish_reason" in payload or "chat_history" in payload)
 
 
 class CohereV1Translator(ViewTranslator):
@@ -113,7 +100,7 @@ class CohereV1Translator(ViewTranslator):
             return known(event)
         if event.event_type is None and event.generation_id is not None:
             return self._start(event) + self._end(event)
-        return [] if kind in _QUIET else stray(frame)
+        return [] if kind in COHERE_V1_QUIET else stray(frame)
 
     def _start(self, event: _Event) -> list[Delta]:
         self._key = id_label(event.generation_id)

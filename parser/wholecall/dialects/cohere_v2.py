@@ -18,7 +18,7 @@ Source: Cohere API reference, "Chat with streaming".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Union
 
 import msgspec
@@ -43,14 +43,8 @@ from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["CohereV2Translator", "detect"]
+__all__ = ["CohereV2Translator"]
 
-_TYPES = frozenset(
-    {
-        *("message-start", "message-end", "tool-plan-delta", "content-start", "content-delta"),
-        *("tool-call-start", "tool-call-delta", "tool-call-end"),
-    }
-)
 _QUIET = frozenset({"content-end", "citation-start", "citation-end", "debug", "ping"})
 
 
@@ -81,19 +75,6 @@ class _Event(msgspec.Struct, gc=False):
 
 _NO_DELTA = _Delta()
 _NO_MESSAGE = _Message()
-
-
-def detect(payload: Mapping[str, Any], event: str) -> bool:
-    """An event with a hyphenated type and a message, or named by its type; or a whole body."""
-    kind = payload.get("type")
-    if isinstance(kind, str) and kind in _TYPES:
-        delta = payload.get("delta")
-        return event == kind or (isinstance(delta, dict) and isinstance(delta.get("message"), dict))
-    message = payload.get("message")
-    whole = isinstance(message, dict) and (
-        "tool_calls" in message or isinstance(message.get("content"), list)
-    )
-    return whole and isinstance(payload.get("finish_reason"), str) and "choices" not in payload
 
 
 class CohereV2Translator(ViewTranslator):

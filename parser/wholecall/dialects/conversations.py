@@ -19,8 +19,8 @@ Source: Mistral API reference, "Agents and conversations", and the types of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Union
+from collections.abc import Callable
+from typing import Any, Union
 
 import msgspec
 
@@ -53,11 +53,10 @@ from wholecall.dialects.decode import (
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Flag, Kind
+from wholecall.types import Flag, Kind
 
-__all__ = ["ConversationsTranslator", "detect"]
+__all__ = ["ConversationsTranslator"]
 
-_PREFIXES: Final = ("conversation.response.", "message.output.", "function.call.", "tool.execution.")
 _QUIET = frozenset({"agent.handoff", "agent.handoff.started", "agent.handoff.done", "ping"})
 
 
@@ -78,14 +77,6 @@ class _Event(_Entry, gc=False):
     usage: Any = None
     error: Any = None
     outputs: Union[list[_Entry], None] = None
-
-
-def detect(payload: Mapping[str, Any], event: str) -> bool:
-    """An event of a conversation, by its type or its name, or a whole body."""
-    kind = payload.get("type")
-    if event.startswith(_PREFIXES) or (isinstance(kind, str) and kind.startswith(_PREFIXES)):
-        return True
-    return isinstance(payload.get("outputs"), list) and "conversation_id" in payload
 
 
 class ConversationsTranslator(ViewTranslator):

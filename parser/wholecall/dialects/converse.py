@@ -22,8 +22,8 @@ Source: AWS, "Bedrock Runtime API", ConverseStream.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -52,38 +52,18 @@ from wholecall.dialects.decode import (
     provider_error,
     wire_text,
 )
+from wholecall.dialects.detect import CONVERSE_FIELDS
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.other_blocks import OtherBlocks
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
-__all__ = ["ConverseTranslator", "detect", "exception_in", "told_error"]
-
-_FIELDS: Final[dict[str, str]] = {
-    "contentBlockDelta": "content_block_delta",
-    "contentBlockStart": "content_block_start",
-    "contentBlockStop": "content_block_stop",
-    "messageStart": "message_start",
-    "messageStop": "message_stop",
-    "metadata": "metadata",
-}
+__all__ = ["ConverseTranslator", "exception_in", "told_error"]
 
 
 _NO_PART = Part()
-
-
-def detect(payload: Mapping[str, Any], event: str) -> bool:
-    """One event, named by its frame or by its only known member, or a whole body."""
-    if event in _FIELDS and event != "metadata":
-        return True
-    names = [name for name in _FIELDS if name in payload]
-    if len(names) == 1 and isinstance(member := payload[names[0]], dict):
-        return names != ["metadata"] or "usage" in member
-    output = payload.get("output")
-    message = output.get("message") if isinstance(output, dict) else None
-    return isinstance(message, dict) and isinstance(message.get("content"), list)
 
 
 def told_error(frame: Frame) -> WireFault:
@@ -123,11 +103,13 @@ class ConverseTranslator(ViewTranslator):
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         name = frame.event
-        if name not in _FIELDS:
-            name = next((name for name, field in _FIELDS.items() if getattr(event, field) is not None), "")
+        if name not in CONVERSE_FIELDS:
+            name = next(
+                (name for name, field in CONVERSE_FIELDS.items() if getattr(event, field) is not None), ""
+            )
         if not name:
             return self._unknown(event, frame)
-        member: Member | None = getattr(event, _FIELDS[name])
+        member: Member | None = getattr(event, CONVERSE_FIELDS[name])
         return self._events[name](event if member is None else member)
 
     def _unknown(self, event: Event, frame: Frame) -> list[Delta]:

@@ -31,31 +31,27 @@ Source: Copilot SDK documentation, "Streaming session events", and the SDK's gen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from msgspec.structs import replace
 
 from wholecall.deltas import Delta, Noted, UsageSeen
 from wholecall.dialects.copilot_calls import Calls
 from wholecall.dialects.copilot_turns import Turn, Turns
-from wholecall.dialects.copilot_views import DECODER, Data, Event, is_event, is_quiet
+from wholecall.dialects.copilot_views import DECODER, Data, Event, is_quiet
 from wholecall.dialects.decode import is_noise, plain, provider_error
+from wholecall.dialects.detect_frameworks import is_session_event
 from wholecall.dialects.labels import id_label, text_label
-from wholecall.dialects.reasons import CUT, turn_reason
+from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import TurnReason
+from wholecall.types import CUT_REASONS, TurnReason
 
-__all__ = ["CopilotTranslator", "detect"]
+__all__ = ["CopilotTranslator"]
 
 _NO = ("denied", "reject", "cancel", "user-not-available")  # how the answers to a request begin that deny it
 _NO_DATA: Final = Data()
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event of a session: its type is in two words, and what it says is in `data`."""
-    return is_event(payload.get("type")) and isinstance(payload.get("data"), dict)
 
 
 class CopilotTranslator(ViewTranslator):
@@ -105,7 +101,7 @@ class CopilotTranslator(ViewTranslator):
         return [delta for turn in self._turns.all_open() for delta in self._turns.end(turn)]
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
-        if event.type is None and is_event(frame.event):
+        if event.type is None and is_session_event(frame.event):
             event.type = frame.event
         known, data = self._events.get(event.type), event.data or _NO_DATA
         agent = id_label(event.agent_id) or id_label(data.parent_tool_call_id)
@@ -162,7 +158,7 @@ class CopilotTranslator(ViewTranslator):
     def _usage(self, agent: str | None, data: Data, frame: Frame) -> list[Delta]:
         turn, reason = self._turns.of(agent), turn_reason(data.finish_reason)
         if turn is not None and reason is not None:
-            turn.reason, turn.calls.cut = reason, reason[0] in CUT
+            turn.reason, turn.calls.cut = reason, reason[0] in CUT_REASONS
         usage = (plain(frame.data) or {}).get("data")
         if not isinstance(usage, dict) or not self._turns.is_current(agent):
             return []

@@ -25,7 +25,7 @@ from wholecall.deltas import (
 from wholecall.dialects.copilot_views import Data, Request
 from wholecall.dialects.decode import dumped, wire_text
 from wholecall.dialects.labels import id_label, name_label
-from wholecall.vocabulary import DropReason, Flag, Kind
+from wholecall.types import DropReason, Flag, Kind
 
 __all__ = ["Calls"]
 

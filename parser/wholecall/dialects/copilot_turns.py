@@ -6,7 +6,7 @@ from wholecall.deltas import Delta, Finish, ReasoningFragment, TextFragment, Tur
 from wholecall.dialects.copilot_calls import Calls
 from wholecall.dialects.copilot_views import Data
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.vocabulary import TurnReason
+from wholecall.types import TurnReason
 
 __all__ = ["Turn", "Turns"]
 

@@ -8,15 +8,8 @@ import msgspec
 
 from wholecall.dialects.decode import NO_TEXT
 
-__all__ = ["DECODER", "Data", "Event", "Request", "is_event", "is_quiet"]
+__all__ = ["DECODER", "Data", "Event", "Request", "is_quiet"]
 
-# What the first word of a type may be; events of a session's own life are among them.
-_FAMILIES: Final = frozenset(
-    {
-        *("assistant", "tool", "external_tool", "session", "user", "system"),
-        *("permission", "subagent", "hook", "skill", "model", "mcp"),
-    }
-)
 _ANSWER: Final = ("assistant.", "tool.", "external_tool.")
 _QUIET: Final = frozenset(
     {
@@ -95,12 +88,6 @@ class Event(msgspec.Struct, gc=False, rename="camel"):
 
 
 DECODER = msgspec.json.Decoder(Event)
-
-
-def is_event(kind: object) -> bool:
-    """Whether a type is one of a session's events."""
-    family, dot, name = kind.partition(".") if isinstance(kind, str) else ("", "", "")
-    return family in _FAMILIES and bool(dot and name)
 
 
 def is_quiet(kind: str | None) -> bool:

@@ -19,7 +19,6 @@ Source: Model Studio API reference, "DashScope", and the records of its Python S
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Union
 
 import msgspec
@@ -42,7 +41,7 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["DashScopeTranslator", "detect"]
+__all__ = ["DashScopeTranslator"]
 
 
 class _Output(msgspec.Struct, gc=False):
@@ -58,15 +57,6 @@ class _Frame(msgspec.Struct, gc=False):
     code: Any = None
     error: Any = None
     type: Any = None
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """An output that holds choices, or a text beside the request's id."""
-    output = payload.get("output")
-    if not isinstance(output, dict):
-        return False
-    text = isinstance(output.get("text"), str) and "request_id" in payload
-    return text or isinstance(output.get("choices"), list)
 
 
 class DashScopeTranslator(ViewTranslator):

@@ -36,6 +36,7 @@ __all__ = [
     "is_blank",
     "is_done",
     "is_noise",
+    "member",
     "payloads",
     "plain",
     "provider_error",
@@ -169,6 +170,18 @@ def first_choice(payload: Mapping[str, Any], listed: str = "choices") -> Mapping
     choices = payload.get(listed)
     first = choices[0] if isinstance(choices, list) and choices else None
     return first if isinstance(first, dict) else {}
+
+
+def member(value: Any, *path: str | int) -> Any:
+    """Return what lies at the path of keys and positions, None where something is missing."""
+    for key in path:
+        if isinstance(value, dict) and isinstance(key, str):
+            value = value.get(key)
+        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
+            value = value[key]
+        elif not (isinstance(value, dict) and key == 0):  # one object instead of a list (quirk 39)
+            return None
+    return value
 
 
 def dumped(value: Any) -> str:

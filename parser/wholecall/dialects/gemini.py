@@ -19,7 +19,6 @@ that the provider could not read is a finish reason with a text (quirk 68). Sour
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import msgspec
@@ -55,26 +54,13 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import Translator
 from wholecall.dialects.whole_calls import Told, WholeCalls
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
-__all__ = ["GeminiTranslator", "detect"]
+__all__ = ["GeminiTranslator"]
 
-_MEMBERS = ("usageMetadata", "usage_metadata", "promptFeedback", "prompt_feedback")
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
 _PARTS = Told(grows=True)
 _ANSWER = "text"  # the block of signatures that stand on visible text: they are no thought's
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """Candidates, usage or feedback under Gemini's names, perhaps one level down in `response`."""
-    inner = payload.get("response")
-    return _is_response(payload) or (isinstance(inner, dict) and _is_response(inner))
-
-
-def _is_response(payload: Mapping[str, Any]) -> bool:
-    if isinstance(payload.get("candidates"), list):
-        return True
-    return any(isinstance(payload.get(member), dict) for member in _MEMBERS)
 
 
 class GeminiTranslator(Translator):

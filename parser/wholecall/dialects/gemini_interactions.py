@@ -30,8 +30,7 @@ The finished interaction may restate all steps. One that failed or was cancelled
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import msgspec
 
@@ -72,23 +71,14 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.restated import told_together
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
-__all__ = ["GeminiInteractionsTranslator", "detect"]
+__all__ = ["GeminiInteractionsTranslator"]
 
 
 _SPEECH = frozenset({"model_output", "thought", "text"})  # steps without arguments: such text is a call's
 _NO_STEP = Step()
 _NO_INTERACTION = Interaction()
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event of an interaction or of its steps, or a whole body."""
-    kind = payload.get("event_type")
-    if isinstance(kind, str):
-        return kind.startswith(("interaction.", "step.", "content."))
-    whole = isinstance(payload.get("steps"), list) or isinstance(payload.get("outputs"), list)
-    return payload.get("object") == "interaction" and whole
 
 
 class GeminiInteractionsTranslator(ViewTranslator):

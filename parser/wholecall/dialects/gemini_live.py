@@ -22,7 +22,6 @@ A message may be pretty-printed. There are no other bodies than these messages. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import msgspec
@@ -42,23 +41,17 @@ from wholecall.deltas import (
 )
 from wholecall.dialects import gemini_views as views
 from wholecall.dialects.decode import is_noise, plain, provider_error
+from wholecall.dialects.detect import GEMINI_LIVE_MESSAGES
 from wholecall.dialects.gemini import GeminiTranslator
 from wholecall.dialects.gemini_views import either
 from wholecall.dialects.labels import id_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Kind, TurnReason
+from wholecall.types import Kind, TurnReason
 
-__all__ = ["GeminiLiveTranslator", "detect"]
+__all__ = ["GeminiLiveTranslator"]
 
-_DECISIVE = frozenset(
-    {
-        *("setupComplete", "setup_complete", "serverContent", "server_content"),
-        *("toolCall", "toolCallCancellation", "tool_call_cancellation", "goAway", "go_away"),
-        *("sessionResumptionUpdate", "session_resumption_update"),
-    }
-)
-_QUIET = _DECISIVE | {
+_QUIET = GEMINI_LIVE_MESSAGES | {
     *("voiceActivity", "voice_activity"),
     *("voiceActivityDetectionSignal", "voice_activity_detection_signal"),
 }
@@ -108,14 +101,6 @@ class _Message(msgspec.Struct, gc=False):
 
 
 _NOTHING = _Content()
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """A message of the server, in either spelling; usage alone is not decisive, for `gemini` has it too."""
-    if any(isinstance(payload.get(member), dict) for member in _DECISIVE):
-        return True
-    called = payload.get("tool_call")  # others have such a member as well
-    return isinstance(called, dict) and isinstance(called.get("function_calls"), list)
 
 
 class GeminiLiveTranslator(GeminiTranslator):

@@ -26,7 +26,7 @@ import msgspec
 
 from wholecall.dialects.gemini_views import Piece, either
 from wholecall.limits import Limits
-from wholecall.vocabulary import DropReason
+from wholecall.types import DropReason
 
 __all__ = ["ArgumentsBuilder", "steps"]
 

@@ -21,7 +21,7 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.decode import NO_TEXT, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
 __all__ = ["Event", "Interaction", "Step", "extra_of", "kind_of", "name_of", "piece", "restated", "said"]
 

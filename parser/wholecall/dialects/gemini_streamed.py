@@ -22,7 +22,7 @@ from wholecall.dialects.decode import is_blank, wire_text
 from wholecall.dialects.gemini_paths import ArgumentsBuilder
 from wholecall.dialects.gemini_views import Call
 from wholecall.dialects.labels import id_label, name_label
-from wholecall.vocabulary import DropReason
+from wholecall.types import DropReason
 
 __all__ = ["StreamedCalls"]
 

@@ -15,8 +15,7 @@ Runtime API", InvokeModelWithResponseStream.
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -24,12 +23,11 @@ import msgspec
 from wholecall.deltas import Delta, WireFault
 from wholecall.dialects.converse import exception_in, told_error
 from wholecall.dialects.decode import UNREADABLE, is_done, plain, provider_error, read, undecodable
+from wholecall.dialects.detect import opened_chunk
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
-__all__ = ["InvokeTranslator", "detects"]
-
-Detect = Callable[[Mapping[str, Any], str], bool]
+__all__ = ["InvokeTranslator"]
 
 
 class _Chunk(msgspec.Struct, gc=False, rename={"coded": "bytes"}):
@@ -41,19 +39,6 @@ class _Event(_Chunk, gc=False):
 
 
 _DECODER = msgspec.json.Decoder(_Event)
-
-
-def detects(inner: Detect) -> Detect:
-    """Return the test for a chunk whose event is decisive for the inner dialect."""
-
-    def detect(payload: Mapping[str, Any], _event: str) -> bool:
-        chunk = payload.get("chunk", payload)
-        coded = chunk.get("bytes") if isinstance(chunk, dict) else None
-        opened = _opened(coded) if isinstance(coded, str) else None
-        told = plain(opened) if isinstance(opened, str) else None
-        return isinstance(told, dict) and inner(told, "")
-
-    return detect
 
 
 class InvokeTranslator(Translator):
@@ -107,7 +92,7 @@ def _from(event: _Event, text: str, frame: Frame) -> Frame | WireFault:
     if coded is None:
         error = exception_in(plain(text))
         return Frame(frame.event, text) if error is None else provider_error(error)
-    found = _opened(coded) if isinstance(coded, str) else None
+    found = opened_chunk(coded) if isinstance(coded, str) else None
     if isinstance(found, str) and found.lstrip()[:1] in ("", "{", "["):
         return Frame("", found)
     fault = msgspec.structs.replace(undecodable(text), hole=True)  # whatever it holds, it was a piece
@@ -118,17 +103,3 @@ def _from(event: _Event, text: str, frame: Frame) -> Frame | WireFault:
     return msgspec.structs.replace(
         fault, kind="invalid_utf8", detail="a chunk holds bytes that are not UTF-8"
     )
-
-
-def _opened(coded: str) -> str | bytes | None:
-    """Return the text of an event, its bytes where they are no text, None where they cannot be had."""
-    if coded.startswith("{"):  # no letter of base64
-        return coded
-    try:
-        data = base64.b64decode(coded, validate=True)
-    except ValueError:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data

@@ -21,9 +21,6 @@ Source: LangChain documentation, "Streaming"; `langchain_core.messages`; LangSer
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from wholecall.deltas import (
     INVALID_INDEX,
     ITEM_DONE,
@@ -44,41 +41,23 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.chat_views import ToolCallView, argument_text
 from wholecall.dialects.decode import UNREADABLE, decode, is_done, is_noise, plain, provider_error, read
+from wholecall.dialects.detect_frameworks import LANGCHAIN_WHOLE, LANGGRAPH_LISTS, langgraph_mode
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.langchain_views import BATCH, DECODER, Message, ended, model_of, spoken
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
-__all__ = ["LangChainTranslator", "answered", "detect", "is_message"]
+__all__ = ["LangChainTranslator", "answered"]
 
 _RUN = ("lc_run-", "run-")  # what ids begin with that LangChain gives to chunks without one
-_WHOLE = frozenset({"ai", "AIMessage"})
-_OURS = _WHOLE | {"AIMessageChunk"}
+_OURS = LANGCHAIN_WHOLE | {"AIMessageChunk"}
 _TOOLS = frozenset({"tool", "ToolMessage", "ToolMessageChunk"})
-_LISTS = frozenset({"messages", "messages/partial", "messages/complete"})
 _QUIET = frozenset(
     {
         *("metadata", "messages/metadata", "updates", "values", "custom", "debug", "ping"),
         *("events", "tasks", "checkpoints", "feedback"),
     }
 )
-
-
-def detect(payload: Mapping[str, Any], event: str) -> bool:
-    """A message of a model, wrapped or not; LangGraph's lists of them are known by their event."""
-    if _mode(event) in _LISTS:
-        return not payload
-    output = payload.get("output")
-    return is_message(payload) or (isinstance(output, dict) and is_message(output))
-
-
-def is_message(payload: Mapping[str, Any]) -> bool:
-    """Whether the payload is a message of a model, or a chunk of one."""
-    kind, path = payload.get("type"), payload.get("id")
-    if kind == "constructor":
-        return isinstance(path, list) and path[-1:] in (["AIMessageChunk"], ["AIMessage"])
-    called = "tool_calls" in payload or "response_metadata" in payload
-    return kind == "AIMessageChunk" or (isinstance(kind, str) and kind in _WHOLE and called)
 
 
 class LangChainTranslator(Translator):
@@ -103,7 +82,7 @@ class LangChainTranslator(Translator):
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Say what one frame says."""
-        mode = _mode(frame.event)
+        mode = langgraph_mode(frame.event)
         if mode == "error":
             return [provider_error(plain(frame.data) or frame.data)]
         if mode == "end":
@@ -112,7 +91,7 @@ class LangChainTranslator(Translator):
             return by_transport(self._end_all())
         if mode in _QUIET:
             return []
-        if mode in _LISTS:
+        if mode in LANGGRAPH_LISTS:
             return self._list(frame, mode)
         try:
             return self._any(DECODER.decode(frame.data), frame)
@@ -128,7 +107,7 @@ class LangChainTranslator(Translator):
         deltas: list[Delta] = []
         for message in batch.items:
             kind = _kind(message)
-            whole = complete or (kind in _WHOLE and not partial)
+            whole = complete or (kind in LANGCHAIN_WHOLE and not partial)
             if kind in _OURS:
                 deltas += self._message(message.kwargs or message, None, whole=whole, partial=partial)
             deltas += answered(message)
@@ -140,7 +119,7 @@ class LangChainTranslator(Translator):
         message = message.output or message
         kind = _kind(message)
         if kind in _OURS:
-            return self._message(message.kwargs or message, None, whole=kind in _WHOLE)
+            return self._message(message.kwargs or message, None, whole=kind in LANGCHAIN_WHOLE)
         odd = kind is None and not is_noise(frame)
         return (
             [Noted(0, "unknown_events")] if odd else answered(message)
@@ -246,11 +225,6 @@ def answered(message: Message) -> list[Delta]:
     """Return what a tool's message says: the call has its result, so the agent executed it."""
     id_ = id_label((message.kwargs or message).tool_call_id)
     return [CallCancelled(id_, answered=True)] if _kind(message) in _TOOLS and id_ is not None else []
-
-
-def _mode(event: str) -> str:
-    """Return what an event is about: LangGraph says behind it where in the graph it is from."""
-    return event.partition("|")[0]
 
 
 def _kind(message: Message) -> str | None:

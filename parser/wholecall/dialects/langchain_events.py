@@ -12,9 +12,6 @@ Source: LangChain reference, `Runnable.astream_events`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from wholecall.deltas import Delta, Noted, by_transport
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, plain, provider_error, read
 from wholecall.dialects.labels import id_label
@@ -22,13 +19,7 @@ from wholecall.dialects.langchain import LangChainTranslator
 from wholecall.dialects.langchain_views import EVENT, Event
 from wholecall.framing.frame import Frame
 
-__all__ = ["LangChainEventsTranslator", "detect"]
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event of a run."""
-    name = payload.get("event")
-    return isinstance(name, str) and name.startswith("on_") and "run_id" in payload
+__all__ = ["LangChainEventsTranslator"]
 
 
 class LangChainEventsTranslator(LangChainTranslator):

@@ -25,13 +25,13 @@ Source: LangChain's Agent Streaming Protocol, `protocol.cddl`; LangChain referen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from wholecall.deltas import Delta, Finish, Noted, TurnEnded, TurnOpened, UsageSeen
 from wholecall.dialects.decode import is_noise, plain, provider_error
+from wholecall.dialects.detect_frameworks import LANGCHAIN_METHODS
 from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.langchain_protocol_blocks import Blocks
 from wholecall.dialects.langchain_protocol_messages import (
@@ -44,7 +44,6 @@ from wholecall.dialects.langchain_protocol_messages import (
 from wholecall.dialects.langchain_protocol_views import (
     CALLS,
     DECODER,
-    METHODS,
     Content,
     Data,
     Envelope,
@@ -57,21 +56,10 @@ from wholecall.dialects.langchain_protocol_views import (
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["LangChainProtocolTranslator", "detect"]
+__all__ = ["LangChainProtocolTranslator"]
 
-_DECISIVE = frozenset({"message-start", "content-block-start", "content-block-delta", "content-block-finish"})
 _MOST_CALLS = 4096  # that are known when another message tells them
 _OTHERS = frozenset({"human", "user", "system", "developer", "tool"})  # whose messages are no answer
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event of a message, bare or in its envelope, or any other event in that envelope."""
-    kind, method, params = payload.get("event"), payload.get("method"), payload.get("params")
-    if isinstance(kind, str):
-        return kind in _DECISIVE and "data" not in payload  # which an envelope has
-    if payload.get("type") != "event" or not isinstance(params, dict):
-        return False
-    return isinstance(method, str) and method in METHODS and "data" in params
 
 
 class LangChainProtocolTranslator(ViewTranslator):
@@ -125,7 +113,7 @@ class LangChainProtocolTranslator(ViewTranslator):
             return self._event(data, (namespace, str(params.node or origin.langgraph_node)), view.seq)
         if view.method == "lifecycle" and data.event == "failed":
             return self._run_failed(namespace, data)
-        known = view.method in METHODS or (view.method or "").startswith("custom:")
+        known = view.method in LANGCHAIN_METHODS or (view.method or "").startswith("custom:")
         return [] if known else [Noted(0, "unknown_events")]
 
     def _event(self, data: Data, place: Place, seq: object) -> list[Delta]:

@@ -31,7 +31,7 @@ from wholecall.dialects.decode import is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.langchain_protocol_views import CALLS, QUIET_BLOCKS, Content, sealed, spoken
 from wholecall.limits import Limits
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
 __all__ = ["Blocks"]
 

@@ -12,12 +12,11 @@ from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.langchain_views import Message as Ended
 from wholecall.dialects.langchain_views import ended
 from wholecall.dialects.reasons import turn_reason
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
 __all__ = [
     "CALLS",
     "DECODER",
-    "METHODS",
     "QUIET_BLOCKS",
     "Content",
     "Data",
@@ -31,13 +30,6 @@ __all__ = [
     "spoken",
 ]
 
-# What a frame may be about; only messages hold calls. Custom channels have names of their own.
-METHODS: Final = frozenset(
-    {
-        *("messages", "tools", "lifecycle", "values", "updates", "checkpoints", "tasks", "custom"),
-        *("input", "input.requested", "debug"),
-    }
-)
 # Blocks that hold a call, and who executes it.
 CALLS: Final[dict[str | None, Kind]] = {
     "tool_call_chunk": "function",

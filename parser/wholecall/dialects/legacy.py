@@ -20,19 +20,18 @@ the response fields of Meta Llama, of Mistral AI's text completion, and of Titan
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
 from wholecall.deltas import Delta, Finish, TextFragment, TurnEnded, TurnOpened, UsageSeen
-from wholecall.dialects.decode import first_choice, provider_error
+from wholecall.dialects.decode import provider_error
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["LegacyTranslator", "detect"]
+__all__ = ["LegacyTranslator"]
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -59,31 +58,12 @@ class _Chunk(_Choice, gc=False):
     totalOutputTextTokenCount: Any = None  # noqa: N815 - Titan's spelling
 
 
-# What Bedrock's models call the text and the reason, and the list in which these may stand.
-_SHAPES: Final = (
-    (None, "generation", "stop_reason"),
-    (None, "outputText", "completionReason"),
-    ("outputs", "text", "stop_reason"),
-    ("results", "outputText", "completionReason"),
-)
 _COUNTS: Final = (
     "prompt_token_count",
     "generation_token_count",
     "inputTextTokenCount",
     "totalOutputTextTokenCount",
 )
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """Choices that hold text and neither a delta nor a message (`object` is not to be trusted), or Bedrock's."""
-    choice = first_choice(payload)
-    if isinstance(choice.get("text"), str):
-        return not ("delta" in choice or "message" in choice)
-    for listed, text, reason in _SHAPES:
-        said = payload if listed is None else first_choice(payload, listed)
-        if isinstance(said.get(text), str) and reason in said:
-            return True
-    return False
 
 
 class LegacyTranslator(ViewTranslator):

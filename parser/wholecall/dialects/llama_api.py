@@ -18,25 +18,23 @@ Source: Llama API reference, "Chat completion", and the types of its Python SDK.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Union
 
 import msgspec
 from msgspec.structs import replace
 
 from wholecall.deltas import Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened
-from wholecall.dialects.chat_calls import labelled, member, speech
+from wholecall.dialects.chat_calls import labelled, speech
 from wholecall.dialects.chat_views import DeltaView, ToolCallView
 from wholecall.dialects.decode import is_noise, plain, provider_error
+from wholecall.dialects.detect import LLAMA_API_TYPES
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.llama_stack import LlamaStackTranslator, counts
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["LlamaTranslator", "detect"]
-
-_TYPES = frozenset({"start", "progress", "complete", "metrics"})
+__all__ = ["LlamaTranslator"]
 
 
 class _Delta(ToolCallView, gc=False):
@@ -65,15 +63,6 @@ class _Frame(msgspec.Struct, gc=False):
     model: Any = None
     error: Any = None
     type: Any = None
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event inside the payload that says which one it is, or a whole body."""
-    event = payload.get("event")
-    kind, text = member(event, "event_type"), member(event, "delta", "text")
-    if kind == "start" and text == "" and "id" not in payload:
-        return False
-    return (isinstance(kind, str) and kind in _TYPES) or isinstance(payload.get("completion_message"), dict)
 
 
 class LlamaTranslator(ViewTranslator):
@@ -117,7 +106,7 @@ class LlamaTranslator(ViewTranslator):
             return deltas + self._other.translate(frame)
         if event.delta is not None:
             deltas += self._delta(event.delta)
-        elif text_label(event.event_type) not in _TYPES:
+        elif text_label(event.event_type) not in LLAMA_API_TYPES:
             deltas.append(Noted(0, "unknown_events"))
         return deltas + _end(event.stop_reason, event.metrics)
 

@@ -21,7 +21,6 @@ Source: llama-stack, `apis/inference`, and the types of llama-stack-client 0.0.5
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final, Union
 
 import msgspec
@@ -40,9 +39,10 @@ from wholecall.deltas import (
     TurnOpened,
     UsageSeen,
 )
-from wholecall.dialects.chat_calls import member, speech
+from wholecall.dialects.chat_calls import speech
 from wholecall.dialects.chat_views import DeltaView
-from wholecall.dialects.decode import NO_TEXT, is_noise, plain, provider_error, wire_text
+from wholecall.dialects.decode import NO_TEXT, is_noise, member, plain, provider_error, wire_text
+from wholecall.dialects.detect import LLAMA_STACK_TYPES
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
@@ -50,10 +50,8 @@ from wholecall.dialects.whole_calls import Told, WholeCalls
 from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
 
-__all__ = ["LlamaStackTranslator", "counts", "detect"]
+__all__ = ["LlamaStackTranslator", "counts"]
 
-_TYPES = frozenset({"start", "progress", "complete"})
-_REASONS = frozenset({"end_of_turn", "end_of_message", "out_of_tokens"})
 _SUCCEEDED = frozenset({"succeeded", "success"})
 _FAILED = frozenset({"failed", "failure"})
 _TOLD: Final = Told(waits=True)  # the last call may have been cut, which the reason says
@@ -94,26 +92,6 @@ class _Frame(msgspec.Struct, gc=False):
     metrics: Any = None
     error: Any = None
     type: Any = None
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """An event with a member or a word that Meta's Llama API does not have, or a whole body."""
-    event, body = payload.get("event"), payload.get("completion_message")
-    if isinstance(body, dict):
-        named = member(body, "tool_calls", 0, "tool_name") is not None
-        return named or "logprobs" in payload or _is_reason(body.get("stop_reason"))
-    kind = member(event, "event_type")
-    if not isinstance(event, dict) or not isinstance(kind, str) or kind not in _TYPES:
-        return False
-    if isinstance(event.get("delta"), str) or member(event, "delta", "parse_status") is not None:
-        return True
-    # The server writes out what is null, and has no ids.
-    marked = "logprobs" in event or "metrics" in payload
-    return _is_reason(event.get("stop_reason")) or (marked and "id" not in payload)
-
-
-def _is_reason(value: object) -> bool:
-    return isinstance(value, str) and value in _REASONS
 
 
 class LlamaStackTranslator(ViewTranslator):
@@ -175,7 +153,7 @@ class LlamaStackTranslator(ViewTranslator):
         if event.event_type == "complete":
             self._complete = True
             return deltas + self._unread() + self._finish(self._reason)
-        return deltas if event.event_type in _TYPES else [*deltas, Noted(0, "unknown_events")]
+        return deltas if event.event_type in LLAMA_STACK_TYPES else [*deltas, Noted(0, "unknown_events")]
 
     def _begin(self, event: _Event) -> list[Delta]:
         if event.event_type == "start" and self._complete:  # a log of several answers

@@ -15,7 +15,6 @@ Source: Ollama API reference, "Generate a chat completion".
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, Union
 
 import msgspec
@@ -40,9 +39,9 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.dialects.whole_calls import WholeCalls
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import TurnReason
+from wholecall.types import TurnReason
 
-__all__ = ["Line", "LineTranslator", "OllamaTranslator", "detect", "is_line", "spoken"]
+__all__ = ["Line", "LineTranslator", "OllamaTranslator", "spoken"]
 
 
 class Line(msgspec.Struct, gc=False):
@@ -73,16 +72,6 @@ class _Message(msgspec.Struct, gc=False):
 
 class _ChatLine(Line, gc=False):
     message: Union[_Message, None] = None
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """A line with a message, which also says whether it is the last one."""
-    return isinstance(payload.get("message"), dict) and is_line(payload)
-
-
-def is_line(payload: Mapping[str, Any]) -> bool:
-    """Whether the payload has what every line of Ollama's has; servers that imitate it leave out its date."""
-    return isinstance(payload.get("done"), bool)
 
 
 class LineTranslator(ViewTranslator):

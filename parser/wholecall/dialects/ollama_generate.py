@@ -9,25 +9,19 @@ One JSON object a line, with the same end and the same errors as `/api/chat`. A 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from wholecall.deltas import Delta
-from wholecall.dialects.ollama import Line, LineTranslator, is_line, spoken
+from wholecall.dialects.ollama import Line, LineTranslator, spoken
 
-__all__ = ["OllamaGenerateTranslator", "detect"]
+__all__ = ["OllamaGenerateTranslator"]
 
 
 class _TextLine(Line, gc=False):
     response: Any = None
     thinking: Any = None
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """A line with a piece of the response, which also says whether it is the last one."""
-    return isinstance(payload.get("response"), str) and is_line(payload)
 
 
 class OllamaGenerateTranslator(LineTranslator):

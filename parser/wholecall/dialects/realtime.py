@@ -21,8 +21,7 @@ Source: OpenAI API reference, "Realtime: server events", and the types of openai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import msgspec
 
@@ -43,7 +42,7 @@ from wholecall.dialects.responses_items import Item, finished_call, is_call
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["RealtimeTranslator", "detect"]
+__all__ = ["RealtimeTranslator"]
 
 _TEXTS = (
     "response.output_text.delta",
@@ -51,16 +50,6 @@ _TEXTS = (
     "response.text.delta",  # the names of the beta
     "response.audio_transcript.delta",
 )
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """The start of a session, an event of a response with an event id, or a whole response."""
-    kind = payload.get("type")
-    if isinstance(kind, str):
-        return kind in {"session.created", "session.updated"} or (
-            kind.startswith("response.") and "event_id" in payload
-        )
-    return payload.get("object") == "realtime.response" and isinstance(payload.get("output"), list)
 
 
 class RealtimeTranslator(ViewTranslator):

@@ -6,12 +6,11 @@ decide whether a call is emitted; the provider's word is kept beside ours.
 
 from __future__ import annotations
 
-from wholecall.vocabulary import TurnReason
+from wholecall.types import CUT_REASONS, TurnReason
 
-__all__ = ["CUT", "FINISH_REASONS", "NOT_WHOLE", "turn_reason"]
+__all__ = ["FINISH_REASONS", "NOT_WHOLE", "turn_reason"]
 
-CUT: frozenset[TurnReason] = frozenset({"length", "content_filter"})  # of the message, perhaps amidst a call
-NOT_WHOLE: frozenset[TurnReason] = frozenset({*CUT, "error", "aborted"})
+NOT_WHOLE: frozenset[TurnReason] = frozenset({*CUT_REASONS, "error", "aborted"})
 
 _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
     "tool_calls": (

@@ -22,7 +22,7 @@ Source: OpenAI API reference, "Responses: streaming events", and the types of op
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Union
 
 import msgspec
@@ -66,15 +66,7 @@ from wholecall.dialects.restated import ended_together
 from wholecall.dialects.translator import MOST_SLOTS, ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["ResponsesTranslator", "detect"]
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """A `response.*` event without the event id of the Realtime API, or a whole body."""
-    kind = payload.get("type")
-    if isinstance(kind, str) and kind.startswith("response."):
-        return "event_id" not in payload
-    return payload.get("object") == "response" and isinstance(payload.get("output"), list)
+__all__ = ["ResponsesTranslator"]
 
 
 _NO_RESPONSE = Response()

@@ -13,7 +13,7 @@ import msgspec
 from wholecall.deltas import DONE, OBJECT, CallSeen, CallWhole, Delta, Finish, Noted
 from wholecall.dialects.decode import NO_TEXT, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.reasons import CUT, turn_reason
+from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.responses_items import (
     QUIET_ITEMS,
     Details,
@@ -24,7 +24,7 @@ from wholecall.dialects.responses_items import (
     call_delta,
     is_call,
 )
-from wholecall.vocabulary import Kind
+from wholecall.types import CUT_REASONS, Kind
 
 __all__ = [
     "BODY_DECODER",
@@ -214,7 +214,7 @@ def finish_of(response: Response, outcome: str) -> Finish:
         return Finish(0, "length", outcome)
     reason, provider_reason = known
     # A response that calls itself incomplete was cut, whatever the word (quirk 76).
-    return Finish(0, reason if reason in CUT else "length", provider_reason)
+    return Finish(0, reason if reason in CUT_REASONS else "length", provider_reason)
 
 
 def whole_text(event: Event | ArgumentsDone) -> list[Delta]:

@@ -33,7 +33,7 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.decode import NO_TEXT, is_blank, string_text, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.vocabulary import Flag, Kind
+from wholecall.types import Flag, Kind
 
 __all__ = [
     "QUIET_ITEMS",

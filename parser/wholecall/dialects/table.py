@@ -1,7 +1,7 @@
 """The dialects, as one literal table: a record each, in the order in which detection asks them.
 
 A row names the dialect's module and the class in it; reading them all costs more than all else that the package
-imports, so a module is imported when a stream first asks for it, by name or in detection.
+imports, so a module is imported when the first stream of its dialect starts. What detects it is here from the start.
 
 Dialects that others register are asked first, the latest one before all: who registers one knows the stream.
 """
@@ -17,6 +17,9 @@ from typing import Any, Final
 
 import msgspec
 
+from wholecall.dialects import detect
+from wholecall.dialects import detect_frameworks as frameworks
+from wholecall.dialects.detect import Detect, invoked
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect
 
@@ -35,7 +38,7 @@ class Dialect(msgspec.Struct, frozen=True):
 
     name: str
     framings: tuple[str, ...]
-    detect: Callable[[Mapping[str, Any], str], bool]
+    detect: Detect
     start: Callable[[], Translator]
 
 
@@ -48,81 +51,83 @@ _BINARY = ("eventstream", "jsonl", "sse")
 
 
 @cache
-def _module(name: str) -> Any:
-    return import_module(f"wholecall.dialects.{name}")
+def _maker(module: str, translator: str) -> Callable[..., Translator]:
+    """Return the class of a translator, whose module is imported now."""
+    made: Callable[..., Translator] = getattr(import_module(f"wholecall.dialects.{module}"), translator)
+    return made
 
 
-def _ours(name: str, framings: tuple[str, ...], module: str, translator: str) -> Dialect:
-    """Return the record of a dialect of our own; its module is imported when a stream first asks for it."""
-
-    def detect(payload: Mapping[str, Any], event: str) -> bool:
-        decisive: bool = _module(module).detect(payload, event)
-        return decisive
+def _ours(name: str, framings: tuple[str, ...], detect: Detect, module: str, translator: str) -> Dialect:
+    """Return the record of a dialect of our own; its module is imported when a stream of it starts."""
 
     def start() -> Translator:
-        started: Translator = getattr(_module(module), translator)()
-        return started
+        return _maker(module, translator)()
 
     return Dialect(name, framings, detect, start)
 
 
-def _invoked(inner: str, module: str, translator: str) -> Dialect:
+def _invoked(inner: str, detect: Detect, module: str, translator: str) -> Dialect:
     """Return the record of a dialect whose events come wrapped in chunks."""
-    wrapped = _ours(inner, _BINARY, module, translator)
-
-    def detect(payload: Mapping[str, Any], event: str) -> bool:
-        if "chunk" not in payload and "bytes" not in payload:  # most streams by far
-            return False
-        decisive: bool = _module("invoke").detects(wrapped.detect)(payload, event)
-        return decisive
 
     def start() -> Translator:
-        started: Translator = _module("invoke").InvokeTranslator(wrapped.start)
-        return started
+        return _maker("invoke", "InvokeTranslator")(_maker(module, translator))
 
-    return Dialect(f"bedrock-invoke-{inner}", _BINARY, detect, start)
+    return Dialect(f"bedrock-invoke-{inner}", _BINARY, invoked(detect), start)
 
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
-    _invoked("anthropic", "anthropic", "AnthropicTranslator"),
-    _invoked("nova", "converse", "ConverseTranslator"),
-    _invoked("cohere-v1", "cohere_v1", "CohereV1Translator"),
-    _invoked("cohere-v2", "cohere_v2", "CohereV2Translator"),
-    _invoked("legacy-completions", "legacy", "LegacyTranslator"),
-    _invoked("chat-completions", "chat", "ChatTranslator"),
-    _ours("openai-assistants", _SSE, "assistants", "AssistantsTranslator"),
-    _ours("openai-realtime", _LINES, "realtime", "RealtimeTranslator"),
-    _ours("responses", _SSE, "responses", "ResponsesTranslator"),
-    _ours("anthropic", _SSE, "anthropic", "AnthropicTranslator"),
-    _ours("gemini-interactions", _SSE, "gemini_interactions", "GeminiInteractionsTranslator"),
-    _ours("cohere-v1", _LINES, "cohere_v1", "CohereV1Translator"),
-    _ours("cohere-v2", _SSE, "cohere_v2", "CohereV2Translator"),
+    _invoked("anthropic", detect.anthropic, "anthropic", "AnthropicTranslator"),
+    _invoked("nova", detect.converse, "converse", "ConverseTranslator"),
+    _invoked("cohere-v1", detect.cohere_v1, "cohere_v1", "CohereV1Translator"),
+    _invoked("cohere-v2", detect.cohere_v2, "cohere_v2", "CohereV2Translator"),
+    _invoked("legacy-completions", detect.legacy, "legacy", "LegacyTranslator"),
+    _invoked("chat-completions", detect.chat, "chat", "ChatTranslator"),
+    _ours("openai-assistants", _SSE, detect.assistants, "assistants", "AssistantsTranslator"),
+    _ours("openai-realtime", _LINES, detect.realtime, "realtime", "RealtimeTranslator"),
+    _ours("responses", _SSE, detect.responses, "responses", "ResponsesTranslator"),
+    _ours("anthropic", _SSE, detect.anthropic, "anthropic", "AnthropicTranslator"),
+    _ours(
+        "gemini-interactions",
+        _SSE,
+        detect.gemini_interactions,
+        "gemini_interactions",
+        "GeminiInteractionsTranslator",
+    ),
+    _ours("cohere-v1", _LINES, detect.cohere_v1, "cohere_v1", "CohereV1Translator"),
+    _ours("cohere-v2", _SSE, detect.cohere_v2, "cohere_v2", "CohereV2Translator"),
     _ours(
         "langchain-protocol",
         ("sse", "jsonl", "jsonarray"),
+        frameworks.langchain_protocol,
         "langchain_protocol",
         "LangChainProtocolTranslator",
     ),
-    _ours("mistral-conversations", _SSE, "conversations", "ConversationsTranslator"),
-    _ours("llama-stack", _SSE, "llama_stack", "LlamaStackTranslator"),
-    _ours("llama-api", _SSE, "llama_api", "LlamaTranslator"),
-    _ours("gemini-live", _LINES, "gemini_live", "GeminiLiveTranslator"),
-    _ours("ag-ui", ("sse", "jsonl", "jsonarray"), "ag_ui", "AgUiTranslator"),
-    _ours("vercel-data", ("vercel", "jsonl"), "vercel_data", "VercelDataTranslator"),
-    _ours("vercel-ui", _SSE, "vercel_ui", "VercelUITranslator"),
-    _ours("langchain", _SSE, "langchain", "LangChainTranslator"),
-    _ours("langchain-events", _LINES, "langchain_events", "LangChainEventsTranslator"),
-    _ours("acp", ("jsonl", "sse", "jsonarray"), "acp", "AcpTranslator"),
-    _ours("copilot", ("jsonl", "sse", "jsonarray"), "copilot", "CopilotTranslator"),
-    _ours("gemini", ("sse", "jsonarray", "jsonl"), "gemini", "GeminiTranslator"),
-    _ours("bedrock-converse", _BINARY, "converse", "ConverseTranslator"),
-    _ours("dashscope", _SSE, "dashscope", "DashScopeTranslator"),
-    _ours("legacy-completions", _SSE, "legacy", "LegacyTranslator"),
-    _ours("xai-grpc", _LINES, "xai_grpc", "XaiGrpcTranslator"),
-    _ours("chat-completions", _SSE, "chat", "ChatTranslator"),
-    _ours("ollama", _LINES, "ollama", "OllamaTranslator"),
-    _ours("ollama-generate", _LINES, "ollama_generate", "OllamaGenerateTranslator"),
-    _ours("workers-ai", _SSE, "workers_ai", "WorkersTranslator"),
+    _ours("mistral-conversations", _SSE, detect.conversations, "conversations", "ConversationsTranslator"),
+    _ours("llama-stack", _SSE, detect.llama_stack, "llama_stack", "LlamaStackTranslator"),
+    _ours("llama-api", _SSE, detect.llama_api, "llama_api", "LlamaTranslator"),
+    _ours("gemini-live", _LINES, detect.gemini_live, "gemini_live", "GeminiLiveTranslator"),
+    _ours("ag-ui", ("sse", "jsonl", "jsonarray"), frameworks.ag_ui, "ag_ui", "AgUiTranslator"),
+    _ours("vercel-data", ("vercel", "jsonl"), frameworks.vercel_data, "vercel_data", "VercelDataTranslator"),
+    _ours("vercel-ui", _SSE, frameworks.vercel_ui, "vercel_ui", "VercelUITranslator"),
+    _ours("langchain", _SSE, frameworks.langchain, "langchain", "LangChainTranslator"),
+    _ours(
+        "langchain-events",
+        _LINES,
+        frameworks.langchain_events,
+        "langchain_events",
+        "LangChainEventsTranslator",
+    ),
+    _ours("acp", ("jsonl", "sse", "jsonarray"), frameworks.acp, "acp", "AcpTranslator"),
+    _ours("copilot", ("jsonl", "sse", "jsonarray"), frameworks.copilot, "copilot", "CopilotTranslator"),
+    _ours("gemini", ("sse", "jsonarray", "jsonl"), detect.gemini, "gemini", "GeminiTranslator"),
+    _ours("bedrock-converse", _BINARY, detect.converse, "converse", "ConverseTranslator"),
+    _ours("dashscope", _SSE, detect.dashscope, "dashscope", "DashScopeTranslator"),
+    _ours("legacy-completions", _SSE, detect.legacy, "legacy", "LegacyTranslator"),
+    _ours("xai-grpc", _LINES, detect.xai_grpc, "xai_grpc", "XaiGrpcTranslator"),
+    _ours("chat-completions", _SSE, detect.chat, "chat", "ChatTranslator"),
+    _ours("ollama", _LINES, detect.ollama, "ollama", "OllamaTranslator"),
+    _ours("ollama-generate", _LINES, detect.ollama_generate, "ollama_generate", "OllamaGenerateTranslator"),
+    _ours("workers-ai", _SSE, detect.workers_ai, "workers_ai", "WorkersTranslator"),
 )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Union
 
 import msgspec
 
+from wholecall.arguments.placeholders import is_placeholder
 from wholecall.deltas import (
     ITEM_DONE,
     CallClosed,
@@ -23,8 +24,7 @@ from wholecall.deltas import (
 )
 from wholecall.dialects.decode import dumped
 from wholecall.dialects.repeats import Repeats, says_nothing
-from wholecall.placeholders import is_placeholder
-from wholecall.vocabulary import DropReason, Flag, Kind
+from wholecall.types import DropReason, Flag, Kind
 
 __all__ = ["Announced", "Calls", "sealed"]
 

@@ -19,7 +19,7 @@ Source: AI SDK documentation of version 4, "Stream Protocols", and the SDK's `fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -53,12 +53,10 @@ from wholecall.dialects.translator import Translator
 from wholecall.dialects.vercel_calls import Announced, Calls
 from wholecall.framing.frame import Frame
 
-__all__ = ["VercelDataTranslator", "detect"]
+__all__ = ["VercelDataTranslator"]
 
 _TEXTS = frozenset({"0", "3", "g"})  # their values are strings
 _QUIET = frozenset("2568ehk")
-_CODES = frozenset("0123456789abcdefghijk")
-_CALL_PART = "tool-invocation"
 
 
 class _Invocation(msgspec.Struct, gc=False, rename="camel"):
@@ -93,17 +91,6 @@ class _Value(_Invocation, gc=False, rename="camel"):
 
 
 _DECODER = msgspec.json.Decoder(_Value)
-
-
-def detect(payload: Mapping[str, Any], event: str) -> bool:
-    """A line with a code, or a whole message with tool invocations."""
-    if event in _CODES:
-        return True
-    parts = payload.get("parts")
-    called = isinstance(parts, list) and any(
-        isinstance(part, dict) and part.get("type") == _CALL_PART for part in parts
-    )
-    return payload.get("role") == "assistant" and (called or isinstance(payload.get("toolInvocations"), list))
 
 
 class VercelDataTranslator(Translator):

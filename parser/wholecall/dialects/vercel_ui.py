@@ -20,8 +20,7 @@ Source: AI SDK documentation, "Stream Protocols", and the SDK's `UIMessageChunk`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from wholecall.deltas import (
     CallCancelled,
@@ -40,9 +39,9 @@ from wholecall.dialects.translator import ViewTranslator
 from wholecall.dialects.vercel_calls import Calls, sealed
 from wholecall.dialects.vercel_ui_views import DECODER, Chunk, Part, announced
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import DropReason
+from wholecall.types import DropReason
 
-__all__ = ["VercelUITranslator", "detect"]
+__all__ = ["VercelUITranslator"]
 
 _QUIET = frozenset(
     {
@@ -52,28 +51,7 @@ _QUIET = frozenset(
     }
 )
 _RESULTS = frozenset({"tool-output-available", "tool-output-error", "tool-output-denied"})
-_TELLING = frozenset({"text-start", "reasoning-start", "start-step", "finish-step", "message-metadata"})
-_START_MEMBERS = frozenset({"type", "messageId", "messageMetadata"})
 _WAITING = frozenset({"tool-input-available", "tool-approval-request"})
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """A chunk whose type no other protocol has, or a whole message of an assistant."""
-    kind = payload.get("type")
-    if not isinstance(kind, str):
-        parts = payload.get("parts")
-        return payload.get("role") == "assistant" and isinstance(parts, list) and _typed(parts)
-    if kind == "start":
-        return payload.keys() <= _START_MEMBERS
-    if kind.startswith(("tool-input-", "tool-output-")):
-        return "toolCallId" in payload
-    if kind in ("text-delta", "reasoning-delta"):
-        return isinstance(payload.get("delta"), str) and "id" in payload
-    return kind in _TELLING and not isinstance(payload.get("delta"), dict)
-
-
-def _typed(parts: list[Any]) -> bool:
-    return all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts)
 
 
 class VercelUITranslator(ViewTranslator):

@@ -9,7 +9,7 @@ import msgspec
 from wholecall.dialects.decode import NO_TEXT
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.vercel_calls import Announced
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
 __all__ = ["DECODER", "Chunk", "Part", "announced"]
 

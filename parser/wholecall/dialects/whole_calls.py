@@ -18,10 +18,9 @@ import msgspec
 
 from wholecall.deltas import CallClosed, CallWhole, Delta
 from wholecall.dialects.decode import is_blank, plain
-from wholecall.dialects.reasons import CUT
 from wholecall.dialects.repeats import Repeats, says_nothing
-from wholecall.event_lines import discreet_repr
-from wholecall.vocabulary import TurnReason
+from wholecall.discreet import discreet_repr
+from wholecall.types import CUT_REASONS, TurnReason
 
 __all__ = ["Told", "WholeCalls"]
 
@@ -116,9 +115,9 @@ class WholeCalls:
     def finish(self, number: int, reason: TurnReason | None) -> list[Delta]:
         """Say that calls are over for the reason that came; a cut turn may have lost the arguments of the last one."""
         waiting = self._waiting.pop(number, {})
-        if waiting and reason in CUT:
+        if waiting and reason in CUT_REASONS:
             waiting.pop(self._last[number][0], None)
-        if reason is None or reason in CUT:
+        if reason is None or reason in CUT_REASONS:
             self._whole.discard(number)
         elif len(self._whole) < _MOST_LABELS:
             self._whole.add(number)

@@ -16,7 +16,6 @@ Source: Workers AI documentation, "Function calling", and Cloudflare's provider 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Union
 
 import msgspec
@@ -54,9 +53,7 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["WorkersTranslator", "detect"]
-
-_OTHERS = frozenset({"choices", "done", "created_at", "type"})  # of dialects that have a `response` too
+__all__ = ["WorkersTranslator"]
 
 
 class _Frame(msgspec.Struct, gc=False):
@@ -72,16 +69,6 @@ class _Frame(msgspec.Struct, gc=False):
 
 
 _DECODER = msgspec.json.Decoder(_Frame)
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """A response without the members of others, or Cloudflare's envelope of a whole body."""
-    if isinstance(payload.get("success"), bool) and isinstance(payload.get("errors"), list):
-        return "result" in payload
-    if _OTHERS & payload.keys():
-        return False
-    calls = payload.get("response", "") is None and isinstance(payload.get("tool_calls"), list)
-    return calls or isinstance(payload.get("response"), str)
 
 
 class WorkersTranslator(ViewTranslator):

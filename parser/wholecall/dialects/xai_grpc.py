@@ -19,7 +19,6 @@ No mark ends the stream. A whole body has `message` in place of `delta`. Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -45,9 +44,9 @@ from wholecall.dialects.labels import choice_label, id_label, name_label, text_l
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
-from wholecall.vocabulary import Kind, TurnReason
+from wholecall.types import Kind, TurnReason
 
-__all__ = ["XaiGrpcTranslator", "detect"]
+__all__ = ["XaiGrpcTranslator"]
 
 _OURS = frozenset({None, "", "TOOL_CALL_TYPE_INVALID", "TOOL_CALL_TYPE_CLIENT_SIDE_TOOL"})
 _TOOL = "ROLE_TOOL"
@@ -96,14 +95,6 @@ class _Line(_Chunk, gc=False):
 
 _NOTHING = _Said()
 _NO_FUNCTION = FunctionView()
-
-
-def detect(payload: Mapping[str, Any], _event: str) -> bool:
-    """Outputs with a delta or a message, perhaps one level down in `chunk`."""
-    inner = payload.get("chunk")
-    outputs = (inner if isinstance(inner, dict) else payload).get("outputs")
-    first = outputs[0] if isinstance(outputs, list) and outputs else None
-    return isinstance(first, dict) and any(isinstance(first.get(said), dict) for said in ("delta", "message"))
 
 
 class XaiGrpcTranslator(ViewTranslator):

@@ -15,8 +15,8 @@ from typing import Any, Final, Union
 
 import msgspec
 
-from wholecall.events import BuiltinToolCall, CustomToolCall, Event, ToolCall
-from wholecall.vocabulary import Kind
+from wholecall.output.events import BuiltinToolCall, CustomToolCall, Event, ToolCall
+from wholecall.types import Kind
 
 __all__ = ["Encoder", "Executable", "OpenCall", "argument_text", "json_bytes", "server_sent", "tokens_of"]
 

@@ -16,7 +16,7 @@ from wholecall.encoders.base import (
     server_sent,
     tokens_of,
 )
-from wholecall.events import (
+from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     ReasoningDelta,
@@ -26,7 +26,7 @@ from wholecall.events import (
     TurnFinished,
     TurnStarted,
 )
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
 __all__ = ["CHUNK", "ChatEncoder"]
 

@@ -17,17 +17,17 @@ from wholecall.encoders.base import (
     tokens_of,
 )
 from wholecall.encoders.speech import MESSAGE, REASONING, Speech, SpeechKind
-from wholecall.events import (
+from wholecall.output.events import (
+    EXECUTABLE,
     BuiltinToolCall,
     CustomToolCall,
     ReasoningDelta,
     StreamFault,
     TextDelta,
-    ToolCall,
     TurnFinished,
     TurnStarted,
 )
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
 __all__ = ["ResponsesEncoder"]
 
@@ -69,7 +69,7 @@ class ResponsesEncoder(Encoder):
             TurnStarted: self._started,
             TextDelta: lambda event: self._say(MESSAGE, event.text),
             ReasoningDelta: lambda event: self._say(REASONING, event.text),
-            **dict.fromkeys((ToolCall, CustomToolCall, BuiltinToolCall), self.call),
+            **dict.fromkeys(EXECUTABLE, self.call),
             TurnFinished: self._finished,
             StreamFault: self._fault,
         }

@@ -6,14 +6,12 @@ from wholecall.framing.eventstream import EventStreamFraming
 from wholecall.framing.frame import Frame
 from wholecall.framing.jsonarray import JSONArrayFraming
 from wholecall.framing.jsonl import JSONLinesFraming
-from wholecall.framing.parts import LARGE, parted
 from wholecall.framing.sse import SSEFraming
-from wholecall.framing.table import FRAMINGS, Framing, name_of, sniff
+from wholecall.framing.table import FRAMINGS, Framing
 from wholecall.framing.vercel import VercelFraming
 
 __all__ = [
     "FRAMINGS",
-    "LARGE",
     "EventStreamFraming",
     "Frame",
     "Framing",
@@ -21,7 +19,4 @@ __all__ = [
     "JSONLinesFraming",
     "SSEFraming",
     "VercelFraming",
-    "name_of",
-    "parted",
-    "sniff",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from wholecall.event_lines import discreet_repr
+from wholecall.discreet import discreet_repr
 
 __all__ = ["Frame"]
 

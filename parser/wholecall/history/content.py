@@ -21,19 +21,13 @@ from typing import Any, NamedTuple, Union
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.events import (
-    BuiltinToolCall,
-    CustomToolCall,
-    ServerToolCall,
-    ToolCall,
-    ToolCallDropped,
-)
 from wholecall.history.encode import Malformed, encode_arguments
 from wholecall.history.ids import CallIds
 from wholecall.history.transports import Transport
 from wholecall.history.values import copied
-from wholecall.turns import ReasoningBlock, Turn
-from wholecall.vocabulary import Kind
+from wholecall.output.events import BuiltinToolCall, CustomToolCall, ServerToolCall, ToolCall, ToolCallDropped
+from wholecall.output.turns import ReasoningBlock, Turn
+from wholecall.types import Kind
 
 __all__ = ["Call", "CallEvent", "Capacity", "Gathered", "Options", "Piece", "gather"]
 

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, get_args
 
-from wholecall.arguments import parse_arguments
-from wholecall.events import ToolCall, ToolCallDropped
 from wholecall.history.transports import Transport, transport_named
 from wholecall.history.values import copied, dumped
+from wholecall.output.events import ToolCall, ToolCallDropped
+from wholecall.parse import parse_arguments
 
 __all__ = ["Malformed", "encode_arguments"]
 

@@ -31,10 +31,10 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from wholecall.events import ToolCallDropped
 from wholecall.history.content import Call, Piece
 from wholecall.history.values import dumped
-from wholecall.turns import ReasoningBlock, Turn
+from wholecall.output.events import ToolCallDropped
+from wholecall.output.turns import ReasoningBlock, Turn
 
 __all__ = ["ag_ui", "finish_reason", "langchain", "message_id", "otel", "vercel"]
 

@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from wholecall.events import ServerToolCall
 from wholecall.history.content import Call, Piece
 from wholecall.history.values import copied
-from wholecall.turns import ReasoningBlock
+from wholecall.output.events import ServerToolCall
+from wholecall.output.turns import ReasoningBlock
 
 __all__ = ["conversation", "goes_back", "responses"]
 

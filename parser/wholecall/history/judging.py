@@ -19,7 +19,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from wholecall.arguments import parse_arguments
 from wholecall.dialects.reasons import turn_reason
 from wholecall.history.encode import encode_arguments
 from wholecall.history.markers import INVALID_NAME
@@ -27,11 +26,13 @@ from wholecall.history.parts import ABSENT, Form, Line, Part, without
 from wholecall.history.shapes.base import Shape
 from wholecall.history.transports import Transport
 from wholecall.history.values import dumped
+from wholecall.parse import parse_arguments
+from wholecall.types import CUT_REASONS
 
 __all__ = ["Answer", "Rules", "answers_of", "judge", "put_right"]
 
 _ABORTED = frozenset({"aborted", "abort", "canceled", "interrupted"})
-_CUT = frozenset({"length", "content_filter", "malformed"})
+_CUT = CUT_REASONS | {"malformed"}
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 _OBJECT, _TEXT = Transport("object", "object"), Transport("text", "string")

@@ -15,8 +15,8 @@ import unicodedata
 from bisect import bisect_left
 from typing import NamedTuple
 
+from wholecall.arguments.tokens import utf8_size
 from wholecall.history.values import dumped
-from wholecall.tokens import utf8_size
 
 __all__ = ["Cut", "Leaf", "Marker"]
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wholecall.history.content import Call, Piece
-from wholecall.turns import ReasoningBlock
+from wholecall.output.turns import ReasoningBlock
 
 __all__ = ["chat", "cohere", "ollama"]
 

@@ -15,7 +15,6 @@ from typing import Any, Final
 import msgspec
 
 from wholecall.errors import UnknownDialect
-from wholecall.events import ServerToolCall
 from wholecall.history.block_shapes import anthropic, converse, gemini
 from wholecall.history.content import Call, CallEvent, Capacity, Options, Piece, gather
 from wholecall.history.encode import Malformed
@@ -24,7 +23,8 @@ from wholecall.history.ids import CallIds
 from wholecall.history.item_shapes import conversation, goes_back, responses
 from wholecall.history.message_shapes import chat, cohere, ollama
 from wholecall.history.transports import Transport, transport_named
-from wholecall.turns import ReasoningBlock, Turn
+from wholecall.output.events import ServerToolCall
+from wholecall.output.turns import ReasoningBlock, Turn
 
 __all__ = ["Encoded", "encode_calls"]
 

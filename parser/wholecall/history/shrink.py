@@ -22,10 +22,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from wholecall.arguments.tokens import utf8_size
 from wholecall.history.leaves import Cut, Leaf, Marker
 from wholecall.history.spans import Spans, read_spans
 from wholecall.history.values import Step, built, dumped, walk
-from wholecall.tokens import utf8_size
 
 __all__ = ["Shrunk", "shrink_arguments"]
 

@@ -17,7 +17,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Container
 from typing import Final, NamedTuple
 
-from wholecall.tokens import ESCAPE, Token, scan
+from wholecall.arguments.tokens import ESCAPE, Token, scan
 
 __all__ = ["Array", "Spans", "String", "read_spans"]
 

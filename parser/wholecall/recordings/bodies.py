@@ -17,9 +17,9 @@ from typing import Any, Union
 
 import msgspec
 
-from wholecall.detection import detect
 from wholecall.recordings.inflate import DAMAGE, coding_of, inflated
 from wholecall.recordings.model import Chunk, Recording, Request, broken, provider_of
+from wholecall.shells.detection import detect
 
 __all__ = ["SKIP_REASONS", "Response", "recording_of", "text_to_bytes", "value_to_bytes"]
 

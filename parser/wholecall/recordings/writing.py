@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from wholecall.events import ToolCall
-from wholecall.iterate import turns
+from wholecall.output.events import ToolCall
+from wholecall.output.turns import Turn
 from wholecall.recordings.bodies import value_to_bytes
 from wholecall.recordings.model import Recording, Request
-from wholecall.turns import Turn
+from wholecall.shells.iterate import turns
 
 __all__ = ["WRITERS", "to_archive", "to_bytes", "to_cassette", "to_session"]
 

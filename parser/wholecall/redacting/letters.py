@@ -21,7 +21,7 @@ from bisect import bisect_left
 from functools import cache
 from random import Random
 
-from wholecall.recovery import SPECIAL_TOKENS
+from wholecall.arguments.recovery import SPECIAL_TOKENS
 from wholecall.redacting.spelling import respelled, units
 
 __all__ = ["Letters"]

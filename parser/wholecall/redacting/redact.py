@@ -18,7 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 
 from wholecall.errors import BadRecording
-from wholecall.framing import sniff
+from wholecall.framing.opening import sniff
 from wholecall.recordings.model import Chunk, Recording, Request
 from wholecall.redacting.binary import Messages
 from wholecall.redacting.leaves import Leaf, Region, scan_lines

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from wholecall.redacting.leaves import Leaf
 from wholecall.redacting.letters import Letters
 from wholecall.timeline import Step
-from wholecall.vocabulary import Kind
+from wholecall.types import Kind
 
 __all__ = ["Text", "texts_of"]
 

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.anthropic import AnthropicEncoder
-from wholecall.events import Event
 from wholecall.limits import Limits
+from wholecall.output.events import Event
 from wholecall.repairing.items import ItemMender, Role
 from wholecall.repairing.mender import Piece, mended_reason
 from wholecall.repairing.strict import Track

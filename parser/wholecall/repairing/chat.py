@@ -17,7 +17,8 @@ from typing import Any, Final
 from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.base import argument_text
 from wholecall.encoders.chat import ChatEncoder
-from wholecall.events import (
+from wholecall.limits import Limits
+from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     Event,
@@ -28,7 +29,6 @@ from wholecall.events import (
     TurnFinished,
     TurnStarted,
 )
-from wholecall.limits import Limits
 from wholecall.repairing.chat_reading import (
     CALL_FIELDS,
     ChatTracks,

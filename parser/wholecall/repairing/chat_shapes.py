@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from wholecall.encoders.chat import CHUNK
-from wholecall.events import Event, ReasoningDelta, StreamFault, TextDelta
+from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta
 from wholecall.repairing.chat_reading import choices_of, number_of
 from wholecall.repairing.mender import Piece
 

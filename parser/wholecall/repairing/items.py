@@ -21,8 +21,15 @@ from typing import Any, TypeVar, Union
 from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.encoders.base import Executable, argument_text
 from wholecall.encoders.responses import ResponsesEncoder
-from wholecall.events import BuiltinToolCall, Event, ReasoningDelta, TextDelta, ToolCallDropped, TurnStarted
 from wholecall.limits import Limits
+from wholecall.output.events import (
+    BuiltinToolCall,
+    Event,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDropped,
+    TurnStarted,
+)
 from wholecall.repairing.mender import Mender, Piece, ends_turn
 
 __all__ = ["ItemMender", "Role", "label_of"]

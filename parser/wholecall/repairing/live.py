@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from wholecall.encoders.base import Encoder, Executable, OpenCall, argument_text
-from wholecall.events import (
+from wholecall.output.events import (
     ArgumentsDelta,
     ArgumentsReset,
     BuiltinToolCall,

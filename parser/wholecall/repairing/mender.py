@@ -17,31 +17,28 @@ from msgspec.structs import replace
 
 from wholecall.dialects.decode import is_done, is_noise, payloads, plain
 from wholecall.encoders.base import Encoder, Executable, json_bytes
-from wholecall.events import (
-    BuiltinToolCall,
-    CustomToolCall,
+from wholecall.framing import Frame
+from wholecall.limits import Limits
+from wholecall.output.events import (
+    EXECUTABLE,
     Event,
     StreamFault,
-    ToolCall,
     ToolCallDropped,
     ToolCallStarted,
     TurnFinished,
     TurnStarted,
 )
-from wholecall.framing import Frame
-from wholecall.limits import Limits
 from wholecall.repairing.live import LIVE, LiveCalls, Void
-from wholecall.vocabulary import TurnReason
+from wholecall.types import CUT_REASONS, TurnReason
 
 __all__ = ["EXECUTABLE", "Mender", "Piece", "ends_turn", "mended_reason", "own_fault", "pieces"]
 
 EncoderT = TypeVar("EncoderT", bound=Encoder)
 
-EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)
 _MINTED = {"id_generated", "duplicate_id"}
 _CUT = {"truncated", "unterminated", "incomplete_input"}  # why calls are dropped that came to no end
 # Reasons that loops have to be told, whatever comes out.
-_TELLING: frozenset[TurnReason] = frozenset({"length", "content_filter", "malformed", "error", "pause"})
+_TELLING: frozenset[TurnReason] = frozenset({*CUT_REASONS, "malformed", "error", "pause"})
 _ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
 
 

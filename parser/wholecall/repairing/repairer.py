@@ -13,22 +13,22 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholecall.errors import StreamClosed
-from wholecall.events import Event, ReasoningDelta, TextDelta, ToolCallDropped
-from wholecall.framing import SSEFraming, sniff
+from wholecall.framing import SSEFraming
+from wholecall.framing.opening import framing_of
 from wholecall.limits import Limits
+from wholecall.output.events import Event, ReasoningDelta, TextDelta, ToolCallDropped
 from wholecall.policy import Policy
 from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, without_fields
 from wholecall.repairing.mender import Mender, Piece, own_fault, pieces
 from wholecall.repairing.table import MENDERS
-from wholecall.single import Single
-from wholecall.stream import ToolCallParser
+from wholecall.stream.parser import ToolCallParser
+from wholecall.uncopyable import Single
 
 if TYPE_CHECKING:
     from wholecall.tools import AnyTools
 
 __all__ = ["Repairer"]
 
-_LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
 Dropped = Callable[[ToolCallDropped], object]
 
 
@@ -139,11 +139,11 @@ class Repairer(Single):
     def _begin(self, data: bytes) -> bytes:
         """Return the first bytes once they tell the framing; everything else than events passes."""
         self._head += data
-        framing = sniff(self._head)
-        if framing is None and len(self._head) < _LONGEST_HEAD:
+        framing = framing_of(self._head)
+        if framing is None:
             return b""
         self._begun = True
-        self._passes = framing not in (None, "sse")
+        self._passes = framing != "sse"
         data, self._head = self._head, b""
         return data
 

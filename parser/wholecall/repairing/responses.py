@@ -21,8 +21,8 @@ from wholecall.dialects.responses_items import Item, call_delta, is_call
 from wholecall.dialects.responses_progress import is_replay
 from wholecall.encoders.base import json_bytes
 from wholecall.encoders.responses import ResponsesEncoder
-from wholecall.events import Event
 from wholecall.limits import Limits
+from wholecall.output.events import Event
 from wholecall.repairing.items import ItemMender, Role
 from wholecall.repairing.mender import Piece
 from wholecall.repairing.strict import Track

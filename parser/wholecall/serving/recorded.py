@@ -17,7 +17,7 @@ from typing import Union
 import msgspec
 
 from wholecall.errors import BadRecording
-from wholecall.framing import sniff
+from wholecall.framing.opening import sniff
 from wholecall.recordings import Recording, read
 from wholecall.recordings.finding import StrPath, find
 from wholecall.recordings.model import Chunk

@@ -3,3 +3,5 @@
 from wholecall.snapshots.sealed import Held, Made, fill, opened, sealed
 
 __all__ = ["Held", "Made", "fill", "opened", "sealed"]
+
+_private = True

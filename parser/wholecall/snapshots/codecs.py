@@ -29,7 +29,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Protocol, Union, get_arg
 
 import msgspec
 
-from wholecall.events import ToolCall
+from wholecall.output.events import ToolCall
 from wholecall.snapshots.values import (
     Odd,
     packed_number,

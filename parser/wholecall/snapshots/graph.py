@@ -20,7 +20,7 @@ from wholecall.snapshots.shapes import check_kept, derived_of, fields_of
 from wholecall.snapshots.values import Odd
 
 if TYPE_CHECKING:
-    from wholecall.events import ToolCall
+    from wholecall.output.events import ToolCall
 
 __all__ = ["packed_objects", "read_objects"]
 

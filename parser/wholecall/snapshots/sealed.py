@@ -17,15 +17,16 @@ from zlib import crc32
 
 import msgspec
 
-from wholecall.arguments import accept, read_arguments
+from wholecall.arguments.ladder import read_arguments
+from wholecall.arguments.progress import Path
 from wholecall.dialects.table import DIALECTS, named
-from wholecall.door import BytesLike, checked
 from wholecall.errors import BadSnapshot, UnknownDialect
-from wholecall.events import ToolCall
 from wholecall.framing import FRAMINGS
+from wholecall.framing.base import BytesLike, checked
 from wholecall.limits import Limits
+from wholecall.output.events import ToolCall
+from wholecall.parse import accept
 from wholecall.policy import Policy
-from wholecall.progress import Path
 from wholecall.snapshots.codecs import codec_of
 from wholecall.snapshots.graph import packed_objects, read_objects
 from wholecall.snapshots.shapes import fingerprint

@@ -16,17 +16,17 @@ from zlib import crc32
 
 import msgspec
 
-from wholecall.budget import Budget
-from wholecall.calls import Call
-from wholecall.choices import Choice
 from wholecall.deltas import CallWhole, Index, ReasoningFragment
-from wholecall.events import Event, StreamFault, TurnFinished
 from wholecall.framing import Frame
-from wholecall.readings import Piece
-from wholecall.record import Record
+from wholecall.machine.budget import Budget
+from wholecall.machine.call import Call
+from wholecall.machine.choice import Choice
+from wholecall.machine.readings import Piece
+from wholecall.machine.record import Record
+from wholecall.machine.turn import TurnState
+from wholecall.output.events import Event, StreamFault, TurnFinished
 from wholecall.snapshots.codecs import Codec, codec_of, is_abstract
-from wholecall.turn_state import TurnState
-from wholecall.vocabulary import Anomaly, DropReason, Flag, Kind, TurnReason
+from wholecall.types import Anomaly, DropReason, Flag, Kind, TurnReason
 
 __all__ = ["Field", "check_kept", "derived_of", "fields_of", "fingerprint"]
 

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
-from wholecall.events import Edit
-from wholecall.strict import read_strict
-from wholecall.tokens import plain, scan
+from wholecall.arguments.strict import read_strict
+from wholecall.arguments.tokens import plain, scan
+from wholecall.arguments.verdict import Edit
 from wholecall.tools.misfit import ANY_MEMBER, Check, Misfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wholecall.arguments import Verdict
+    from wholecall.arguments.verdict import Verdict
     from wholecall.limits import Limits
     from wholecall.policy import Policy
     from wholecall.tools.misfit import Path, Want
-    from wholecall.vocabulary import EditKind
+    from wholecall.types import EditKind
 
 __all__ = ["fit"]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Union, get_origin, overload
 
-from wholecall.events import ArgsT
+from wholecall.arguments.verdict import ArgsT
 from wholecall.tools.definitions import definitions, is_definition, schema_of
 from wholecall.tools.schema import schema_check
 from wholecall.tools.types import function_check, is_validator, type_check, validator_check

@@ -18,11 +18,11 @@ from typing import Any, Literal, Optional, Union
 
 import msgspec
 
-from wholecall.events import StreamFault
 from wholecall.history.errors.ids import expected_type, named_ids
 from wholecall.history.errors.table import RULES
 from wholecall.history.errors.text import listen
 from wholecall.history.errors.words import ErrorCategory, ErrorKind, ErrorScope
+from wholecall.output.events import StreamFault
 
 __all__ = ["ErrorClass", "classify_error"]
 

@@ -1,0 +1,339 @@
+"""Strict JSON in pieces: reads one object as its text arrives and tells a subclass what has come.
+
+Theory of operation. What may come next is a table, from the next significant character to the step that reads
+it; a character that is not in the table stops the reading for good. Nothing is guessed and nothing is closed:
+text that is no strict JSON (RFC 8259) up to here, or goes beyond the limits, is not followed any further.
+
+====================  =======================================================================
+read as               what happens at the end of a piece
+====================  =======================================================================
+brackets, ``: ,``     one character each; nothing to remember but the open brackets
+number, literal       kept until the character that ends it: `12` may become `123`
+key                   kept until its closing quote
+string value          told at once, decoded; an escape that is cut, and half of a surrogate
+                      pair, are held back until the rest comes (at most eleven characters)
+====================  =======================================================================
+
+String content is jumped over by one search per piece. Each character is looked at once, but for what is held
+back; memory is what is open. What a string means is decided by the decoder that also decides the verdict, so
+the two cannot disagree.
+
+In front of the object white space and one byte order mark are skipped, behind it white space.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import msgspec
+
+from wholecall.arguments.tokens import JSON_SPACE, plain
+from wholecall.limits import Limits
+
+__all__ = ["Grammar"]
+
+_decode: Callable[[str], Any] = msgspec.json.Decoder().decode
+_NOT_JSON = (msgspec.DecodeError, UnicodeEncodeError)
+
+_SPACE = re.compile(f"[{JSON_SPACE}]*")
+_SCALAR = re.compile(r"[-+.0-9A-Za-z]*")
+# String content, and its last escape as group 1. A match remembers each round of a group: the bound keeps
+# that small, and whoever matches goes on where it ended.
+_CONTENT = re.compile(r'[^"\\\x00-\x1f]*(?:(\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))[^"\\\x00-\x1f]*){0,1000}')
+_CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_HIGH = re.compile(r"\\u[dD][89abAB]")
+_NUMERIC = frozenset("-0123456789")
+
+
+def _meaning(content: str) -> str:
+    """Decode valid string content."""
+    if "\\" not in content and content.isprintable():
+        return content
+    try:
+        meaning: str = _decode(f'"{content}"')
+    except _NOT_JSON:  # half of a surrogate pair alone, or a pair whose halves the wire cut apart
+        return plain(f'"{content}"')
+    return meaning
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Return where the pattern, which also matches nothing, ends."""
+    match = pattern.match(text, at)
+    assert match is not None
+    return match.end()
+
+
+def _end_of_text(content: re.Match[str]) -> int:
+    """Return where matched content ends that can be told: before a high surrogate, whose other half may come."""
+    end = content.end()
+    if content.lastindex and end - content.start(1) == 6 and _HIGH.match(content.string, content.start(1)):
+        return end - 6
+    return end - 1 if "\ud800" <= content.string[end - 1 : end] <= "\udbff" else end
+
+
+class Grammar:
+    """The position in the text of one call's arguments; a subclass overrides the methods named `_on_…`.
+
+    Attributes:
+        complete: whether the text is one whole object, with nothing but white space behind it.
+        stopped: whether the text stopped being strict JSON, or went beyond the limits; final.
+    """
+
+    __slots__ = (
+        *("_expected", "_held", "_in_key", "_key", "_max_depth", "_max_number", "_scalar", "_scalar_size"),
+        *("_skips", "_stack", "_step", "_tells", "complete", "stopped"),
+    )
+
+    def __init__(self, limits: Limits) -> None:
+        self._max_depth = limits.max_depth
+        self._max_number = limits.max_number_chars
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin anew, before the first character."""
+        self.complete = False
+        self.stopped = False
+        self._stack: list[Table] = []  # for each open bracket: what may follow a value inside
+        self._expected = self._START
+        self._step: Step = Grammar._between
+        self._held = ""  # what the next piece continues: a cut escape, half of a surrogate pair
+        self._tells = False  # whether a string value is open whose text is wanted
+        self._skips = False  # whether a string is open, key or value, that is not wanted
+        self._in_key = False  # whether the string that was opened last is a key
+        self._key: list[str] = []
+        self._scalar: list[str] = []
+        self._scalar_size = 0
+
+    def _scan(self, text: str) -> None:
+        """Read one more piece of the text."""
+        if (self._tells or self._skips) and self._within(text):
+            return
+        if self._held:
+            text, self._held = self._held + text, ""
+        at, end = 0, len(text)
+        while at < end:
+            at = self._step(self, text, at)
+
+    def _within(self, text: str) -> bool:
+        """Read a piece that lies inside the open string, perhaps up to a backslash; return whether it was so simple.
+
+        This is the short way for a piece that holds an escape. Of what it does not read, it reads nothing.
+        """
+        piece, held = self._held + text, ""
+        if piece[-1:] == "\\":
+            piece, held = piece[:-1], "\\"
+        try:
+            told: str = _decode(f'"{piece}"')
+        except _NOT_JSON:
+            return False
+        self._held = held
+        if told and self._tells:
+            self._on_text(told)
+        return True
+
+    def _stop(self, text: str = "") -> int:
+        self.stopped = True
+        self.complete = False
+        self._tells = self._skips = False
+        self._step = Grammar._ignore
+        return len(text)
+
+    # What a subclass learns.
+
+    def _on_key(self, key: str) -> None:
+        """A member's key was read; its value follows."""
+
+    def _wants_key(self) -> bool:
+        """A key begins; return whether it is wanted."""
+        return True
+
+    def _on_string(self) -> bool:
+        """A string value begins; return whether its text is wanted."""
+        return False
+
+    def _on_text(self, text: str) -> None:
+        """More text of a wanted string value, decoded, never empty."""
+
+    def _on_string_end(self) -> None:
+        """The string value is closed."""
+
+    def _on_scalar(self) -> None:
+        """A number or a literal begins."""
+
+    def _on_scalar_end(self, value: object) -> None:
+        """It has ended, and this is its value."""
+
+    def _on_open(self, container: dict[str, Any] | list[Any]) -> None:
+        """An object or a list begins, empty."""
+
+    def _on_close(self) -> None:
+        """The innermost object or list is closed."""
+
+    # Steps: each reads something at `at`, and returns where it ended.
+
+    def _ignore(self, text: str, _at: int) -> int:
+        return len(text)
+
+    def _between(self, text: str, at: int) -> int:
+        """Read one character between strings and scalars, and do what the table says about it."""
+        if text[at] in JSON_SPACE:
+            at = _after(_SPACE, text, at)
+            if at == len(text):
+                return at
+        step = self._expected.get(text[at])
+        return self._stop(text) if step is None else step(self, text, at)
+
+    def _skip_mark(self, _text: str, at: int) -> int:
+        self._expected = self._OBJECT
+        return at + 1
+
+    def _open_object(self, text: str, at: int) -> int:
+        return self._open_container(text, at, {}, self._FIRST_KEY, self._AFTER_MEMBER)
+
+    def _open_list(self, text: str, at: int) -> int:
+        return self._open_container(text, at, [], self._FIRST_ITEM, self._AFTER_ITEM)
+
+    def _open_container(
+        self, text: str, at: int, container: dict[str, Any] | list[Any], inside: Table, after: Table
+    ) -> int:
+        if self._max_depth is not None and len(self._stack) >= self._max_depth:
+            return self._stop(text)
+        self._stack.append(after)
+        self._expected = inside
+        self._on_open(container)
+        return at + 1
+
+    def _close(self, _text: str, at: int) -> int:
+        self._stack.pop()
+        self._after_value()
+        self._on_close()
+        return at + 1
+
+    def _after_value(self) -> None:
+        self._step = Grammar._between
+        if self._stack:
+            self._expected = self._stack[-1]
+        else:
+            self._expected = self._END
+            self.complete = True
+
+    def _next_member(self, _text: str, at: int) -> int:
+        self._expected = self._KEY
+        return at + 1
+
+    def _next_item(self, _text: str, at: int) -> int:
+        self._expected = self._VALUE
+        return at + 1
+
+    def _open_key(self, _text: str, at: int) -> int:
+        self._key = []
+        self._in_key = True
+        self._skips = not self._wants_key()
+        self._step = Grammar._string
+        return at + 1
+
+    def _open_string(self, _text: str, at: int) -> int:
+        self._in_key = False
+        self._tells = self._on_string()
+        self._skips = not self._tells
+        self._step = Grammar._string
+        return at + 1
+
+    def _string(self, text: str, at: int) -> int:
+        content = _CONTENT.match(text, at)
+        assert content is not None  # the pattern also matches nothing
+        end = content.end()
+        follows = text[end : end + 1]
+        if follows == '"':
+            self._take(text[at:end])
+            self._close_string()
+            return end + 1
+        told = _end_of_text(content)
+        if not follows or _CUT_ESCAPE.match(text, end):
+            self._take(text[at:told])
+            self._held = text[told:]
+            return len(text)
+        if told > at:
+            self._take(text[at:told])
+            return told  # there is more content than one match takes, or a fault, which the next step meets
+        self._take(text[at:end])
+        return self._stop(text)
+
+    def _take(self, content: str) -> None:
+        if self._skips or not content:
+            return
+        if self._in_key:
+            self._key.append(_meaning(content))
+        else:
+            self._on_text(_meaning(content))
+
+    def _close_string(self) -> None:
+        skipped = self._skips
+        self._tells = self._skips = False
+        if not self._in_key:
+            self._after_value()
+            self._on_string_end()
+            return
+        self._step = Grammar._between
+        self._expected = self._COLON
+        if not skipped:
+            self._on_key("".join(self._key))
+
+    def _colon(self, _text: str, at: int) -> int:
+        self._expected = self._VALUE
+        return at + 1
+
+    def _open_scalar(self, _text: str, at: int) -> int:
+        self._scalar = []
+        self._scalar_size = 0
+        self._step = Grammar._read_scalar
+        self._on_scalar()
+        return at
+
+    def _read_scalar(self, text: str, at: int) -> int:
+        end = _after(_SCALAR, text, at)
+        self._scalar.append(text[at:end])
+        self._scalar_size += end - at
+        most = self._max_number
+        if most is not None and self._scalar_size > most and self._scalar[0][0] in _NUMERIC:
+            return self._stop(text)
+        if end < len(text):
+            self._close_scalar(text[end])
+        return end
+
+    def _close_scalar(self, behind: str) -> None:
+        try:
+            value = _decode("".join(self._scalar))
+        except msgspec.DecodeError:  # also a number that Python cannot hold
+            self._stop()
+            return
+        if behind not in JSON_SPACE and behind not in self._stack[-1]:
+            self._stop()
+            return
+        self._after_value()
+        self._on_scalar_end(value)
+
+    # The tables: what may come next.
+
+    _END: ClassVar[Table] = {}
+    _OBJECT: ClassVar[Table] = {"{": _open_object}
+    _START: ClassVar[Table] = {"{": _open_object, "\ufeff": _skip_mark}
+    _KEY: ClassVar[Table] = {'"': _open_key}
+    _FIRST_KEY: ClassVar[Table] = {'"': _open_key, "}": _close}
+    _COLON: ClassVar[Table] = {":": _colon}
+    _VALUE: ClassVar[Table] = {
+        '"': _open_string,
+        "{": _open_object,
+        "[": _open_list,
+        **dict.fromkeys("-0123456789tfn", _open_scalar),
+    }
+    _FIRST_ITEM: ClassVar[Table] = {**_VALUE, "]": _close}
+    _AFTER_MEMBER: ClassVar[Table] = {",": _next_member, "}": _close}
+    _AFTER_ITEM: ClassVar[Table] = {",": _next_item, "]": _close}
+
+
+# Of a Grammar, a text and a place in it; returns where it has read to.
+Step = Callable[..., int]
+Table = Mapping[str, Step]

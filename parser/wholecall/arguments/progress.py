@@ -1,0 +1,319 @@
+"""Live arguments: one call's half-finished argument text, told member by member while it streams.
+
+Theory of operation. Two readers over one grammar (`wholecall.grammar`), both linear in the text for every way
+it is cut: nothing is read again when a piece arrives. `ProgressScanner` builds the whole value and tells of
+everything; `StringWatcher` tells of one string, builds nothing and keeps nothing.
+
+Most pieces of a long argument lie inside an open string and need no decoding. For those, `feed` asks three
+searches in C and appends; everything else goes through the grammar.
+
+What is told holds whatever follows: text of an open string only grows, a closed member never changes, a number
+is told when the character behind it has come. Where the text stops being strict JSON the readers stop, and
+what they told before stays. Of two members with one key the first stays; a second one with another value stops
+the scanner, as it would drop the call. Half of a surrogate pair whose other half never comes is told alone, as
+JSON's grammar allows it, although such a call is dropped unless the policy keeps it.
+
+A path is a tuple, so what is told costs its depth, which `max_depth` bounds. Of the limits only those on depth
+and on numbers count here: the size of a call's text is bounded where it is gathered.
+
+None of this is a verdict. Whether a call is whole, and what its arguments are, is for `ToolCall` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wholecall.arguments.grammar import Grammar
+from wholecall.arguments.partial import Closed, Mark, OpenText, PartialArguments, Path, Piece, StringDelta
+from wholecall.limits import Limits
+
+__all__ = ["Closed", "PartialArguments", "Path", "Piece", "ProgressScanner", "StringDelta", "StringWatcher"]
+
+
+class _Level:
+    """An open object or list: its members so far, where it stands, and which of its members comes next."""
+
+    __slots__ = ("key", "path", "repeats", "shown", "value")
+
+    def __init__(self, value: dict[str, Any] | list[Any], path: Path, *, shown: bool) -> None:
+        self.value = value
+        self.path = path
+        self.shown = shown  # False inside a member whose key was there before
+        self.key: Any = 0  # of the member that comes next: a str, or an index
+        self.repeats = False  # that key was there before
+
+
+class ProgressScanner(Grammar):
+    """Reads one call's argument text as it arrives; tells what is new, and shows what is known.
+
+    Attributes:
+        complete: whether the text is one whole object. That the call is over is for the wire to say.
+        stopped: whether the text could no longer be followed: it is no strict JSON, goes beyond `max_depth` or
+            `max_number_chars`, holds something behind its object, is no object, or gives one key two values.
+        resets: how often everything was taken back and began anew.
+    """
+
+    __slots__ = ("_append", "_levels", "_marks", "_out", "_path", "_shown", "_text", "resets")
+
+    def __init__(self, *, limits: Limits = Limits()) -> None:  # noqa: B008 (frozen)
+        self.resets = 0
+        super().__init__(limits)
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._out: list[Piece] = []
+        self._levels: list[_Level] = []  # from the arguments down; the arguments stay when they are closed
+        self._marks: tuple[Mark, ...] | None = ()  # None: to be made when somebody asks
+        self._path: Path = ()  # of the innermost value that is open and told of
+        self._shown = False  # whether the value that began last is told of
+        self._text: OpenText | None = None  # of the open string
+        self._append: Callable[[str], None] | None = None  # where a piece that is plain text goes
+
+    def feed(self, delta: str) -> list[Piece]:
+        """Read more argument text, cut anywhere; return what is new, in the order of the text.
+
+        Never raises, whatever the text holds. Nothing comes once the scanner has stopped.
+        """
+        append = self._append
+        if append is not None and delta.isprintable() and "\\" not in delta and '"' not in delta and delta:
+            append(delta)
+            return [StringDelta(self._path, delta)]
+        return self._read(delta)
+
+    def reset(self, text: str = "") -> list[Piece]:
+        """Begin anew with `text`: what was told so far was replaced. The next snapshot counts one reset more."""
+        self.resets += 1
+        self._begin()
+        return self.feed(text)
+
+    def snapshot(self) -> PartialArguments:
+        """Return what is known now; costs one step per open object or list, however much they hold."""
+        if self._marks is None:
+            self._marks = tuple((level.value, len(level.value)) for level in self._levels if level.shown)
+        return PartialArguments(
+            self._marks,
+            self.open_path,
+            self._text if self._shown else None,
+            self.complete,
+            self.stopped,
+            self.resets,
+        )
+
+    @property
+    def open_path(self) -> Path | None:
+        """Where text goes on, as `PartialArguments.open_path`."""
+        return self._path if self._stack else None
+
+    def _read(self, delta: str) -> list[Piece]:
+        out: list[Piece] = []
+        self._out = out
+        self._append = None
+        self._scan(delta)
+        text = self._text
+        if text is not None and self._tells:
+            self._text = text = text.compacted()
+            if self._shown and not self._held:
+                self._append = text.pieces.append
+        return out
+
+    # What the grammar tells.
+
+    def _on_key(self, key: str) -> None:
+        top = self._levels[-1]
+        top.key = key
+        top.repeats = key in top.value
+
+    def _on_string(self) -> bool:
+        self._text = OpenText()
+        self._begin_value()
+        return True
+
+    def _on_text(self, text: str) -> None:
+        assert self._text is not None
+        self._text.pieces.append(text)
+        if self._shown:
+            self._out.append(StringDelta(self._path, text))
+
+    def _on_string_end(self) -> None:
+        assert self._text is not None
+        pieces, self._text = self._text.pieces, None
+        self._end_value("".join(pieces))
+
+    def _on_scalar(self) -> None:
+        self._begin_value()
+
+    def _on_scalar_end(self, value: object) -> None:
+        self._end_value(value)
+
+    def _on_open(self, container: dict[str, Any] | list[Any]) -> None:
+        if self._levels:
+            self._begin_value()
+        else:
+            self._shown = True
+        self._levels.append(_Level(container, self._path, shown=self._shown))
+        self._marks = None
+
+    def _on_close(self) -> None:
+        if not self.complete:
+            self._end_value(self._levels.pop().value)
+
+    def _begin_value(self) -> None:
+        top = self._levels[-1]
+        self._shown = top.shown and not top.repeats
+        if self._shown:
+            self._path = (*top.path, top.key)
+
+    def _end_value(self, value: object) -> None:
+        top = self._levels[-1]
+        members = top.value
+        if top.repeats:
+            if not _same(members[top.key], value):
+                self._stop()
+            return
+        if isinstance(members, list):
+            members.append(value)
+            top.key += 1
+        else:
+            members[top.key] = value
+        if top.shown:
+            self._out.append(Closed(self._path, value))
+            self._path = top.path
+            self._marks = None
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal, order of members aside; 1, 1.0 and true differ, so do 0.0 and -0.0."""
+    pairs = [(one, other)]
+    while pairs:
+        one, other = pairs.pop()
+        kind = type(one)
+        if kind is not type(other) or (kind in (dict, list, str) and len(one) != len(other)):
+            return False
+        if kind is dict:
+            if one.keys() != other.keys():
+                return False
+            pairs += [(member, other[key]) for key, member in one.items()]
+        elif kind is list:
+            pairs += zip(one, other, strict=True)
+        elif one != other or (kind is float and str(one) != str(other)):
+            return False
+    return True
+
+
+class StringWatcher(Grammar):
+    """Reads one call's argument text as it arrives, and tells the text of one string in it, nothing else.
+
+    The cheapest way to show a file while it is written. What stands elsewhere is checked for syntax and left
+    out. If the value at the path is no string, nothing is ever told.
+
+    Attributes:
+        path: the keys and indices down to the string.
+        open: whether the string has begun and not ended.
+        closed: whether the string has ended.
+        complete: as `ProgressScanner.complete`.
+        stopped: as `ProgressScanner.stopped`, but keys that come twice are noticed on the way to the string
+            only, and then stop the watcher whatever their values.
+        resets: how often everything was taken back and began anew.
+    """
+
+    __slots__ = ("_at", "_level", "_met", "_out", "_passes", "_plain", "closed", "open", "path", "resets")
+
+    def __init__(self, path: str | Path, *, limits: Limits = Limits()) -> None:  # noqa: B008 (frozen)
+        """Watch the string at `path`: a top-level key, or keys and indices from the top.
+
+        Raises:
+            ValueError: the path is empty.
+        """
+        self.path: Path = (path,) if isinstance(path, str) else tuple(path)
+        if not self.path:
+            raise ValueError(
+                "the path is empty: name a top-level key, or the keys and indices down to a string"
+            )
+        self.resets = 0
+        super().__init__(limits)
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._out: list[str] = []
+        self._level = 0  # how many objects and lists are open on the way to the string
+        self._at: str | int = 0  # the key or index in the innermost of them
+        self._met = 0  # up to which level the path's keys were seen
+        self._plain = False  # whether the watched string is open and the next piece begins a character
+        self._passes = False  # the same of any other string
+        self.open = False
+        self.closed = False
+
+    def feed(self, delta: str) -> str:
+        """Read more argument text, cut anywhere; return the string's new text, decoded, often empty.
+
+        Never raises, whatever the text holds.
+        """
+        if delta.isprintable() and "\\" not in delta and '"' not in delta:
+            if self._plain:
+                return delta
+            if self._passes:
+                return ""
+        return self._read(delta)
+
+    def reset(self, text: str = "") -> str:
+        """Begin anew with `text`: what was told so far was replaced."""
+        self.resets += 1
+        self._begin()
+        return self.feed(text)
+
+    def _read(self, delta: str) -> str:
+        self._out = []
+        self._scan(delta)
+        self._plain = self._tells and not self._held
+        self._passes = self._skips and not self._held
+        return "".join(self._out)
+
+    # What the grammar tells.
+
+    @property
+    def _on_way(self) -> bool:
+        """Whether the innermost open object or list is on the way to the string."""
+        return self._level == len(self._stack)
+
+    def _wants_key(self) -> bool:
+        return self._on_way
+
+    def _on_key(self, key: str) -> None:
+        self._at = key
+        if key == self.path[self._level - 1]:
+            if self._met >= self._level:
+                self._stop()
+            self._met = self._level
+
+    def _on_string(self) -> bool:
+        self.open = self._on_way and self._level == len(self.path) and self._at == self.path[-1]
+        return self.open
+
+    def _on_text(self, text: str) -> None:
+        self._out.append(text)
+
+    def _on_string_end(self) -> None:
+        if self.open:
+            self.open, self.closed = False, True
+        self._after_member()
+
+    def _on_scalar_end(self, value: object) -> None:  # noqa: ARG002
+        self._after_member()
+
+    def _on_open(self, container: dict[str, Any] | list[Any]) -> None:  # noqa: ARG002
+        level = self._level
+        on_way = level == 0 or self._at == self.path[level - 1]  # never so inside of what is not on the way
+        if on_way and level < len(self.path):
+            self._level += 1
+            self._at = 0  # or a key, as soon as one is read
+
+    def _on_close(self) -> None:
+        if self._level > len(self._stack):
+            self._level -= 1
+            self._at = self.path[self._level - 1]
+        self._after_member()
+
+    def _after_member(self) -> None:
+        if self._on_way and isinstance(self._at, int):
+            self._at += 1

@@ -1,0 +1,168 @@
+"""Strict JSON: one decode of a text, with the checks that the decoder leaves out.
+
+Theory of operation. msgspec decodes RFC 8259 as strictly as it should, but for a few blind spots. Each is
+checked beside the decode, behind a cheap guard: depth and long numbers before, duplicate keys and NUL after.
+Lone surrogates, which msgspec refuses, are read by the standard library if the policy wants them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from wholecall.arguments.tokens import holds_number, members, nesting
+from wholecall.limits import Limits
+from wholecall.policy import Policy
+from wholecall.types import DropReason, Flag
+
+__all__ = ["Read", "canonical", "leaves", "read_strict"]
+
+
+class Read(msgspec.Struct, frozen=True):
+    """A strictly decoded value, or the reason why there is none; `invalid_json`: this is no strict JSON."""
+
+    value: object = None
+    flags: tuple[Flag, ...] = ()
+    reason: DropReason | None = None
+
+
+_NO_FLAGS: tuple[Flag, ...] = ()
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+_INT_DIGITS = 4300  # what CPython and msgspec turn into an int
+
+
+def read_strict(text: str, policy: Policy, limits: Limits) -> Read:
+    """Read `text` as RFC 8259 within the limits: one decode, its blind spots checked beside it."""
+    deep = limits.max_depth
+    if deep is not None and text.count("{") + text.count("[") > deep and nesting(text).depth > deep:
+        return Read(reason="nesting_too_deep")
+    try:
+        value = _decode(
+            text if text.isascii() else text.encode()
+        )  # else the text keeps a second copy of itself
+    except msgspec.ValidationError:  # well-formed so far, but a number that Python cannot hold
+        return Read(reason="number_too_long" if holds_number(text, _INT_DIGITS) else "number_out_of_range")
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        reason, value = _decode_surrogates(text)
+        if reason != "lone_surrogate" or policy.lone_surrogates == "drop":
+            return Read(reason=reason)
+    longest = limits.max_number_chars
+    if longest is not None and len(text) > longest and holds_number(text, longest):
+        return Read(reason="number_too_long")
+    flags = _NO_FLAGS
+    if type(value) is dict:
+        if _repeats_key(text, value):
+            if _differing_keys(text):
+                return Read(reason="duplicate_key")
+            flags = ("duplicate_key",)
+        if "\\u0000" in text and any("\0" in leaf for leaf in leaves(value) if isinstance(leaf, str)):
+            flags = (*flags, "nul_in_string")
+    return Read(value, flags)
+
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+
+
+def _decode_surrogates(text: str) -> tuple[DropReason, object]:
+    """Decode what msgspec refuses for a lone surrogate; any other fault is `invalid_json`."""
+    if not _HALF.search(text):
+        return "invalid_json", None
+    try:
+        return "lone_surrogate", json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except OverflowError:
+        return "number_out_of_range", None
+    except ValueError:
+        return "invalid_json", None
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(name)
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        raise OverflowError
+    return value
+
+
+# --- rung 1: keys and leaves ---------------------------------------------------------------------------
+
+
+def _repeats_key(text: str, value: dict[str, Any]) -> bool:
+    """Whether valid JSON `text` has more members than its decoded `value` has keys; cheapest bound first.
+
+    Decoding loses the first of two members of one key, and with it a colon; the colons within strings come back
+    when the value is written again, unless one of them was an escape (or something cannot be written).
+    """
+    colons = text.count(":")
+    if colons == len(value):
+        return False
+    if "\\u003" in text or (written := _written(value)) is None:
+        return members(text) > _count_keys(value)
+    return colons > written.count(b":")
+
+
+def _written(value: dict[str, Any]) -> bytes | None:
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:  # a lone surrogate, which the policy lets pass
+        return None
+
+
+def _count_keys(value: dict[str, Any]) -> int:
+    keys = 0
+    stack: list[Any] = [value]
+    for item in stack:  # it grows on the way
+        values = item
+        if type(item) is dict:
+            keys += len(item)
+            values = item.values()
+        stack += [inner for inner in values if type(inner) is dict or type(inner) is list]
+    return keys
+
+
+class _DifferingKeys(ValueError):
+    """A key occurs twice with different values."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in members and canonical(members[key]) != canonical(value):
+            raise _DifferingKeys
+        members[key] = value
+    return members
+
+
+def _differing_keys(text: str) -> bool:
+    try:
+        json.loads(text, object_pairs_hook=_unique)
+    except _DifferingKeys:
+        return True
+    return False
+
+
+def canonical(value: object) -> str:
+    """Return one spelling for equal JSON: order of members aside, but 1, 1.0 and true differ."""
+    return json.dumps(value, sort_keys=True)
+
+
+def leaves(value: object) -> Iterator[object]:
+    """Yield keys and scalars in the order of the text; an object may be a dict or a tuple of its pairs."""
+    stack: list[Any] = [value]
+    while stack:
+        item = stack.pop()
+        if type(item) is dict or type(item) is tuple:
+            for key, member in reversed(item.items() if type(item) is dict else item):
+                stack += (member, key)
+        elif type(item) is list:
+            stack += reversed(item)
+        else:
+            yield item

@@ -1,0 +1,61 @@
+"""What a text of arguments is worth, and what was changed to read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, Literal
+
+import msgspec
+
+from wholecall.types import DropReason, EditKind, Flag, Status
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    ArgsT = TypeVar("ArgsT", default=dict[str, Any])
+else:  # what only a type checker knows is the default
+    from typing import TypeVar
+
+    ArgsT = TypeVar("ArgsT")
+
+__all__ = ["ArgsT", "Edit", "Verdict"]
+
+
+class Edit(msgspec.Struct, frozen=True, gc=False):
+    """One change that made argument text readable.
+
+    Attributes:
+        kind: what was changed.
+        offset: where, in characters from the start of the raw argument text.
+    """
+
+    kind: EditKind
+    offset: int
+
+
+class Verdict(msgspec.Struct, Generic[ArgsT], frozen=True):
+    """What a text of arguments is worth.
+
+    Attributes:
+        status: `exact`, `normalised`, `recovered` or `empty`; `dropped` means: do not execute.
+        arguments: the decoded object, None if dropped.
+        edits: what was changed to read the text, offsets in characters of the raw text.
+        flags: what was odd about it, sorted.
+        reason: why it was dropped, else None.
+        detail: a sentence for people; it never holds argument text.
+        value: what the tool's type made of the arguments; None if dropped, or if no tool was given.
+    """
+
+    status: Status | Literal["dropped"]
+    arguments: dict[str, Any] | None = None
+    edits: tuple[Edit, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    reason: DropReason | None = None
+    detail: str = ""
+    value: ArgsT | None = None
+
+    def __repr__(self) -> str:
+        size = None if self.arguments is None else f"<{len(self.arguments)}>"
+        return (
+            f"Verdict(status={self.status!r}, arguments={size}, edits={self.edits!r}, "
+            f"flags={self.flags!r}, reason={self.reason!r}, detail={self.detail!r})"
+        )

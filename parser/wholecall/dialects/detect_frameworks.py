@@ -1,0 +1,175 @@
+"""Which dialect of an agent or a framework a frame is decisive for; see `wholecall.dialects.detect`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+__all__ = [
+    "AG_UI_QUIET",
+    "LANGCHAIN_METHODS",
+    "LANGCHAIN_WHOLE",
+    "LANGGRAPH_LISTS",
+    "acp",
+    "ag_ui",
+    "copilot",
+    "is_message",
+    "is_session_event",
+    "langchain",
+    "langchain_events",
+    "langchain_protocol",
+    "langgraph_mode",
+    "vercel_data",
+    "vercel_ui",
+]
+
+_ACP_METHODS = ("session/update", "session/request_permission", "session/prompt")
+
+
+def acp(payload: Mapping[str, Any], _event: str) -> bool:
+    """A message about a prompt, or the answer to one."""
+    if payload.get("jsonrpc") != "2.0":
+        return False
+    result = payload.get("result")
+    answers = isinstance(result, dict) and isinstance(result.get("stopReason"), str)
+    return answers or payload.get("method") in _ACP_METHODS
+
+
+# Events that say nothing of the answer.
+AG_UI_QUIET: Final = frozenset(
+    {
+        *("RAW", "CUSTOM", "STEP_STARTED", "STEP_FINISHED"),
+        *("STATE_SNAPSHOT", "STATE_DELTA", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA"),
+        *("REASONING_START", "REASONING_MESSAGE_START", "REASONING_MESSAGE_END", "REASONING_END"),
+        *("THINKING_START", "THINKING_END", "THINKING_TEXT_MESSAGE_START", "THINKING_TEXT_MESSAGE_END"),
+        *("SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
+    }
+)
+# Events whose type tells the dialect.
+_AG_UI_TYPES: Final = (AG_UI_QUIET - {"RAW", "CUSTOM"}) | {
+    *("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "MESSAGES_SNAPSHOT"),
+    *("TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "TEXT_MESSAGE_CHUNK"),
+    *("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_CHUNK", "TOOL_CALL_RESULT"),
+    *("REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK", "REASONING_ENCRYPTED_VALUE"),
+    "THINKING_TEXT_MESSAGE_CONTENT",
+}
+
+
+def ag_ui(payload: Mapping[str, Any], _event: str) -> bool:
+    """An event of a known type, which is written in capitals."""
+    kind = payload.get("type")
+    return isinstance(kind, str) and kind in _AG_UI_TYPES
+
+
+# What the first word of a type may be; events of a session's own life are among them.
+_COPILOT_FAMILIES: Final = frozenset(
+    {
+        *("assistant", "tool", "external_tool", "session", "user", "system"),
+        *("permission", "subagent", "hook", "skill", "model", "mcp"),
+    }
+)
+
+
+def is_session_event(kind: object) -> bool:
+    """Whether a type is one of a session's events."""
+    family, dot, name = kind.partition(".") if isinstance(kind, str) else ("", "", "")
+    return family in _COPILOT_FAMILIES and bool(dot and name)
+
+
+def copilot(payload: Mapping[str, Any], _event: str) -> bool:
+    """An event of a session: its type is in two words, and what it says is in `data`."""
+    return is_session_event(payload.get("type")) and isinstance(payload.get("data"), dict)
+
+
+LANGCHAIN_WHOLE = frozenset({"ai", "AIMessage"})
+LANGGRAPH_LISTS = frozenset({"messages", "messages/partial", "messages/complete"})
+
+
+def langchain(payload: Mapping[str, Any], event: str) -> bool:
+    """A message of a model, wrapped or not; LangGraph's lists of them are known by their event."""
+    if langgraph_mode(event) in LANGGRAPH_LISTS:
+        return not payload
+    output = payload.get("output")
+    return is_message(payload) or (isinstance(output, dict) and is_message(output))
+
+
+def is_message(payload: Mapping[str, Any]) -> bool:
+    """Whether the payload is a message of a model, or a chunk of one."""
+    kind, path = payload.get("type"), payload.get("id")
+    if kind == "constructor":
+        return isinstance(path, list) and path[-1:] in (["AIMessageChunk"], ["AIMessage"])
+    called = "tool_calls" in payload or "response_metadata" in payload
+    return kind == "AIMessageChunk" or (isinstance(kind, str) and kind in LANGCHAIN_WHOLE and called)
+
+
+def langgraph_mode(event: str) -> str:
+    """Return what an event is about: LangGraph says behind it where in the graph it is from."""
+    return event.partition("|")[0]
+
+
+def langchain_events(payload: Mapping[str, Any], _event: str) -> bool:
+    """An event of a run."""
+    name = payload.get("event")
+    return isinstance(name, str) and name.startswith("on_") and "run_id" in payload
+
+
+# What a frame may be about; only messages hold calls. Custom channels have names of their own.
+LANGCHAIN_METHODS: Final = frozenset(
+    {
+        *("messages", "tools", "lifecycle", "values", "updates", "checkpoints", "tasks", "custom"),
+        *("input", "input.requested", "debug"),
+    }
+)
+_PROTOCOL_DECISIVE = frozenset(
+    {"message-start", "content-block-start", "content-block-delta", "content-block-finish"}
+)
+
+
+def langchain_protocol(payload: Mapping[str, Any], _event: str) -> bool:
+    """An event of a message, bare or in its envelope, or any other event in that envelope."""
+    kind, method, params = payload.get("event"), payload.get("method"), payload.get("params")
+    if isinstance(kind, str):
+        return kind in _PROTOCOL_DECISIVE and "data" not in payload  # which an envelope has
+    if payload.get("type") != "event" or not isinstance(params, dict):
+        return False
+    return isinstance(method, str) and method in LANGCHAIN_METHODS and "data" in params
+
+
+_VERCEL_CODES = frozenset("0123456789abcdefghijk")
+_VERCEL_CALL_PART = "tool-invocation"
+
+
+def vercel_data(payload: Mapping[str, Any], event: str) -> bool:
+    """A line with a code, or a whole message with tool invocations."""
+    if event in _VERCEL_CODES:
+        return True
+    parts = payload.get("parts")
+    called = isinstance(parts, list) and any(
+        isinstance(part, dict) and part.get("type") == _VERCEL_CALL_PART for part in parts
+    )
+    return payload.get("role") == "assistant" and (called or isinstance(payload.get("toolInvocations"), list))
+
+
+_VERCEL_UI_TELLING = frozenset(
+    {"text-start", "reasoning-start", "start-step", "finish-step", "message-metadata"}
+)
+_VERCEL_UI_START = frozenset({"type", "messageId", "messageMetadata"})
+
+
+def vercel_ui(payload: Mapping[str, Any], _event: str) -> bool:
+    """A chunk whose type no other protocol has, or a whole message of an assistant."""
+    kind = payload.get("type")
+    if not isinstance(kind, str):
+        parts = payload.get("parts")
+        return payload.get("role") == "assistant" and isinstance(parts, list) and _typed(parts)
+    if kind == "start":
+        return payload.keys() <= _VERCEL_UI_START
+    if kind.startswith(("tool-input-", "tool-output-")):
+        return "toolCallId" in payload
+    if kind in ("text-delta", "reasoning-delta"):
+        return isinstance(payload.get("delta"), str) and "id" in payload
+    return kind in _VERCEL_UI_TELLING and not isinstance(payload.get("delta"), dict)
+
+
+def _typed(parts: list[Any]) -> bool:
+    return all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts)

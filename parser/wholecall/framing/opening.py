@@ -1,0 +1,52 @@
+"""Which framing the first bytes of a stream ask for."""
+
+from __future__ import annotations
+
+from wholecall.framing.base import BOM
+from wholecall.framing.eventstream import PRELUDE_BYTES, is_prelude
+from wholecall.framing.vercel import is_coded
+
+__all__ = ["framing_of", "sniff"]
+
+_LONGEST_HEAD = 4096  # bytes of white space, after which the framing is no longer looked for
+_CODE = b"0:"
+_CODED_VALUES = (b'"', b"{", b"[")
+_BINARY = (b"\0", b"\1")  # a message has less than 32 MiB
+
+
+def framing_of(head: bytes) -> str | None:
+    """Return the name of the framing of a stream that begins so, None while more bytes may tell."""
+    name = sniff(head[:_LONGEST_HEAD])
+    return "sse" if name is None and len(head) >= _LONGEST_HEAD else name
+
+
+def sniff(first_bytes: bytes) -> str | None:
+    """Return the name of the framing of a stream that begins so, or None while that is open.
+
+    One byte decides, the first that is neither of a byte order mark nor white space. Everything that is
+    not JSON is SSE, also what is no stream at all: that framing finds no frame in it. Only a byte with
+    which a binary event stream can begin asks for the rest of its first head, whose checksum decides, one
+    that can be the code of a line of Vercel's asks for the colon and what begins a value, and a bracket for what
+    follows it: lines of LangGraph's are arrays that begin with a word or with an array (quirk 122).
+    """
+    if first_bytes.startswith(_BINARY):
+        if len(first_bytes) < PRELUDE_BYTES:
+            return None
+        return "eventstream" if is_prelude(first_bytes) else "sse"
+    if len(first_bytes) < len(BOM) and BOM.startswith(first_bytes):
+        return None
+    text = first_bytes.removeprefix(BOM).lstrip(b" \t\r\n")
+    if not text:
+        return None
+    if is_coded(text[:1] + b":") and b":".startswith(text[1:2]):
+        if len(text) <= len(_CODE):
+            return None
+        return "vercel" if text[len(_CODE) :].startswith(_CODED_VALUES) else "sse"
+    if text[:1] == b"[":
+        return _array(text[1:].lstrip(b" \t\r\n")[:1])
+    return "jsonl" if text[:1] == b"{" else "sse"
+
+
+def _array(first: bytes) -> str | None:
+    """Tell lines that are arrays from one array by what stands first in it."""
+    return {b"": None, b'"': "jsonl", b"[": "jsonl"}.get(first, "jsonarray")

@@ -1,0 +1,110 @@
+"""Sizes of argument text, counted per call and per turn without work per delta.
+
+Theory of operation. A call on the hot path holds a grant of characters, each worth at most four bytes, which
+it may append without asking. When the grant is used up the bytes are counted exactly and a new one is
+given. What a call that has ended leaves of its grant is found when room gets short. Near a limit the grants
+shrink to nothing and each fragment is counted, so a limit is met at the same byte for every way the stream is cut.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from wholecall.arguments.tokens import utf8_size
+
+if TYPE_CHECKING:
+    from wholecall.limits import Limits
+    from wholecall.machine.call import Call
+
+__all__ = ["Budget"]
+
+_GRANT = 4096  # characters; also how often the fragments of a call are joined
+_WIDEST = 4  # bytes of the widest character
+_UNBOUNDED = 1 << 62
+
+
+class Budget:
+    """What the calls of one turn may still hold."""
+
+    __slots__ = ("_free", "_holders", "_per_call", "_raw")
+    DERIVED: ClassVar = frozenset({"_per_call", "_raw"})
+
+    _free: int
+    _holders: dict[Call, int]
+
+    def __init__(self, limits: Limits) -> None:
+        self._per_call = _UNBOUNDED if limits.max_arguments_bytes is None else limits.max_arguments_bytes
+        total = limits.max_total_arguments_bytes
+        self._free = _UNBOUNDED if total is None else total  # bytes that no call has or may take
+        self._raw = _UNBOUNDED if limits.max_raw_bytes is None else limits.max_raw_bytes
+        self._holders = {}  # calls with an open grant, and the bytes it may take
+
+    def admit(self, call: Call, text: str) -> bool:
+        """Return whether the call may take the text; if not, it is refused and cut to `max_raw_bytes`."""
+        if call.full:
+            return False
+        if call.room >= len(text):
+            return True
+        if call.granted or call.parts:
+            self._count(call)
+        most = (len(text) + _GRANT) * _WIDEST
+        if most <= self._free and call.bytes + most <= self._per_call:
+            self._grant(call, len(text) + _GRANT)
+            return True
+        return self._admit_exactly(call, text)
+
+    def release(self, call: Call) -> None:
+        """Take back what a call has that holds no text any more."""
+        if not call.full:
+            self._count(call)
+
+    def _admit_exactly(self, call: Call, text: str) -> bool:
+        """Admit a text that may meet a limit."""
+        need, held = utf8_size(text), call.bytes
+        if held and call.may_be_replaced_by(text):
+            held = 0
+        spare = min(self._per_call - held - need, self._free_after(need))
+        if spare < 0:
+            self._overflow(call, text)
+            return False
+        self._grant(call, len(text) + min(_GRANT, spare // _WIDEST))
+        return True
+
+    def admit_whole(self, call: Call, text: str, *, counted: bool = False) -> bool:
+        """Return whether the call may hold a restated text; `counted`: it is that of the fragments."""
+        if call.full:
+            return False
+        if counted and not call.charged_whole:
+            return True
+        size = utf8_size(text)
+        self._count(call)
+        beyond = max(size - call.bytes, 0)  # the larger of the two texts counts
+        if size > self._per_call or self._free_after(beyond - call.charged_whole) < 0:
+            self._overflow(call, "" if call.size else text)
+            return False
+        self._free -= beyond - call.charged_whole
+        call.charged_whole = beyond
+        return True
+
+    def _free_after(self, need: int) -> int:
+        """Return the bytes of the turn that are free after `need`, negative if there are too few."""
+        if self._free < need and self._holders:
+            for holder in list(self._holders):
+                self._count(holder)
+        return self._free - need
+
+    def _grant(self, call: Call, characters: int) -> None:
+        call.granted = call.room = characters
+        self._holders[call] = reserved = characters * _WIDEST
+        self._free -= reserved
+
+    def _count(self, call: Call) -> None:
+        call.count()
+        self._free += self._holders.pop(call, 0) + call.charged - call.bytes
+        call.charged = call.bytes
+        call.granted = call.room = 0
+
+    def _overflow(self, call: Call, text: str) -> None:
+        call.refuse("arguments_too_large", "the argument text exceeds a limit")
+        call.cut_to(self._raw, text)
+        self._count(call)

@@ -1,0 +1,62 @@
+"""Calls that are taken back: by the provider, or because somebody else executed them.
+
+Theory of operation. A call that did not come out yet is dropped as `aborted`, whether it is open or held by the policy.
+One that came out is remembered by its number, and the event that says so is the assembler's. A result in the
+stream takes back only what came out: a call that goes on then is the server's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wholecall.machine.phases import advance
+from wholecall.machine.verdicts import drop
+
+if TYPE_CHECKING:
+    from wholecall.deltas import CallCancelled
+    from wholecall.machine.call import Call
+    from wholecall.machine.choice import Choice
+
+__all__ = ["take_back"]
+
+_TAKEN_BACK = "the provider took the call back"
+
+
+def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
+    """Drop the calls of an id that did not come out yet, open or held by the policy, and remember them all.
+
+    Return whether that is to be told. A call that has its result is taken back only if it came out.
+    """
+    if choice is None:
+        return not delta.answered
+    calls = choice.by_id.get(delta.id, [])
+    if delta.answered:
+        calls = [call for call in calls if _is_out(choice, call)]
+        if not calls:
+            return False
+    choice.cancelled.update({call.number: delta.id for call in calls})
+    detail, choice.abort_detail = choice.abort_detail, _TAKEN_BACK
+    for call in calls:
+        advance(choice, call, "abort", "aborted")
+    choice.abort_detail = detail
+    choice.waiting = [
+        (call, [drop(choice, call, "aborted", _TAKEN_BACK)])
+        if call in calls and call.dropped is None and call.kind != "server"
+        else (call, events)
+        for call, events in choice.waiting
+    ]
+    return True
+
+
+def _is_out(choice: Choice, call: Call) -> bool:
+    """Whether a call that was executed elsewhere is to be taken back.
+
+    One that goes on is the server's from now on; if the wire closed it, its result shows that it was whole.
+    """
+    if call.phase == "ended":
+        return call.kind != "server" and call.dropped is None and call.number not in choice.cancelled
+    call.kind = "server"
+    if call.closed:
+        choice.held = None if choice.held is call else choice.held
+        advance(choice, call, "close", False)
+    return False

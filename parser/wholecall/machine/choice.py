@@ -1,0 +1,359 @@
+"""One choice of a turn: its calls, the labels they went by, and what is to be said at its end.
+
+Theory of operation. Choices are alternatives: each has calls, indices and ids of its own. `by_index`, `by_id`
+and `slots` remember which calls claimed a label; the binders read them. `hot` maps an index to the one call
+whose text there simply appends, so that the common fragment asks nobody; `hot_slots` does the same for slots.
+`heat` and `cool` keep them.
+"""
+
+from __future__ import annotations
+
+from sys import maxsize
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union
+
+from msgspec.structs import replace
+
+from wholecall.machine.call import Call
+from wholecall.output.events import TERMINAL
+
+if TYPE_CHECKING:
+    from wholecall.deltas import Index, ReasoningFragment
+    from wholecall.limits import Limits
+    from wholecall.machine.budget import Budget
+    from wholecall.machine.record import Record
+    from wholecall.output.events import Event
+    from wholecall.policy import Policy
+    from wholecall.tools import Tools
+    from wholecall.types import Anomaly, Kind, TurnReason
+
+__all__ = ["Choice", "Outbox"]
+
+
+class Outbox:
+    """The events that nobody has taken yet.
+
+    Attributes:
+        events: in their order; whoever takes them leaves a new list.
+    """
+
+    __slots__ = ("events",)
+    DERIVED: ClassVar = frozenset(__slots__)  # between two feeds there are none
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+
+class Choice:
+    """The state of one choice.
+
+    Attributes:
+        out: where events go, shared by all choices of a parser.
+        calls: in order of first appearance.
+        overflow: the one call that stands for all beyond `Limits.max_calls`, None so far.
+        record: what came since labels were first odd, None as long as they are as documented.
+        turns: calls took turns, while labels were as documented; `latest` is the one that opened last.
+        lost: argument text was lost since the turn began, so that nothing is certain by being the only one.
+        holds: whether the policy judges calls when the choice has ended.
+        max_labels: how many labels of a kind a call may learn.
+        left_over: text came in another choice that could be a call's here (quirk 14).
+        held: the call that the wire closed, whose verdict waits for what comes next.
+        slots: the calls that went by a slot, those that were over when another took it left out.
+        opened: the slotted calls that are open, perhaps with some that are not; `n_open` counts them.
+        fresh: the same, of those that opened since text came that has no owner.
+        strays: what gathers text without an owner, by its index.
+        untold: the calls of a message that is told again which have not been told again yet.
+        round: how often the message was begun anew.
+        cancelled: the ids by which calls were taken back, by the calls' numbers.
+        replaced: the frame at hand held bytes that are not UTF-8.
+        holed: text was lost, and no fact came since.
+        places: where each block of reasoning and each call began, in pieces of `text` before it.
+        reason: why the choice ended, None while no reason is known.
+    """
+
+    turn: int
+    number: int
+    budget: Budget
+    calls: list[Call]
+    by_index: dict[Index, Call]
+    by_id: dict[str, list[Call]]
+    slots: dict[Union[Index, None], list[Call]]
+    opened: list[Call]
+    fresh: list[Call]
+    strays: dict[Union[Index, None], Call]
+    untold: list[Call]
+    n_open: int
+    lost: bool
+    round: int
+    hot: dict[Index | None, Call]
+    hot_slots: dict[Index | None, Call]
+    anomalies: set[Anomaly]
+    text: list[str]
+    reasoning: list[list[ReasoningFragment]]  # a list of fragments per block
+    places: list[tuple[int, tuple[Literal["call", "reasoning"], int]]]
+    emitted: list[Event]
+    cancelled: dict[int, str]
+    waiting: list[tuple[Call, list[Event]]]
+    taken_ids: set[str]
+    record: Record | None
+    latest: Call | None
+    turns: bool
+    left_over: bool
+    overflow: Call | None
+    n_overflow: int
+    n_numbered: int
+    held: Call | None
+    reason: TurnReason | None
+    provider_reason: str | None
+    ended: bool
+    replaced: bool
+    holed: bool
+    abort_detail: str
+
+    __slots__ = (*__annotations__, "out", "policy", "limits", "tools", "holds", "max_labels")
+    DERIVED: ClassVar = frozenset({"out", "policy", "limits", "tools", "holds", "max_labels"})
+
+    def __init__(
+        self,
+        turn: int,
+        number: int,
+        out: Outbox,
+        budget: Budget,
+        policy: Policy,
+        limits: Limits,
+        tools: Tools[Any] | None,
+    ) -> None:
+        self.turn = turn
+        self.number = number
+        self.out = out
+        self.budget = budget
+        self.policy = policy
+        self.limits = limits
+        self.tools = tools
+        self.holds = policy.holds
+        self.max_labels = maxsize if limits.max_aliases is None else limits.max_aliases
+        self.turns = self.lost = self.left_over = self.ended = self.replaced = self.holed = False
+        self.record = self.latest = self.overflow = self.held = self.reason = self.provider_reason = None
+        self.n_overflow = self.n_numbered = self.n_open = self.round = 0
+        self.opened, self.fresh, self.untold, self.strays = [], [], [], {}
+        self.abort_detail = "the turn was aborted"
+        self.calls = []
+        self.by_index = {}
+        self.by_id = {}
+        self.slots = {}
+        self.hot = {}
+        self.hot_slots = {}
+        self.anomalies = set()
+        self.text = []
+        self.reasoning = []
+        self.places = []
+        self.emitted = []
+        self.cancelled = {}
+        self.waiting = []
+        self.taken_ids = set()
+
+    def remade(self) -> None:
+        """See that the state is one that a choice can be in.
+
+        Raises:
+            ValueError: it is not.
+        """
+        claimants = [call for calls in self.by_id.values() for call in calls]
+        named = [
+            *(call for calls in self.slots.values() for call in calls),
+            *(call.echo for call in self.calls),
+            *self.opened,
+            *self.fresh,
+            *self.untold,
+            *self.strays.values(),
+            *self.by_index.values(),
+            *(self.record.shown if self.record is not None else ()),
+            self.latest,
+            *claimants,
+            *(call for call, _ in self.waiting),
+            self.held,
+            self.overflow,
+        ]
+        if any((call.turn, call.choice) != (self.turn, self.number) for call in self.calls):
+            raise ValueError("a call is another choice's")
+        known = {None, *self.calls}
+        if not known.issuperset(named):
+            raise ValueError("a call is not among its calls")
+        opened = {call for call in self.opened if call.opened}
+        if opened != {call for call in self.calls if call.opened} or len(opened) != self.n_open:
+            raise ValueError("the open calls are others")
+        if not all(self.slots.values()):
+            raise ValueError("a slot has no call")
+        for slotted, hot in ((False, self.hot), (True, self.hot_slots)):
+            if any(
+                call.phase != "streaming"
+                or call not in known
+                or index not in call.heated
+                or call.slotted != slotted
+                for index, call in hot.items()
+            ):
+                raise ValueError("a call is hot that did not begin")
+        if any(not call.indices <= self.by_index.keys() for call in self.calls):
+            raise ValueError("a call has an index that nothing knows")
+        if self.record is not None and len(self.record.pieces) != len(self.record.shown):
+            raise ValueError("a piece was shown nowhere")
+        if not all(self.reasoning) or any(
+            what == "reasoning" and not 0 <= number < len(self.reasoning) for _, (what, number) in self.places
+        ):
+            raise ValueError("a block of reasoning is not there")
+        last = [*self.emitted, *(events[-1] if events else None for _, events in self.waiting)]
+        if not all(isinstance(event, TERMINAL) for event in last):
+            raise ValueError("a call ends with what is no end")
+
+    # Calls and their labels.
+
+    def open(self, kind: Kind, *, slotted: bool = False, phantom: bool = False) -> Call:
+        """Return a new call, or the one that stands for all beyond the limit."""
+        limit = self.limits.max_calls
+        if limit is not None and len(self.calls) >= limit:
+            return self._overflow(kind, limit)
+        call = Call(self.turn, self.number, kind, slotted=slotted)
+        self.calls.append(call)
+        if phantom:
+            call.phantom = True
+        else:
+            self.materialise(call)
+        return call
+
+    def materialise(self, call: Call) -> None:
+        """Give the call its number: it has come to be."""
+        number = self.n_numbered
+        self.n_numbered = number + 1
+        call.appear(number)
+        self.places.append((len(self.text), ("call", number)))
+
+    # Slotted calls.
+
+    def reopen(self, call: Call) -> None:
+        """The call goes on, or begins: note which calls are open side by side."""
+        if call.opened:
+            return
+        call.opened, call.closed, call.round = True, False, self.round
+        if self.held is call:
+            self.held = None
+        call.beside = self.n_open > 0
+        if call.beside and (other := self.sole_open) is not None:
+            other.beside = True
+        self.n_open += 1
+        self.opened.append(call)
+        self.fresh.append(call)
+
+    def shut(self, call: Call) -> None:
+        """The call is open no more."""
+        if call.opened:
+            call.opened = False
+            self.n_open -= 1
+
+    @property
+    def sole_open(self) -> Call | None:
+        """The one slotted call that is open, None if there are none or several."""
+        if self.n_open != 1:
+            return None
+        if len(self.opened) > 1:
+            self.opened = [call for call in self.opened if call.opened]
+        return self.opened[0]
+
+    def _overflow(self, kind: Kind, limit: int) -> Call:
+        self.n_overflow += 1
+        if self.overflow is None:
+            self.overflow = Call(self.turn, self.number, kind)
+            self.overflow.refuse("too_many_calls", "")
+            self.calls.append(self.overflow)
+            self.materialise(self.overflow)
+        self.overflow.detail = f"{self.n_overflow} calls beyond the limit of {limit}"
+        return self.overflow
+
+    def claim_index(self, call: Call, index: Index) -> None:
+        """Let the call learn an index, the latest one to whom it is given; the overflow call learns only taken ones."""
+        known = self.by_index.get(index)
+        if known is call:
+            return
+        if known is not None or (call is not self.overflow and len(call.indices) < self.max_labels):
+            self.by_index[index] = call
+            call.indices.add(index)
+            self.hot.pop(index, None)
+
+    def claim_id(self, call: Call, id: str) -> None:
+        """Let the call learn an id: the first is public, later ones are aliases (quirks 10, 11)."""
+        limit = self.limits.max_id_chars
+        if limit is not None and len(id) > limit:
+            call.refuse("id_too_long", f"an id of {len(id)} characters")
+        elif call.id is None:
+            call.id = id
+            self._learn(call, id)
+        elif not (id in self.by_id and id in call.aliases) and call is not self.overflow:
+            call.flags.add("id_churn")
+            if len(call.aliases) < self.max_labels:
+                self._learn(call, id)
+
+    def _learn(self, call: Call, label: str) -> None:
+        if len(call.aliases) < self.max_labels and label not in call.aliases:
+            call.aliases.append(label)
+            self.by_id.setdefault(label, []).append(call)
+
+    def claim_alias(self, call: Call, alias: str) -> None:
+        """Let the call be found by another label than its id."""
+        if alias not in call.aliases and call is not self.overflow:
+            if alias in self.by_id:
+                self.hot_slots.clear()
+            self._learn(call, alias)
+
+    def lose_text(self) -> None:
+        """Let each open call know that text was lost that may have been its own."""
+        self.holed = self.lost = True
+        if self.record is not None:
+            self.record.n_lost = len(self.record.pieces)
+        for call in self.calls:
+            if call.phase != "ended":
+                call.hole = True
+
+    def reason_with(self, delta: ReasoningFragment) -> None:
+        """Add a piece of reasoning to its block; a new block number opens a new block."""
+        blocks = self.reasoning
+        if not blocks or blocks[-1][0].block != delta.block:
+            self.places.append((len(self.text), ("reasoning", len(blocks))))
+            blocks.append([])
+        blocks[-1].append(delta)
+
+    def forget(self) -> None:
+        """Let go of what was said: text, reasoning, and where calls stand in them."""
+        self.text.clear()
+        self.places.clear()
+        del self.reasoning[:-1]
+        for block in self.reasoning:  # the last one may go on
+            block[:] = [replace(block[-1], text="")]
+
+    @property
+    def holds_strays(self) -> bool:
+        """Whether argument text came that no name claims: some servers number the choices by chunk (quirk 14)."""
+        return any(call.name is None and not call.hollow for call in self.calls)
+
+    # The hot path.
+
+    def heat(self, call: Call, index: Index, alias: str | None = None) -> None:
+        """Let fragments at the index append to the call, if nothing could make them mean anything else."""
+        simple = call.phase == "streaming" and call.plain
+        if call.slotted:
+            hot, simple = self.hot_slots, simple and self.slots.get(index) == [call]
+            call.heard = alias
+        else:
+            hot, simple = self.hot, simple and self.by_index.get(index) is call and self.record is None
+            simple = simple and not call.holds_placeholder
+        if simple:
+            hot[index] = call
+            call.heated.add(index)
+        else:
+            hot.pop(index, None)
+
+    def cool(self, call: Call) -> None:
+        """Send fragments of the call through the binder again: its phase changed."""
+        if call.heated:
+            hot = self.hot_slots if call.slotted else self.hot
+            for index in call.heated:
+                if hot.get(index) is call:
+                    del hot[index]
+            call.heated.clear()

@@ -1,0 +1,88 @@
+"""The slots of a choice: which calls are open in them, and what they are found by.
+
+Theory of operation. A slot is a block's or an item's index. Several open calls can go by one, where a server starts
+a block before it has ended another, so a slot keeps all of its calls that are open and the last one that was.
+Text without an owner is kept by *strays*, which have no slot (see `slots`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wholecall.deltas import CallSeen, CallWhole, Index
+    from wholecall.machine.call import Call
+    from wholecall.machine.choice import Choice
+    from wholecall.types import Kind
+
+__all__ = ["adopt", "at_slot", "begin_again", "learn_labels", "opened_call", "stray_of"]
+
+
+def opened_call(choice: Choice, kind: Kind, echo: Call | None = None) -> Call:
+    """Return a new slotted call that is open; an echo gets its number when it proves to be none."""
+    call = choice.open(kind, slotted=True, phantom=echo is not None)
+    if call is not choice.overflow:
+        call.phantom, call.echo = False, echo
+        choice.reopen(call)
+    return call
+
+
+def stray_of(choice: Choice, index: Index | None, text: str) -> Call:
+    """Return the call without a name that gathers text without an owner which came at an index; each object has its own."""
+    stray = choice.strays.get(index)
+    is_over = stray is not None and stray.complete and text.lstrip().startswith("{")
+    if stray is None or stray.phase == "ended" or not stray.stray or is_over:
+        stray = choice.strays[index] = choice.open("function", slotted=True)
+        stray.stray = stray is not choice.overflow
+    return stray
+
+
+def adopt(choice: Choice, stray: Call) -> None:
+    """A stray has got its name: it is a call like others."""
+    stray.stray = False
+    choice.strays = {index: call for index, call in choice.strays.items() if call is not stray}
+    choice.reopen(stray)
+
+
+def learn_labels(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> None:
+    """Let the call be found by the index and the alias of an announcement."""
+    if call.slot == delta.index and (delta.alias is None or delta.alias in call.aliases):
+        return
+    if delta.index is not None:
+        claim_slot(choice, call, delta.index)
+    if delta.alias is not None:
+        choice.claim_alias(call, delta.alias)
+
+
+def claim_slot(choice: Choice, call: Call, index: Index) -> None:
+    """Let the call be found by the number of a slot, beside others there that are open."""
+    claimants = choice.slots.get(index, ())
+    if call in claimants or call.n_slots >= choice.max_labels:
+        return
+    choice.slots[index] = [*[other for other in claimants if other.opened], call] if claimants else [call]
+    call.slot = index
+    call.n_slots += 1
+    choice.hot_slots.pop(index, None)
+
+
+def at_slot(choice: Choice, index: Index | None) -> list[Call]:
+    """Return the open calls at a slot; where none of its calls is open, the last one if that can be meant."""
+    claimants = choice.slots.get(index)
+    if claimants is None:
+        return []
+    last = claimants[-1]
+    if len(claimants) == 1 and last.opened:
+        return claimants
+    opened = [call for call in claimants if call.opened]
+    return opened or ([] if last.block and choice.n_open else [last])
+
+
+def begin_again(choice: Choice) -> None:
+    """The message is told from its beginning: what is open was cut, and labels count anew."""
+    choice.round += 1
+    choice.untold = [call for call in choice.calls if call.slotted and not call.stray]
+    choice.slots.clear()
+    choice.hot_slots.clear()
+    for call in choice.opened:
+        call.hole = call.hole or call.opened
+        choice.shut(call)

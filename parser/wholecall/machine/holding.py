@@ -1,0 +1,58 @@
+"""When what ends a call is emitted: at once, or when the turn has ended, if the policy judges all of its calls then.
+
+Theory of operation. Some policies depend on what comes later: whether a sibling is dropped, whether the turn is cut,
+whether a reason comes at all. Under them every verdict waits in its choice; at the end of the turn all are emitted in
+the order of the calls, or dropped for what speaks against all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wholecall.machine.verdicts import drop
+from wholecall.types import CUT_REASONS
+
+if TYPE_CHECKING:
+    from wholecall.machine.call import Call
+    from wholecall.machine.choice import Choice
+    from wholecall.output.events import Event
+    from wholecall.types import DropReason
+
+__all__ = ["conclude", "release"]
+
+
+def conclude(choice: Choice, call: Call, events: list[Event]) -> None:
+    """Emit the events that end a call, or keep them until the turn ends if the policy says so."""
+    if choice.holds:
+        choice.waiting.append((call, events))
+    else:
+        _emit(choice, events)
+
+
+def release(choice: Choice) -> None:
+    """Emit what the policy held back, judged by how the choice ended."""
+    waiting, choice.waiting = choice.waiting, []
+    against = _objection_to_all(choice, waiting)
+    for call, events in sorted(waiting, key=lambda item: item[0].number):
+        if against is not None and call.dropped is None and call.kind != "server":
+            _emit(choice, [drop(choice, call, *against)])
+        else:
+            _emit(choice, events)
+
+
+def _objection_to_all(
+    choice: Choice, waiting: list[tuple[Call, list[Event]]]
+) -> tuple[DropReason, str] | None:
+    policy = choice.policy
+    if policy.require_reason and choice.reason is None:
+        return "unterminated", "no reason came for the turn's end, and the policy wants one"
+    if policy.truncated_turn == "drop" and choice.reason in CUT_REASONS:
+        return "truncated", "the turn was cut, and the policy drops all of its calls"
+    if policy.on_bad_sibling == "reject_all" and any(call.dropped is not None for call, _ in waiting):
+        return "aborted", "a sibling was dropped, and the policy rejects all calls then"
+    return None
+
+
+def _emit(choice: Choice, events: list[Event]) -> None:
+    choice.out.events.extend(events)
+    choice.emitted.append(events[-1])

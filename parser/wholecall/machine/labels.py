@@ -1,0 +1,236 @@
+"""Which call a chat fragment belongs to: at once where labels are as documented, else a guess until the end.
+
+Theory of operation. As long as a choice's labels are as documented, the index says it all (`_documented`). With the first
+odd label the choice gets a `Record`, and what follows is shown in the call that it most likely belongs to
+(`_guessed`). That guess is for display only: what may come out is decided at the end of the turn, when the record is
+read in every way in which a server can have meant it (`settling`).
+
+*Odd* is what two meanings could explain: no index, a name that comes again or late, an id that changes or that
+several calls have, ids on some calls only, and text that could tell the call's text once more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wholecall.deltas import INVALID_INDEX
+from wholecall.machine.readings import final_name
+from wholecall.machine.record import Record, is_labelled
+
+if TYPE_CHECKING:
+    from wholecall.deltas import Labelled
+    from wholecall.machine.call import Call
+    from wholecall.machine.choice import Choice
+
+__all__ = ["begin_record", "bind"]
+
+
+def bind(choice: Choice, delta: Labelled) -> Call | None:
+    """Return the call that the fragment belongs to, opened if need be; None if it says nothing.
+
+    The call has learnt the fragment's id and index, not its name.
+    """
+    slot = _slot_of(choice, delta)
+    if slot is not None:
+        return slot
+    if choice.record is None:
+        if not (delta.id or delta.name or delta.text):
+            _mark_bare(choice, delta)
+            return None
+        call = _documented(choice, delta)
+        if call is not None:
+            return call
+        begin_record(choice)
+    return _recorded(choice, delta)
+
+
+def begin_record(choice: Choice) -> Record:
+    """The choice is odd from now on: keep what came so far, and all that follows."""
+    own = (call for call in choice.calls if call is not choice.overflow)
+    calls = (call for call in own if is_labelled(call) and not call.dropped)
+    record = Record(calls, turns=choice.turns)
+    choice.record = record
+    choice.hot.clear()
+    return record
+
+
+# Slots: indices of our own, and calls that came by slot.
+
+
+def _slot_of(choice: Choice, delta: Labelled) -> Call | None:
+    """Return the call of an index of our own, or one that came by slot and goes by its id or index here."""
+    index = delta.index
+    call = choice.by_index.get(index) if index is not None else None
+    if type(index) is str:
+        if not (delta.id or delta.name or delta.text):
+            return call
+        call = call or choice.open(delta.kind)
+        return _learnt(choice, call, delta)
+    if call is None and delta.id in choice.by_id:
+        call = choice.by_id[delta.id][-1]
+    if call is None or is_labelled(call) or call.dropped:
+        return None
+    return _learnt(choice, call, delta)
+
+
+def _learnt(choice: Choice, call: Call, delta: Labelled) -> Call:
+    if delta.index is not None and delta.index != INVALID_INDEX:
+        choice.claim_index(call, delta.index)
+    if delta.id is not None:
+        choice.claim_id(call, delta.id)
+    return call
+
+
+# As documented.
+
+
+def _mark_bare(choice: Choice, delta: Labelled) -> None:
+    """Remember a fragment without labels and text behind the head of a call."""
+    call = choice.by_index.get(delta.index) if delta.index is not None else None
+    if call is not None and call.empty:
+        call.bare = True
+
+
+def _documented(choice: Choice, delta: Labelled) -> Call | None:
+    """Return the fragment's call by its index; None at the first oddity."""
+    index, id = delta.index, delta.id
+    if index is None or index == INVALID_INDEX:
+        return None
+    call = choice.by_index.get(index)
+    if call is None:
+        return _opened(choice, delta)
+    if call.phase == "ended" and id is not None and id == call.id and not _other_name(delta, call):
+        return call  # what came out comes out no second time
+    if delta.name is not None or (id is not None and id != call.id):
+        return None
+    if delta.text and call.phase != "ended":
+        if call.restated is not None or (delta.rank and not call.empty) or call.may_be_retold_by(delta.text):
+            return None
+        call.labelled += len(delta.text) if id is not None else 0
+        choice.turns = choice.turns or call is not choice.latest
+    return call
+
+
+def _opened(choice: Choice, delta: Labelled) -> Call | None:
+    """Open a call at a new index, if it has a name, and an id of its own where the others have."""
+    latest = choice.latest
+    if choice.overflow is not None:
+        return choice.overflow if delta.name is None else choice.open(delta.kind)
+    if delta.name is None:
+        return None
+    if delta.id in choice.by_id or (latest is not None and (latest.id is None) != (delta.id is None)):
+        return None
+    call = choice.open(delta.kind)
+    if call.refusal is not None:  # the one that stands for all beyond the limit
+        return call
+    choice.latest, call.head = call, len(delta.text)
+    choice.hot.clear()  # the first fragment for an earlier call tells that they take turns
+    return _learnt(choice, call, delta)
+
+
+# From the first oddity on.
+
+
+def _recorded(choice: Choice, delta: Labelled) -> Call | None:
+    """Keep the fragment, and return the call in which it is shown."""
+    record = choice.record
+    assert record is not None
+    if delta.index == INVALID_INDEX:
+        choice.anomalies.add("invalid_index")
+    if not (delta.id or delta.name or delta.text):
+        record.mark()
+        return None
+    goes_on = record.goes_on(delta)
+    call = record.shown[-1] if goes_on else _guessed(choice, record, delta)
+    record.add(delta, call, goes_on=goes_on, spoilt=choice.replaced and "\ufffd" in delta.text)
+    limit = choice.limits.max_total_arguments_bytes
+    if limit is not None and record.size > limit:
+        record.drop()
+        for held in choice.calls:
+            if held.phase != "ended" and is_labelled(held):
+                held.refuse("arguments_too_large", "the oddly labelled fragments of the turn exceed a limit")
+    return call
+
+
+def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
+    """Return the call in which a fragment is most likely read in the end, opened if need be."""
+    index = None if delta.index == INVALID_INDEX else delta.index
+    here = choice.by_index.get(index) if index is not None else None
+    known = choice.by_id[delta.id][-1] if delta.id in choice.by_id else None
+    last = record.shown[-1] if record.shown else None
+    is_known = known is not None
+    fits = here is not None and (
+        delta.id is None or here.id is None or (is_known and delta.id in here.aliases)
+    )
+    call = (here if fits else known) or here or last
+    if call is None:
+        return _learnt(choice, choice.open(delta.kind), delta)
+    if delta.name is None and call is not choice.overflow and _is_more_of(delta, call):
+        # As most are: the other questions would come to the same.
+        return call if call is here and delta.id is None else _learnt(choice, call, delta)
+    is_new_id = delta.id is not None and call.id is not None and not (is_known and delta.id in call.aliases)
+    again = is_new_id or (delta.name is not None and call.name is not None)
+    is_new_place = index is not None and here is None
+    if _other_name(delta, call):
+        opens = is_new_id or is_new_place or not _may_be_named(choice, call, delta.name or "")
+        record.doubtful = record.doubtful or not (is_new_id or is_new_place or call.complete)
+    else:
+        opens = _opens(delta, call, is_new_place=is_new_place, is_new_id=is_new_id)
+        is_plain = (is_new_place and is_new_id) or (
+            fits and delta.id is not None and not is_new_id and bool(delta.text)
+        )
+        if again and not is_plain and (call.empty or (not delta.text if opens else call.complete)):
+            record.doubtful = True
+    if opens:
+        call = choice.open(delta.kind, phantom=record.doubtful)
+    return call if call is choice.overflow else _learnt(choice, call, delta)
+
+
+def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) -> bool:
+    """Whether a fragment without another name opens another call rather than going on with this one."""
+    name, text = delta.name, delta.text
+    if name is not None and is_new_id and (is_new_place or call.name is None):
+        return True
+    if name is not None and call.name is None and is_new_place and text[:1] == "{":
+        return True
+    if _is_more_of(delta, call):
+        return False
+    is_told = name is not None or is_new_id or (text[:1] == "{" and call.complete)
+    if is_new_place and is_told and delta.id not in call.aliases:
+        return True
+    if not is_new_id and (name is None or call.name is None):
+        return False  # what goes on, or a name that comes late
+    if call.kind == "custom":
+        return not call.empty and name is not None and is_new_id
+    if not call.complete:
+        return is_new_id and name is not None and not call.empty
+    return not (call.is_restated_by(text) or call.grows_by(text) or (text and call.holds_placeholder))
+
+
+def _is_more_of(delta: Labelled, call: Call) -> bool:
+    """Whether the call's text is open and this can only be more of it."""
+    if call.kind == "custom" or not call.parts or call.complete:
+        return False
+    return not _begins_anew(delta, call)
+
+
+def _begins_anew(delta: Labelled, call: Call) -> bool:
+    """Whether the text begins another text than the open one of the call; no text could be before one."""
+    if delta.rank or not delta.text:
+        return True
+    return delta.text.lstrip()[:1] == "{" and not (call.takes_value or call.may_be_retold_by(delta.text))
+
+
+def _other_name(delta: Labelled, call: Call) -> bool:
+    if delta.name is None or call.name is None:
+        return False
+    return final_name(delta.name) != final_name(call.name)
+
+
+def _may_be_named(choice: Choice, call: Call, name: str) -> bool:
+    """Whether another name may be the next piece of the call's (quirk 16)."""
+    assert call.name is not None
+    if not call.empty or call.phase != "pending" or call.phantom:
+        return False
+    old, new, tools = call.name.strip(), name.strip(), choice.tools
+    return tools is None or not (old in tools and new in tools and not tools.begins(old + new))

@@ -1,0 +1,281 @@
+"""The life of a call, as a table: what each kind of news does in each phase.
+
+Theory of operation. A call is *pending* until it has a name and something to show, *streaming* while fragments
+arrive, *settled* once its whole text is known, and *ended* after its one terminal event. News comes in seven
+kinds: a `name`, a `fragment`, a `whole` text, `close` (the wire ended this call), `finish` (the reason of the
+turn is known, more may come), `end` (the turn is over) and `abort`. `PHASES` names the action for each pair;
+`advance` is the only way in, but for `read_as`, which replaces a text at the end of an oddly labelled choice.
+
+Rule 1: a phase changes in `_start`, `_settle` and `_finish` below, and nowhere else.
+Rule 2: completion is decided by the wire. That a text happens to parse ends nothing; at `finish` it only
+decides which calls need not wait for the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wholecall.arguments.placeholders import is_placeholder
+from wholecall.deltas import OBJECT
+from wholecall.machine.echoes import is_echo
+from wholecall.machine.holding import conclude
+from wholecall.machine.readings import final_name
+from wholecall.machine.verdicts import judge
+from wholecall.output.events import ArgumentsReset, ToolCallStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wholecall.machine.call import Call
+    from wholecall.machine.choice import Choice
+    from wholecall.machine.verdicts import Ended
+
+__all__ = ["PHASES", "advance", "read_as"]
+
+
+def advance(choice: Choice, call: Call, news: str, what: Any = None) -> None:
+    """Tell the call the news; `what` is a name, a text, a (text, rank) or how it ended."""
+    PHASES[call.phase][news](choice, call, what)
+
+
+def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
+    """Let an open call have the text that its fragments mean after all, and put right what was shown."""
+    if call.full or not choice.budget.admit(call, text):
+        return
+    call.put(text)
+    if call.phase == "pending":
+        if call.name is not None and text:
+            _start(choice, call)
+    elif not text.startswith(shown):
+        choice.out.events.append(ArgumentsReset(choice.turn, choice.number, call.number, text))
+    elif text != shown:
+        choice.out.events.append(call.tell(text[len(shown) :]))
+
+
+# The functions that change phases.
+
+
+def _start(choice: Choice, call: Call) -> None:
+    """The name is final now; show what has come of the text."""
+    assert call.name is not None
+    name = call.name = final_name(call.name)
+    if choice.tools is None:
+        name = _untagged(name)
+    if choice.tools is not None and choice.policy.tool_names == "normalised":
+        name = choice.tools.named(name)
+    call.public_name = name
+    call.phase = "streaming"
+    choice.out.events.append(
+        ToolCallStarted(choice.turn, choice.number, call.number, call.id, name, call.kind)
+    )
+    if text := "".join(call.parts):
+        choice.out.events.append(call.tell(text))
+
+
+def _settle(choice: Choice, call: Call) -> None:
+    if call.phantom:
+        return
+    if call.phase == "pending":
+        _start(choice, call)
+    choice.cool(call)
+    call.phase = "settled"
+
+
+def _finish(choice: Choice, call: Call, ended: Ended) -> None:
+    choice.cool(call)
+    choice.shut(call)
+    if call.echo is not None and is_echo(choice, call, ended):
+        call.phase = "ended"
+        return
+    if call.phantom:
+        call.phase = "ended"
+        return
+    if call.phase == "pending" and call.name is not None and _may_come_out(choice, call, ended):
+        _start(choice, call)
+    events = judge(choice, call, ended)
+    call.phase = "ended"
+    conclude(choice, call, events)
+
+
+def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:
+    """Whether a call that nobody was told of may still come out: by its end, or, where the policy lets it, without."""
+    return ended == "clean" or (
+        ended == "open" and call.restated is not None and not choice.policy.require_terminal
+    )
+
+
+# Actions: names.
+
+
+def _learn_name(choice: Choice, call: Call, name: str) -> None:
+    if call is choice.overflow and call.name is not None:
+        return
+    call.name = name if call.name is None else _joined(choice, call, call.name, name)
+    limit = choice.limits.max_name_chars
+    if limit is not None and len(call.name) > limit:
+        call.refuse("name_too_long", f"a name of more than {limit} characters")
+        call.name = call.name[:limit]
+    if call.tellable and call.restated is not None and not is_placeholder(call.restated):
+        _settle(choice, call)
+    elif call.tellable and call.parts:
+        _start(choice, call)
+    if call.closed:
+        _finish(choice, call, "clean")
+
+
+def _joined(choice: Choice, call: Call, old: str, new: str) -> str:
+    """Return the name so far: what the tools' names make of the two, if that is one of them.
+
+    The names of blocks come whole.
+    """
+    if call.block:
+        if final_name(old) != final_name(new):
+            call.refuse("ambiguous", "one id came under two names")
+        return old
+    if choice.tools is None:
+        return _merged(call, old, new)
+    known = choice.tools.joined(old.strip(), new.strip())
+    if known is None:
+        call.refuse("ambiguous", "two names of tools came for one call")
+        return old
+    if known not in choice.tools:
+        return _merged(call, old, new)
+    if known not in (old.strip(), new.strip()):
+        call.flags.add("name_joined")
+    return known
+
+
+def _merged(call: Call, old: str, new: str) -> str:
+    """Return the name so far: an extension replaces, as does a repeat, a piece is appended."""
+    if new.strip().startswith(old.strip()):
+        return new
+    call.flags.add("name_joined")
+    return old + new
+
+
+def _untagged(name: str) -> str:
+    """Return the name without a tag that a server left behind it (quirk 58).
+
+    A server that misreads tags may have lost arguments with them: where the tools are known, such a name is none of theirs.
+    """
+    return name.partition("<")[0].rstrip() or name
+
+
+def _confirm_name(_: Choice, call: Call, name: str) -> None:
+    assert call.name is not None
+    if final_name(name) != call.name:
+        call.refuse("ambiguous", "another name came after the arguments had begun")
+
+
+# Actions: text.
+
+
+def _buffer(choice: Choice, call: Call, text: str) -> None:
+    if choice.budget.admit(call, text):
+        call.take(text)
+    if call.tellable:
+        _start(choice, call)
+
+
+def _append(choice: Choice, call: Call, text: str) -> None:
+    if call.room < len(text) and not choice.budget.admit(call, text):
+        return
+    shown = call.take(text)
+    if shown:
+        choice.out.events.append(call.tell(shown))
+    elif shown is None:
+        choice.out.events.append(ArgumentsReset(choice.turn, choice.number, call.number, call.text))
+
+
+def _restate(choice: Choice, call: Call, whole: tuple[str, int]) -> None:
+    text, rank = whole
+    held = call.text if call.size == len(text) else ""
+    if text == held:
+        text = held  # one copy of what came twice
+    if not choice.budget.admit_whole(call, text, counted=text is held):
+        return
+    if not call.restate(text, rank):
+        choice.anomalies.add("conflicting_arguments")
+    preset = call.slotted and rank == OBJECT  # the input at the start of a block: deltas may follow
+    if call.tellable and call.restated is not None and not (preset or is_placeholder(text)):
+        _settle(choice, call)
+
+
+def _note_fragment(choice: Choice, call: Call, text: str) -> None:
+    if not call.is_restated_by(text) and text.strip():
+        choice.anomalies.add("conflicting_arguments")
+
+
+# Actions: ends.
+
+
+def _close(choice: Choice, call: Call, truncated: bool) -> None:
+    call.closed = True
+    if truncated:
+        call.cut = True
+    if call.name is not None:
+        _finish(choice, call, "clean")
+
+
+def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
+    if call.kind == "custom" or call.holds_placeholder or not call.begins_object:
+        return
+    if call.restated is not None or call.holds_object or call.complete:
+        _finish(choice, call, ended)
+
+
+def _stay(_choice: Choice, _call: Call, _what: object) -> None:
+    """Nothing changes."""
+
+
+# Actions: after the end.
+
+
+def _late_fragment(choice: Choice, call: Call, text: str) -> None:
+    if text.strip() and not call.is_restated_by(text):
+        choice.anomalies.add("late_fragment")
+
+
+def _late_whole(choice: Choice, call: Call, whole: tuple[str, int]) -> None:
+    if not call.is_restated_by(whole[0]) and not is_placeholder(whole[0]):
+        choice.anomalies.add("conflicting_arguments")
+
+
+PHASES: dict[str, dict[str, Callable[[Choice, Call, Any], None]]] = {
+    "pending": {
+        "name": _learn_name,
+        "fragment": _buffer,
+        "whole": _restate,
+        "close": _close,
+        "finish": _stay,
+        "end": _finish,
+        "abort": _finish,
+    },
+    "streaming": {
+        "name": _confirm_name,
+        "fragment": _append,
+        "whole": _restate,
+        "close": _close,
+        "finish": _finish_if_whole,
+        "end": _finish,
+        "abort": _finish,
+    },
+    "settled": {
+        "name": _confirm_name,
+        "fragment": _note_fragment,
+        "whole": _restate,
+        "close": _close,
+        "finish": _finish_if_whole,
+        "end": _finish,
+        "abort": _finish,
+    },
+    "ended": {
+        "name": _stay,
+        "fragment": _late_fragment,
+        "whole": _late_whole,
+        "close": _stay,
+        "finish": _stay,
+        "end": _stay,
+        "abort": _stay,
+    },
+}

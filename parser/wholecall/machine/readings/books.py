@@ -1,0 +1,48 @@
+"""What a book of marked pieces means: the calls of a run, told by starts, texts and ends, or by chunks that hold both.
+
+Theory of operation. A run of an agent is read at its end, in each way in which a server can mean it (`marked_readings`).
+A connection that began anew may have told all of it twice: that a model makes all of its calls again, in the same pieces,
+is about as likely. Where the wire lists the calls in the end, a reading that says just these is what was meant.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wholecall.machine.readings.marked import marked_readings
+from wholecall.machine.readings.solve import NEAR, Solution, agreed, says
+from wholecall.machine.readings.texts import Values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from wholecall.arguments.verdict import Verdict
+    from wholecall.machine.readings.marked import Book
+
+__all__ = ["solve_book"]
+
+
+def solve_book(
+    book: Book,
+    read: Callable[[str], Verdict[Any]],
+    *,
+    known: Callable[[str], bool] | None = None,
+    listed: Sequence[tuple[str | None, str]] = (),
+) -> Solution:
+    """Return what the pieces of a book mean.
+
+    Args:
+        book: the pieces, in the order of the stream.
+        read: gives a text's verdict, as that of a call that ended well.
+        known: whether there is a tool of a name.
+        listed: names and texts of the calls that the wire listed in the end.
+    """
+    values = Values(read)
+    readings = marked_readings(book, values)
+    half, odd = divmod(len(book.pieces), 2)
+    once = book.part(0, half)
+    if not odd and once == book.part(half, 2 * half):
+        readings += [r._replace(cost=r.cost + NEAR) for r in marked_readings(once, values)]
+    meant = [(name, values.value(text)) for name, text in listed]
+    same = [reading for reading in readings if [says(call, values)[:2] for call in reading.calls] == meant]
+    return agreed(same or readings, values, known=known)._replace(is_listed=bool(meant and same))

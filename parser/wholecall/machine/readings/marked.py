@@ -1,0 +1,328 @@
+"""Every reading of calls whose starts and ends the wire marks, where the labels on the marks lie.
+
+Theory of operation. Each piece of a book has a mark: a call's start, a piece of its text, or its end. A server that
+labels these oddly still sends them in an order that it has by habit: call behind call (a *row*), or all starts first
+and then what is left of each, in the order of the starts (*opened*) or the last one first (*crossed*). A *rule* says
+what begins the next call there. Each rule deals the pieces in one way; the columns (starts, ends, ids, labels of what
+follows, texts) are then judged alone, by tables of habits and what they cost, as fragments of chat are (`solve`).
+
+A pattern says how the marks of one call follow one another under a habit. Numbers in brackets are quirks.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate, chain, combinations, product
+from math import comb
+from typing import TYPE_CHECKING, NamedTuple
+
+from wholecall.machine.readings.labels import pooled
+from wholecall.machine.readings.partitions import WAYS, Columns, final_name
+from wholecall.machine.readings.solve import MOST, ReadCall, Reading, trusted
+from wholecall.machine.readings.texts import texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from wholecall.machine.readings.labels import Costs
+    from wholecall.machine.readings.partitions import Deal, Piece, Way
+    from wholecall.machine.readings.texts import Values
+
+    Rule = Callable[["Book"], Iterable[bool]]  # for each piece whether the next call begins with it
+    Patterns = dict[str, tuple[float, re.Pattern[str]]]  # by habit: what it costs, and the marks of a call
+
+__all__ = ["Book", "marked_readings"]
+
+START, TEXT, END = "S", "T", "E"
+
+STARTS: Patterns = {
+    "once": (0, re.compile("SE?T*E*")),
+    "twice": (1, re.compile("SSE?T*E*")),  # when it begins, and when it runs (130)
+    "each": (1, re.compile("SE?(T(ST)*)?E*")),  # before each piece (13)
+}
+ENDS: Patterns = {
+    "each": (0, re.compile("[ST]*E")),
+    "none": (1, re.compile("[ST]*")),  # the run ends them (51)
+    "twice": (1, re.compile("[ST]*EE")),  # when it is told, and when it ran (130)
+    "early": (1.5, re.compile("S+E[ST]*")),  # when its head is out (131)
+}
+TOGETHER = {("twice", "twice"): -0.5}  # starts and ends, by one who tells of each call once more when it runs
+IDS: Costs = {"own": 0, "none": 1, "one": 1}  # of starts (8, 64)
+LABELS: Costs = {"own": 0, "none": 1, "strange": 1}  # of texts and ends (7, 10)
+# The same of chunks, which hold start and text: nothing ends them, and later ones may have no id.
+CHUNK_FORMS: tuple[Patterns, Patterns] = (
+    {"once": (0, re.compile("ST*")), "each": (0.5, re.compile("S(T(ST)*)?"))},
+    {"none": (0, re.compile("[ST]*")), "each": (0, re.compile("[ST]*E"))},
+)
+CHUNK_LABELS: Costs = {"own": 0, "none": 0}
+BLANKS = (
+    re.compile("t*"),
+    re.compile("(bt*|bb)?"),
+)  # pieces with and without text: none are without, or the first is
+ODD_BLANKS = 1
+ODD = 3
+MOST_DEALS = 20  # ways to deal texts to more calls than there are texts
+
+
+class Book(NamedTuple):
+    """Pieces, and their marks as one string; `chunked`: they came in chunks."""
+
+    pieces: Sequence[Piece]
+    marks: str
+    chunked: bool = False
+
+    def part(self, start: int, stop: int) -> Book:
+        """Return some of the pieces in a row."""
+        return self._replace(pieces=self.pieces[start:stop], marks=self.marks[start:stop])
+
+
+def marked_readings(book: Book, values: Values) -> list[Reading]:
+    """Return what the pieces mean in each way in which they can be dealt."""
+    found: list[Reading] = []
+    seen: set[tuple[int, ...]] = set()
+    for numbers in _deals(book):
+        if tuple(numbers) not in seen:
+            seen.add(tuple(numbers))
+            reading = _reading(book, numbers, values)
+            found += [] if reading is None else [reading]
+    return found
+
+
+# How pieces can be dealt.
+
+
+def _deals(book: Book) -> Iterator[Deal]:
+    """Yield the number of the call of each piece, in every way."""
+    keyed = _by_id(book)
+    if keyed is not None:
+        yield keyed
+    n_ends = len(book.marks) - len(book.marks.rstrip(END))
+    behind = {0, n_ends if _are_behind(book, n_ends) else 0}
+    for heads, n_behind in product({0} if book.chunked else _heads(book.marks), behind):
+        body = book.part(heads, len(book.marks) - n_behind)
+        for numbers in chain.from_iterable(_dealt(body, rule, heads) for rule in RULES):
+            if n_behind in (0, heads or max(numbers) + 1):
+                yield [*range(heads), *numbers, *range(n_behind)]
+
+
+def _are_behind(book: Book, n_ends: int) -> bool:
+    """Whether all ends stand behind all calls, with ids of theirs."""
+    starts = {piece.id for piece, mark in zip(book.pieces, book.marks, strict=True) if mark == START}
+    ends = {piece.id for piece in book.pieces[len(book.pieces) - n_ends :]}
+    return book.marks.count(END) == n_ends and ends <= starts
+
+
+def _heads(marks: str) -> set[int]:
+    """Return how many calls may have been opened before any of them went on; 0 for calls in a row."""
+    first = len(marks) - len(marks.lstrip(START))
+    half, odd = divmod(marks.count(START), 2)
+    return {0} | {n for n in (first, 0 if odd else half) if 2 <= n <= first}
+
+
+def _by_id(book: Book) -> Deal | None:
+    """Deal by ids, where each is that of a start."""
+    numbers: dict[str | None, int] = {None: -1}
+    for piece, mark in zip(book.pieces, book.marks, strict=True):
+        if mark == START:
+            numbers.setdefault(piece.id, len(numbers) - 1)
+    found = [numbers.get(piece.id, -1) for piece in book.pieces]
+    return None if -1 in found else found
+
+
+def _dealt(body: Book, rule: Rule, heads: int) -> Iterator[Deal]:
+    """Deal what a rule cuts: in a row, or to the calls that were opened, in order and crossed."""
+    if not body.pieces:
+        yield []
+        return
+    cut = list(accumulate(rule(body)))
+    numbers = [n - cut[0] for n in cut]
+    n = numbers[-1] + 1
+    if not heads:
+        yield numbers
+    elif n <= heads and comb(heads, n) <= MOST_DEALS:
+        for owners in combinations(range(heads), n):
+            yield [owners[number] for number in numbers]
+            yield [owners[n - 1 - number] for number in numbers]
+
+
+def _at_starts(body: Book) -> Iterable[bool]:
+    return (mark == START for mark in body.marks)
+
+
+def _at_pairs(body: Book) -> Iterable[bool]:
+    n = accumulate(mark == START for mark in body.marks)
+    return (mark == START and n % 2 == 1 for mark, n in zip(body.marks, n, strict=True))
+
+
+def _at_bare_texts(body: Book) -> Iterable[bool]:
+    return (
+        mark == TEXT and before != START for before, mark in zip(" " + body.marks, body.marks, strict=False)
+    )
+
+
+def _at_ends(body: Book) -> Iterable[bool]:
+    return (mark == END for mark in body.marks)
+
+
+def _behind_ends(body: Book) -> Iterable[bool]:
+    return (mark == END for mark in " " + body.marks[:-1])
+
+
+def _behind_pairs_of_ends(body: Book) -> Iterable[bool]:
+    n = accumulate(mark == END for mark in " " + body.marks[:-1])
+    return (mark == END and n % 2 == 0 for mark, n in zip(" " + body.marks[:-1], n, strict=True))
+
+
+def _at_other(kind: str) -> Rule:
+    """Return the rule by which another label on a mark of this kind begins a call."""
+
+    def opens(body: Book) -> Iterator[bool]:
+        last = None
+        for piece, mark in zip(body.pieces, body.marks, strict=True):
+            label = (piece.id, piece.name)
+            yield mark == kind and last not in (None, label)
+            last = label if mark == kind else last
+
+    return opens
+
+
+def _by_text(way: Way) -> Rule:
+    """Return the rule by which a text alone says that it is whole; a start stands for the text behind it."""
+
+    def opens(body: Book) -> Iterator[bool]:
+        marks = body.marks
+        texts = Columns([piece for piece, mark in zip(body.pieces, marks, strict=True) if mark == TEXT])
+        n, n_texts = 0, marks.count(TEXT)
+        after = -1  # the text that begins the next call
+        last = None
+        for at, (piece, mark) in enumerate(zip(body.pieces, marks, strict=True)):
+            behind_start = marks[at - 1 : at] == START
+            begins = at == 0
+            if mark == TEXT:
+                begins = begins or (not behind_start and n == after)
+            elif mark == START:
+                label, last = last, (piece.id, piece.name)
+                goes_on = marks[at + 1 : at + 2] == TEXT and n != after
+                begins = begins or not (behind_start or goes_on) or label not in (None, last)
+            if begins:
+                after = way(texts, n, n_texts) if n < n_texts else -1
+            n += mark == TEXT
+            yield begins
+
+    return opens
+
+
+RULES: tuple[Rule, ...] = (
+    _at_starts,
+    _at_pairs,
+    _at_bare_texts,
+    _at_ends,
+    _behind_ends,
+    _behind_pairs_of_ends,
+    _at_other(START),
+    _at_other(TEXT),
+    *map(_by_text, WAYS),
+)
+
+
+# What a way to deal them costs.
+
+
+def _reading(book: Book, numbers: Deal, values: Values) -> Reading | None:
+    """Return what the pieces mean if they are dealt so; None if nobody could believe it."""
+    dealt: list[list[int]] = [[] for _ in range(max(numbers, default=-1) + 1)]
+    for at, number in enumerate(numbers):
+        dealt[number].append(at)
+    calls = [
+        _Call([book.pieces[at] for at in places], "".join(book.marks[at] for at in places))
+        for places in dealt
+    ]
+    names = [{final_name(p.name) for p in call.all(START) if p.name is not None} for call in calls]
+    if any(len(name) != 1 for name in names) or any(call.marks[0] != START for call in calls):
+        return None
+    odd = _cost_of_marks(calls, CHUNK_FORMS if book.chunked else (STARTS, ENDS)) + _cost_of_blanks(calls)
+    odd += _cost_of_ids(calls) + _cost_of_labels(calls, CHUNK_LABELS if book.chunked else LABELS)
+    told = texts_of([call.all(TEXT) for call in calls], values, set()) if odd <= MOST else None
+    if told is None:
+        return None
+    texts, cost = told
+    read = [
+        ReadCall(places, name.pop(), text, trusted(way, text, odd, values, call.all(TEXT)), call.pieces[0].id)
+        for places, name, (text, way, _), call in zip(dealt, names, texts, calls, strict=True)
+    ]
+    return Reading(cost + odd, read, is_row=True)
+
+
+class _Call(NamedTuple):
+    """The pieces of one call."""
+
+    pieces: list[Piece]
+    marks: str
+
+    def all(self, kind: str) -> list[Piece]:
+        """Return its pieces that have this mark."""
+        return [piece for piece, mark in zip(*self, strict=True) if mark == kind]
+
+    def ids(self, kind: str) -> set[str | None]:
+        """Return the ids on its pieces that have this mark."""
+        return {piece.id for piece in self.all(kind)}
+
+
+def _cost_of_marks(calls: list[_Call], forms: tuple[Patterns, Patterns]) -> float:
+    """Return what it costs how often calls are started and ended."""
+    starts, ends = (_fitting(form, calls) for form in forms)
+    return min(
+        cost + other + TOGETHER.get((start, end), 0)
+        for start, cost in starts.items()
+        for end, other in ends.items()
+    )
+
+
+def _fitting(forms: Patterns, calls: list[_Call]) -> Costs:
+    """Return the habits that the marks of all calls have, with their costs."""
+    found = [{habit for habit, (_, form) in forms.items() if form.fullmatch(call.marks)} for call in calls]
+    costs = {habit: cost for habit, (cost, _) in forms.items()}
+    return pooled(costs, found) if all(found) else {"odd": ODD}
+
+
+def _cost_of_blanks(calls: list[_Call]) -> float:
+    """Return what pieces without text cost: each call has one first, or none has any."""
+    told = ["".join("t" if piece.text else "b" for piece in call.all(TEXT)) for call in calls]
+    return 0 if any(all(map(form.fullmatch, told)) for form in BLANKS) else ODD_BLANKS
+
+
+def _cost_of_ids(calls: list[_Call]) -> float:
+    """Return what the ids of starts cost: one for each call, none, or the same for all."""
+    ids = [call.ids(START) for call in calls]
+    known = set().union(*ids)
+    if any(len(own) > 1 for own in ids):
+        return ODD
+    if known == {None}:
+        return IDS["none"]
+    if len(known) == len(calls) and None not in known:
+        return IDS["own"]
+    return IDS["one"] if len(known) == 1 else ODD
+
+
+def _cost_of_labels(calls: list[_Call], costs: Costs) -> float:
+    """Return what the ids of texts and ends cost."""
+    starts = set().union(*(call.ids(START) for call in calls))
+    strange = [call.ids(TEXT) or call.ids(END) - starts for call in calls]
+    found = [_label_habits(call, starts) for call in calls]
+    if sum(map(len, strange)) != len(set().union(*strange)):
+        found = [here - {"strange"} for here in found]
+    return min((cost for habit, cost in costs.items() if all(habit in here for here in found)), default=ODD)
+
+
+def _label_habits(call: _Call, starts: set[str | None]) -> set[str]:
+    own, texts, ends = call.ids(START), call.ids(TEXT), call.ids(END)
+    here: set[str] = set()
+    if texts | ends <= own:
+        here.add("own")
+    if texts | ends <= own | {None}:
+        here.add("none")
+    if len(texts) < 2 and not texts & {*starts, None} and len(ends - own) < 2:
+        strangers = ends - own
+        if (strangers <= texts or not texts) and None not in strangers and not strangers & starts:
+            here.add("strange")
+    return here

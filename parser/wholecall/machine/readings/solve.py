@@ -1,0 +1,310 @@
+"""Every reading of the pieces of a choice, what it costs, and what those that count have in common.
+
+Theory of operation. A server that labels fragments oddly does so by habit, for all calls of a choice alike. So a
+stream is read in each way in which a server can have meant it. A *partition* deals the pieces to calls. Given one,
+four columns are judged alone, by tables of habits and what they cost: how the index was filled, the id, the name, and
+how the text came. The cost of a reading is their sum, 0 for what is documented. A cost is a statement on how servers
+behave: of two readings the cheaper one is what more servers mean.
+
+Calls are *sure* that stand in every reading whose cost is near the lowest. Only those may come out. Nothing here
+knows the state of a turn: pieces go in, a `Solution` comes out. The fragment that tells two meanings apart may be the last
+one, so this is done once, at the end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wholecall.machine.readings.labels import cost_of_labels, names_of
+from wholecall.machine.readings.partitions import PARTITIONS, Columns, Partition, final_name
+from wholecall.machine.readings.texts import Values, texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from wholecall.arguments.verdict import Verdict
+    from wholecall.machine.readings.partitions import Deal, Piece
+
+__all__ = [
+    "AGAIN",
+    "NEAR",
+    "ReadCall",
+    "Reading",
+    "Solution",
+    "agreed",
+    "readings_of",
+    "says",
+    "solve",
+    "trusted",
+]
+
+NEAR = 0.5  # readings count that cost no more than this above the cheapest
+MOST = 5  # above it nothing is believed
+AGAIN = 1  # each call once more, whole, under its id, at a new index
+
+Says = tuple["str | None", str, "str | None"]  # name, value and id of a call
+Fact = tuple[int, str, str]  # a call that came out: its first piece, its name, its text
+
+
+class ReadCall(NamedTuple):
+    """One call of a reading.
+
+    Attributes:
+        pieces: the numbers of its pieces.
+        name: None if it has none, or several.
+        text: the text in force.
+        way: the habit by which it came; `open`, `cut`, `broken` and `torn` texts are no whole values, and
+            an `again` text was told twice.
+        id: under which its result will be sent, where readings must agree on that as well.
+    """
+
+    pieces: list[int]
+    name: str | None
+    text: str
+    way: str
+    id: str | None = None
+
+
+class Reading(NamedTuple):
+    """One way to read all pieces; `is_documented`: by labels that are as documented."""
+
+    cost: float
+    calls: list[ReadCall]
+    is_row: bool
+    is_documented: bool = False
+
+
+class Solution(NamedTuple):
+    """What the pieces mean: the calls of the cheapest reading, which of them are sure, and its cost.
+
+    `is_listed` says that the wire listed just these in the end.
+    """
+
+    calls: list[ReadCall]
+    sure: list[bool]
+    cost: float
+    is_listed: bool = False
+
+
+def solve(
+    pieces: Sequence[Piece],
+    read: Callable[[str], Verdict[Any]],
+    *,
+    cut: bool = False,
+    turns: bool = False,
+    known: Callable[[str], bool] | None = None,
+    facts: Sequence[Fact] = (),
+) -> Solution:
+    """Return what the pieces mean.
+
+    Args:
+        pieces: in the order of the stream.
+        read: gives a text's verdict, as that of a call that ended well.
+        cut: the turn was cut, so that calls may be open.
+        turns: calls took turns within the pieces, so that their order says nothing.
+        known: whether there is a tool of a name.
+        facts: the calls that came out already; readings that contradict them are none.
+    """
+    values = Values(read)
+    readings = readings_of(pieces, values, cut=cut, turns=turns)
+    readings += _told_again(pieces, values, turns=turns)
+    readings = [reading for reading in readings if _holds(reading, facts, values)]
+    return agreed(readings, values, cut=cut, known=known)
+
+
+def agreed(
+    readings: list[Reading],
+    values: Values,
+    *,
+    cut: bool = False,
+    known: Callable[[str], bool] | None = None,
+) -> Solution:
+    """Return what the readings have in common that cost least."""
+    if known is not None:
+        named = [r for r in readings if all(call.name is None or known(call.name) for call in r.calls)]
+        readings = named or readings
+    if not readings:
+        return Solution([], [], MOST + 1)
+    lowest = min(reading.cost for reading in readings)
+    near = [reading for reading in readings if reading.cost <= (lowest + NEAR if lowest else 0)]
+    shown = _shown(near, values)
+    sure = _sure(near, values, cut=cut) if lowest <= MOST else Counter()
+    flags: list[bool] = []
+    for call in shown.calls:
+        said = says(call, values)
+        flags.append(sure[said] > 0)
+        sure[said] -= 1
+    return Solution(shown.calls, flags, lowest)
+
+
+def says(call: ReadCall, values: Values) -> Says:
+    """Return what is the same for two calls that say the same."""
+    return call.name, values.value(call.text), call.id
+
+
+# Readings.
+
+
+def readings_of(
+    pieces: Sequence[Piece], values: Values, *, cut: bool = False, turns: bool = False
+) -> list[Reading]:
+    """Return what the pieces mean in each way in which they can be dealt."""
+    found: list[Reading] = []
+    seen: set[tuple[int, ...]] = set()
+    columns = Columns(pieces, cut=cut)
+    for partition in PARTITIONS:
+        numbers = None if turns and partition.is_row else partition.deal(columns)
+        if numbers is None or tuple(numbers) in seen:
+            continue
+        if max(numbers) >= (columns.most_open if partition.any_open else columns.most):
+            continue
+        seen.add(tuple(numbers))
+        reading = _reading(pieces, numbers, partition, values, cut=cut)
+        found += [] if reading is None else [reading]
+    return found
+
+
+def _reading(
+    pieces: Sequence[Piece], numbers: Deal, partition: Partition, values: Values, *, cut: bool
+) -> Reading | None:
+    """Return what the pieces mean if they are dealt so; None if nobody could believe it."""
+    dealt: list[list[int]] = [[] for _ in range(max(numbers) + 1)]
+    for at, number in enumerate(numbers):
+        dealt[number].append(at)
+    calls = [[pieces[at] for at in places] for places in dealt]
+    may_be_open: set[int] = set()
+    if cut:
+        may_be_open.update(range(len(calls)) if partition.any_open else (numbers[-1],))
+    told = texts_of(calls, values, may_be_open)  # first, for it gives up soonest
+    named = names_of(calls, may_be_open) if told is not None else None
+    if told is None or named is None:
+        return None
+    texts, cost = told
+    closed = any(told.way == "closed" for told in texts)
+    labels = cost_of_labels(calls, named.costs, may_be_open, closed=closed)
+    ways = [
+        "torn" if number in named.cut else trusted(way, text, labels, values, call)
+        for number, ((text, way, _), call) in enumerate(zip(texts, calls, strict=True))
+    ]
+    read = [
+        ReadCall(places, name, told.text, way)
+        for places, name, told, way in zip(dealt, named.names, texts, ways, strict=True)
+    ]
+    return Reading(cost + labels, read, partition.is_row, labels == 0)
+
+
+def trusted(way: str, text: str, labels: float, values: Values, call: list[Piece]) -> str:
+    """Return how a text came, for where labels are odd as well two kinds must not be believed.
+
+    One that is whole in no way must not be repaired, and what goes on behind a snapshot may be another call's.
+    """
+    if not labels:
+        return way
+    goes_on = way == "snapshots" and any(piece.n > 1 for piece in call[1:])
+    return "torn" if goes_on or (way == "broken" and values.is_readable(text)) else way
+
+
+# Calls told again.
+
+
+def _told_again(pieces: Sequence[Piece], values: Values, *, turns: bool) -> list[Reading]:
+    """Return the readings in which the last pieces tell earlier calls once more."""
+    start = _start_of_again(pieces)
+    if start in (0, len(pieces)):
+        return []
+    found: list[Reading] = []
+    for reading in readings_of(pieces[:start], values, turns=turns):
+        calls = _with_again(reading.calls, pieces, start, values)
+        if calls is not None:
+            found.append(Reading(reading.cost + AGAIN, calls, reading.is_row))
+    return found
+
+
+def _start_of_again(pieces: Sequence[Piece]) -> int:
+    """Return where the last pieces begin that each are one fragment with a known id, a name, and an index of its own."""
+    if not pieces or None in (pieces[-1].id, pieces[-1].name, pieces[-1].index):
+        return len(pieces)
+    first: dict[str | None, int] = {}
+    for at, piece in enumerate(pieces):
+        first.setdefault(piece.id, at)
+    indices = Counter(piece.index for piece in pieces)
+    start = len(pieces)
+    for at in range(len(pieces) - 1, 0, -1):
+        piece = pieces[at]
+        if None in (piece.id, piece.name, piece.index) or piece.n > 1:
+            break
+        if indices[piece.index] > 1 or first[piece.id] == at:
+            break
+        start = at
+    return start
+
+
+def _with_again(
+    calls: list[ReadCall], pieces: Sequence[Piece], start: int, values: Values
+) -> list[ReadCall] | None:
+    """Return the calls with the pieces that tell each once more at most; None if one tells something new."""
+    calls = list(calls)
+    owners = {pieces[at].id: n for n, call in enumerate(calls) for at in call.pieces}
+    for at in range(start, len(pieces)):
+        piece = pieces[at]
+        n = owners.pop(piece.id, None)
+        if n is None:
+            return None
+        call = calls[n]
+        if call.name != final_name(piece.name or "") or values.value(call.text) != values.value(piece.text):
+            return None
+        calls[n] = call._replace(pieces=[*call.pieces, at], way="again")
+    return calls
+
+
+# What the readings have in common.
+
+
+def _holds(reading: Reading, facts: Sequence[Fact], values: Values) -> bool:
+    """Whether a reading holds the calls that came out."""
+    began = {call.pieces[0]: call for call in reading.calls} if facts else {}
+    return all(
+        at in began and says(began[at], values)[:2] == (name, values.value(text)) for at, name, text in facts
+    )
+
+
+def _shown(near: list[Reading], values: Values) -> Reading:
+    """Return the cheapest reading; of those that differ from it only in calls without text, the one with fewest."""
+    cheapest = min(near, key=lambda reading: (reading.cost, len(reading.calls)))
+    if len(near) == 1:
+        return cheapest
+
+    def with_text(reading: Reading) -> Counter[Says]:
+        return Counter(says(call, values) for call in reading.calls if call.text)
+
+    said = with_text(cheapest)
+    alike = [reading for reading in near if with_text(reading) == said]
+    return min(alike, key=lambda reading: (len(reading.calls), reading.cost))
+
+
+def _sure(near: list[Reading], values: Values, *, cut: bool) -> Counter[Says]:
+    common = _vouched(near[0], values, cut=cut)
+    for reading in near[1:]:
+        common &= _vouched(reading, values, cut=cut)
+    return common
+
+
+_LOST = ("broken", "cut", "torn")
+
+
+def _vouched(reading: Reading, values: Values, *, cut: bool) -> Counter[Says]:
+    """Return the calls that a reading vouches for: text without an owner, or lost, may be another call's."""
+    calls = reading.calls
+    lost = [
+        n
+        for n, call in enumerate(calls)
+        if (call.way in _LOST and not (call.way == "cut" and reading.is_documented))
+        or (call.name is None and call.text)
+    ]
+    calls = [call for call in calls if call.way != "torn"]
+    if lost and not cut:
+        if reading.is_row and lost != [len(reading.calls) - 1]:
+            return Counter()
+        calls = [call for call in calls if call.text]
+    return Counter(says(call, values) for call in calls)

@@ -1,0 +1,241 @@
+"""How servers send the text of a call, what each way costs, and what the texts say.
+
+Theory of operation. A text is *whole* if it is a JSON object, a null, a string that holds an object, or nothing. A
+habit fits a call if the text that it leaves in force is whole. Where none does, the recovery ladder may read a
+text that has a slip; else the call's text is broken. Of a turn that was cut, a call may be *open*: what is not whole then
+fits every habit. Each text is read once.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise, starmap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from wholecall.arguments.lexical import Scan, is_object
+from wholecall.arguments.placeholders import is_placeholder
+from wholecall.arguments.strict import canonical
+from wholecall.machine.readings.labels import pooled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
+
+    from wholecall.arguments.verdict import Verdict
+    from wholecall.machine.readings.labels import Calls, Costs
+    from wholecall.machine.readings.partitions import Piece
+
+__all__ = ["Told", "Values", "joined", "texts_of"]
+
+TEXT: Costs = {
+    "pieces": 0,
+    "repeated": 1,  # the last equals all before it (23)
+    "snapshots": 1,  # each begins with the one before, the last counts (24)
+    "closed": 1,  # the same, but the server closes what is open in each (24)
+    "placeholder": 1,  # an empty object or a null first (25, 87)
+}
+SLIP = 1  # a text that only the recovery ladder reads (28, 33)
+BROKEN = 1.5, 0.5  # texts that are whole in no way, and each of them, where all others are plain
+BROKEN_AMONG = 2, 1  # the same above the cost of the others
+SEPARATE = 1  # a broken text of which each piece is whole by itself: calls that are not told apart
+MOST_BROKEN = 7  # beyond it nothing would be believed
+
+_ENVELOPE = frozenset({"whitespace", "bom", "double_encoded"})
+_SEAMS = frozenset({"placeholder", "duplicate_object", "leading_text"})  # where texts of two calls can meet
+_READ = frozenset({"duplicate_key", "lone_surrogate"})  # found in text that is JSON
+_LIMITS = frozenset({"nesting_too_deep", "number_too_long", "number_out_of_range", "arguments_too_large"})
+
+
+class Values:
+    """What texts say; each is read once, by `read`."""
+
+    def __init__(self, read: Callable[[str], Verdict[Any]]) -> None:
+        self._read = read
+        self._verdicts: dict[str, Verdict[Any]] = {}
+
+    def _verdict(self, text: str) -> Verdict[Any]:
+        verdict = self._verdicts.get(text)
+        if verdict is None:
+            verdict = self._verdicts[text] = self._read(text)
+        return verdict
+
+    def is_whole(self, text: str) -> bool:
+        """Whether the text is a whole value of arguments, strictly."""
+        verdict = self._verdict(text)
+        if verdict.status == "normalised":
+            return all(edit.kind in _ENVELOPE for edit in verdict.edits)
+        if verdict.reason in _LIMITS:
+            return is_object(text)
+        return verdict.status in ("exact", "empty") or verdict.reason in _READ
+
+    def has_slip(self, text: str) -> bool:
+        """Whether the recovery ladder reads the text, as one object."""
+        return self.is_readable(text) and not any(edit.kind in _SEAMS for edit in self._verdict(text).edits)
+
+    def is_readable(self, text: str) -> bool:
+        """Whether the text would come out as arguments, in whatever way."""
+        return self._verdict(text).reason is None
+
+    def value(self, text: str) -> str:
+        """Return what is the same for two texts that say the same."""
+        arguments = self._verdict(text).arguments
+        return f"raw {text}" if arguments is None else canonical(arguments)
+
+
+class Told(NamedTuple):
+    """A call's text in force under one habit.
+
+    Attributes:
+        way: the habit, or `open`, `broken` or (what only lacks its end) `cut` for what is no whole value; `torn` if
+            it must not be read at all.
+    """
+
+    text: str
+    way: str
+    slips: bool = False
+
+
+def joined(texts: list[str]) -> str:
+    """Join texts, and the halves of surrogate pairs that the wire cut in two (quirk 35)."""
+    text = "".join(texts)
+    return (
+        text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    )
+
+
+def texts_of(calls: Calls, values: Values, may_be_open: AbstractSet[int]) -> tuple[list[Told], float] | None:
+    """Return the calls' texts under the cheapest habit, and what it costs; None if too many are broken."""
+    found: list[dict[str, Told]] = []
+    broken, separate = 0, False
+    for number, call in enumerate(calls):
+        ways = _ways(call, values, may_be_open=number in may_be_open)
+        found.append(ways)
+        broken += not ways
+        separate = separate or (not ways and _are_separate(call, values))
+        if broken > MOST_BROKEN:
+            return None
+    whole = [ways for ways in found if ways]
+    costs = pooled(TEXT, [ways.keys() for ways in whole])
+    for habit in costs:
+        costs[habit] += SLIP * any(_under(habit, ways).slips for ways in whole)
+    habit = min(costs, key=costs.__getitem__)
+    cost = costs[habit]
+    if broken:
+        once, each = BROKEN if habit == "pieces" and cost == 0 else (cost + BROKEN_AMONG[0], BROKEN_AMONG[1])
+        cost = once + each * broken + SEPARATE * separate
+    told = [_under(habit, ways) if ways else _broken(call) for ways, call in zip(found, calls, strict=True)]
+    return told, cost
+
+
+def _are_separate(call: list[Piece], values: Values) -> bool:
+    """Whether the text is objects in a row, and none is the one before with more in it."""
+    texts = _objects(call, values)
+    return len(texts) > 1 and not any(old != new and _is_in(old, new) for old, new in pairwise(texts))
+
+
+def _closed(call: list[Piece], values: Values) -> str | None:
+    """Return the last of the objects that the text is, if each is the one before with more in it, or that once more.
+
+    An empty object alone proves nothing.
+    """
+    texts = _objects(call, values)
+    grows = len(texts) > 1 and all(starmap(_is_in, pairwise(texts)))
+    first = next((text for text in texts if not is_placeholder(text)), None)
+    return texts[-1] if grows and first not in (None, texts[-1]) else None
+
+
+def _objects(call: list[Piece], values: Values) -> list[str]:
+    """Return the objects that a call's text consists of, if it is objects in a row and each begins with a piece."""
+    if sum(piece.text[:1] == "{" for piece in call) < 2:
+        return []
+    found: list[str] = []
+    parts: list[str] = []
+    scan = Scan()
+    for piece in call:
+        if piece.text:
+            scan.feed(piece.text)
+            parts.append(piece.text)
+        if scan.complete:
+            found.append("".join(parts))
+            parts, scan = [], Scan()
+    whole = not parts and all(text.startswith("{") and values.is_whole(text) for text in found)
+    return found if whole else []
+
+
+def _is_in(old: str, new: str) -> bool:
+    """Whether an object begins another one, but for what closes it."""
+    return new.startswith(old.rstrip('"]} '))
+
+
+def _broken(call: list[Piece]) -> Told:
+    """Return a text as it came, for the verdict to judge, unless whole values would be joined."""
+    texts = [piece.text for piece in call if piece.text]
+    torn = len(texts) > 1 and any(piece.whole for piece in call)
+    text = joined(texts)
+    return Told(text, "torn" if torn else "cut" if _begins_json(text) else "broken")
+
+
+def _under(habit: str, ways: dict[str, Told]) -> Told:
+    """Return a text under the habit of all calls, or under its own cheapest one."""
+    return ways[habit] if habit in ways else ways[min(ways, key=TEXT.__getitem__)]
+
+
+def _ways(call: list[Piece], values: Values, *, may_be_open: bool) -> dict[str, Told]:
+    """Return the habits that the call's text can have, with the text in force."""
+    if any(piece.custom for piece in call):
+        return {"pieces": Told(joined([piece.text for piece in call]), "pieces")}
+    texts = _texts_in_force(call)
+    closed = _closed(call, values)
+    if closed is not None:
+        texts["closed"] = closed
+    ways = {habit: Told(text, habit) for habit, text in texts.items() if values.is_whole(text)}
+    if "pieces" in ways:
+        if may_be_open:
+            ways.setdefault("repeated", ways["pieces"])  # the text once more may be what the cut took
+        return ways
+    if not may_be_open:
+        slips = ((habit, text) for habit, text in texts.items() if not ways and values.has_slip(text))
+        return ways or {habit: Told(text, habit, slips=True) for habit, text in slips}
+    plain = texts.get("pieces")
+    if plain is not None and not ways:
+        return {habit: Told(texts.get(habit, plain), "open") for habit in TEXT}
+    if plain is not None and _begins_json(plain):
+        ways["pieces"] = Told(plain, "open")
+    return ways
+
+
+def _texts_in_force(call: list[Piece]) -> dict[str, str]:
+    """Return the text that each habit leaves in force, where the pieces can have come by it."""
+    texts = [piece.text for piece in call if piece.text]
+    if len(texts) < 2:
+        text = texts[0] if texts else ""
+        single = {"pieces": text, "snapshots": text}
+        if not texts:
+            return {**single, "repeated": ""}
+        return {**single, "placeholder": text} if is_placeholder(text) else single
+    whole = any(piece.whole for piece in call)  # is never joined to another
+    found: dict[str, str] = {} if whole else {"pieces": joined(texts)}
+    if all(map(str.startswith, texts[1:], texts)):
+        found["snapshots"] = texts[-1]
+    if texts[-1].startswith(texts[0][:-1]) and not (whole and len(texts) > 2):
+        before = joined(texts[:-1])
+        if before == texts[-1]:
+            found["repeated"] = before
+    if is_placeholder(texts[0]) and not (whole and len(texts) > 2):
+        found["placeholder"] = joined(texts[1:])
+    return found
+
+
+_check = msgspec.json.Decoder(msgspec.Raw).decode  # reads all of the text and builds nothing
+
+
+def _begins_json(text: str) -> bool:
+    """Whether more text could make it valid JSON: the decoder misses nothing but an end."""
+    try:
+        _check(text)
+    except msgspec.DecodeError as error:
+        return "truncated" in str(error)
+    except (UnicodeEncodeError, RecursionError):
+        pass
+    return True

@@ -1,0 +1,137 @@
+"""What a choice keeps of its fragments from the first odd label on: pieces as they came, and where each was shown.
+
+Theory of operation. As long as labels are as documented nothing is kept per fragment. At the first oddity the calls
+so far are put together again as two pieces each, a head and a rest, which is enough: had a boundary inside the rest
+mattered, it would have been the first oddity. From then on each fragment is a piece, or joins the last one if it has the
+same labels and cannot begin, repeat or restate a text. `settling` reads the record when the turn ends.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wholecall.arguments.placeholders import BEGINNINGS
+from wholecall.arguments.tokens import utf8_size
+from wholecall.deltas import HYDRATION, INVALID_INDEX, OBJECT, CallWhole
+from wholecall.machine.readings import Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wholecall.deltas import Labelled
+    from wholecall.machine.call import Call
+
+__all__ = ["Record", "is_labelled"]
+
+_PIECE = 64  # bytes, without its texts
+
+
+def is_labelled(call: Call) -> bool:
+    """Whether a call goes by the labels of the wire, which may lie; an index of our own is a slot."""
+    return not call.slotted and call.slot is None and str not in map(type, call.indices)
+
+
+class Record:
+    """The pieces of one choice.
+
+    Attributes:
+        pieces: in the order of the stream.
+        shown: the call in which each piece was shown.
+        told: what final messages restate.
+        turns: calls took turns before the first oddity.
+        doubtful: labels came that only come again, or open another call: no further call is told before the end.
+        n_lost: pieces before the last loss.
+        n_reasoned: pieces before the last finish reason.
+        size: bytes held.
+    """
+
+    pieces: list[Piece]
+    shown: list[Call]
+    told: list[CallWhole]
+    turns: bool
+    doubtful: bool
+    n_lost: int
+    n_reasoned: int
+    size: int
+    _rest: list[str]  # what goes on from the last piece's text
+
+    __slots__ = tuple(__annotations__)
+
+    def __init__(self, calls: Iterable[Call] = (), *, turns: bool = False) -> None:
+        self.pieces, self.shown, self.told, self._rest = [], [], [], []
+        self.turns, self.doubtful = turns, False
+        self.n_lost = self.n_reasoned = self.size = 0
+        for call in calls:
+            self._put_together(call)
+
+    def _put_together(self, call: Call) -> None:
+        """Keep what came of a call while labels were as documented."""
+        whole = call.rank == OBJECT and call.restated is not None
+        text = (call.restated or "") if whole else call.pending_text
+        head, rest = (text, "") if whole else (text[: call.head], text[call.head :])
+        index = next((index for index in call.indices if type(index) is int), None)
+        custom, spoilt = call.kind == "custom", call.refusal == "invalid_utf8"
+        extra = call.extra
+        self._keep(Piece(index, call.id, call.name, head, whole, custom, 1, call.bare, spoilt, extra), call)
+        if rest:
+            id = call.id if call.labelled == len(rest) else None
+            n = max(1, len(call.parts) - bool(head))
+            self._keep(Piece(index, id, None, rest, custom=custom, n=n, spoilt=spoilt), call)
+        if call.restated is not None and not whole:
+            kind, id = call.kind, call.id
+            self.told.append(
+                CallWhole(call.choice, None, None, id, call.name, call.restated, HYDRATION, kind)
+            )
+        if call.hole:
+            self.n_lost = len(self.pieces)
+        if call.reasoned:
+            self.n_reasoned = len(self.pieces)
+
+    def _keep(self, piece: Piece, call: Call) -> None:
+        self.pieces.append(piece)
+        self.shown.append(call)
+        self.size += _PIECE + utf8_size(f"{piece.text}{piece.id or ''}{piece.name or ''}")
+
+    def goes_on(self, delta: Labelled) -> bool:
+        """Whether a fragment only goes on from the last piece, whatever a server means."""
+        if not self.pieces or not delta.text or delta.text[0] in BEGINNINGS or delta.rank or delta.extra:
+            return False
+        last = self.pieces[-1]
+        if delta.id != last.id or delta.name != last.name or _index(delta) != last.index:
+            return False
+        return (delta.kind == "custom") == last.custom and bool(last.text) and not last.whole
+
+    def add(self, delta: Labelled, call: Call, *, goes_on: bool, spoilt: bool) -> None:
+        """Keep a fragment that was shown in a call; `goes_on` says what the method of that name does."""
+        if goes_on:
+            last = self.pieces[-1]
+            last.n, last.spoilt = last.n + 1, last.spoilt or spoilt
+            self._rest.append(delta.text)
+            self.size += utf8_size(delta.text)
+            return
+        if self._rest:
+            self.close()
+        custom, whole = delta.kind == "custom", delta.rank > 0 and bool(delta.text)
+        labels = _index(delta), delta.id, delta.name
+        self._keep(Piece(*labels, delta.text, whole, custom, spoilt=spoilt, extra=delta.extra), call)
+
+    def mark(self) -> None:
+        """A fragment came that has neither labels nor text."""
+        if self.pieces:
+            self.pieces[-1].bare = True
+
+    def close(self) -> None:
+        """Join the text of the last piece."""
+        if self._rest:
+            self.pieces[-1].text += "".join(self._rest)
+            self._rest.clear()
+
+    def drop(self) -> None:
+        """Let go of the pieces: they are more than a limit allows."""
+        for kept in (self.pieces, self.shown, self.told, self._rest):
+            kept.clear()
+
+
+def _index(delta: Labelled) -> int | None:
+    index = delta.index
+    return index if type(index) is int and index != INVALID_INDEX else None

@@ -1,0 +1,96 @@
+"""What calls mean after all whose labels were odd, where the wire marks their starts and ends.
+
+Theory of operation. Such calls are shown as each label suggests when it comes. When nothing more can come, the dialect
+gives its book of all pieces, it is read (`readings.solve_book`), and the calls that were shown get what it means, as at
+the end of an oddly labelled choice of chat (`settling`). What the readings do not have in common is not sure.
+
+Nothing is read anew after a loss, beyond a limit, or where a call is not the client's: then what was shown stands.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from wholecall.arguments.ladder import read_arguments
+from wholecall.machine.final_message import Meant, restated
+from wholecall.machine.readings import MOST, Book, Piece, solve_book
+from wholecall.machine.record import Record
+from wholecall.machine.settling import give
+
+if TYPE_CHECKING:
+    from wholecall.deltas import Marked, Reread
+    from wholecall.machine.call import Call
+    from wholecall.machine.choice import Choice
+
+__all__ = ["reread"]
+
+
+def reread(choice: Choice, delta: Reread) -> bool:
+    """Give the calls of a choice what all of their pieces mean; False if they are not to be read so."""
+    if not (delta.pieces and choice.calls) or choice.lost or not all(map(_is_open, choice.calls)):
+        return False
+    if any("\ufffd" in f"{piece.id}{piece.name}" for piece in delta.pieces):
+        return False  # a label that was replaced is another one
+    record = _record(choice, delta)
+    meant = _meant(choice, record, delta)
+    if not meant:
+        return False
+    for call in choice.calls:
+        call.stray, call.echo = False, None
+    choice.strays.clear()
+    give(choice, record, meant, list(choice.calls))
+    for call in choice.calls:
+        call.slotted = True
+    return True
+
+
+def _is_open(call: Call) -> bool:
+    """Whether a call may be read anew: it is the client's, and only labels speak against it."""
+    return (
+        call.phase != "ended"
+        and call.kind == "function"
+        and call.refusal in (None, "ambiguous")
+        and not call.full
+    )
+
+
+def _record(choice: Choice, delta: Reread) -> Record:
+    """Return the pieces, each with the call in which it was shown."""
+    record = Record()
+    waiting: dict[Any, list[Call]] = {}
+    for call in reversed(choice.calls):
+        waiting.setdefault(call.slot, []).append(call)
+    latest: dict[int | None, Call] = {}
+    call = choice.calls[0]
+    for piece in delta.pieces:
+        call = latest[piece.slot] = _shown(piece, waiting.get(piece.slot, []), latest.get(piece.slot, call))
+        extra = call.extra if piece.mark == "S" else None
+        record.pieces.append(Piece(None, piece.id, piece.name, piece.text, n=piece.n, extra=extra))
+        record.shown.append(call)
+    record.told.extend(delta.listed)
+    record.n_reasoned = len(record.pieces)
+    return record
+
+
+def _shown(piece: Marked, waiting: list[Call], latest: Call) -> Call:
+    """Return the call in which a piece was shown: a start that of the next call in its slot."""
+    return waiting.pop() if piece.mark == "S" and waiting else latest
+
+
+def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
+    read = partial(read_arguments, ended="clean", policy=choice.policy, limits=choice.limits)
+    known = None if choice.tools is None else choice.tools.__contains__
+    book = Book(record.pieces, "".join(piece.mark for piece in delta.pieces), delta.chunked)
+    listed = [(whole.name, whole.text) for whole in delta.listed]
+    solution = solve_book(book, read, known=known, listed=listed)
+    if solution.cost > MOST:
+        return []
+    meant = [Meant(call, None, sure) for call, sure in zip(solution.calls, solution.sure, strict=True)]
+    if solution.is_listed:
+        return [one._replace(whole=whole) for one, whole in zip(meant, delta.listed, strict=True)]
+    if not delta.listed:
+        return meant
+    sure = [one.read for one in meant if one.is_sure]
+    told = restated(choice, record, meant)  # an empty text of one that disagrees says nothing
+    return [one._replace(is_sure=one.is_sure and (one.is_told or one.read in sure)) for one in told]

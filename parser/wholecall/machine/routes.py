@@ -1,0 +1,369 @@
+"""What each fact does to its choice: finds the call, and tells it the news.
+
+Theory of operation. One function per kind of delta that belongs to a choice, in the table `_FACTS`. Labelled
+facts are bound by `binding`, slotted ones by `slots`; what the news does to the call is the business of
+`phases`. Ends of turns and faults concern more than one choice and are the assembler's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Union
+
+from wholecall.arguments.placeholders import is_placeholder
+from wholecall.deltas import (
+    DONE,
+    HYDRATION,
+    CallClosed,
+    CallRefused,
+    CallSeen,
+    CallWhole,
+    Finish,
+    Fragment,
+    Labelled,
+    Noted,
+    ReasoningFragment,
+    Reread,
+    Restated,
+    Slot,
+    TextFragment,
+    in_telling_order,
+)
+from wholecall.machine import slots
+from wholecall.machine.claims import adopt, learn_labels
+from wholecall.machine.endings import outranks
+from wholecall.machine.holding import release
+from wholecall.machine.labels import bind
+from wholecall.machine.phases import advance
+from wholecall.machine.record import is_labelled
+from wholecall.machine.rereading import reread
+from wholecall.machine.restating import find_restated, matched
+from wholecall.machine.settling import doubt, settle
+from wholecall.output.events import ReasoningDelta, TextDelta
+from wholecall.types import CUT_REASONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from wholecall.machine.call import Call
+    from wholecall.machine.choice import Choice
+    from wholecall.machine.verdicts import Ended
+
+__all__ = ["action_of", "judge_all", "reason_all"]
+
+
+# Labelled facts.
+
+
+def _labelled(choice: Choice, delta: Labelled) -> None:
+    call = bind(choice, delta)
+    if call is None:
+        return
+    if delta.kind == "custom" and call.empty:
+        call.kind = "custom"
+    if delta.extra:
+        _add_extra(call, delta.extra)
+    if delta.name is not None:
+        advance(choice, call, "name", delta.name)
+    _take_text(choice, call, delta.text, delta.rank)
+    if delta.index is not None and (choice.record is None or call.slotted):
+        choice.heat(call, delta.index)
+
+
+def _fragment(choice: Choice, delta: Fragment) -> None:
+    _labelled(choice, Labelled(delta.choice, delta.index, None, None, delta.text))
+
+
+def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
+    if not text:
+        return
+    if text == call.restated and rank and not call.hole:
+        call.rank = max(rank, call.rank)
+        return
+    if choice.replaced and "\ufffd" in text:
+        call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
+    if rank:
+        advance(choice, call, "whole", (text, rank))
+    else:
+        advance(choice, call, "fragment", text)
+
+
+def _add_extra(call: Call, extra: dict[str, Any]) -> None:
+    if call.phase == "ended":  # its last event holds what was known
+        return
+    call.extra = extra if call.extra is None else {**call.extra, **extra}
+
+
+# Slotted facts.
+
+
+def _slot(choice: Choice, delta: Slot) -> None:
+    call = slots.owner(choice, delta)
+    held = choice.held
+    if held is not None and call.name is None and held.hollow:
+        held.hole = True  # the text may be more of the block before
+    _take_text(choice, call, delta.text)
+    if delta.index is not None:
+        choice.heat(call, delta.index, delta.alias)
+
+
+def _call_seen(choice: Choice, delta: CallSeen) -> None:
+    call = _announced(choice, delta)
+    _learn(choice, call, delta)
+
+
+def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
+    """Return the call that is announced; the one before it was whole if this one is new."""
+    if slots.is_new(choice, delta):
+        if choice.held is not None:
+            _release_held(choice)
+        call = slots.open_new(choice, delta)
+        if call is not choice.overflow:
+            return call
+    else:
+        call = slots.announced(choice, delta) or _opened(choice, delta)
+    if call.stray and delta.name is not None:
+        adopt(choice, call)
+    if delta.begins and not call.opened and call.phase != "ended":
+        choice.reopen(call)
+    learn_labels(choice, call, delta)
+    return call
+
+
+def _call_whole(choice: Choice, delta: CallWhole) -> None:
+    if delta.rank == HYDRATION and choice.record is not None and type(delta.index) is not str:
+        choice.record.told.append(delta)
+        return
+    if delta.rank == HYDRATION:
+        call = find_restated(choice, delta) or _opened(choice, delta)
+    elif delta.begins:
+        call = _announced(choice, delta)
+    elif delta.rank == DONE and delta.name is None:
+        call = slots.owner(choice, delta)
+    else:
+        call = _told(choice, delta)
+    heals = (call.hole or call.refusal is not None) and _heals(choice, call, delta)
+    tainted = call.hole and call.block and not heals
+    if heals and call.refusal == "ambiguous" and delta.name == call.name:
+        call.refusal = None  # it tells by itself what labels left in doubt
+    if not call.stray:
+        learn_labels(choice, call, delta)
+    if delta.id_wins and delta.id is not None and call.id not in (None, delta.id):
+        choice.claim_id(call, delta.id)
+        call.id = delta.id
+    call.reasoned = call.reasoned or delta.rank == HYDRATION
+    _learn(choice, call, delta)
+    _take_text(choice, call, delta.text, delta.rank)
+    unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.hollow
+    if unowned and delta.id is not None and not call.block:
+        unowned = False  # nothing began that it could be
+    if tainted or (unowned and not slots.is_all_owned(choice, delta.text)):
+        # A place alone heals nothing, and neither does what servers say when they lost the text.
+        call.hole = True
+    elif heals and delta.rank == HYDRATION:
+        _quieten(choice, call, delta)
+    if delta.closes:
+        _close(choice, call, truncated=False)
+
+
+def _quieten(choice: Choice, call: Call, delta: CallWhole) -> None:
+    """Believe a final message that a call has no text, if it tells all text that came elsewhere."""
+    if delta.text or not call.hollow or choice.lost or not call.hole or not slots.is_all_owned(choice, ""):
+        return
+    call.hole, call.rank = False, max(call.rank, delta.rank)
+
+
+def _restated(choice: Choice, delta: Restated) -> None:
+    told = [(whole, call or _opened(choice, whole)) for whole, call in matched(choice, delta)]
+    for whole, call in sorted(told, key=lambda pair: not pair[0].text):  # then it is known what is owned
+        _take_restated(choice, whole, call)
+
+
+def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
+    tainted = call.hole and not _heals(choice, call, whole)
+    if whole.id is not None and whole.id_wins and call.phase != "ended" and call.id not in (None, whole.id):
+        choice.claim_id(call, whole.id)
+    _learn(choice, call, whole)
+    _take_text(choice, call, whole.text, whole.rank)
+    call.hole = call.hole or tainted
+    if not tainted:
+        _quieten(choice, call, whole)
+    if whole.truncated:
+        _close(choice, call, truncated=True)
+
+
+def _reread(choice: Choice, delta: Reread) -> None:
+    if not reread(choice, delta):
+        for whole in in_telling_order(delta.listed):
+            _call_whole(choice, whole)
+
+
+def _heals(choice: Choice, call: Call, delta: CallWhole) -> bool:
+    """Whether a whole text says all of the call: it names it by an id, and is no empty object while text has no owner."""
+    own = (
+        delta.id in call.aliases
+        or delta.alias in call.aliases
+        or (call.id is None and (delta.rank == HYDRATION or (delta.id is None and delta.name is not None)))
+    )
+    return own and (not is_placeholder(delta.text) or slots.is_all_owned(choice, delta.text))
+
+
+def _told(choice: Choice, delta: CallWhole) -> Call:
+    call = slots.told_of(choice, delta) or _opened(choice, delta)
+    if call.stray and delta.name is not None:
+        adopt(choice, call)
+        call.hole = call.hole or (not call.hollow and is_placeholder(delta.text))  # or another's text
+    return call
+
+
+def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool = False) -> Call:
+    """Open a call: the one before it was whole, unless this one has no name yet and may be more of it."""
+    held = choice.held
+    if held is not None and (delta.name is not None or refused or not held.hollow):
+        _release_held(choice)
+    restated = isinstance(delta, CallWhole) and delta.rank == HYDRATION
+    return (slots.open_restated if restated else slots.open_slot)(choice, delta)
+
+
+def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
+    if delta.kind != call.kind and (call.phase == "pending" or _is_taken_over(call, delta)):
+        call.kind = delta.kind
+    if delta.id is not None and delta.id != call.id and call.phase != "ended":
+        choice.claim_id(call, delta.id)
+    if delta.namespace:
+        call.namespace = call.namespace or delta.namespace
+    if delta.flags:
+        call.flags.update(delta.flags)
+    if delta.extra:
+        _add_extra(call, delta.extra)
+    if delta.name is not None and call.name is None:
+        _release_others(choice, call)
+    if delta.name is not None and delta.name != call.name:
+        advance(choice, call, "name", delta.name)
+
+
+def _is_taken_over(call: Call, delta: Union[CallSeen, CallWhole]) -> bool:
+    """Whether the wire says late that it executes the call itself: the call must not be executed again."""
+    return call.kind in ("function", "custom") and delta.kind == "server" and call.phase != "ended"
+
+
+def _call_closed(choice: Choice, delta: CallClosed) -> None:
+    call = slots.ended_by(choice, delta)
+    if call is None:
+        return
+    if delta.waits:
+        choice.shut(call)
+    elif delta.final or delta.truncated:
+        _close(choice, call, truncated=delta.truncated)
+    elif call.phase != "ended":
+        _release_others(choice, call)
+        call.closed = True
+        choice.shut(call)
+        if not (call.beside and call.block):  # else the labels of those beside it may still prove to lie
+            choice.held = call
+
+
+def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
+    if not truncated and call.phase != "ended":
+        _release_others(choice, call)
+    if call.echo is not None and call.echo.round == call.round and not truncated:
+        choice.shut(call)  # at the end of the message it is known what its id says
+        call.closed = True
+        return
+    advance(choice, call, "close", truncated)
+
+
+def _release_others(choice: Choice, call: Call) -> None:
+    if choice.held is not call and choice.held is not None:
+        _release_held(choice)
+
+
+def _call_refused(choice: Choice, delta: CallRefused) -> None:
+    told = CallSeen(delta.choice, delta.index, delta.alias, None, None)
+    call = slots.refused_by(choice, delta) or _opened(choice, told, refused=True)
+    _take_text(choice, call, delta.text)
+    if call is not choice.overflow:  # that one goes on counting
+        call.refuse(delta.reason, delta.detail)
+        advance(choice, call, "end", "clean")
+
+
+def _release_held(choice: Choice) -> None:
+    """The next block begins or ends: the one before it was whole."""
+    held, choice.held = choice.held, None
+    if held is not None:
+        _close(choice, held, truncated=False)
+
+
+# Text, reasons and ends.
+
+
+def _text(choice: Choice, delta: TextFragment) -> None:
+    choice.text.append(delta.text)
+    choice.out.events.append(TextDelta(choice.turn, choice.number, delta.text))
+
+
+def _reasoning(choice: Choice, delta: ReasoningFragment) -> None:
+    choice.reason_with(delta)
+    if delta.text:
+        choice.out.events.append(ReasoningDelta(choice.turn, choice.number, delta.text))
+
+
+def _noted(choice: Choice, delta: Noted) -> None:
+    choice.anomalies.add(delta.anomaly)
+
+
+def _finish(choice: Choice, delta: Finish) -> None:
+    if outranks(delta.reason, choice.reason):
+        choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
+    reason_all([choice])
+    if delta.drops:
+        settle(choice, "aborted")
+        judge_all(choice, "aborted")
+    if delta.drops or delta.ends:
+        return
+    doubt(choice)
+    ended: Ended = "length" if choice.reason in CUT_REASONS else "clean"
+    held, choice.held = choice.held, None
+    for call in choice.calls:
+        if call is not held:
+            if choice.record is None or not is_labelled(call):
+                advance(choice, call, "finish", ended)
+        elif ended == "length":  # a cut turn can close a block whose last members are missing
+            advance(choice, call, "end", ended)
+        else:
+            advance(choice, call, "close", False)
+
+
+def reason_all(choices: Iterable[Choice]) -> None:
+    """The choices end, or will: calls that began by now have an end."""
+    for choice in choices:
+        for call in choice.calls:
+            call.reasoned = True
+        if choice.record is not None:
+            choice.record.n_reasoned = len(choice.record.pieces)
+
+
+def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:
+    """End every open call in order; `unreasoned` says how those ended that began behind the finish reason."""
+    news = "abort" if ended == "aborted" else "end"
+    for call in sorted(choice.calls, key=lambda call: call.number):
+        advance(choice, call, news, ended if unreasoned is None or call.reasoned else unreasoned)
+    choice.held = None
+    release(choice)
+
+
+_FACTS: dict[type, Callable[[Choice, Any], None]] = {
+    Fragment: _fragment,
+    Labelled: _labelled,
+    Slot: _slot,
+    CallSeen: _call_seen,
+    CallWhole: _call_whole,
+    CallClosed: _call_closed,
+    CallRefused: _call_refused,
+    TextFragment: _text,
+    ReasoningFragment: _reasoning,
+    Finish: _finish,
+    Noted: _noted,
+    Restated: _restated,
+    Reread: _reread,
+}
+action_of = _FACTS.get

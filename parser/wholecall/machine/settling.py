@@ -1,0 +1,317 @@
+"""The end of an oddly labelled choice: what its record means goes into its calls, and the rest is not believed.
+
+Theory of operation. `settle` has the record read (`readings.solve`) and gives each call of the reading to the call in
+which it was shown, or to a new one: labels, name, flags, and the text in force. What was shown otherwise is put right
+by an event. Calls that are not sure are refused as `ambiguous`; the ordinary verdict does the rest. Calls that nobody was
+told of are numbered anew, in the order in which they began.
+
+A final message is the truth over such a choice: its calls come out, and calls that it does not restate are not sure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from itertools import count
+from operator import eq
+from typing import TYPE_CHECKING, Any
+
+from wholecall.arguments.ladder import read_arguments
+from wholecall.deltas import HYDRATION
+from wholecall.machine.final_message import Meant, restated
+from wholecall.machine.labels import begin_record
+from wholecall.machine.phases import advance, read_as
+from wholecall.machine.readings import final_name, solve
+from wholecall.machine.record import is_labelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wholecall.machine.call import Call
+    from wholecall.machine.choice import Choice
+    from wholecall.machine.readings import Piece, ReadCall
+    from wholecall.machine.record import Record
+    from wholecall.machine.verdicts import Ended
+    from wholecall.types import Flag
+
+__all__ = ["doubt", "give", "settle"]
+
+_FLAGS: dict[str, Flag] = {
+    "snapshots": "snapshots",
+    "repeated": "repeated",
+    "placeholder": "placeholder",
+    "again": "repeated",
+}
+_ELSEWHERE = "its fragments belong to other calls"
+_UNSURE = "its labels can be read in several ways"
+
+
+def doubt(choice: Choice) -> None:
+    """Read a choice as odd if a text of it is no whole object: labels can be as documented and lie."""
+    if choice.record is None and not all(map(_is_plain, choice.calls)):
+        begin_record(choice)
+
+
+def _is_plain(call: Call) -> bool:
+    if (
+        call.slotted
+        or call.phase == "ended"
+        or call.kind == "custom"
+        or call.restated is not None
+        or call.full
+    ):
+        return True
+    return call.hollow or call.holds_object or not is_labelled(call)
+
+
+def settle(choice: Choice, ended: Ended) -> None:
+    """Give the calls of the choice what its record means, if it has one."""
+    if ended != "aborted":
+        doubt(choice)
+    record, choice.record = choice.record, None
+    if record is None:
+        return
+    record.close()
+    meant = _meant(choice, record, cut=ended != "clean") if record.pieces and ended != "aborted" else []
+    open_calls = [call for call in choice.calls if call.phase != "ended" and call is not choice.overflow]
+    shown = [call for call in open_calls if is_labelled(call)]
+    if meant:
+        give(choice, record, meant, shown)
+    else:
+        _disbelieve(choice, shown)
+
+
+def give(choice: Choice, record: Record, meant: list[Meant], shown: list[Call]) -> None:
+    """Give the calls that were shown what the record means instead."""
+    texts = {call: _started_over(choice, call) for call in shown}
+    owners = _owners(choice, record, meant, texts)
+    _number(choice, record, owners, texts)
+    for call, one in owners:
+        _give(choice, record, call, one, texts.get(call, ""))
+    if len(meant) > 1:
+        _flag_bound_by_order(record, owners, meant)
+
+
+def _disbelieve(choice: Choice, shown: list[Call]) -> None:
+    """Leave calls as they were shown; none can come out."""
+    for call in shown:
+        if call.phantom and not call.empty:
+            call.phantom = False
+            choice.materialise(call)
+        call.refuse("ambiguous", _UNSURE)
+
+
+def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
+    read = partial(read_arguments, ended="clean", policy=choice.policy, limits=choice.limits)
+    tools = choice.tools
+    known = None if tools is None else tools.__contains__
+    solution = solve(record.pieces, read, cut=cut, turns=record.turns, known=known, facts=_facts(record))
+    out = {piece.id for piece, call in zip(record.pieces, record.shown, strict=True) if call.phase == "ended"}
+    meant = [
+        Meant(call, None, sure and not _goes_by(record, call, out))
+        for call, sure in zip(solution.calls, solution.sure, strict=True)
+    ]
+    return restated(choice, record, meant) if record.told else meant
+
+
+def _goes_by(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
+    """Whether a call that did not come out has the id of one that did: that call came already."""
+    if not ids or record.shown[call.pieces[0]].phase == "ended":
+        return False
+    return any(id is not None and id in ids for id in (record.pieces[at].id for at in call.pieces))
+
+
+def _facts(record: Record) -> list[tuple[int, str, str]]:
+    """Return the calls that came out before the first oddity: first piece, name and text."""
+    facts: dict[Call, tuple[int, str, str]] = {}
+    for at, call in enumerate(record.shown):
+        if call.phase == "ended" and call.dropped is None and call.name is not None and call not in facts:
+            text = call.text if call.restated is None else call.restated
+            facts[call] = at, call.name, text
+    return list(facts.values())
+
+
+# Into calls.
+
+
+def _started_over(choice: Choice, call: Call) -> str:
+    """Take from a shown call what the reading gives anew; return the text that users saw."""
+    for alias in call.aliases:
+        others = [other for other in choice.by_id.pop(alias, ()) if other is not call]
+        if others:
+            choice.by_id[alias] = others
+    for index in call.indices:
+        if choice.by_index.get(index) is call:
+            del choice.by_index[index]
+    shown = call.text if call.phase != "pending" else ""
+    call.start_over()
+    choice.budget.release(call)
+    return shown
+
+
+def _owners(
+    choice: Choice, record: Record, meant: list[Meant], texts: dict[Call, str]
+) -> list[tuple[Call, Meant]]:
+    """Return the call that each call of the reading goes to: one in which it was shown, else a new one."""
+    free = dict.fromkeys(texts)
+    first = {call: at for at, call in reversed(list(enumerate(record.shown)))}
+    owners: list[tuple[Call, Meant]] = []
+    for one in meant:
+        if one.pieces and record.shown[one.pieces[0]].phase == "ended":
+            continue
+        name = None if one.name is None else _public(choice, one.name)
+        own = set(one.pieces)
+        fits = [
+            call
+            for call in dict.fromkeys(record.shown[at] for at in one.pieces)
+            if call in free
+            and (call.phase == "pending" or call.public_name == name)
+            and (first[call] in own or call is record.shown[one.pieces[0]])
+        ]
+        call = min(fits, key=lambda call: call.phase == "pending", default=None)
+        has_text = one.whole is not None or bool(one.text)
+        untold = call is None or call.phase == "pending"
+        if untold and not (one.is_sure or has_text):
+            continue  # labels that came again
+        call = call or choice.open("function" if one.whole is None else one.whole.kind, phantom=True)
+        if call is choice.overflow:
+            continue
+        free.pop(call, None)
+        owners.append((call, one))
+    for call in free:
+        if call.phase != "pending":
+            call.refuse("ambiguous", _ELSEWHERE)
+    return owners
+
+
+def _public(choice: Choice, name: str) -> str:
+    name = final_name(name)[: choice.limits.max_name_chars]
+    if choice.tools is not None and choice.policy.tool_names == "normalised":
+        return choice.tools.named(name)
+    return name
+
+
+def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], texts: dict[Call, str]) -> None:
+    """Number the calls that nobody was told of anew, in the order in which they began."""
+    anew = {call for call in texts if call.phase == "pending"} | {
+        call for call, _ in owners if call.number < 0
+    }
+    places = {number: place for place, (what, number) in choice.places if what == "call"}
+    old = {call: call.number for call in choice.calls}
+    taken = {call.number for call in choice.calls if call not in anew}
+    free = (number for number in count() if number not in taken)
+    choice.places = [at for at in choice.places if at[1][0] != "call" or at[1][1] in taken]
+    for call, one in owners:
+        if call in anew:
+            began = call if call in texts or not one.pieces else record.shown[one.pieces[0]]
+            call.phantom = False
+            call.appear(next(free))
+            taken.add(call.number)
+            choice.places.append((places.get(old[began], len(choice.text)), ("call", call.number)))
+    _fill([call for call in choice.calls if call in anew.difference(call for call, _ in owners)], taken)
+    choice.places.sort(key=lambda place: place[0])
+    choice.n_numbered = max(taken, default=-1) + 1
+
+
+def _fill(others: list[Call], taken: set[int]) -> None:
+    """Let calls that are none keep a number that would be missing, and have no number else."""
+    missing = iter([number for number in range(max(taken, default=-1)) if number not in taken])
+    for call in others:
+        number = next(missing, -1)
+        call.appear(number)
+        call.phantom = number < 0
+        taken.add(number)
+        call.refuse("ambiguous", _ELSEWHERE)
+
+
+def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) -> None:
+    """Let a call have what it means: labels, name, text in force, and what speaks against it."""
+    pieces = [record.pieces[at] for at in one.pieces]
+    _label(choice, call, one, pieces)
+    if call.phase == "pending":
+        call.name = None
+        if one.name is not None:
+            advance(choice, call, "name", one.name)
+    if one.read is not None:
+        read_as(choice, call, shown, one.read.text)
+        call.flags.update(_flags(one, pieces))
+    if one.whole is not None and one.whole.text:
+        advance(choice, call, "whole", (one.whole.text, HYDRATION))
+    call.reasoned = one.whole is not None or one.pieces[0] < record.n_reasoned
+    call.hole = not one.is_told and choice.lost and not _stands_alone(record, one)
+    limit = choice.limits.max_name_chars
+    if limit is not None and len(one.name or "") > limit:
+        call.refuse("name_too_long", f"a name of more than {limit} characters")
+    if any(piece.spoilt for piece in pieces):
+        call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
+    is_torn = one.read is not None and one.read.way == "torn" and not one.is_told
+    if not one.is_sure or is_torn:
+        call.refuse("ambiguous", _UNSURE)
+
+
+def _flags(one: Meant, pieces: list[Piece]) -> Iterator[Flag]:
+    """Return what was odd about how name and text came."""
+    assert one.read is not None
+    names = {final_name(piece.name) for piece in pieces if piece.name is not None}
+    if one.whole is None and one.name is not None and one.name not in names:
+        yield "name_joined"
+    texts = [piece.text for piece in pieces if piece.text]
+    if one.read.way in _FLAGS and len(texts) > 1:
+        yield _FLAGS[one.read.way]
+        if any(map(eq, texts, texts[1:])):
+            yield "repeated"
+
+
+def _flag_bound_by_order(record: Record, owners: list[tuple[Call, Meant]], meant: list[Meant]) -> None:
+    """Flag the calls of which a piece has no label that tells one call from all others."""
+    indices = _of_one_call(record, meant, "index")
+    left: dict[Call, list[str | None]] = {}  # the ids of pieces whose index does not tell
+    for call, one in owners:
+        pieces = [record.pieces[at] for at in one.pieces[1:]]
+        left[call] = [piece.id for piece in pieces if piece.index not in indices]
+    ids = _of_one_call(record, meant, "id") if any(left.values()) else set()
+    for call, others in left.items():
+        if not ids.issuperset(others):
+            call.flags.add("bound_by_order")
+
+
+def _of_one_call(record: Record, meant: list[Meant], label: str) -> set[Any]:
+    having: Counter[Any] = Counter()
+    for one in meant:
+        having.update({getattr(record.pieces[at], label) for at in one.pieces})
+    return {label for label, n in having.items() if n == 1 and label is not None}
+
+
+def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
+    if one.whole is not None and one.whole.id is not None:
+        choice.claim_id(call, one.whole.id)
+    indices = [index for index in dict.fromkeys(piece.index for piece in pieces) if index is not None]
+    for index in indices:
+        choice.claim_index(call, index)
+    for id in dict.fromkeys(piece.id for piece in pieces):
+        if id is not None:
+            choice.claim_id(call, id)
+    if call.phase == "pending" and any(piece.custom for piece in pieces):
+        call.kind = "custom"
+    extras = [piece.extra for piece in pieces if piece.extra]
+    if one.whole is not None and one.whole.extra:
+        extras.append(one.whole.extra)
+    for extra in extras:
+        call.extra = {**(call.extra or {}), **extra}
+    told_again = one.read is not None and one.read.way == "again"
+    if not told_again and len(indices) > 1:
+        call.flags.add("index_churn")
+
+
+def _stands_alone(record: Record, one: Meant) -> bool:
+    """Whether a call began behind the last loss, with labels that tell it from all others, and a whole name."""
+    if not one.pieces or one.pieces[0] < record.n_lost:
+        return False
+    at, pieces = one.pieces[0], record.pieces
+    first = pieces[at]
+    if first.name is None or one.name != final_name(first.name):
+        return False
+    id = first.id if first.id not in {piece.id for piece in pieces[:at]} else None
+    index = first.index if first.index not in {piece.index for piece in pieces[:at]} else None
+    mine = (pieces[at] for at in one.pieces)
+    return all((id is not None and p.id == id) or (index is not None and p.index == index) for p in mine)

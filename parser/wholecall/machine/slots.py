@@ -1,0 +1,384 @@
+"""Which call a slotted fact belongs to: text belongs to the call that its labels name, or to nobody.
+
+Theory of operation. Blocks and items have labels: a call id, an item's id, an index, in this order. The first
+label that any call has decides, the others tell several such calls apart; labels that name different calls
+contradict each other. A fact whose labels no call has can only be meant for the one call that is open.
+
+Text that names several calls, or none while none or several are open, has no *owner*. Nobody knows what is
+missing where, so it taints every call that is open and every call without text, and goes to a *stray*: a call
+of its own that has no name and ends as a drop, so that its text is told. An announcement takes a stray over
+only by its id, never by its place.
+
+An announcement with a name is a call of its own, unless its id is known under the same name. Where that call
+is open this is one start told twice. Where it is over the new one is its *echo*: nothing is told of it until
+it ends, and nothing at all if it says the same.
+
+After a loss nothing is bound by being the only one. Some dialects tell calls apart themselves and number them
+as they like: such a number is always right (`Call.block` is false then).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wholecall.arguments.placeholders import is_placeholder
+from wholecall.deltas import DONE, OBJECT
+from wholecall.machine.claims import at_slot, learn_labels, opened_call, stray_of
+from wholecall.machine.echoes import same_text
+
+if TYPE_CHECKING:
+    from wholecall.deltas import CallClosed, CallRefused, CallSeen, CallWhole, Index, Slot
+    from wholecall.machine.call import Call
+    from wholecall.machine.choice import Choice
+
+__all__ = [
+    "announced",
+    "ended_by",
+    "is_all_owned",
+    "is_new",
+    "open_new",
+    "open_restated",
+    "open_slot",
+    "owner",
+    "refused_by",
+    "told_of",
+]
+
+_MOST_CANDIDATES = 16  # calls that are looked at for one piece of text
+
+
+def owner(choice: Choice, delta: Slot | CallWhole) -> Call:
+    """Return the call that a text belongs to: a stray if it has no owner."""
+    if (only := _only(choice, delta.id, delta.alias, delta.index)) is not None:
+        return only
+    found = _labelled(choice, delta.id, delta.alias, delta.index)
+    if not found and delta.index not in choice.strays:
+        found = _sole(choice, delta.index) or _unlabelled(choice, delta)
+        if len(found) == 1 and delta.index is not None:
+            found[0].flags.add("bound_by_order")
+            found[0].elsewhere = delta.index
+    if len(found) > 1:
+        found = [call for call in found if _may_go_on(call, delta.text)]
+    return found[0] if len(found) == 1 else _stray(choice, delta)
+
+
+def told_of(choice: Choice, delta: CallWhole) -> Call | None:
+    """Return the call that a finished item is about, None if it is a new one, or may be about several."""
+    only = _only(choice, delta.id, delta.alias, delta.index)
+    if only is not None and only.name == delta.name:
+        return only
+    found = _same_name(_labelled(choice, delta.id, delta.alias, None), delta)
+    here = _same_name(at_slot(choice, delta.index), delta)
+    if len(found) > 1:
+        found = [call for call in found if call in here] or found
+    found = found or [call for call in here if call.opened or not call.block]
+    if len(found) != 1:
+        found = [call for call in found if call.opened] or _open_namesakes(choice, delta)
+    if not found:
+        return _stray_restated(choice, delta)
+    if found[0].hole and _contradicts(found[0], delta):
+        return None
+    if len(found) == 1:
+        return found[0]
+    taint(choice)  # it is a call by itself, and one of these
+    return None
+
+
+def refused_by(choice: Choice, delta: CallRefused) -> Call | None:
+    """Return the call that the wire refuses, None if it told nothing of it yet."""
+    found = _labelled(choice, None, delta.alias, delta.index)
+    return found[0] if len(found) == 1 else None
+
+
+def ended_by(choice: Choice, delta: CallClosed) -> Call | None:
+    """Return the call that the wire ends, None if it is no open one or may be several."""
+    only = _only(choice, None, delta.alias, delta.index)
+    if only is not None and only.elsewhere is None:
+        return only
+    if delta.alias in choice.by_id or delta.index in choice.slots:
+        found = _labelled(choice, None, delta.alias, delta.index)
+        if len(found) != 1:
+            return None
+        if _is_next(found[0].elsewhere, delta.index):
+            found[0].hole = True
+        return found[0]
+    sole = _sole(choice, delta.index)
+    if not sole and delta.index is not None:
+        taint(choice)  # labels lie
+    return sole[0] if sole else None
+
+
+def announced(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+    """Return the call that is announced or labelled, None if it is a new one."""
+    if delta.name is None or not delta.begins:
+        return _labelled_call(choice, delta)
+    for call in reversed(_with_id(choice, delta)):
+        if call.name in (None, delta.name) and (call.stray or _goes_on(choice, call, delta)):
+            return call
+    return _nameable_at(choice, delta)
+
+
+def is_new(choice: Choice, delta: CallSeen | CallWhole) -> bool:
+    """Whether a named start has no label that any call ever had, so that it can only begin another call."""
+    if not delta.begins or delta.name is None or delta.index in choice.slots or choice.untold:
+        return False
+    by_id = choice.by_id
+    return delta.id not in by_id and delta.alias not in by_id
+
+
+def open_new(choice: Choice, delta: CallSeen | CallWhole) -> Call:
+    """Open the call that begins."""
+    call = opened_call(choice, delta.kind)
+    call.block = True
+    learn_labels(choice, call, delta)
+    return call
+
+
+def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
+    """Open a call with the delta's labels; an echo gets no number before it proves to be more."""
+    begins = delta.begins and delta.name is not None
+    told = _with_id(choice, delta) if delta.id is not None else choice.slots.get(delta.index, [])
+    for earlier in told if begins else ():
+        if _is_filled(earlier) and earlier.id == delta.id:
+            choice.shut(earlier)  # all of its text is there, whether the wire says so or not
+    call = opened_call(choice, delta.kind, _echoed(choice, delta) if begins else None)
+    call.block = delta.begins or delta.alias is not None
+    for rival in _rivals(choice, delta) if call.block else ():
+        rival.refuse("ambiguous", "one id came under two names")
+        call.refuse("ambiguous", "one id came under two names")
+    learn_labels(choice, call, delta)
+    return call
+
+
+def taint(choice: Choice) -> None:
+    """Text has no owner: let each call know whose text it may be."""
+    for call in choice.fresh:
+        is_open = call.phase != "ended" and call.rank < DONE  # what was told whole lacks nothing
+        if is_open and (call.opened or call.beside or call.hollow):
+            call.hole = True
+    choice.fresh.clear()
+
+
+def is_all_owned(choice: Choice, told: str) -> bool:
+    """Whether all text that came without an owner was told again as some call's whole text, or is told now."""
+    if not choice.strays or len(choice.calls) > 2 * _MOST_CANDIDATES:
+        return not choice.strays
+    strays = [call.text for call in choice.calls if call.stray and not call.hollow]
+    wholes = [told, *(call.restated for call in choice.calls if call.restated is not None)]
+    return all(any(same_text(text, whole) for whole in wholes) for text in strays)
+
+
+# What labels name.
+
+
+def _only(choice: Choice, id: str | None, alias: str | None, index: Index | None) -> Call | None:
+    """Return the only call at an index, if it is open and has the other labels: nothing else can be meant."""
+    here = choice.slots.get(index)
+    if here is None or len(here) != 1 or not (call := here[0]).opened:
+        return None
+    known = call.aliases
+    return call if (alias is None or alias in known) and (id is None or id in known) else None
+
+
+def _sole(choice: Choice, index: Index | None) -> list[Call]:
+    """Return the only call that labels which no call has can be meant for.
+
+    An index that no call has shows that indices lie: of calls that were open side by side none is sure then.
+    """
+    sole = None if choice.lost else choice.sole_open
+    return [] if sole is None or (sole.beside and index is not None) else [sole]
+
+
+def _is_next(elsewhere: Index | None, index: Index | None) -> bool:
+    """Whether text that was bound by order stood under the index of the next block.
+
+    A block that ends under its own index has right ones, and the text was that of a block whose start was lost.
+    """
+    return type(elsewhere) is int and type(index) is int and elsewhere == index + 1
+
+
+def _unlabelled(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
+    """Return the calls that text without any label may belong to, if they are few."""
+    if (
+        choice.lost
+        or choice.n_open > _MOST_CANDIDATES
+        or (delta.index, delta.alias, delta.id) != (None, None, None)
+    ):
+        return []
+    return [call for call in choice.opened if call.opened]
+
+
+def _may_go_on(call: Call, text: str) -> bool:
+    """Whether the text can be more of the call's: nothing follows a whole object but what repeats it."""
+    if call.kind == "custom" or not call.complete or call.holds_placeholder:
+        return True
+    return call.is_restated_by(text)
+
+
+def _labelled(choice: Choice, id: str | None, alias: str | None, index: Index | None) -> list[Call]:
+    """Return the calls that the labels name, several if they contradict each other."""
+    found: list[Call] = []
+    for claimants in (
+        _open_with(choice, id, index),
+        _open_with(choice, alias, index),
+        at_slot(choice, index),
+    ):
+        if not found:
+            found = claimants
+        elif claimants:
+            both = [call for call in found if call in claimants]
+            if not both:
+                return [*found, *claimants]
+            found = both
+    return found
+
+
+def _labelled_call(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+    """Return the call that labels without a start are about: the latest that has one of them."""
+    held = choice.held
+    if delta.begins and delta.id is None and held is not None and held.id is None:
+        return held  # the next block goes on with the one before: neither has an id that says otherwise
+    here, named = choice.slots.get(delta.index, []), _with_id(choice, delta)
+    if here and here[-1].block:
+        claimants = named or [call for call in here if _agree(call.name, delta.name)]
+    else:
+        claimants = here or named
+    claimants = [call for call in claimants if call.phase != "ended"] or claimants
+    return claimants[-1] if claimants else None
+
+
+def _rivals(choice: Choice, delta: CallSeen | CallWhole) -> list[Call]:
+    """Return the open calls that have the id of a new one, and its place, but another name."""
+    here = choice.slots.get(delta.index, ()) if delta.alias is None else choice.by_id.get(delta.alias, ())
+    return [
+        call
+        for call in _with(choice, delta.id, delta.index)
+        if call.opened and call in here and not _agree(call.name, delta.name)
+    ]
+
+
+def _with_id(choice: Choice, delta: CallSeen | CallWhole) -> list[Call]:
+    """Return the calls that go by the id of an announcement, or else by its alias."""
+    return _with(choice, delta.id, delta.index) or _with(choice, delta.alias, delta.index)
+
+
+def _open_with(choice: Choice, label: str | None, index: Index | None) -> list[Call]:
+    """Return the calls that go by an id or an alias: those that are open, else the last one."""
+    claimants = _with(choice, label, index)
+    return [call for call in claimants if call.opened] or claimants[-1:]
+
+
+def _with(choice: Choice, label: str | None, index: Index | None) -> list[Call]:
+    """Return the calls that go by an id or an alias; beside an index of the dialect's own it says nothing."""
+    claimants = choice.by_id.get(label, []) if label is not None else []
+    return (
+        [call for call in claimants if index is None or call.block or call.stray] if claimants else claimants
+    )
+
+
+def _goes_on(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
+    """Whether an announcement stands where the call was announced, which is still open and lacks text."""
+    if not call.opened or call.round != choice.round or _is_filled(call):
+        return False
+    if _contradicts(call, delta):
+        return False
+    if _is_here(choice, call, delta):
+        return (call.slot is not None and delta.index is not None) or not _is_another_item(call, delta)
+    return delta.alias is not None and delta.alias in call.aliases
+
+
+def _is_filled(call: Call) -> bool:
+    """Whether all of a call's text is there; an input at the start of a block may still be told in pieces."""
+    if call.kind == "custom" or call.holds_placeholder or (call.restated is not None and call.rank == OBJECT):
+        return False
+    return call.complete and not call.unfinished
+
+
+def _is_another_item(call: Call, delta: CallSeen | CallWhole) -> bool:
+    """Whether an announcement is that of another item: one id on two of them is two calls."""
+    alias = delta.alias
+    return alias is not None and alias not in call.aliases and any(known != call.id for known in call.aliases)
+
+
+def _is_here(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
+    return delta.index is None or call.slot is None or call in choice.slots.get(delta.index, ())
+
+
+def _nameable_at(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+    """Return the open call at the index that an announcement can only tell again: one of them has no id."""
+    for call in reversed(choice.slots.get(delta.index, [])):
+        if (
+            call.opened
+            and call.round == choice.round
+            and _agree(call.name, delta.name)
+            and not _is_filled(call)
+        ):
+            return call if call.id is None or delta.id is None else None
+    return None
+
+
+def _echoed(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+    """Return the call that a new one seems to tell again: one of its id in its place, unless others have had that id.
+
+    In a message that is told again, it is the next one of its id and name.
+    """
+    for n, call in enumerate(choice.untold):
+        if call.id == delta.id and call.name == delta.name:
+            return choice.untold.pop(n)
+    claimants = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
+    if any(call.opened or call.name != delta.name for call in claimants):
+        return None  # nobody tells a block again before it is over
+    return next(
+        (call for call in claimants if delta.alias is not None or _is_here(choice, call, delta)), None
+    )
+
+
+def _same_name(calls: list[Call], delta: CallWhole) -> list[Call]:
+    return [call for call in calls if _agree(call.name, delta.name)]
+
+
+def _open_namesakes(choice: Choice, delta: CallWhole) -> list[Call]:
+    """Return the open calls that a finished item without known labels can be about: one that says the same, if any."""
+    if choice.lost or choice.n_open > _MOST_CANDIDATES:
+        return []
+    calls = _same_name([call for call in choice.opened if call.opened and call.rank < delta.rank], delta)
+    equal = [call for call in calls if not call.hollow and same_text(call.text, delta.text)]
+    fitting = equal[:1] or [call for call in calls if call.hollow or not call.complete]
+    return calls if not fitting and is_placeholder(delta.text) else fitting
+
+
+def _stray_restated(choice: Choice, delta: CallWhole) -> Call | None:
+    """Return the stray in an item's place whose text the item tells again: that is where it came from."""
+    stray = choice.strays.get(delta.index)
+    return stray if stray is not None and stray.stray and stray.is_restated_by(delta.text) else None
+
+
+def _contradicts(call: Call, delta: CallSeen | CallWhole) -> bool:
+    """Whether an item has another id than the call."""
+    return delta.id is not None and call.id is not None and delta.id not in call.aliases
+
+
+def _agree(old: str | None, new: str | None) -> bool:
+    return old is None or new is None or old == new
+
+
+# Opening.
+
+
+def open_restated(choice: Choice, delta: CallSeen | CallWhole) -> Call:
+    """Open a call that only a final message tells."""
+    call = choice.open(delta.kind)
+    learn_labels(choice, call, delta)
+    return call
+
+
+def _stray(choice: Choice, delta: Slot | CallWhole) -> Call:
+    """Return the call without a name that gathers text without an owner."""
+    if choice.overflow is not None:
+        return choice.overflow
+    if delta.text.strip():
+        taint(choice)
+    stray = stray_of(choice, delta.index, delta.text)
+    if delta.alias is not None and delta.alias not in choice.by_id:
+        choice.claim_alias(stray, delta.alias)
+    return stray

@@ -1,0 +1,165 @@
+"""A turn in the making, and the view of it that users get."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wholecall.machine.budget import Budget
+from wholecall.machine.claims import begin_again
+from wholecall.machine.endings import turn_finished
+from wholecall.output.events import (
+    EXECUTABLE,
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+)
+from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
+
+if TYPE_CHECKING:
+    from wholecall.deltas import ReasoningFragment, TurnOpened
+    from wholecall.limits import Limits
+    from wholecall.machine.choice import Choice
+    from wholecall.output.events import StreamFault, TurnFinished
+
+__all__ = ["TurnState"]
+
+_FIELDS: dict[type, str] = {
+    ToolCall: "calls",
+    CustomToolCall: "custom_calls",
+    BuiltinToolCall: "builtin_calls",
+    ServerToolCall: "server_calls",
+    ToolCallDropped: "dropped",
+}
+
+
+class TurnState:
+    """What is known of one turn.
+
+    Attributes:
+        number: 0 for the first turn of a stream.
+        key: what the wire calls it, where several run side by side.
+        choices: by the wire's number.
+        left_over: argument text that no name claims came for a choice beyond the limit.
+        lost: a part of it was lost.
+        ended: every call of it had its verdict.
+        finished: the last event of each choice; empty until the turn is over.
+    """
+
+    number: int
+    key: str | None
+    id: str | None
+    model: str | None
+    dialect: str
+    budget: Budget
+    choices: dict[int, Choice]
+    usage: dict[str, Any]
+    faults: list[StreamFault]
+    left_over: bool
+    lost: bool
+    ended: bool
+    finished: dict[int, TurnFinished]
+
+    def __init__(self, number: int, opened: TurnOpened, dialect: str, limits: Limits) -> None:
+        self.number = number
+        self.key = opened.key
+        self.id = opened.id
+        self.model = opened.model
+        self.dialect = dialect
+        self.budget = Budget(limits)
+        self.choices = {}
+        self.usage = {}
+        self.faults = []
+        self.left_over = self.lost = self.ended = False
+        self.finished = {}
+
+    def remade(self) -> None:
+        """See that each choice is where its number says.
+
+        Raises:
+            ValueError: one is not.
+        """
+        if any((choice.turn, choice.number) != (self.number, key) for key, choice in self.choices.items()):
+            raise ValueError("a choice has another number")
+
+    def begin_again(self) -> None:
+        """The message is told from its beginning, before it came to its end."""
+        for choice in self.choices.values():
+            begin_again(choice)
+
+    def finish(self) -> None:
+        """Say the last word on each choice."""
+        for number in sorted(self.choices):
+            self.finished[number] = turn_finished(self.choices[number], self._usage())
+
+    def forget(self) -> None:
+        """Let go of what was said, but not of the calls."""
+        for choice in self.choices.values():
+            choice.forget()
+
+    def _usage(self) -> dict[str, Any] | None:
+        """Return what is known of the usage now; events and views do not change any more."""
+        return dict(self.usage) or None
+
+    def view(self) -> Turn:
+        """Return the turn as it stands; the fields of choice 0, the other choices beside it."""
+        others = {number: self._view(number, {}) for number in sorted(self.choices) if number != 0}
+        return self._view(0, others)
+
+    def _view(self, number: int, others: dict[int, Turn]) -> Turn:
+        choice = self.choices.get(number)
+        last = self.finished.get(number)
+        shared: dict[str, Any] = {
+            "dialect": self.dialect,
+            "response_id": self.id,
+            "model": self.model,
+            "usage": self._usage(),
+            "faults": tuple(self.faults),
+            "others": others,
+        }
+        if choice is None:
+            return Turn(**shared)
+        blocks = tuple(_block(fragments) for fragments in choice.reasoning)
+        return Turn(
+            text="".join(choice.text),
+            reasoning=Reasoning(blocks),
+            content=_content(choice, blocks),
+            reason=last.reason if last is not None else None,
+            provider_reason=choice.provider_reason,
+            anomalies=last.anomalies if last is not None else tuple(sorted(choice.anomalies)),
+            cancelled=tuple(dict.fromkeys(choice.cancelled.values())),
+            **_by_kind(choice),
+            **shared,
+        )
+
+
+def _by_kind(choice: Choice) -> dict[str, Any]:
+    """Return the terminal events of a choice by the field of `Turn` they stand in, in order of their calls."""
+    fields: dict[str, list[Any]] = {name: [] for name in _FIELDS.values()}
+    for event in choice.emitted:
+        if not (isinstance(event, EXECUTABLE) and event.index in choice.cancelled):
+            fields[_FIELDS[type(event)]].append(event)
+    return {name: tuple(sorted(events, key=lambda event: event.index)) for name, events in fields.items()}
+
+
+def _block(fragments: list[ReasoningFragment]) -> ReasoningBlock:
+    def last(name: str) -> str | None:
+        return next((value for piece in reversed(fragments) if (value := getattr(piece, name))), None)
+
+    text, block = "".join(piece.text for piece in fragments), fragments[0].block
+    name = block if isinstance(block, str) else None
+    return ReasoningBlock(text, last("id"), last("signature"), last("data"), name)
+
+
+def _content(choice: Choice, blocks: tuple[ReasoningBlock, ...]) -> tuple[str | ReasoningBlock | int, ...]:
+    """Return text, reasoning and the numbers of calls in the order in which they began."""
+    content: list[str | ReasoningBlock | int] = []
+    done = 0
+    for place, begun in [*choice.places, (len(choice.text), None)]:
+        if place > done:
+            content.append("".join(choice.text[done:place]))
+            done = place
+        if begun is not None:
+            content.append(blocks[begun[1]] if begun[0] == "reasoning" else begun[1])
+    return tuple(content)

@@ -1,0 +1,296 @@
+"""What becomes of a call at its end: one terminal event, decided in one place.
+
+Theory of operation. `judge` is asked once per call. It looks at what speaks against the call in a fixed order
+(no name, a limit, lost text, a cut, the text itself), has the text parsed once, and answers with the events
+to emit: what is still to be shown of a restated text, then the terminal event. It changes no phase.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import UNSET
+
+from wholecall.arguments.ladder import read_arguments
+from wholecall.arguments.placeholders import is_placeholder
+from wholecall.arguments.verdict import Verdict
+from wholecall.deltas import DONE, HYDRATION, OBJECT
+from wholecall.output.events import (
+    ArgumentsReset,
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+)
+from wholecall.parse import accept
+
+if TYPE_CHECKING:
+    from wholecall.machine.call import Call
+    from wholecall.machine.choice import Choice
+    from wholecall.output.events import Event
+    from wholecall.types import DropReason, Flag
+
+__all__ = ["Ended", "drop", "judge", "same_value"]
+
+Ended = Literal["clean", "length", "open", "aborted"]
+Finished = Literal["clean", "length", "open"]  # as `parse_arguments` asks it
+
+_CUT: dict[Finished, tuple[DropReason, str]] = {
+    "length": ("truncated", "the turn was cut inside this call"),
+    "open": ("unterminated", "the stream ended without ending this call"),
+}
+
+
+_LIMITS: frozenset[DropReason | None] = frozenset(
+    {"too_many_calls", "id_too_long", "name_too_long", "arguments_too_large"}
+)
+# What outranks a missing name: the overflow is no one call, and an unreadable one cannot show its name.
+_BEFORE_NAME: frozenset[DropReason | None] = frozenset({"too_many_calls", "unparseable"})
+_GARBLED: frozenset[DropReason | None] = frozenset({"invalid_json", "unparseable"})
+
+
+def judge(choice: Choice, call: Call, ended: Ended) -> list[Event]:
+    """Return the events that end the call, the terminal one last.
+
+    `ended` says how: `clean` if the wire ended the call or the turn, `length` if the turn was cut, `open` if
+    the stream just stopped, `aborted` after a fault or a cancel.
+    """
+    call.flush()
+    if ended == "aborted":
+        return [drop(choice, call, "aborted", choice.abort_detail)]
+    against = _objection(choice, call, ended)
+    if against is not None:
+        return [drop(choice, call, *against)]
+    if call.kind == "custom":
+        return _custom(choice, call)
+    fragments = call.text
+    text, verdict = _read(choice, call, fragments, "length" if call.cut else ended)
+    verdict = _accept(choice, call, text, verdict)
+    if verdict.reason is not None:
+        return [drop(choice, call, verdict.reason, verdict.detail, text)]
+    if verdict.flags:
+        call.flags.update(verdict.flags)
+    event = _terminal(choice, call, text, verdict)
+    refused = _refused(choice, event) if call.flags else ""
+    if refused:
+        return [drop(choice, call, "ambiguous", refused, text)]
+    return [*_show(choice, call, fragments, text), event]
+
+
+def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str | None = None) -> Event:
+    """Return the event that drops the call, with its text in force."""
+    call.dropped = reason
+    if text is None:
+        text = call.text if call.restated is None else call.restated
+    name = call.public_name or (call.name.strip() if call.name else None)
+    return ToolCallDropped(
+        choice.turn, choice.number, call.number, call.id, name, call.kind, text, reason, detail
+    )
+
+
+def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason, str] | None:
+    """Return what speaks against the call before its text is read, by precedence."""
+    if call.name is None and call.refusal not in _BEFORE_NAME:
+        return "nameless", "no name came before the call ended"
+    if call.refusal is not None and call.refusal in _LIMITS:
+        return call.refusal, call.detail
+    if call.hole:
+        return "incomplete_input", "argument text that could belong to this call was lost"
+    if ended == "length" and (call.slotted or call.kind == "custom"):
+        return _CUT["length"]
+    if call.kind == "custom" and (ended == "open" or not (call.reasoned or call.closed or call.restated)):
+        return _CUT["open"]  # where free text ends only the wire can say
+    if call.refusal is not None:
+        return call.refusal, call.detail
+    return _against_silence(choice, call) if ended == "clean" and call.hollow else None
+
+
+def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | None:
+    """Return why a call without text, or with an empty one, cannot be one without arguments."""
+    if choice.left_over and not call.slotted:
+        return "ambiguous", "its text may have come in another choice"
+    if choice.lost and (call.empty or not call.slotted):
+        return "incomplete_input", "text was lost in its turn, and no text came for it"
+    if call.slotted and choice.strays and call.rank < HYDRATION:
+        return "incomplete_input", "text that could be its own has no owner"
+    if not (call.reasoned or call.closed or call.holds_object):
+        return "incomplete_input", "no text came for it, and nothing said that it ended"
+    return None
+
+
+def _read(choice: Choice, call: Call, fragments: str, ended: Finished) -> tuple[str, Verdict]:
+    """Return the text in force and its verdict: the restated one, unless only the fragments are valid."""
+    preset = call.rank == OBJECT and bool(fragments) and not is_placeholder(fragments)
+    if call.restated is None or preset:
+        verdict = read_arguments(fragments, ended, choice.policy, choice.limits)
+        if call.rank >= DONE and verdict.reason in _GARBLED and not fragments.lstrip().startswith("{"):
+            call.flags.add("done_mismatch")  # pieces that were never JSON, of a text that was told as empty
+            return "{}", read_arguments("{}", ended, choice.policy, choice.limits)
+        return (
+            (fragments, verdict) if verdict.reason is None else _second_reading(choice, call, ended, verdict)
+        )
+    verdict = read_arguments(call.restated, ended, choice.policy, choice.limits)
+    if not fragments or call.healed or call.rank == OBJECT or fragments == call.restated:
+        return call.restated, verdict
+    extends = call.restated.startswith(fragments)
+    if extends and verdict.status == "exact":
+        call.flags.add("done_completed_buffer")
+        return call.restated, verdict
+    other = read_arguments(fragments, ended, choice.policy, choice.limits)
+    streamed = verdict.status != "exact" and other.status == "exact"
+    if extends and not streamed:
+        call.flags.add("done_completed_buffer")
+    elif not same_value(verdict.arguments, other.arguments):
+        call.flags.add("done_mismatch")
+    return (fragments, other) if streamed else (call.restated, verdict)
+
+
+def same_value(one: object, other: object) -> bool:
+    """Whether two decoded values say the same: members in any order, 1 and 1.0 are one number, true is none."""
+    pairs: list[tuple[Any, Any]] = [(one, other)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is dict and type(other) is dict:
+            if one.keys() != other.keys():
+                return False
+            pairs += [(value, other[key]) for key, value in one.items()]
+        elif type(one) is list and type(other) is list:
+            if len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif one != other or (type(one) is bool) != (type(other) is bool):
+            return False
+    return True
+
+
+def _second_reading(choice: Choice, call: Call, ended: Finished, verdict: Verdict) -> tuple[str, Verdict]:
+    """Return the other reading of the fragments if that one can be read, else the first with its verdict.
+
+    Fragments that seem to be one whole value were meant so, unless that is no JSON where the other reading is.
+    """
+    if ended == "clean" and call.other_reading and (call.unfinished or verdict.reason in _GARBLED):
+        other = read_arguments(call.other_reading, ended, choice.policy, choice.limits)
+        if other.status == "exact" or (call.unfinished and other.reason is None):
+            call.flags.add("snapshots")
+            return call.other_reading, other
+    return call.text, verdict
+
+
+def _accept(choice: Choice, call: Call, text: str, verdict: Verdict) -> Verdict[Any]:
+    """Hold what could be read against the policy, and against the tool that it is for if the tools are known."""
+    if verdict.reason is not None:
+        return verdict
+    if verdict.status == "empty" and choice.policy.silence == "drop" and call.kind != "server":
+        return Verdict("dropped", reason="empty_arguments", detail="no text came, and the policy wants some")
+    check = None
+    if choice.tools is not None:
+        unknown = _unknown_tool(choice, call)
+        if unknown is not None:
+            return Verdict("dropped", reason="unknown_tool", detail=unknown)
+        if call.kind == "function":
+            check = choice.tools.check_of(_name(call))
+    return accept(verdict, text, check, choice.policy, choice.limits)
+
+
+def _unknown_tool(choice: Choice, call: Call) -> str | None:
+    """Return what speaks against a call of a tool that nobody gave the model; the policy may only flag it."""
+    if choice.tools is None or call.kind not in ("function", "custom") or _name(call) in choice.tools:
+        return None
+    if choice.policy.unknown_tool == "flag":
+        call.flags.add("unknown_tool")
+        return None
+    return "no tool of this name was given"
+
+
+def _show(choice: Choice, call: Call, shown: str, text: str) -> list[Event]:
+    """Return what makes the shown text the one in force."""
+    if text == shown:
+        return []
+    if text.startswith(shown):
+        return [call.tell(text[len(shown) :])]
+    return [ArgumentsReset(choice.turn, choice.number, call.number, text)]
+
+
+def _custom(choice: Choice, call: Call) -> list[Event]:
+    unknown = _unknown_tool(choice, call)
+    if unknown is not None:
+        return [drop(choice, call, "unknown_tool", unknown)]
+    text = call.text if call.restated is None else call.restated
+    if call.restated is not None and call.text not in ("", call.restated):
+        call.flags.add("done_completed_buffer" if text.startswith(call.text) else "done_mismatch")
+    event = CustomToolCall(
+        choice.turn,
+        choice.number,
+        call.number,
+        _public_id(choice, call),
+        _name(call),
+        text,
+        call.namespace,
+        _flags(call),
+        call.extra,
+    )
+    refused = _refused(choice, event)
+    if refused:
+        return [drop(choice, call, "ambiguous", refused, text)]
+    return [*_show(choice, call, call.text, text), event]
+
+
+def _refused(choice: Choice, event: Any) -> str:
+    """Return what the policy has against a call, by its flags; no server asks it for a call of its own."""
+    flags = choice.policy.refused_flags
+    if not flags or isinstance(event, ServerToolCall):
+        return ""
+    found = flags.intersection(event.flags)
+    return f"flagged {', '.join(sorted(found))}, which the policy refuses" if found else ""
+
+
+def _terminal(choice: Choice, call: Call, text: str, verdict: Verdict) -> Event:
+    turn, number, index = choice.turn, choice.number, call.number
+    id, name, extra = _public_id(choice, call), _name(call), call.extra
+    arguments, flags = verdict.arguments, _flags(call)
+    assert arguments is not None
+    if call.kind == "builtin":
+        return BuiltinToolCall(turn, number, index, id, name, arguments, flags, extra)  # type: ignore[arg-type]
+    if call.kind == "server":
+        return ServerToolCall(turn, number, index, id, name, arguments, text, flags, extra)
+    status, edits = verdict.status, verdict.edits
+    assert status != "dropped"
+    typed = UNSET if verdict.value is None else verdict.value
+    return ToolCall(
+        turn, number, index, id, name, arguments, text, status, call.namespace, edits, flags, extra, typed
+    )
+
+
+def _flags(call: Call) -> tuple[Flag, ...]:
+    return tuple(sorted(call.flags)) if call.flags else ()
+
+
+def _name(call: Call) -> str:
+    assert call.public_name is not None
+    return call.public_name
+
+
+def _public_id(choice: Choice, call: Call) -> str:
+    """Return the call's id, or a minted one if it has none or an earlier call has it."""
+    if call.id is None:
+        call.flags.add("id_generated")
+        return _free_id(choice, f"call_{choice.turn}_{choice.number}_{call.number}", 1)
+    for other in choice.by_id.get(call.id, ()):
+        if other.id == call.id:
+            if other is call:
+                break
+            call.flags.add("duplicate_id")
+            return _free_id(choice, call.id, 2)
+    return call.id
+
+
+def _free_id(choice: Choice, stem: str, first: int) -> str:
+    """Return the stem, or the stem with the first free number: the same at every replay."""
+    n = first
+    id = stem if n == 1 else f"{stem}#{n}"
+    while id in choice.taken_ids or id in choice.by_id:
+        n += 1
+        id = f"{stem}#{n}"
+    choice.taken_ids.add(id)
+    return id

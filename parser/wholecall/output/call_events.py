@@ -1,0 +1,259 @@
+"""The events of calls: they begin, receive arguments, and end in exactly one terminal event."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Union, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from wholecall.arguments.progress import PartialArguments, ProgressScanner
+from wholecall.arguments.verdict import ArgsT, Edit
+from wholecall.discreet import discreet_repr, to_line
+from wholecall.output.describe import as_tool_result, describe_call, describe_dropped
+from wholecall.types import BuiltinKind, DropReason, Flag, Kind, Status
+
+__all__ = [
+    "ArgumentsDelta",
+    "ArgumentsProgress",
+    "ArgumentsReset",
+    "BuiltinToolCall",
+    "CustomToolCall",
+    "ServerToolCall",
+    "ToolCall",
+    "ToolCallCancelled",
+    "ToolCallDropped",
+    "ToolCallStarted",
+]
+
+
+class ToolCallStarted(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_started"):
+    """A call has a final name and begins to receive arguments; exactly one terminal event follows.
+
+    `id` may still be None: some servers send it last.
+    """
+
+    turn: int
+    choice: int
+    index: int
+    id: str | None
+    name: str
+    kind: Kind = "function"
+
+    to_json = to_line
+
+
+class ArgumentsDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="arguments_delta"):
+    """A piece of JSON text as it arrived, to show, never to parse or to execute."""
+
+    turn: int
+    choice: int
+    index: int
+    delta: str
+
+    to_json = to_line
+    __repr__ = discreet_repr
+
+
+class ArgumentsReset(msgspec.Struct, frozen=True, tag_field="type", tag="arguments_reset"):
+    """A restatement replaced what the deltas showed; `raw_arguments` is the text now in force."""
+
+    turn: int
+    choice: int
+    index: int
+    raw_arguments: str
+
+    to_json = to_line
+    __repr__ = discreet_repr
+
+
+class ArgumentsProgress(msgspec.Struct, frozen=True, tag_field="type", tag="arguments_progress"):
+    """News of arguments that are still arriving, decoded; to show, never to execute (`live`, `watch`).
+
+    Attributes:
+        path: where in the arguments: keys and indices from the top.
+        delta: more text of the string that is open there; the deltas of one path add up to the string.
+        closed: whether the value at the path is finished now; it never changes any more.
+        value: the finished value, None while it is open, and for a watched string.
+        resets: how often the call's text was replaced so far (`ArgumentsReset`): with a higher count, what
+            was shown before is void.
+    """
+
+    turn: int
+    choice: int
+    index: int
+    path: tuple[Union[str, int], ...]
+    delta: str = ""
+    closed: bool = False
+    value: Any = None
+    resets: int = 0
+
+    to_json = to_line
+    __repr__ = discreet_repr
+
+
+class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", tag="tool_call"):
+    """A whole call, safe to execute.
+
+    With tools known, `ToolCall[T]` says what `value` is: an object of the type that describes the tool.
+
+    Attributes:
+        id: the id to answer with; minted (flag `id_generated`) where the wire sent none.
+        name: the tool's name.
+        arguments: the decoded object, decoded once.
+        raw_arguments: the argument text in force, byte for byte.
+        status: `exact`, `normalised`, `recovered` or `empty`.
+        namespace: the tool's namespace where the wire has one.
+        edits: what was changed to read the text (status `normalised` or `recovered`).
+        flags: what was odd about the call, sorted.
+        extra: provider fields to send back untouched, such as thought signatures.
+        typed: what the tool's own type made of the arguments, unset without one; read `value` instead.
+    """
+
+    turn: int
+    choice: int
+    index: int
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    raw_arguments: str
+    status: Status
+    namespace: str | None = None
+    edits: tuple[Edit, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    extra: dict[str, Any] | None = None
+    typed: Any = msgspec.UNSET
+
+    @property
+    def value(self) -> ArgsT:
+        """The arguments as the tool's type: a Struct, a model, keyword arguments; else the `arguments`."""
+        return cast("ArgsT", self.arguments if self.typed is msgspec.UNSET else self.typed)
+
+    def to_json(self) -> bytes:
+        """Return the call as one compact JSON line; `typed` is left out, it says nothing new."""
+        return to_line(self if self.typed is msgspec.UNSET else replace(self, typed=msgspec.UNSET))
+
+    def describe(self, *, include_raw: bool = False) -> str:
+        """Return how the call was read, in a line: status, edits, flags; the argument text only if asked for."""
+        label = f"{self.name} ({self.id})"
+        return describe_call(label, self.status, self.edits, self.flags, self.raw_arguments, include_raw)
+
+    __repr__ = discreet_repr
+
+
+class CustomToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="custom_tool_call"):
+    """A whole call of a free-text tool; `input` is never parsed."""
+
+    turn: int
+    choice: int
+    index: int
+    id: str
+    name: str
+    input: str
+    namespace: str | None = None
+    flags: tuple[Flag, ...] = ()
+    extra: dict[str, Any] | None = None
+
+    to_json = to_line
+    __repr__ = discreet_repr
+
+
+class BuiltinToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="builtin_tool_call"):
+    """A whole call of a tool that the provider defines and the client executes."""
+
+    turn: int
+    choice: int
+    index: int
+    id: str
+    kind: BuiltinKind
+    arguments: dict[str, Any]
+    flags: tuple[Flag, ...] = ()
+    extra: dict[str, Any] | None = None
+
+    to_json = to_line
+    __repr__ = discreet_repr
+
+
+class ServerToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="server_tool_call"):
+    """A whole call that the provider executes itself: nothing to run, nothing to answer.
+
+    The exception is the flag `needs_approval`: the provider waits for a yes.
+    """
+
+    turn: int
+    choice: int
+    index: int
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    raw_arguments: str
+    flags: tuple[Flag, ...] = ()
+    extra: dict[str, Any] | None = None
+
+    to_json = to_line
+    __repr__ = discreet_repr
+
+
+class ToolCallDropped(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_dropped"):
+    """A call that must not be executed, with the reason and all of its text.
+
+    Attributes:
+        id: the wire's id, None where it sent none.
+        name: the wire's name, None where it sent none.
+        raw_arguments: the argument text as it arrived (cut at `Limits.max_raw_bytes` for oversized calls).
+        detail: a sentence for people; it never holds argument text.
+    """
+
+    turn: int
+    choice: int
+    index: int
+    id: str | None
+    name: str | None
+    kind: Kind
+    raw_arguments: str
+    reason: DropReason
+    detail: str = ""
+
+    def describe(self, *, include_raw: bool = False) -> str:
+        """Return what to tell the model: that the call was not executed, why, and what to do about it.
+
+        Args:
+            include_raw: whether to quote the argument text, as the JSON object `{"INVALID_JSON": text}`.
+        """
+        return describe_dropped(self, include_raw)
+
+    def partial(self) -> PartialArguments:
+        """Return what can be read of the argument text up to its first fault; to show, never to execute."""
+        scanner = ProgressScanner()
+        scanner.feed(self.raw_arguments)
+        return scanner.snapshot()
+
+    def as_tool_result(self, dialect: str, *, include_raw: bool = False) -> dict[str, Any]:
+        """Return the error result that answers the call in the next request, in the shape of the dialect.
+
+        Args:
+            dialect: the name of the dialect that the next request is written in.
+            include_raw: as for `describe`, which gives the text.
+
+        Returns:
+            A tool message (Chat Completions), an item (Responses), a content block (Anthropic, Converse), a
+            part (Gemini), or whatever else the dialect answers a call with.
+
+        Raises:
+            UnknownDialect: the dialect has no such results.
+            ValueError: the call has no id, or no name, where the dialect answers by it.
+        """
+        return as_tool_result(self, dialect, include_raw)
+
+    to_json = to_line
+    __repr__ = discreet_repr
+
+
+class ToolCallCancelled(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_cancelled"):
+    """The provider takes back a call that it sent before, or tells its result; not a terminal event."""
+
+    turn: int
+    choice: int
+    id: str
+
+    to_json = to_line

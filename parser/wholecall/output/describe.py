@@ -1,0 +1,198 @@
+"""What to tell a model about its calls: a sentence, and the tool result that carries it in each dialect.
+
+Theory of operation. A call that was dropped is answered with an error, or the next request is refused. The
+sentence names the reason and what to do about it; the argument text is quoted only on request, wrapped as
+`{"INVALID_JSON": …}` so that what was broken cannot break the answer. How an answer looks is one row per
+dialect.
+
+Sources: the request references of the providers named below; the wrapper is Anthropic's recommendation for
+arguments that are no JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from wholecall.errors import UnknownDialect
+
+if TYPE_CHECKING:
+    from wholecall.arguments.verdict import Edit
+    from wholecall.types import DropReason, Flag, Kind, Status
+
+__all__ = ["as_tool_result", "describe_call", "describe_dropped"]
+
+
+class _Dropped(Protocol):
+    """What is needed of a dropped call."""
+
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def raw_arguments(self) -> str: ...
+    @property
+    def reason(self) -> DropReason: ...
+    @property
+    def detail(self) -> str: ...
+
+
+_TRY_AGAIN = "call the tool again with complete arguments as one JSON object"
+# What each reason means to the model that made the call, and what it can do.
+_ADVICE: dict[DropReason, tuple[str, str]] = {
+    "nameless": ("it had no tool name", "name one of the available tools"),
+    "truncated": ("its arguments were cut off", "call it again, with shorter arguments if they were long"),
+    "unterminated": ("the stream ended inside of it", _TRY_AGAIN),
+    "aborted": ("the turn was aborted", "call it again if it is still needed"),
+    "incomplete_input": ("part of its arguments was lost on the way", _TRY_AGAIN),
+    "unparseable": ("its arguments are no JSON", _TRY_AGAIN),
+    "invalid_json": ("its arguments are not valid JSON", _TRY_AGAIN),
+    "ambiguous": ("it can be read in more than one way", _TRY_AGAIN),
+    "multiple_objects": ("its arguments hold several JSON objects", "make one call for each of them"),
+    "not_an_object": ("its arguments are no JSON object", _TRY_AGAIN),
+    "empty_arguments": ("it has no arguments, but the tool requires some", _TRY_AGAIN),
+    "duplicate_key": ("a key occurs twice with different values", "give every key once"),
+    "lone_surrogate": ("a string holds half of a surrogate pair", "write the character whole"),
+    "invalid_utf8": ("its arguments are not valid UTF-8", _TRY_AGAIN),
+    "nesting_too_deep": ("its arguments are nested too deeply", "nest them less"),
+    "number_too_long": ("a number is too long", "give it as a string, or rounded"),
+    "number_out_of_range": ("a number is out of range", "give it as a string, or a smaller one"),
+    "arguments_too_large": ("its arguments are too large", "split the work into smaller calls"),
+    "too_many_calls": ("there were too many calls in one turn", "make fewer at once"),
+    "id_too_long": ("its id is too long", "call it again"),
+    "name_too_long": ("its tool name is too long", "name one of the available tools"),
+    "unknown_tool": ("there is no such tool", "name one of the available tools"),
+    "schema": ("its arguments do not fit the tool", "mend them and call it again"),
+}
+
+
+def describe_dropped(dropped: _Dropped, include_raw: bool) -> str:
+    """Return what to tell the model about a call that was not executed."""
+    wrong, advice = _ADVICE[dropped.reason]
+    called = f"the call of {dropped.name!r}" if dropped.name else "the call"
+    where = f" ({dropped.detail})" if dropped.reason in ("schema", "too_many_calls") else ""
+    text = f"Error: {called} was not executed, because {wrong}{where}. Please {advice}."
+    if not include_raw:
+        return text
+    wrapped = json.dumps({"INVALID_JSON": dropped.raw_arguments}, ensure_ascii=False)
+    return f"{text} What arrived: {wrapped.encode('utf-8', 'backslashreplace').decode()}"
+
+
+def describe_call(
+    label: str, status: Status, edits: tuple[Edit, ...], flags: tuple[Flag, ...], raw: str, include_raw: bool
+) -> str:
+    """Return how a whole call was read, for a log or a model; `label` says which call it is."""
+    changed = ", ".join(f"{edit.kind} at character {edit.offset}" for edit in edits)
+    said = [f"{label}: {status}, {len(raw)} characters of arguments"]
+    said += [f"changed: {changed}"] if edits else []
+    said += [f"flags: {', '.join(flags)}"] if flags else []
+    said += [f"as it arrived: {raw}"] if include_raw else []
+    return "; ".join(said)
+
+
+# --- the answer in each dialect -----------------------------------------------------------------------------
+
+
+def _id(dropped: _Dropped) -> str:
+    return _given(dropped.id, "id")
+
+
+def _name(dropped: _Dropped) -> str:
+    return _given(dropped.name, "name")
+
+
+def _given(label: str | None, what: str) -> str:
+    if label is None:
+        raise ValueError(
+            f"the call came without {what}, so that nothing can answer it; leave it out of the history"
+        )
+    return label
+
+
+def _chat(dropped: _Dropped, text: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": _id(dropped), "content": text}
+
+
+def _responses(dropped: _Dropped, text: str) -> dict[str, Any]:
+    kind = "custom_tool_call_output" if dropped.kind == "custom" else "function_call_output"
+    return {"type": kind, "call_id": _id(dropped), "output": text}
+
+
+def _assistants(dropped: _Dropped, text: str) -> dict[str, Any]:
+    return {"tool_call_id": _id(dropped), "output": text}
+
+
+def _anthropic(dropped: _Dropped, text: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": _id(dropped), "is_error": True, "content": text}
+
+
+def _converse(dropped: _Dropped, text: str) -> dict[str, Any]:
+    return {"toolResult": {"toolUseId": _id(dropped), "status": "error", "content": [{"text": text}]}}
+
+
+def _gemini(dropped: _Dropped, text: str) -> dict[str, Any]:
+    labels = {"id": dropped.id} if dropped.id is not None else {}
+    return {"functionResponse": {**labels, "name": _name(dropped), "response": {"error": text}}}
+
+
+def _interactions(dropped: _Dropped, text: str) -> dict[str, Any]:
+    answer = {"type": "function_result", "call_id": _id(dropped), "name": _name(dropped)}
+    return {**answer, "result": text, "is_error": True}
+
+
+def _conversations(dropped: _Dropped, text: str) -> dict[str, Any]:
+    return {"type": "function.result", "tool_call_id": _id(dropped), "result": text}
+
+
+def _cohere_v1(dropped: _Dropped, text: str) -> dict[str, Any]:
+    return {"call": {"name": _name(dropped), "parameters": {}}, "outputs": [{"error": text}]}
+
+
+def _ollama(dropped: _Dropped, text: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_name": _name(dropped), "content": text}
+
+
+def _langchain(dropped: _Dropped, text: str) -> dict[str, Any]:
+    return {"type": "tool", "tool_call_id": _id(dropped), "status": "error", "content": text}
+
+
+def _ag_ui(dropped: _Dropped, text: str) -> dict[str, Any]:
+    return {"role": "tool", "toolCallId": _id(dropped), "content": text, "error": text}
+
+
+_RESULTS: dict[str, Callable[[_Dropped, str], dict[str, Any]]] = {
+    "chat-completions": _chat,
+    "cohere-v2": _chat,
+    "dashscope": _chat,
+    "llama-api": _chat,
+    "workers-ai": _chat,
+    "xai-grpc": _chat,
+    "responses": _responses,
+    "openai-realtime": _responses,
+    "openai-assistants": _assistants,
+    "anthropic": _anthropic,
+    "bedrock-converse": _converse,
+    "bedrock-invoke-nova": _converse,
+    "gemini": _gemini,
+    "gemini-live": _gemini,
+    "gemini-interactions": _interactions,
+    "mistral-conversations": _conversations,
+    "cohere-v1": _cohere_v1,
+    "ollama": _ollama,
+    "langchain": _langchain,
+    "langchain-events": _langchain,
+    "ag-ui": _ag_ui,
+}
+
+
+def as_tool_result(dropped: _Dropped, dialect: str, include_raw: bool) -> dict[str, Any]:
+    """Return the message, item or part that answers a dropped call with an error."""
+    found = _RESULTS.get(dialect) or _RESULTS.get(dialect.removeprefix("bedrock-invoke-"))
+    if found is None:
+        known = ", ".join(_RESULTS)
+        raise UnknownDialect(f"calls of {dialect!r} are not answered with a tool result; use one of: {known}")
+    return found(dropped, describe_dropped(dropped, include_raw))

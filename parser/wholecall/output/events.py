@@ -1,0 +1,152 @@
+"""What users see: one frozen Struct per kind of event, none inheriting from another.
+
+Every event carries `turn` (0 for the first message of a stream) and `choice`; events of a call carry
+`index`, our own dense number of that call within its choice, never the wire's. `to_json` gives the log
+line of an event. A repr shows the length of argument text, never the text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import msgspec
+
+from wholecall.arguments.verdict import ArgsT
+from wholecall.discreet import discreet_repr, to_line
+from wholecall.output.call_events import (
+    ArgumentsDelta,
+    ArgumentsProgress,
+    ArgumentsReset,
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallCancelled,
+    ToolCallDropped,
+    ToolCallStarted,
+)
+from wholecall.types import Anomaly, FaultKind, TurnReason
+
+__all__ = [
+    "EXECUTABLE",
+    "TERMINAL",
+    "ArgumentsDelta",
+    "ArgumentsProgress",
+    "ArgumentsReset",
+    "BuiltinToolCall",
+    "CustomToolCall",
+    "Event",
+    "ReasoningDelta",
+    "ServerToolCall",
+    "StreamFault",
+    "TextDelta",
+    "ToolCall",
+    "ToolCallCancelled",
+    "ToolCallDropped",
+    "ToolCallStarted",
+    "TurnFinished",
+    "TurnStarted",
+]
+
+
+class TurnStarted(msgspec.Struct, frozen=True, tag_field="type", tag="turn_started"):
+    """A message begins. `id` and `model` are the provider's, None where it names none."""
+
+    turn: int
+    choice: int
+    dialect: str
+    id: str | None = None
+    model: str | None = None
+
+    to_json = to_line
+
+
+class TextDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="text_delta"):
+    """A piece of the visible answer."""
+
+    turn: int
+    choice: int
+    text: str
+
+    to_json = to_line
+    __repr__ = discreet_repr
+
+
+class ReasoningDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="reasoning_delta"):
+    """A piece of the model's reasoning."""
+
+    turn: int
+    choice: int
+    text: str
+
+    to_json = to_line
+    __repr__ = discreet_repr
+
+
+class TurnFinished(msgspec.Struct, frozen=True, tag_field="type", tag="turn_finished"):
+    """The last event of each choice of a turn, also after a fault, an abort or an empty stream.
+
+    Attributes:
+        reason: why the turn ended, in our words; calls outrank what the provider claims.
+        provider_reason: what the provider said, verbatim.
+        n_calls: calls of this choice that were emitted, whoever executes them.
+        n_dropped: calls of this choice that were dropped.
+        usage: the provider's token counts, untouched.
+        anomalies: what was odd about the turn, sorted.
+    """
+
+    turn: int
+    choice: int
+    reason: TurnReason
+    provider_reason: str | None = None
+    n_calls: int = 0
+    n_dropped: int = 0
+    usage: dict[str, Any] | None = None
+    anomalies: tuple[Anomaly, ...] = ()
+
+    to_json = to_line
+
+
+class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fault"):
+    """Trouble on the wire.
+
+    Attributes:
+        kind: what kind of trouble.
+        detail: a sentence for people.
+        error: the provider's error object, untouched.
+        fatal: whether the stream is over; every open call was dropped.
+        raw: the beginning of the bytes that caused it, as text.
+    """
+
+    turn: int
+    choice: int
+    kind: FaultKind
+    detail: str
+    error: Any = None
+    fatal: bool = False
+    raw: str = ""
+
+    to_json = to_line
+    __repr__ = discreet_repr
+
+
+EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)  # what the client runs and answers
+TERMINAL = (*EXECUTABLE, ServerToolCall, ToolCallDropped)  # each call ends in exactly one of them
+
+Event = Union[
+    TurnStarted,
+    ToolCallStarted,
+    ArgumentsDelta,
+    ArgumentsReset,
+    ArgumentsProgress,
+    ToolCall[ArgsT],
+    CustomToolCall,
+    BuiltinToolCall,
+    ServerToolCall,
+    ToolCallDropped,
+    ToolCallCancelled,
+    TextDelta,
+    ReasoningDelta,
+    TurnFinished,
+    StreamFault,
+]

@@ -1,0 +1,124 @@
+"""A turn as users read it, once it is over or while it goes on."""
+
+from __future__ import annotations
+
+from typing import Any, Generic
+
+import msgspec
+
+from wholecall.arguments.verdict import ArgsT
+from wholecall.errors import StreamFailed
+from wholecall.output.events import (
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    StreamFault,
+    ToolCall,
+    ToolCallDropped,
+)
+from wholecall.types import Anomaly, TurnReason
+
+__all__ = ["Reasoning", "ReasoningBlock", "Turn"]
+
+
+class ReasoningBlock(msgspec.Struct):
+    """One block of reasoning, with what the provider wants back.
+
+    Attributes:
+        text: the reasoning or its summary.
+        id: the provider's id of the block.
+        signature: the provider's signature over the text.
+        data: encrypted reasoning.
+        name: what tells the block from usual reasoning, such as Cohere's `tool_plan`; None for most.
+    """
+
+    text: str = ""
+    id: str | None = None
+    signature: str | None = None
+    data: str | None = None
+    name: str | None = None
+
+
+class Reasoning(msgspec.Struct, frozen=True):
+    """The reasoning of a choice, in blocks; `text` joins them."""
+
+    blocks: tuple[ReasoningBlock, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The text of all blocks."""
+        return "".join(block.text for block in self.blocks)
+
+    def __bool__(self) -> bool:
+        return bool(self.blocks)
+
+
+class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
+    """One message of a stream, whole or so far; its fields speak of one choice.
+
+    Attributes:
+        dialect: the dialect's name, None while it is not known.
+        response_id: the provider's id of the message.
+        model: the model that the provider names.
+        text: the visible answer.
+        reasoning: the model's reasoning, with signatures and encrypted blocks.
+        calls: calls to execute.
+        custom_calls: free-text calls to execute.
+        builtin_calls: calls of provider-defined tools to execute.
+        server_calls: calls that the provider executes.
+        dropped: calls that must not be executed.
+        cancelled: ids of calls of this turn that the provider took back, in order, as `ToolCallCancelled` told
+            them. Such a call stands in no list of calls to execute any more; one that has been executed may have
+            to be undone.
+        reason: why the turn ended, None while it goes on.
+        provider_reason: what the provider said.
+        usage: the provider's token counts.
+        faults: trouble on the wire during the turn.
+        anomalies: what was odd about the turn.
+        others: the other choices by number: alternatives to this one, never a batch with it.
+        content: all of it in the order in which it began: texts, blocks of reasoning, and the `index` of
+            each call, whatever became of it.
+    """
+
+    dialect: str | None
+    response_id: str | None = None
+    model: str | None = None
+    text: str = ""
+    reasoning: Reasoning = Reasoning()
+    calls: tuple[ToolCall[ArgsT], ...] = ()
+    custom_calls: tuple[CustomToolCall, ...] = ()
+    builtin_calls: tuple[BuiltinToolCall, ...] = ()
+    server_calls: tuple[ServerToolCall, ...] = ()
+    dropped: tuple[ToolCallDropped, ...] = ()
+    cancelled: tuple[str, ...] = ()
+    reason: TurnReason | None = None
+    provider_reason: str | None = None
+    usage: dict[str, Any] | None = None
+    faults: tuple[StreamFault, ...] = ()
+    anomalies: tuple[Anomaly, ...] = ()
+    others: dict[int, Turn[ArgsT]] = {}
+    content: tuple[str | ReasoningBlock | int, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Turn {self.dialect} reason={self.reason} calls={len(self.calls)} dropped={len(self.dropped)}"
+            f" text={len(self.text)} chars>"
+        )
+
+    def choice(self, number: int) -> Turn[ArgsT]:
+        """Return the turn as the given choice tells it; `choice(0)` is the first.
+
+        Raises:
+            KeyError: the turn has no choice of this number.
+        """
+        return self if number == 0 else self.others[number]
+
+    def raise_for_fault(self) -> None:
+        """Raise for the first fatal fault of the turn, if there was one.
+
+        Raises:
+            StreamFailed: with the fault's kind and the provider's error object.
+        """
+        for fault in self.faults:
+            if fault.fatal:
+                raise StreamFailed(fault.kind, fault.detail, fault.error)

@@ -1,8 +1,0 @@
-"""What the fragments of a choice can mean where labels lie."""
-
-from wholecall.readings.books import solve_book
-from wholecall.readings.marked import Book
-from wholecall.readings.partitions import Piece, final_name
-from wholecall.readings.solve import MOST, ReadCall, Solution, solve
-
-__all__ = ["MOST", "Book", "Piece", "ReadCall", "Solution", "final_name", "solve", "solve_book"]

@@ -1,0 +1,3 @@
+"""Loops round the parser for the sources that people have."""
+
+_private = True

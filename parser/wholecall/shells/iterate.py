@@ -1,0 +1,241 @@
+"""Thin shells round the parser: iterate over a source of bytes, or collect its turn.
+
+Theory of operation. A source is anything that yields bytes (or decoded payloads), synchronously or not. The
+shells feed it to a parser and close it (see `sources`). Leaving early, by `break`, by an exception or by
+cancellation, aborts the parser and closes the source. No event loop is imported: the asynchronous shells work
+under any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing, closing
+from typing import TYPE_CHECKING, Any, Union, overload
+
+from wholecall.arguments.verdict import ArgsT
+from wholecall.output.events import Event, TurnStarted
+from wholecall.output.turns import Turn
+from wholecall.shells.sources import AsyncFeeding, AsyncSource, Feeding, Source
+from wholecall.stream.options import ParserOptions
+from wholecall.stream.parser import ToolCallParser
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from wholecall.tools import AnyTools, TypedTools
+
+__all__ = ["acollect", "aevents", "aturns", "collect", "events", "turns"]
+
+Chunk = Union[bytes, bytearray, memoryview, Any]
+_FORGET_EVERY = 64  # chunks: where nobody asks for turns, text is let go
+
+
+@overload
+def events(
+    source: Source[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> Generator[Event]: ...
+@overload
+def events(
+    source: Source[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+) -> Generator[Event[ArgsT]]: ...
+@overload
+def events(
+    source: Source[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> Generator[Event[Any]]: ...
+def events(
+    source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
+) -> Generator[Event[Any]]:
+    """Yield the events of a stream.
+
+    Args:
+        source: yields bytes in any pieces, decoded payloads or an SDK's chunks, or is a context manager that
+            gives such a source. It is closed at the end, also an early one.
+        dialect: as for `ToolCallParser`, like all that follows.
+        tools: the tools that the model was given.
+        options: `framing`, `policy` and `limits`.
+
+    Raises:
+        UnknownDialect: the dialect or the framing is not known.
+        TypeError, ValueError, ImportError: what `tools` holds describes no tools.
+    """
+    return _events(ToolCallParser(dialect, tools=tools, **options), source, forget=True)
+
+
+@overload
+def aevents(
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> AsyncGenerator[Event]: ...
+@overload
+def aevents(
+    source: AsyncSource[Chunk],
+    dialect: str = ...,
+    *,
+    tools: TypedTools[ArgsT],
+    **options: Unpack[ParserOptions],
+) -> AsyncGenerator[Event[ArgsT]]: ...
+@overload
+def aevents(
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> AsyncGenerator[Event[Any]]: ...
+def aevents(
+    source: AsyncSource[Chunk],
+    dialect: str = "auto",
+    *,
+    tools: Any = None,
+    **options: Unpack[ParserOptions],
+) -> AsyncGenerator[Event[Any]]:
+    """Yield the events of an asynchronous stream; see `events`."""
+    return _aevents(ToolCallParser(dialect, tools=tools, **options), source, forget=True)
+
+
+@overload
+def turns(
+    source: Source[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> Generator[Turn]: ...
+@overload
+def turns(
+    source: Source[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+) -> Generator[Turn[ArgsT]]: ...
+@overload
+def turns(
+    source: Source[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> Generator[Turn[Any]]: ...
+def turns(
+    source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
+) -> Generator[Turn[Any]]:
+    """Yield each turn of a stream once the next one begins or the stream is over; see `events`."""
+    return _turns(ToolCallParser(dialect, tools=tools, **options), source)
+
+
+@overload
+def aturns(
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> AsyncGenerator[Turn]: ...
+@overload
+def aturns(
+    source: AsyncSource[Chunk],
+    dialect: str = ...,
+    *,
+    tools: TypedTools[ArgsT],
+    **options: Unpack[ParserOptions],
+) -> AsyncGenerator[Turn[ArgsT]]: ...
+@overload
+def aturns(
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> AsyncGenerator[Turn[Any]]: ...
+def aturns(
+    source: AsyncSource[Chunk],
+    dialect: str = "auto",
+    *,
+    tools: Any = None,
+    **options: Unpack[ParserOptions],
+) -> AsyncGenerator[Turn[Any]]:
+    """Yield each turn of an asynchronous stream once the next one begins or the stream is over."""
+    return _aturns(ToolCallParser(dialect, tools=tools, **options), source)
+
+
+@overload
+def collect(
+    source: Source[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> Turn: ...
+@overload
+def collect(
+    source: Source[Chunk], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+) -> Turn[ArgsT]: ...
+@overload
+def collect(
+    source: Source[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> Turn[Any]: ...
+def collect(
+    source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
+) -> Turn[Any]:
+    """Read a stream to its end and return its last turn; see `events`."""
+    parser = ToolCallParser(dialect, tools=tools, **options)
+    for _ in _events(parser, source):
+        pass
+    return parser.turn
+
+
+@overload
+async def acollect(
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> Turn: ...
+@overload
+async def acollect(
+    source: AsyncSource[Chunk],
+    dialect: str = ...,
+    *,
+    tools: TypedTools[ArgsT],
+    **options: Unpack[ParserOptions],
+) -> Turn[ArgsT]: ...
+@overload
+async def acollect(
+    source: AsyncSource[Chunk], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> Turn[Any]: ...
+async def acollect(
+    source: AsyncSource[Chunk],
+    dialect: str = "auto",
+    *,
+    tools: Any = None,
+    **options: Unpack[ParserOptions],
+) -> Turn[Any]:
+    """Read an asynchronous stream to its end and return its last turn; see `events`."""
+    parser = ToolCallParser(dialect, tools=tools, **options)
+    async for _ in _aevents(parser, source):
+        pass
+    return parser.turn
+
+
+def _events(
+    parser: ToolCallParser[Any], source: Source[Chunk], *, forget: bool = False
+) -> Generator[Event[Any]]:
+    feeding = Feeding[Chunk](parser, source)
+    try:
+        for number, _ in enumerate(feeding, 1):
+            yield from feeding.events
+            if forget and number % _FORGET_EVERY == 0:
+                parser.forget()
+        yield from feeding.events  # what the end of the source caused
+    finally:
+        feeding.close()
+
+
+async def _aevents(
+    parser: ToolCallParser[Any], source: AsyncSource[Chunk], *, forget: bool = False
+) -> AsyncGenerator[Event[Any]]:
+    feeding = AsyncFeeding[Chunk](parser, source)
+    number = 0
+    try:
+        async for _ in feeding:
+            for event in feeding.events:
+                yield event
+            number += 1
+            if forget and number % _FORGET_EVERY == 0:
+                parser.forget()
+        for event in feeding.events:
+            yield event
+    finally:
+        await feeding.close()
+
+
+def _turns(parser: ToolCallParser[Any], source: Source[Chunk]) -> Generator[Turn[Any]]:
+    done = 0
+    with closing(_events(parser, source)) as stream:
+        for event in stream:
+            if isinstance(event, TurnStarted):
+                yield from parser.turns_from(done)[: event.turn - done]
+                done = event.turn
+    yield from parser.turns_from(done)
+
+
+async def _aturns(parser: ToolCallParser[Any], source: AsyncSource[Chunk]) -> AsyncGenerator[Turn[Any]]:
+    done = 0
+    async with aclosing(_aevents(parser, source)) as stream:
+        async for event in stream:
+            if not isinstance(event, TurnStarted):
+                continue
+            for turn in parser.turns_from(done)[: event.turn - done]:
+                yield turn
+            done = event.turn
+    for turn in parser.turns_from(done):
+        yield turn

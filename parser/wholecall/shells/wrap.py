@@ -1,0 +1,245 @@
+"""One line round the stream that you have: its chunks go through untouched, and its calls are kept.
+
+Theory of operation. A wrapped stream is read as the stream itself would be; each chunk that passes is fed to a
+parser as well. What the parser found is there at any time. The wrapped stream has the attributes of the stream
+that it wraps, and is closed when the loop over it is left, however it is left. See `sources` for how streams are
+opened and closed, `iterate` for the events instead of the chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from wholecall.arguments.verdict import ArgsT
+from wholecall.output.events import ToolCall, ToolCallDropped
+from wholecall.output.turns import Turn
+from wholecall.shells.sources import AsyncFeeding, Feeding, advice, is_asynchronous, is_synchronous
+from wholecall.stream.options import ParserOptions
+from wholecall.stream.parser import ToolCallParser
+from wholecall.uncopyable import Single
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self, Unpack
+
+    from wholecall.shells.sources import AsyncSource, Source
+    from wholecall.tools import AnyTools, TypedTools
+
+__all__ = ["AsyncWrappedStream", "WrappedStream", "wrap"]
+
+ChunkT = TypeVar("ChunkT")
+
+
+class _Found(Single, Generic[ChunkT, ArgsT]):
+    """What was found in the chunks that have passed; all else is the stream's own."""
+
+    def __init__(self, feeding: Any, parser: ToolCallParser[ArgsT]) -> None:
+        self._feeding = feeding
+        self._parser = parser
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what Python looks for by itself, before there is a stream too
+            raise AttributeError(name)
+        return getattr(self._feeding.stream, name)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__} {type(self._feeding.stream).__name__} turns={len(self._parser.turns)}>"
+        )
+
+    @property
+    def turn(self) -> Turn[ArgsT]:
+        """The current turn as it stands, the last one when the stream is over."""
+        return self._parser.turn
+
+    @property
+    def turns(self) -> tuple[Turn[ArgsT], ...]:
+        """All turns so far."""
+        return self._parser.turns
+
+    @property
+    def calls(self) -> tuple[ToolCall[ArgsT], ...]:
+        """The calls to execute so far, of all turns; of several choices those of the first."""
+        return tuple(chain.from_iterable(turn.calls for turn in self._parser.turns))
+
+    @property
+    def dropped(self) -> tuple[ToolCallDropped, ...]:
+        """The calls that must not be executed, of all turns; of several choices those of the first."""
+        return tuple(chain.from_iterable(turn.dropped for turn in self._parser.turns))
+
+
+class WrappedStream(_Found[ChunkT, ArgsT]):
+    """A stream whose chunks pass untouched; see `wrap`."""
+
+    _feeding: Feeding[ChunkT]
+
+    def __init__(self, source: Any, parser: ToolCallParser[ArgsT]) -> None:
+        super().__init__(Feeding(parser, source), parser)
+
+    def __iter__(self) -> Generator[ChunkT]:
+        try:
+            yield from self._feeding
+        finally:
+            self.close()
+
+    def __next__(self) -> ChunkT:
+        return next(self._feeding)
+
+    def __enter__(self) -> Self:
+        self._feeding.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._feeding.close(error)
+
+    def close(self) -> None:
+        """Close the stream; unless it was read to its end, calls that are open are dropped."""
+        self._feeding.close()
+
+
+class AsyncWrappedStream(_Found[ChunkT, ArgsT]):
+    """An asynchronous stream whose chunks pass untouched; see `wrap`."""
+
+    _feeding: AsyncFeeding[ChunkT]
+    _guarded = False  # by an `async with`
+
+    def __init__(self, source: Any, parser: ToolCallParser[ArgsT]) -> None:
+        super().__init__(AsyncFeeding(parser, source), parser)
+
+    def __aiter__(self) -> AsyncIterator[ChunkT]:
+        return self._feeding if self._guarded else self._guarding()
+
+    async def _guarding(self) -> AsyncGenerator[ChunkT]:
+        """Yield the chunks; a generator, because that is what event loops close when a loop has left it."""
+        try:
+            async for chunk in self._feeding:
+                yield chunk
+        finally:
+            await self.aclose()
+
+    async def __anext__(self) -> ChunkT:
+        return await self._feeding.__anext__()
+
+    async def __aenter__(self) -> Self:
+        self._guarded = True
+        await self._feeding.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._feeding.close(error)
+
+    async def aclose(self) -> None:
+        """Close the stream; unless it was read to its end, calls that are open are dropped."""
+        await self._feeding.close()
+
+    async def close(self) -> None:
+        """The same as `aclose`, under the name that SDKs give it."""
+        await self.aclose()
+
+
+class _EitherStream(WrappedStream[ChunkT, ArgsT]):
+    """A stream that an SDK offers in both ways, as litellm does; how it is read decides what it is."""
+
+    def __init__(self, source: Any, parser: ToolCallParser[ArgsT]) -> None:
+        super().__init__(source, parser)
+        self._asynchronous: AsyncWrappedStream[ChunkT, ArgsT] = AsyncWrappedStream(source, parser)
+
+    def __aiter__(self) -> AsyncIterator[ChunkT]:
+        return self._asynchronous.__aiter__()
+
+    async def __anext__(self) -> ChunkT:
+        return await self._asynchronous.__anext__()
+
+    async def __aenter__(self) -> Self:
+        await self._asynchronous.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._asynchronous.__aexit__(kind, error, trace)
+
+    async def aclose(self) -> None:
+        """Close the stream that is read with `await`."""
+        await self._asynchronous.aclose()
+
+
+@overload
+def wrap(
+    stream: Source[ChunkT], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> WrappedStream[ChunkT, dict[str, Any]]: ...
+@overload
+def wrap(
+    stream: Source[ChunkT], dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+) -> WrappedStream[ChunkT, ArgsT]: ...
+@overload
+def wrap(
+    stream: Source[ChunkT], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> WrappedStream[ChunkT, Any]: ...
+@overload
+def wrap(
+    stream: AsyncSource[ChunkT], dialect: str = ..., *, tools: None = None, **options: Unpack[ParserOptions]
+) -> AsyncWrappedStream[ChunkT, dict[str, Any]]: ...
+@overload
+def wrap(
+    stream: AsyncSource[ChunkT],
+    dialect: str = ...,
+    *,
+    tools: TypedTools[ArgsT],
+    **options: Unpack[ParserOptions],
+) -> AsyncWrappedStream[ChunkT, ArgsT]: ...
+@overload
+def wrap(
+    stream: AsyncSource[ChunkT], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+) -> AsyncWrappedStream[ChunkT, Any]: ...
+def wrap(
+    stream: Any, dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
+) -> WrappedStream[Any, Any] | AsyncWrappedStream[Any, Any]:
+    """Return the stream, with a parser that reads along.
+
+    ::
+
+        stream = wrap(client.chat.completions.create(model=..., messages=..., tools=..., stream=True))
+        for chunk in stream:
+            ...  # the loop that you have
+        for call in stream.calls:
+            ...  # whole calls; `stream.dropped` says what is none, and why
+
+    A loop that is left early, by `break`, by an exception or by cancellation, drops the calls that are open and
+    closes the stream. An asynchronous stream needs `async with wrap(stream) as stream:` to be closed at once:
+    Python leaves asynchronous loops without a word, and the event loop closes them later.
+
+    Args:
+        stream: what an SDK gives for a streamed response, synchronous or asynchronous: an iterable of its chunks, of
+            dicts or of bytes, or a context manager that gives one.
+        dialect: as for `ToolCallParser`, like all that follows.
+        tools: the tools that the model was given.
+        options: `live`, `watch`, `framing`, `policy` and `limits`.
+
+    Returns:
+        A stream of the same chunks, with all attributes of the stream and `calls`, `dropped`, `turn` and `turns`.
+
+    Raises:
+        TypeError: this is no stream: a whole response, or something that has to be awaited first.
+        UnknownDialect: the dialect or the framing is not known.
+        ValueError, ImportError: what `tools` holds describes no tools.
+    """
+    kinds = (is_synchronous(stream), is_asynchronous(stream))
+    if not any(kinds):
+        raise TypeError(advice(stream))
+    wrapper = _WRAPPERS[kinds]
+    return wrapper(stream, ToolCallParser(dialect, tools=tools, **options))
+
+
+_WRAPPERS: dict[tuple[bool, bool], type[WrappedStream[Any, Any] | AsyncWrappedStream[Any, Any]]] = {
+    (True, False): WrappedStream,
+    (False, True): AsyncWrappedStream,
+    (True, True): _EitherStream,
+}

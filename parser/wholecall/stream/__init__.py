@@ -1,0 +1,3 @@
+"""One stream: bytes in, events out."""
+
+_private = True

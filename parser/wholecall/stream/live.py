@@ -1,0 +1,138 @@
+"""Arguments while they stream: progress between the events of a parser, and snapshots on request.
+
+Theory of operation. Each open call has a reader of its own, which is fed what `ArgumentsDelta` and
+`ArgumentsReset` show and dies with the call's terminal event. A reader of everything (`ProgressScanner`) tells
+every piece of every string and every closed value; a watcher (`StringWatcher`) tells one string of one tool and
+costs less. What they tell is put behind the event that caused it. A parser without them does nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Union
+
+from wholecall.arguments.progress import PartialArguments, Path, ProgressScanner, StringDelta, StringWatcher
+from wholecall.limits import Limits
+from wholecall.output.events import (
+    ArgumentsDelta,
+    ArgumentsProgress,
+    ArgumentsReset,
+    BuiltinToolCall,
+    Event,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+    ToolCallStarted,
+)
+
+if TYPE_CHECKING:
+    from wholecall.machine.call import Call
+
+__all__ = ["LiveArguments", "Watch"]
+
+Watch = Mapping[
+    str, Union[str, Path]
+]  # by the tool's name: a top-level key, or the keys and indices to a string
+Reader = Union[ProgressScanner, StringWatcher]
+Key = tuple[int, int, int]  # turn, choice, index
+
+_TERMINAL = (ToolCall, ToolCallDropped, BuiltinToolCall, ServerToolCall)  # those of calls with JSON arguments
+
+
+class LiveArguments:
+    """Follows the arguments of the open calls of one stream.
+
+    `watch` names the strings to follow; None follows everything.
+    """
+
+    def __init__(self, limits: Limits, watch: Watch | None) -> None:
+        self._limits = limits
+        self._watch = watch
+        self._readers: dict[Key, Reader] = {}
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether only single strings are followed."""
+        return self._watch is not None
+
+    @property
+    def watch(self) -> dict[str, Union[str, Path]] | None:
+        """The strings that are followed, None if everything is."""
+        if self._watch is None:
+            return None
+        return {tool: path if isinstance(path, str) else tuple(path) for tool, path in self._watch.items()}
+
+    def resets(self) -> dict[Key, int]:
+        """Return the calls that are followed, and how often their texts were replaced."""
+        return {key: reader.resets for key, reader in self._readers.items()}
+
+    def follow(self, call: Call, resets: int) -> bool:
+        """Go on following a call of a snapshot, whose text has been shown; False if nobody does."""
+        key = call.turn, call.choice, call.number
+        if call.public_name is not None:
+            self._start(ToolCallStarted(*key, call.id, call.public_name, call.kind))
+        reader = self._readers.get(key)
+        if reader is None:
+            return False
+        reader.feed(call.tail(call.size)[: call.shown])
+        reader.resets = resets
+        return True
+
+    def after(self, take: Callable[[], list[Event[Any]]]) -> Callable[[], list[Event[Any]]]:
+        """Return what takes events as `take` does, with their progress."""
+        return lambda: self.told(take())
+
+    def told(self, events: Iterable[Event[Any]]) -> list[Event[Any]]:
+        """Return the events with the progress behind each that caused some."""
+        out: list[Event[Any]] = []
+        for event in events:
+            out.append(event)
+            if isinstance(event, (ArgumentsDelta, ArgumentsReset)):
+                reader = self._readers.get((event.turn, event.choice, event.index))
+                if reader is not None:
+                    out += _progress(event, reader)
+            elif isinstance(event, ToolCallStarted):
+                self._start(event)
+            elif isinstance(event, _TERMINAL):
+                self._readers.pop((event.turn, event.choice, event.index), None)
+        return out
+
+    def partial(self, key: Key) -> PartialArguments | None:
+        """Return a snapshot of an open call's arguments, None if there is no such call or it is only watched."""
+        reader = self._readers.get(key)
+        return reader.snapshot() if isinstance(reader, ProgressScanner) else None
+
+    def _start(self, event: ToolCallStarted) -> None:
+        key = event.turn, event.choice, event.index
+        if event.kind == "custom":
+            return  # free text, shown by ArgumentsDelta as it is
+        if self._watch is None:
+            self._readers[key] = ProgressScanner(limits=self._limits)
+        elif event.name in self._watch:
+            self._readers[key] = StringWatcher(self._watch[event.name], limits=self._limits)
+
+
+def _progress(event: ArgumentsDelta | ArgumentsReset, reader: Reader) -> Iterator[ArgumentsProgress]:
+    """Yield what the argument text says that was not known before."""
+    where = event.turn, event.choice, event.index
+    is_new = isinstance(event, ArgumentsDelta)
+    if isinstance(reader, StringWatcher):
+        was_closed = reader.closed and is_new
+        text = (
+            reader.feed(event.delta)
+            if isinstance(event, ArgumentsDelta)
+            else reader.reset(event.raw_arguments)
+        )
+        if text:
+            yield ArgumentsProgress(*where, reader.path, text, resets=reader.resets)
+        if reader.closed and not was_closed:
+            yield ArgumentsProgress(*where, reader.path, closed=True, resets=reader.resets)
+        return
+    pieces = (
+        reader.feed(event.delta) if isinstance(event, ArgumentsDelta) else reader.reset(event.raw_arguments)
+    )
+    for piece in pieces:
+        if isinstance(piece, StringDelta):
+            yield ArgumentsProgress(*where, piece.path, piece.text, resets=reader.resets)
+        else:
+            yield ArgumentsProgress(*where, piece.path, "", True, piece.value, reader.resets)

@@ -1,0 +1,119 @@
+"""The frames of a stream before one tells its dialect, and what to say of them if none ever does.
+
+They are kept up to `Limits.max_pending_frames_bytes`, the latest ones, and translated as soon as the dialect is
+known: a ping, a comment or an empty chunk may come before the first decisive frame. Where an envelope is round the
+frame that decides, it is taken off there and of all that follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Union
+
+from wholecall.deltas import Delta, WireFault
+from wholecall.dialects.decode import is_done, is_noise, payloads, plain, provider_error, undecodable
+from wholecall.dialects.envelope import opened
+from wholecall.dialects.replaced import REPLACED
+from wholecall.dialects.table import Dialect, Translator, detect_dialect, detect_named
+from wholecall.framing import Frame
+from wholecall.limits import Limits
+
+__all__ = ["Undecided"]
+
+Detect = Callable[[Mapping[str, Any], str], Union[Dialect, None]]
+
+_UNNAMED = ("", "message")  # names that frames have which the wire gives none
+
+
+class Undecided:
+    """The frames that wait for a dialect.
+
+    Attributes:
+        enveloped: whether the frame that decided came in an envelope.
+    """
+
+    DERIVED = frozenset({"_limits"})
+
+    _frames: list[Frame]
+    _size: int
+    _n_forgotten: int
+    enveloped: bool
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._frames = []
+        self._size = 0
+        self._n_forgotten = 0  # frames that were too many to keep
+        self.enveloped = False
+
+    def take(self, frame: Frame) -> Dialect | None:
+        """Keep a frame; return the dialect if it is decisive."""
+        self._frames.append(frame)
+        self._size += frame.size
+        dialect = self._decided(frame)
+        if dialect is not None:
+            return dialect
+        limit = self._limits.max_pending_frames_bytes
+        while limit is not None and self._frames and self._size > limit:
+            self._size -= self._frames.pop(0).size
+            self._n_forgotten += 1
+        return None
+
+    def _decided(self, frame: Frame) -> Dialect | None:
+        """Return the dialect by what the frame says or what is in its envelope says, and last by the event's name."""
+        inner = opened(frame)
+        found = _decided(frame, detect_dialect)
+        if found is None and inner != frame:
+            found = _decided(inner, detect_dialect) or _decided(inner, detect_named)
+            self.enveloped = found is not None
+        return found or _decided(frame, detect_named)
+
+    def give(self) -> list[Frame]:
+        """Return the frames that waited, and keep none."""
+        frames, self._frames = self._frames, []
+        return frames
+
+    def opened(self, frame: Frame) -> Frame:
+        """Return the frame without the envelope in which this stream's come."""
+        return opened(frame) if self.enveloped else frame
+
+    def translating(self, translator: Translator) -> Callable[[list[Frame]], list[Delta]]:
+        """Return what translates frames as this stream brings them."""
+        if not self.enveloped:
+            return translator.translate_all
+        return lambda frames: translator.translate_all([opened(frame) for frame in frames])
+
+    def last_word(self) -> list[Delta]:
+        """Say once what the frames were: the stream has ended, and none told its dialect."""
+        frames = [frame for frame in self._frames if not is_noise(frame) and not is_done(frame.data)]
+        deltas: list[Delta] = [REPLACED] if any(frame.replaced for frame in frames) else []
+        errors = [error for frame in frames if (error := _error_of(frame))]
+        if errors:
+            deltas.append(provider_error(errors[0]))
+        elif frames and not any(_object(frame.data) for frame in frames):
+            deltas.append(undecodable(frames[0].data, self._limits))
+        elif frames or self._n_forgotten:
+            raw = frames[0].data[: self._limits.max_raw_bytes] if frames else ""
+            deltas.append(WireFault("unknown_dialect", "no frame of a known dialect came", raw=raw))
+        return deltas
+
+
+def _decided(frame: Frame, detect: Detect) -> Dialect | None:
+    """Return the dialect for which one of the frame's payloads is decisive."""
+    for text in payloads(frame.data):
+        told = _object(text)
+        dialect = detect(told, frame.event) if told or frame.event not in _UNNAMED else None
+        if dialect is not None:
+            return dialect
+    return None
+
+
+def _error_of(frame: Frame) -> Any:
+    told = _object(frame.data)
+    return told.get("error") or ((told or frame.data) if frame.event == "error" else None)
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Return the JSON object in the text, an empty one if there is none."""
+    value = plain(text)
+    return value if isinstance(value, dict) else {}

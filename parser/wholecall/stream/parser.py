@@ -1,0 +1,400 @@
+"""The parser: bytes of one stream in, events out.
+
+Theory of operation. Framing cuts the bytes into frames, the dialect's translator says in deltas what a frame
+says, the assembler makes events of them. The framing is chosen from the first bytes, the dialect from the
+first frame that is decisive; frames before that are kept, up to a limit, and translated then. Nothing here
+does I/O, and nothing that comes from the wire raises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
+
+from wholecall.arguments.verdict import ArgsT
+from wholecall.deltas import Delta, WireFault, without_hole
+from wholecall.dialects.replaced import fault_of
+from wholecall.dialects.restated import ended_together
+from wholecall.dialects.table import Translator, named
+from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect
+from wholecall.framing import FRAMINGS, Frame, Framing
+from wholecall.framing.base import BytesLike, checked
+from wholecall.framing.opening import framing_of
+from wholecall.framing.parts import LARGE, parted
+from wholecall.framing.table import name_of
+from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.output.events import Event
+from wholecall.output.turns import Turn
+from wholecall.policy import Policy
+from wholecall.stream.live import LiveArguments
+from wholecall.stream.opening import Undecided
+from wholecall.stream.payloads import frames_of
+from wholecall.tools import Tools
+from wholecall.uncopyable import Single
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from typing_extensions import Self, Unpack
+
+    from wholecall.arguments.progress import PartialArguments
+    from wholecall.output.events import ArgumentsDelta, ArgumentsProgress, ToolCallStarted
+    from wholecall.stream.live import Watch
+    from wholecall.stream.options import ParserOptions
+    from wholecall.tools import AnyTools, TypedTools
+
+__all__ = ["ToolCallParser"]
+
+
+class ToolCallParser(Single, Generic[ArgsT]):
+    """Turns one stream, in whatever pieces it comes, into whole tool calls.
+
+    ::
+
+        with ToolCallParser() as parser:
+            for chunk in response.iter_bytes():
+                for event in parser.feed(chunk):
+                    ...
+            for event in parser.close():
+                ...
+
+    Leaving the `with` block with an exception aborts the turn: its open calls are dropped.
+
+    Args:
+        dialect: a dialect's name, or `"auto"` to find it from the first decisive frame.
+        tools: the tools that the model was given: `Tools`, or what it takes. Calls are held against them, and
+            `ToolCall.value` is of the type that describes the tool. Their names also settle what else is in
+            doubt: names in pieces, and two calls under one index. None takes every call that is whole.
+        live: whether to tell of arguments while they arrive: `ArgumentsProgress` events, and `partial`.
+        watch: strings to tell of instead of everything, by tool: `{"write_file": "content"}` names a top-level key,
+            a tuple of keys and indices goes deeper.
+        framing: `"sse"`, `"jsonl"`, `"jsonarray"`, `"eventstream"` or `"vercel"`; None chooses from the first bytes.
+        policy: how calls are judged.
+        limits: what a stream may hold.
+
+    Raises:
+        UnknownDialect: the dialect or the framing is not known.
+        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
+    """
+
+    INSTEAD = "take its snapshot() and give that to restore()"
+    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_told", "_translate"})
+
+    _assembler: Assembler
+    _translator: Translator | None
+    _framing: Framing | None
+    _head: bytes
+    _undecided: Undecided
+    _fed: bool
+    _framed: bool
+    _ending: bool
+    _closed: bool
+
+    @overload
+    def __init__(
+        self: ToolCallParser[dict[str, Any]],
+        dialect: str = ...,
+        *,
+        tools: None = None,
+        **options: Unpack[ParserOptions],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self, dialect: str = ..., *, tools: TypedTools[ArgsT], **options: Unpack[ParserOptions]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: ToolCallParser[Any], dialect: str = ..., *, tools: AnyTools, **options: Unpack[ParserOptions]
+    ) -> None: ...
+    def __init__(
+        self,
+        dialect: str = "auto",
+        *,
+        tools: Any = None,
+        live: bool = False,
+        watch: Watch | None = None,
+        framing: str | None = None,
+        policy: Policy = Policy(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+    ) -> None:
+        self._policy = policy
+        self._limits = limits
+        self._tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
+        self._assembler = Assembler(policy, limits, self._tools)
+        self._live = LiveArguments(limits, watch) if live or watch is not None else None
+        self._told = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
+        self._translate: Callable[[list[Frame]], list[Delta]] = self._translate_first
+        self._translator = None
+        if dialect != "auto":
+            self._assembler.dialect = dialect
+            self._translator = named(dialect).start()
+        if framing is not None and framing not in FRAMINGS:
+            raise UnknownDialect(f"there is no framing {framing!r}; use one of: {', '.join(FRAMINGS)}")
+        self._framing = FRAMINGS[framing](limits) if framing is not None else None
+        self._head = b""  # the first bytes, while they do not tell the framing
+        self._undecided = Undecided(limits)
+        self._fed = self._framed = self._ending = self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.abort("an exception left the block")
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "open"
+        return f"<ToolCallParser {self._assembler.dialect} {state} turns={self._assembler.n_turns}>"
+
+    @property
+    def dialect(self) -> str | None:
+        """The name of the stream's dialect, None while it is not known."""
+        return self._assembler.dialect if self._translator is not None else None
+
+    @property
+    def is_enveloped(self) -> bool:
+        """Whether the stream's frames come in envelopes of a gateway, which are taken off."""
+        return self._undecided.enveloped
+
+    @property
+    def turn(self) -> Turn[ArgsT]:
+        """The current turn as it stands, the last one after `close`."""
+        return self._assembler.snapshot()
+
+    @property
+    def turns(self) -> tuple[Turn[ArgsT], ...]:
+        """All turns of the stream so far."""
+        return self.turns_from(0)
+
+    def turns_from(self, number: int) -> tuple[Turn[ArgsT], ...]:
+        """Return the turns of the stream so far, from the one of this number on, counted from 0."""
+        return self._assembler.snapshots(number)
+
+    def forget(self) -> None:
+        """Let go of the text and the reasoning so far, which events have told; `turn` and `turns` keep the calls.
+
+        For sessions without end, and where events are all that is wanted: what the model says takes no memory then.
+        """
+        self._assembler.forget()
+
+    def partial(self, call: ToolCallStarted | ArgumentsDelta | ArgumentsProgress) -> PartialArguments | None:
+        """Return what is known of a call's arguments while they arrive; to show, never to execute.
+
+        A snapshot costs a step per open object or list, whatever they hold.
+
+        Args:
+            call: any event of the call.
+
+        Returns:
+            The snapshot, None once the call is over (its terminal event says more) and for free-text calls.
+
+        Raises:
+            ValueError: the parser was not made with `live=True`, or with `watch`, which keeps no arguments.
+        """
+        if self._live is None or self._live.is_watching:
+            raise ValueError("snapshots of arguments need ToolCallParser(live=True) without `watch`")
+        return self._live.partial((call.turn, call.choice, call.index))
+
+    def feed(self, data: BytesLike) -> list[Event[ArgsT]]:
+        """Take the next bytes of the stream, cut anywhere, and return the events they cause.
+
+        Raises:
+            StreamClosed: the parser was closed or aborted.
+            TypeError: `data` is no bytes; encode text with `.encode()`.
+        """
+        if self._closed:
+            raise StreamClosed("the stream is closed; use a new parser for another stream")
+        framing = self._framing
+        if framing is None:
+            framing = self._choose_framing(data)
+            if framing is None:
+                return []
+            data, self._head = self._head, b""
+        elif type(data) is not bytes:
+            data = checked(data)
+        if len(data) > LARGE and len(parts := parted(data)) > 1:
+            return [event for part in parts for event in self.feed(part)]
+        frames = framing.feed(data)
+        if framing.faults or framing.replaced:
+            self._fed = True
+            self._take_singly(framing, frames)
+        elif frames:  # of a healthy stream: all at once
+            translate = self._translate
+            deltas = translate(frames)
+            del frames  # the text of a large event need not stay while its arguments are read
+            self._assembler.advance(deltas)
+        elif data:
+            self._fed = True
+        return self._told()
+
+    def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
+        """Take one decoded payload, or one whole, non-streamed response body.
+
+        Args:
+            payload: a dict, or an SDK's object that can dump itself; a list holds one payload after the other.
+            event: the event's name, where the transport has one.
+
+        Raises:
+            StreamClosed: the parser was closed or aborted.
+        """
+        if self._closed:
+            raise StreamClosed("the stream is closed; use a new parser for another stream")
+        self._assembler.advance(self._translate(list(frames_of(payload, event))))
+        return self._told()
+
+    def close(self) -> list[Event[ArgsT]]:
+        """End the stream and return the last events; calling it again returns none."""
+        if self._closed:
+            return []
+        self._closed = True
+        self._close_framing()
+        translator = self._translator
+        self._assembler.advance(self._undecided.last_word() if translator is None else translator.close())
+        self._assembler.close()
+        return self._told()
+
+    def abort(self, reason: str = "aborted by the caller") -> list[Event[ArgsT]]:
+        """Drop every open call, end the stream and return the last events; calling it again returns none.
+
+        Args:
+            reason: for people; the `detail` of the calls that are dropped.
+        """
+        if self._closed:
+            return []
+        self._closed = True
+        self._assembler.close("aborted", reason)
+        return self._told()
+
+    def snapshot(self) -> bytes:
+        """Return all that the parser knows as bytes (MessagePack), between any two feeds; nothing changes in it.
+
+        What `restore` makes of them goes on like this parser, in another process too: same events, same turns.
+        Options travel with them, tools do not. They hold what `turns` hold, and less after `forget`. Keep them as
+        you keep a session: who can change them can change what a tool is called with.
+
+        Raises:
+            TypeError: a registered dialect has state that it does not annotate; the message names it.
+        """
+        from wholecall import snapshots  # noqa: PLC0415 - few streams are moved, and this takes its time
+
+        live = self._live
+        made = snapshots.Made(
+            dialect=self.dialect,
+            framing=None if self._framing is None else name_of(self._framing),
+            live=live is not None,
+            watch=None if live is None else live.watch,
+            policy=self._policy,
+            limits=self._limits,
+            tools=None if self._tools is None else tuple(sorted(self._tools)),
+            resets={} if live is None else live.resets(),
+        )
+        return snapshots.sealed(self, made)
+
+    @overload
+    @classmethod
+    def restore(cls, data: BytesLike, *, tools: None = None) -> ToolCallParser[dict[str, Any]]: ...
+    @overload
+    @classmethod
+    def restore(cls, data: BytesLike, *, tools: TypedTools[ArgsT]) -> ToolCallParser[ArgsT]: ...
+    @overload
+    @classmethod
+    def restore(cls, data: BytesLike, *, tools: AnyTools) -> ToolCallParser[Any]: ...
+    @classmethod
+    def restore(cls, data: BytesLike, *, tools: Any = None) -> ToolCallParser[Any]:
+        """Return a parser that goes on where the one stood whose snapshot this is.
+
+        Args:
+            data: what `snapshot` returned.
+            tools: those that the parser had; compared by their names, and asked once more for the `value` of
+                calls that they took.
+
+        Raises:
+            BadSnapshot: it is none, damaged, forged, of another version, of an unknown dialect or other tools.
+            TypeError, ValueError, ImportError: `data` is no bytes, or `tools` describes no tools.
+        """
+        from wholecall import snapshots  # noqa: PLC0415 - as above
+
+        held = snapshots.opened(data)
+        known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
+        parser = cls(tools=cast("AnyTools", known), **held.made.options(known))
+        snapshots.fill(parser, held, known, parser._assembler.makers())
+        for key, resets in held.made.resets.items():
+            call = parser._assembler.call(*key)
+            if parser._live is None or call is None or not parser._live.follow(call, resets):
+                raise BadSnapshot("a call is followed live that nobody watches")
+        return parser
+
+    # Framing and frames.
+
+    def _choose_framing(self, data: BytesLike) -> Framing | None:
+        self._head += checked(data)
+        name = framing_of(self._head)
+        if name is not None:
+            self._framing = FRAMINGS[name](self._limits)
+        return self._framing
+
+    def _close_framing(self) -> None:
+        framing = self._framing
+        self._ending = True
+        if framing is None:
+            self._fed = self._fed or bool(self._head)
+        else:
+            self._take_singly(framing, framing.close())
+        if self._fed and not self._framed and not self._assembler.failed:
+            detail = "bytes came but no event; were line ends lost, as with iter_lines()?"
+            self._assembler.advance([WireFault("not_sse", detail)])
+
+    def _take_singly(self, framing: Framing, frames: list[Frame]) -> None:
+        """Translate frames one by one; faults stand between them where they happened, whatever the chunks were."""
+        done = 0
+        for position, fault in framing.take_faults():
+            for frame in frames[done:position]:
+                self._frame(frame)
+            done = position
+            self._framed = True
+            self._is_lost(fault)
+        for frame in frames[done:]:
+            self._frame(frame)
+
+    def _translate_first(self, frames: list[Frame]) -> list[Delta]:
+        """Translate frames once the dialect is known; until then they are kept."""
+        self._framed = True
+        if self._translator is None:
+            frames = self._take_until_known(frames)
+        if self._translator is None:
+            return []
+        self._translate = self._undecided.translating(self._translator)
+        return self._translate(frames)
+
+    def _take_until_known(self, frames: list[Frame]) -> list[Frame]:
+        """Keep frames until one tells the dialect, which translates them; return those that follow."""
+        for n, frame in enumerate(frames, 1):
+            dialect = self._undecided.take(frame)
+            if dialect is not None:
+                self._assembler.dialect = dialect.name
+                self._translator = dialect.start()
+                for waiting in self._undecided.give():
+                    self._frame(waiting)
+                return frames[n:]
+        return []
+
+    def _frame(self, frame: Frame) -> None:
+        self._framed = True
+        if self._translator is None:
+            self._take_until_known([frame])
+            return
+        if frame.replaced and self._is_lost(fault_of(frame)):
+            return
+        deltas = ended_together(self._translator.translate(self._undecided.opened(frame)))
+        advance = self._assembler.advance_replaced if frame.replaced else self._assembler.advance
+        advance([without_hole(delta) for delta in deltas] if self._ending else deltas)
+
+    def _is_lost(self, fault: WireFault) -> bool:
+        """Tell a fault; say whether what it was in is lost with it."""
+        if fault.hole and self._translator is not None:
+            self._translator.lose()
+        self._assembler.advance([without_hole(fault) if self._ending else fault])
+        return fault.hole

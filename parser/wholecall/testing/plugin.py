@@ -1,0 +1,209 @@
+"""What the fixtures of the pytest plugin do; pytest itself loads `wholecall_pytest`, beside this package.
+
+Theory of operation. A fixture makes what answers (a server, or a transport without a socket), serves it the
+recordings of the test's nearest marker, and looks at the end whether something was asked that nothing was left for.
+Trouble of the user's making fails the test with a message and without a traceback. What a bless writes is told by
+the test's report, so that it arrives from the workers of pytest-xdist too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import pytest
+
+from wholecall.errors import BadRecording
+from wholecall.recordings.finding import StrPath
+from wholecall.serving.recorded import RecordedAnswers, Served
+from wholecall.testing import golden
+
+__all__ = ["Golden", "serving", "summary"]
+
+_SHOWN_LINES = 40  # of a difference, and
+_SHOWN_CHARS = 400  # of each of its lines; all of both with -vv
+_ALL = 2
+_BLESSED = "wholecall_blessed"  # the name of a property in reports
+
+AnyAnswers = TypeVar("AnyAnswers", bound=RecordedAnswers)
+
+
+class _Marked(NamedTuple):
+    """What the marker of a test says."""
+
+    recordings: tuple[Served, ...] = ()
+    timing: bool = False
+    repeat: int | bool = 1
+    cut: int | None = None
+    strict: bool = True
+
+
+_SERVING = pytest.StashKey[list[RecordedAnswers]]()  # of a test: what it is served by
+_WRITTEN = pytest.StashKey[dict[Path, tuple[str, list[str]]]]()  # of a run: golden files, by whom and what
+
+
+@contextmanager
+def serving(
+    request: pytest.FixtureRequest, kind: type[AnyAnswers], seed: str | None
+) -> Generator[AnyAnswers]:
+    """Make what answers a test, and fail the test at the end for requests that nothing was left for.
+
+    Args:
+        request: of the fixture, with the test that it is for.
+        kind: the class to make.
+        seed: draws other chunks; None keeps them.
+    """
+    marked = _marked(request.node)
+    answers = kind(request.node.path.parent, seed)
+    request.node.stash.setdefault(_SERVING, []).append(answers)
+    try:
+        answers.serve(*marked.recordings, timing=marked.timing, repeat=marked.repeat, cut=marked.cut)
+    except (BadRecording, TypeError, ValueError) as error:
+        raise pytest.fail.Exception(f"@pytest.mark.wholecall: {error}", pytrace=False) from None
+    yield answers
+    if marked.strict and answers.unanswered:
+        pytest.fail(_too_many(answers), pytrace=False)
+
+
+def _marked(node: pytest.Item) -> _Marked:
+    marker = _marker(node)
+    if marker is None:
+        return _Marked()
+    try:
+        return _Marked(marker.args, **marker.kwargs)
+    except TypeError as error:
+        trouble = str(error).rpartition("() ")[2]
+        raise pytest.fail.Exception(f"@pytest.mark.wholecall: {trouble}", pytrace=False) from None
+
+
+def _marker(node: pytest.Item) -> pytest.Mark | None:
+    """Return the marker of a test: its parameters' before its own before that of its class or module."""
+    parameters = getattr(node, "callspec", None)
+    marks: list[pytest.Mark] = parameters.marks if parameters is not None else []
+    found = [mark for mark in marks if mark.name == "wholecall"]
+    return found[-1] if found else node.get_closest_marker("wholecall")
+
+
+def _too_many(answers: RecordedAnswers) -> str:
+    counts = Counter(request.endpoint for request in answers.unanswered)
+    n_asked, n_beyond = len(answers.requests), len(answers.unanswered)
+    came = "request came" if n_beyond == 1 else "requests came"
+    lines = [
+        f"wholecall: {n_beyond} {came} beyond the {n_asked - n_beyond} that answers were prepared for:",
+        *(f"  {endpoint}" + (f" ({n} times)" if n > 1 else "") for endpoint, n in counts.items()),
+        "Name more recordings in @pytest.mark.wholecall(...), let them repeat (repeat=True), or allow it (strict=False).",
+    ]
+    return "\n".join(lines)
+
+
+class Golden:
+    """Compares values with golden files, or rewrites the files with `--wholecall-bless`.
+
+    Args:
+        node: the test.
+    """
+
+    def __init__(self, node: pytest.Item) -> None:
+        self._node = node
+
+    def __call__(self, value: Any, name: str = "", *, beside: StrPath | None = None) -> None:
+        """Compare a value with the golden file `<recording>[.<name>].golden.jsonl`; fail the test if they differ.
+
+        Args:
+            value: events, Structs, dataclasses, pydantic's models (of SDKs too), or anything that JSON can say;
+                the items of a list, tuple or iterator are a line each.
+            name: tells golden files of one recording apart.
+            beside: the recording, relative to the test's file; None takes the first one that the test is served.
+
+        Raises:
+            TypeError, ValueError: the value is nothing that JSON can say.
+        """
+        __tracebackhide__ = True
+        path = golden.beside(self._recording(beside), name)
+        lines = golden.lines_of(value)
+        found = golden.compare(path, lines)
+        if self._node.config.option.wholecall_bless:
+            self._bless(path, lines, found)
+        elif found.kind != "equal":
+            pytest.fail(self._refusal(path, found), pytrace=False)
+
+    def _recording(self, beside: StrPath | None) -> Path:
+        if beside is not None:
+            return self._node.path.parent / beside
+        for answers in self._node.stash.get(_SERVING, []):
+            for file in answers.files:
+                return file
+        marked = RecordedAnswers(self._node.path.parent)
+        marked.serve(*_marked(self._node).recordings)
+        if not marked.files:
+            pytest.fail(
+                "wholecall_golden: beside which recording? Mark the test with @pytest.mark.wholecall(...),"
+                " serve a file, or say beside=...",
+                pytrace=False,
+            )
+        return marked.files[0]
+
+    def _refusal(self, path: Path, found: golden.Comparison) -> str:
+        shown = self._shown(path)
+        if found.kind == "missing":
+            return (
+                f"wholecall_golden: there is no {shown}.\n"
+                "Run pytest with --wholecall-bless to write it, and read what it holds before you keep it."
+            )
+        return (
+            f"wholecall_golden: {shown} holds something else (+{found.added} -{found.removed} lines):\n"
+            f"{self._cut(found.diff)}\n"
+            "If the new lines are right, run pytest with --wholecall-bless."
+        )
+
+    def _cut(self, diff: tuple[str, ...]) -> str:
+        if self._node.config.get_verbosity() >= _ALL:
+            return "\n".join(diff)
+        lines = [
+            line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…" for line in diff[:_SHOWN_LINES]
+        ]
+        more = len(diff) - len(lines)
+        return "\n".join(lines + ([f"… {more} more lines, shown with -vv"] if more else []))
+
+    def _bless(self, path: Path, lines: list[str], found: golden.Comparison) -> None:
+        written = self._node.config.stash.setdefault(_WRITTEN, {})
+        test, before = written.setdefault(path, (self._node.nodeid, lines))
+        if before != lines:
+            pytest.fail(
+                f"wholecall_golden: {self._shown(path)} was blessed with other lines in this run, by {test}.\n"
+                "Give one of them a name: wholecall_golden(value, name=...)",
+                pytrace=False,
+            )
+        if found.kind != "equal":
+            golden.write(path, lines)
+            changed = (
+                f"+{found.added} -{found.removed}" if found.kind == "different" else f"new, {found.added}"
+            )
+            self._node.user_properties.append((_BLESSED, f"{self._shown(path)} ({changed} lines)"))
+
+    def _shown(self, path: Path) -> str:
+        """Return a path as short as it is from the folder of the run."""
+        path = Path(os.path.abspath(path))  # noqa: PTH100 - `..` goes, links stay
+        root = self._node.config.rootpath
+        return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def summary(reporter: pytest.TerminalReporter) -> None:
+    """Say at the end of a run which golden files a bless changed."""
+    changed = [
+        str(text)
+        for reports in reporter.stats.values()
+        for report in reports
+        if isinstance(report, pytest.TestReport) and report.when == "call"
+        for name, text in report.user_properties
+        if name == _BLESSED
+    ]
+    reporter.section("wholecall: golden files")
+    for text in sorted(changed):
+        reporter.line(f"blessed {text}")
+    if not changed:
+        reporter.line("none changed")

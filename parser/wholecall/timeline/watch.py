@@ -1,0 +1,274 @@
+"""What each step of a stream did to its calls, from the events and a look at the records of open calls.
+
+Theory of operation
+-------------------
+Events tell what is certain; what a call is waiting for (a name, its end) only its record knows. After each step
+`CallWatch` looks at the records of the calls that are not over, changes nothing in them, and says in a
+`CallChange` what differs from the look before. A look costs time in proportion to the open calls and to the new
+text, never to the text so far.
+
+Text in force is told as it was learnt: `added` behind what is known, or, with `replaced`, in the place of it.
+Adding up the changes of a call gives the raw text of its end: where they would not, the last one replaces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, Optional
+
+import msgspec
+
+from wholecall.arguments.placeholders import is_placeholder
+from wholecall.arguments.verdict import Edit
+from wholecall.discreet import discreet_repr
+from wholecall.machine.call import Phase
+from wholecall.output.events import (
+    EXECUTABLE,
+    TERMINAL,
+    ArgumentsDelta,
+    ArgumentsReset,
+    CustomToolCall,
+    Event,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+)
+from wholecall.types import Anomaly, DropReason, Flag, Kind
+
+if TYPE_CHECKING:
+    from wholecall.machine.call import Call
+    from wholecall.machine.turn import TurnState
+
+__all__ = ["CallChange", "CallWatch", "Outcome", "Phase"]
+
+Outcome = Literal["exact", "normalised", "recovered", "empty", "whole", "dropped"]
+Key = tuple[int, int, int]
+
+
+class CallChange(msgspec.Struct, frozen=True):
+    """What one step did to one call.
+
+    Attributes:
+        turn, choice, index: which call; as in events.
+        before: its phase before the step, None if it was not there.
+        after: its phase behind the step.
+        kind: what kind of call it is.
+        id: the id that became known with this step (a minted one too), else None.
+        name: the name as it stands since this step, None if that did not change.
+        added: argument text that came into force.
+        replaced: whether that text stands in the place of what was known before, not behind it.
+        size: characters of the text in force behind the step.
+        flags: what was odd about the call and is known since this step, sorted.
+        hole: whether text was lost in this step that may have been this call's.
+        outcome: how the call ended: the status of its verdict, `whole` for calls that have none, or
+            `dropped`; None while it has not.
+        reason: why it was dropped, else None.
+        edits: what was changed to read its text.
+    """
+
+    turn: int
+    choice: int
+    index: int
+    before: Optional[Phase]
+    after: Phase
+    kind: Kind = "function"
+    id: Optional[str] = None
+    name: Optional[str] = None
+    added: str = ""
+    replaced: bool = False
+    size: int = 0
+    flags: tuple[Flag, ...] = ()
+    hole: bool = False
+    outcome: Optional[Outcome] = None
+    reason: Optional[DropReason] = None
+    edits: tuple[Edit, ...] = ()
+
+    __repr__ = discreet_repr
+
+
+class CallWatch:
+    """Looks at the calls of one stream."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Key, _Seen] = {}  # calls that are not over
+        self._n_seen: dict[tuple[int, int], int] = {}  # calls of each choice that were looked at
+        self._anomalies: dict[tuple[int, int], set[Anomaly]] = {}
+        self._phantoms: list[Call] = []  # they have no number, and may never get one
+        self._open: list[TurnState] = []  # turns in which more may happen
+        self._n_turns = 0
+
+    def look(
+        self, turns: list[TurnState], events: Iterable[Event[Any]], *, end: bool = False
+    ) -> tuple[tuple[CallChange, ...], tuple[Anomaly, ...]]:
+        """Return what changed since the last look, in order of the calls, and the anomalies that are new.
+
+        Of turns before the current one that are over, late anomalies are told at the end.
+
+        Args:
+            turns: the turns of the stream.
+            events: those since the last look.
+            end: whether the stream is over.
+        """
+        told: dict[Key, list[Event[Any]]] = {}
+        for event in events:
+            index = getattr(event, "index", None)
+            if index is not None:
+                told.setdefault((event.turn, event.choice, index), []).append(event)
+        anomalies: set[Anomaly] = set()
+        n_gone = turns[0].number if turns else 0  # a parser lets the oldest turns go
+        self._open += turns[max(self._n_turns - n_gone, 0) :]
+        self._n_turns = n_gone + len(turns)
+        for turn in turns if end else self._open:
+            anomalies |= self._meet(turn)
+        self._open = [turn for turn in self._open if turn is turns[-1] or not _is_over(turn)]
+        changes = [
+            change for key in sorted(self._seen) if (change := self._seen[key].change(told.get(key, ())))
+        ]
+        for key in [key for key, seen in self._seen.items() if seen.is_over]:
+            del self._seen[key]
+        return tuple(changes), tuple(sorted(anomalies))
+
+    def _meet(self, turn: TurnState) -> set[Anomaly]:
+        """Take up the turn's new calls; return its new anomalies."""
+        fresh: set[Anomaly] = set()
+        for choice in turn.choices.values():
+            where = turn.number, choice.number
+            met = [*self._phantoms, *choice.calls[self._n_seen.get(where, 0) :]]
+            self._n_seen[where] = len(choice.calls)
+            self._phantoms = [call for call in met if call.number < 0 and call.phase != "ended"]
+            for call in met:
+                if call.number >= 0:
+                    self._seen[call.turn, call.choice, call.number] = _Seen(call)
+            known = self._anomalies.setdefault(where, set())
+            fresh |= choice.anomalies - known
+            known |= choice.anomalies
+        return fresh
+
+
+class _Seen:
+    """A call as it was when it was last looked at."""
+
+    def __init__(self, call: Call) -> None:
+        self.is_over = False
+        self._call = call
+        self._phase: Phase | None = None
+        self._id: str | None = None
+        self._name: str | None = None
+        self._flags: set[Flag] = set()
+        self._hole = False
+        self._parts: list[str] = []  # the text in force, as it was told
+        self._size = 0  # its characters
+        self._fragments = 0  # characters of the fragments
+        self._restated: str | None = None
+        self._shows_restated = False
+
+    def change(self, told: Iterable[Event[Any]]) -> CallChange | None:
+        """Return what is new, None if nothing is."""
+        call, before = self._call, self._phase
+        end = next((event for event in told if isinstance(event, TERMINAL)), None)
+        added, replaced = self._news(told, end)
+        new_flags = call.flags.union(_final_flags(end)) - self._flags
+        facts: dict[str, Any] = {
+            "id": self._if_new("_id", end.id if end is not None else call.id),
+            "name": self._if_new("_name", call.public_name or call.name),
+            "added": added,
+            "replaced": replaced,
+            "flags": tuple(sorted(new_flags)),
+            "hole": call.hole and not self._hole,
+            **_outcome(end),
+        }
+        self._phase, self._hole = _phase(call), call.hole
+        self._flags |= new_flags
+        self.is_over = end is not None
+        if before == self._phase and not any(facts.values()):
+            return None
+        where = call.turn, call.choice, call.number
+        return CallChange(*where, before, self._phase, call.kind, size=self._size, **facts)
+
+    def _if_new(self, field: str, value: str | None) -> str | None:
+        known = getattr(self, field)
+        if value is None or value == known:
+            return None
+        setattr(self, field, value)
+        return value
+
+    # Text.
+
+    def _news(self, told: Iterable[Event[Any]], end: Event[Any] | None) -> tuple[str, bool]:
+        """Return the text that is new, and whether it replaces what was told."""
+        final = _final_text(end)
+        if final is not None:
+            return self._compared(final)
+        call = self._call
+        if (
+            call.restated is not None
+            and call.restated != self._restated
+            and not is_placeholder(call.restated)
+        ):
+            self._restated, self._shows_restated = call.restated, True
+            return self._compared(call.restated)
+        deltas = [event.delta for event in told if isinstance(event, ArgumentsDelta)]
+        started = self._phase in {None, "pending"} or self._shows_restated
+        was_reset = any(isinstance(event, ArgumentsReset) for event in told)
+        if was_reset or (deltas and started):
+            self._shows_restated = False
+            self._fragments = call.size
+            return self._compared(call.tail(call.size))
+        if deltas:
+            self._fragments = call.size
+            return self._told("".join(deltas), replaced=False)
+        return self._buffered() if not self._shows_restated else ("", False)
+
+    def _buffered(self) -> tuple[str, bool]:
+        """Return text that waits for a name; no event tells of it."""
+        grown, self._fragments = self._call.size - self._fragments, self._call.size
+        if grown < 0 or (grown > 0 and {"placeholder"} & self._call.flags - self._flags):
+            return self._compared(self._call.tail(self._call.size))
+        return self._told(self._call.tail(grown), replaced=False)
+
+    def _compared(self, text: str) -> tuple[str, bool]:
+        """Return what the text adds to what was told, or all of it if that is no beginning of it."""
+        known = "".join(self._parts)
+        if text.startswith(known):
+            return self._told(text[len(known) :], replaced=False)
+        return self._told(text, replaced=True)
+
+    def _told(self, text: str, *, replaced: bool) -> tuple[str, bool]:
+        if replaced:
+            self._parts.clear()
+            self._size = 0
+        if text:
+            self._parts.append(text)
+        self._size += len(text)
+        return text, replaced
+
+
+def _is_over(turn: TurnState) -> bool:
+    choices = turn.choices.values()
+    return bool(turn.finished) or (bool(choices) and all(choice.ended for choice in choices))
+
+
+def _phase(call: Call) -> Phase:
+    phase: Any = call.phase
+    checked: Phase = phase
+    return checked
+
+
+def _final_text(end: Event[Any] | None) -> str | None:
+    if isinstance(end, (ToolCall, ServerToolCall, ToolCallDropped)):
+        return end.raw_arguments
+    return end.input if isinstance(end, CustomToolCall) else None
+
+
+def _final_flags(end: Event[Any] | None) -> tuple[Flag, ...]:
+    if isinstance(end, (*EXECUTABLE, ServerToolCall)):
+        return end.flags
+    return ()
+
+
+def _outcome(end: Event[Any] | None) -> dict[str, Any]:
+    if isinstance(end, ToolCallDropped):
+        return {"outcome": "dropped", "reason": end.reason}
+    if isinstance(end, ToolCall):
+        return {"outcome": end.status, "edits": end.edits}
+    return {"outcome": "whole" if end is not None else None}

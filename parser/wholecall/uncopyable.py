@@ -1,0 +1,25 @@
+"""What there is one of: an object that stands for a stream, which a copy of it would read twice."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NoReturn, SupportsIndex
+
+__all__ = ["Single"]
+_private = True
+
+
+class Single:
+    """An object that can neither be copied nor pickled.
+
+    Half a copy is worse than none: it would share what it was copied from, or a stream that only one can read.
+    """
+
+    INSTEAD: ClassVar = "it stands for one stream"  # what the caller is told
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """Refuse `pickle`, `copy.copy` and `copy.deepcopy`.
+
+        Raises:
+            TypeError: always; the message says what to do instead.
+        """
+        raise TypeError(f"a {type(self).__name__} can be neither copied nor pickled: {self.INSTEAD}")

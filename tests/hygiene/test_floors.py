@@ -1,0 +1,168 @@
+"""The floors of the house: a room imports only from the floors below it.
+
+A *room* is a module or a package right below `wholecall`; an *arrow* runs from a room to each other room that it
+imports from, wherever the import stands: at the top, in a function, or for types alone. Run as a program it prints
+them: `python -m tests.hygiene.test_floors`.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from tests.hygiene.source_tree import imports, modules
+
+# Lowest first. Rooms of one floor know nothing of each other.
+FLOORS = (
+    ("errors", "limits", "types", "discreet", "uncopyable"),
+    ("policy", "deltas"),
+    ("arguments", "framing"),
+    ("output", "tools", "dialects"),
+    ("parse", "encoders"),
+    ("machine", "history"),
+    ("snapshots",),
+    ("stream",),
+    ("shells", "timeline", "repairing"),
+    ("recordings", "transport", ""),
+    ("replay",),
+    ("serving", "redacting"),
+    ("testing", "cli"),
+    ("__main__",),
+)
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+MOST_ROOMS, MOST_FLOORS, MOST_ARROWS = 35, 14, 170
+# What the floors alone would allow, and is forbidden all the same: what reads argument text knows no wire, and
+# history sees finished turns only.
+WIRE = {"deltas", "framing", "dialects"}
+STRANGERS = {
+    "arguments": WIRE,
+    "tools": WIRE,
+    "output": WIRE,
+    "parse": WIRE,
+    "history": {"deltas", "framing"},
+}
+PLACEHOLDERS = "arguments.placeholders"  # a dialect may ask whether a text is one; it decodes none
+# Modules whose only use is to reach the world outside.
+WORLD = frozenset(
+    {"asyncio", "io", "logging", "os", "pathlib", "random", "socket", "subprocess", "threading", "time"}
+)
+EDGES = [
+    (name, imported, line)
+    for name, tree in modules().items()
+    for imported, line, _ in imports(tree)
+    if imported != name
+]
+
+
+def room_of(module: str) -> str:
+    """Return the room that a module stands in."""
+    return module.partition(".")[0]
+
+
+ARROWS = {(room_of(name), room_of(imported)) for name, imported, _ in EDGES} - {(r, r) for r in FLOOR}
+
+
+def said(found: list[tuple[str, str, int]]) -> list[str]:
+    """Return imports as a person wants to read them."""
+    return [f"{name or 'wholecall'}:{line} imports {to or 'wholecall'}" for name, to, line in found]
+
+
+def figures() -> dict[str, int]:
+    """Return how large the house is."""
+    upward = [(here, there) for here, there in ARROWS if FLOOR[there] >= FLOOR[here]]
+    return {"rooms": len(FLOOR), "floors": len(FLOORS), "arrows": len(ARROWS), "upward": len(upward)}
+
+
+def test_every_module_has_a_floor() -> None:
+    """The table places each room, and has no room that is not there."""
+    assert {room_of(name) for name in modules()} == set(FLOOR)
+
+
+def test_imports_go_down() -> None:
+    """A module imports only from lower floors, or within its own room."""
+    upward = [
+        (name, to, line)
+        for name, to, line in EDGES
+        if room_of(name) != room_of(to) and FLOOR[room_of(to)] >= FLOOR[room_of(name)]
+    ]
+
+    assert [] == said(upward)
+
+
+def test_no_circles() -> None:
+    """No module imports itself by way of others, inside a room neither, and for types neither."""
+    graph = {name: {to for source, to, _ in EDGES if source == name} for name in modules()}
+    circle: list[str] = []
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle = error.args[1]
+
+    assert [] == circle
+
+
+def test_the_house_stays_small() -> None:
+    """Rooms, floors and arrows are few enough to be held in one picture."""
+    found = figures()
+
+    assert found["rooms"] <= MOST_ROOMS
+    assert found["floors"] <= MOST_FLOORS
+    assert found["arrows"] <= MOST_ARROWS
+
+
+@pytest.mark.parametrize("room", STRANGERS)
+def test_neighbours_that_must_not_meet(room: str) -> None:
+    """Some rooms know nothing of others, although these stand below them."""
+    met = [edge for edge in EDGES if room_of(edge[0]) == room and room_of(edge[1]) in STRANGERS[room]]
+
+    assert [] == said(met)
+
+
+def test_a_dialect_decodes_no_argument_text() -> None:
+    """Of all that reads argument text, dialects know only what stands for none."""
+    met = [edge for edge in EDGES if room_of(edge[0]) == "dialects" and room_of(edge[1]) == "arguments"]
+
+    assert [] == said([edge for edge in met if edge[1] != PLACEHOLDERS])
+
+
+def test_the_tree_is_called_by_its_import_name() -> None:
+    """No module of the package imports relatively, or by the folder's name."""
+    relative = [
+        f"{name}:{node.lineno}"
+        for name, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and (node.level > 0 or (node.module or "").split(".")[0] == "parser")
+    ]
+
+    assert [] == relative
+
+
+def test_core_does_no_io() -> None:
+    """Nothing up to the floor of the stream imports a module that reads files, clocks, sockets or logs."""
+    found = [
+        f"{name}:{node.lineno} imports {', '.join(sorted(met))}"
+        for name, tree in modules().items()
+        if FLOOR[room_of(name)] <= FLOOR["stream"]
+        for node in ast.walk(tree)
+        if (met := WORLD & set(_outside_imports(node)))
+    ]
+
+    assert [] == found
+
+
+def _outside_imports(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name.split(".")[0] for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [node.module.split(".")[0]]
+    return []
+
+
+if __name__ == "__main__":
+    for rooms in FLOORS[::-1]:
+        sys.stdout.write("   ".join(room or "wholecall" for room in rooms) + "\n")
+    sys.stdout.write(", ".join(f"{number} {what}" for what, number in figures().items()) + "\n")
