@@ -21,12 +21,14 @@ __all__: list[str] = []
 
 MODULES = {
     "phases": "wholecall.machine.phases",
-    "binding": "wholecall.machine.labels",
+    "labels": "wholecall.machine.labels",
     "assembler": "wholecall.machine.assembler",
     "ladder": "wholecall.arguments.ladder",
+    "parse": "wholecall.parse",
     "recovery": "wholecall.arguments.recovery",
     "sse": "wholecall.framing.sse",
 }
+_TESTS = {"ladder": "arguments", "parse": "arguments"}  # where they go by another name
 _HERE = Path(__file__).parent
 _ROW = "{:<10} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"
 
@@ -78,7 +80,7 @@ def main() -> int:
 def try_module(name: str, place: str) -> Outcome:
     """Run the tests of a module on each of its mutants."""
     module = MODULES[name]
-    tests = sorted((_HERE.parent / "unit").glob(f"test_{name}*.py"))
+    tests = sorted((_HERE.parent / "unit").glob(f"test_{_TESTS.get(name, name)}*.py"))
     began = time.perf_counter()
     found = [one for one in mutants(source_of(module).read_text("utf-8")) if one.place.startswith(place)]
     survivors = []

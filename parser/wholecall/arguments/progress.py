@@ -1,6 +1,6 @@
 """Live arguments: one call's half-finished argument text, told member by member while it streams.
 
-Theory of operation. Two readers over one grammar (`wholecall.grammar`), both linear in the text for every way
+Theory of operation. Two readers over one grammar (`wholecall.arguments.grammar`), both linear in the text for every way
 it is cut: nothing is read again when a piece arrives. `ProgressScanner` builds the whole value and tells of
 everything; `StringWatcher` tells of one string, builds nothing and keeps nothing.
 

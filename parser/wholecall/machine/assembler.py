@@ -1,7 +1,7 @@
 """From deltas to events: keeps the turns of a stream, and routes each fact to its choice.
 
 Theory of operation. A stream holds turns, a turn holds choices, a choice holds calls. A delta that belongs to
-a choice is passed on to `facts`; those that concern a turn or the whole stream are handled here: turns that
+a choice is passed on to `routes`; those that concern a turn or the whole stream are handled here: turns that
 begin, switch and end, faults that leave holes, and the last word on each choice, which waits until nothing
 can follow. Nothing here parses or looks at argument text.
 
@@ -9,8 +9,8 @@ The hot path is `_say`: fragments in a row whose call is on the choice's hot lis
 object longer than the text, and which fit the granted room, are appended as one text and shown as they came.
 All else goes the cold way, fragment by fragment, which heats the call again if it can.
 
-Not handled here: framing, dialects, detection (see `stream`), and what an argument text means
-(see `arguments`).
+Not handled here: framing, dialects, detection (see `wholecall.stream`), and what an argument text means
+(see `wholecall.arguments`).
 """
 
 from __future__ import annotations

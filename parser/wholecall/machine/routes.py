@@ -1,7 +1,7 @@
 """What each fact does to its choice: finds the call, and tells it the news.
 
 Theory of operation. One function per kind of delta that belongs to a choice, in the table `_FACTS`. Labelled
-facts are bound by `binding`, slotted ones by `slots`; what the news does to the call is the business of
+facts are bound by `labels`, slotted ones by `slots`; what the news does to the call is the business of
 `phases`. Ends of turns and faults concern more than one choice and are the assembler's.
 """
 
