@@ -14,8 +14,9 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-__all__ = ["import_times", "kept_memory", "peak_memory", "ratio", "rounds"]
+__all__ = ["first_stream_times", "import_times", "kept_memory", "peak_memory", "ratio", "rounds"]
 
 Action = Callable[[], object]
 
@@ -75,14 +76,44 @@ def kept_memory(warm_up: Action, action: Action) -> int:
 
 def import_times(modules: Sequence[str], n: int) -> list[list[float]]:
     """Return processor times in seconds of warm imports, each in a fresh interpreter; the modules take turns."""
-    with tempfile.TemporaryDirectory() as cache:  # warm means compiled, whatever the environment says
+    codes = [
+        f"import time; t = time.process_time(); import {name}; print(time.process_time() - t)"
+        for name in modules
+    ]
+    return _in_fresh_processes(codes, n)
+
+
+_FIRST_STREAM = """
+import sys, time
+from wholecall import ToolCallParser
+
+data = open(sys.argv[1], "rb").read()
+
+def taken():
+    start = time.process_time()
+    parser = ToolCallParser()
+    parser.feed(data)
+    parser.close()
+    return time.process_time() - start
+
+print(taken() - min(taken() for _ in range(3)))
+"""
+
+
+def first_stream_times(recording: Path, n: int) -> list[float]:
+    """Return by how many seconds of processor time the first stream of a process takes longer than a later one."""
+    return _in_fresh_processes([_FIRST_STREAM], n, str(recording))[0]
+
+
+def _in_fresh_processes(codes: Sequence[str], n: int, *arguments: str) -> list[list[float]]:
+    """Return what each program prints in fresh interpreters, which find compiled code; the programs take turns."""
+    with tempfile.TemporaryDirectory() as cache:  # compiled code there is, whatever the environment says
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}
-        runs = [[_import_time(module, environment) for module in modules] for _ in range(n + 1)]
+        runs = [[_printed(code, environment, arguments) for code in codes] for _ in range(n + 1)]
     return [list(times) for times in zip(*runs[1:], strict=True)]
 
 
-def _import_time(module: str, environment: Mapping[str, str]) -> float:
-    code = f"import time; t = time.process_time(); import {module}; print(time.process_time() - t)"
-    command = [sys.executable, "-c", code]
+def _printed(code: str, environment: Mapping[str, str], arguments: Sequence[str]) -> float:
+    command = [sys.executable, "-c", code, *arguments]
     run = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)  # noqa: S603
     return float(run.stdout)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from benchmarks import (
     bench_arguments,
+    bench_first_stream,
     bench_framing,
     bench_growth,
     bench_history,
@@ -38,6 +39,7 @@ _FIGURES: tuple[Iterable[Claim], ...] = (
     bench_transcripts.CLAIMS,
     bench_memory.CLAIMS,
     bench_import.CLAIMS,
+    bench_first_stream.CLAIMS,
 )
 _STREAM = "{:<46}{:>8}{:>9}{:>8}{:>8}{:>10}{:>10}  {}"
 _CONTENDERS = ("wholecall", "naive", "floor")

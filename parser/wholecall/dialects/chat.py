@@ -66,7 +66,6 @@ from wholecall.dialects.chat_views import (
 from wholecall.dialects.decode import UNREADABLE, is_done, member, payloads, plain, read
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.responses import ResponsesTranslator
 from wholecall.dialects.restated import ended_together, told_together
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
@@ -92,14 +91,14 @@ class ChatTranslator(Translator):
     DERIVED = frozenset({"_run"})
     _n_answers: int
     _answer: Answer
-    _guest: ResponsesTranslator
+    _guest: Translator | None
     _kind: _Kind
     _told: set[tuple[int, str]]
 
     def __init__(self) -> None:
         self._n_answers = 0
         self._answer = Answer()
-        self._guest = ResponsesTranslator(guest=True)
+        self._guest = None  # of the Responses dialect, once a frame of it has come
         self._kind = ""  # of the last frame, if that was a piece
         self._run = _NO_RUN  # of pieces, which the next frame may go on with
         self._told = set()  # what came: texts in deltas, which a message only repeats, and tools that ran
@@ -203,7 +202,7 @@ class ChatTranslator(Translator):
 
     def _chunk(self, deltas: list[Delta], chunk: Chunk, frame: Frame) -> None:
         if chunk.choices is None and type(chunk.type) is str and chunk.type.startswith("response."):
-            deltas += self._guest.translate(frame)
+            deltas += self._guest_of_responses().translate(frame)
             return
         fault = error_of(chunk, frame)
         if fault is not None:
@@ -219,10 +218,17 @@ class ChatTranslator(Translator):
         if chunk.object == "chat.completion" and choices and all(choice.delta is None for choice in choices):
             deltas.append(TurnEnded())  # some streams say it of chunks with deltas
 
+    def _guest_of_responses(self) -> Translator:
+        if self._guest is None:
+            from wholecall.dialects.responses import ResponsesTranslator  # noqa: PLC0415 - few streams need it
+
+            self._guest = ResponsesTranslator(guest=True)
+        return self._guest
+
     def _open(self, deltas: list[Delta], chunk: Chunk) -> None:
         id_, again = id_label(chunk.id), self._n_answers > 0
         if again:
-            self._guest, self._told = ResponsesTranslator(guest=True), set()
+            self._guest, self._told = None, set()
         model = text_label(chunk.model) or text_label(chunk.model_id)
         key = f"{self._n_answers}" if again else None
         self._n_answers += 1

@@ -1,0 +1,53 @@
+"""The claim: what the first stream of a process costs beyond the second is small, whatever its dialect.
+
+It is the import of one translator, in a fresh process with all code compiled, held against the import of msgspec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+from benchmarks import measure
+from benchmarks.claims import Figure, Scale
+
+__all__ = ["CLAIMS"]
+
+_RECORDINGS = Path(__file__).parents[1] / "corpora" / "recordings"
+_STREAMS = {
+    "chat-completions": "single-call.sse",
+    "anthropic": "blocks-interleaved.sse",
+    "responses": "single-call.sse",
+    "gemini": "single-call.sse",
+    "ollama": "single-call.ndjson",
+}
+
+
+def _first_stream(dialect: str, scale: Scale) -> float:
+    taken = measure.first_stream_times(_RECORDINGS / dialect / _STREAMS[dialect], scale.rounds)
+    return min(taken) / min(measure.import_times(("msgspec",), scale.rounds)[0])
+
+
+def _import_openai(scale: Scale) -> float:
+    theirs, msgspec = measure.import_times(("openai", "msgspec"), scale.rounds)
+    return min(theirs) / min(msgspec)
+
+
+CLAIMS = [
+    *(
+        Figure(
+            f"first {dialect} stream beyond the second / import of msgspec",
+            partial(_first_stream, dialect),
+            0.3,
+        )
+        for dialect in _STREAMS
+    ),
+    *([Figure("beside it: import of openai / of msgspec", _import_openai, 0)] if find_spec("openai") else []),
+]
+
+
+def test_first_stream(race: Callable[[], None]) -> None:
+    """Each can be read by a process that has read nothing before."""
+    race()

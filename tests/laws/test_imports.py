@@ -1,0 +1,62 @@
+"""Law 73: reading a stream imports nothing but the translator of the dialect that was found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hygiene.source_tree import CORPORA
+from wholecall.dialects import DIALECTS
+
+_RECORDINGS = CORPORA / "recordings"
+_QUICK = frozenset({"anthropic", "bedrock-invoke-nova", "chat-completions", "gemini", "responses"})
+_PROGRAM = """
+import json, sys
+from wholecall import ToolCallParser
+
+def imported_by(act, *arguments):
+    before = set(sys.modules)
+    return act(*arguments), sorted(sys.modules.keys() - before)
+
+def read(parser):
+    parser.feed(open(sys.argv[1], "rb").read())
+    parser.close()
+    return parser.dialect
+
+parser, by_making = imported_by(ToolCallParser, sys.argv[2])
+dialect, by_reading = imported_by(read, parser)
+print(json.dumps([dialect, by_making, by_reading]))
+"""
+
+
+def _streams() -> list[object]:
+    """Return the first recorded stream of each dialect that is found by itself; most of them are tried at leisure."""
+    found: list[object] = []
+    for dialect in DIALECTS:
+        files = sorted(
+            file for file in (_RECORDINGS / dialect.name).iterdir() if not file.name.endswith(".events.jsonl")
+        )
+        marks = () if dialect.name in _QUICK else pytest.mark.slow
+        found.append(pytest.param(dialect.name, files[0], id=dialect.name, marks=marks))
+    return found
+
+
+def _told(recording: Path, dialect: str) -> tuple[str, list[str], list[str]]:
+    command = [sys.executable, "-c", _PROGRAM, str(recording), dialect]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own
+    return tuple(json.loads(run.stdout))
+
+
+@pytest.mark.parametrize(("dialect", "recording"), _streams())
+def test_only_what_was_found_is_imported(dialect: str, recording: Path) -> None:
+    """Of a named dialect all is imported when the parser is made; what is found by itself needs just the same."""
+    named, by_making, nothing = _told(recording, dialect)
+    found, no_more, by_reading = _told(recording, "auto")
+
+    assert (dialect, [], []) == (named, nothing, no_more)
+    assert (found, by_making) == (dialect, by_reading)
+    assert any(module.startswith("wholecall.dialects.") for module in by_making)
