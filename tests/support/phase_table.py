@@ -5,7 +5,7 @@ python -m tests.support.phase_table     prints it, to be pasted between the mark
 
 from __future__ import annotations
 
-from wholecall.machine.phases import PHASES
+from wholecall.machine.phases import PHASES, Cell
 
 __all__ = ["markdown"]
 
@@ -15,16 +15,23 @@ NEWS = {
     "whole": "whole text",
     "close": "the wire ends the call",
     "finish": "finish reason",
-    "end": "end of the turn",
-    "abort": "error, cancel",
+    "end": "end of the turn, error, cancel",
 }
+
+
+def _cell(cell: Cell, phase: str) -> str:
+    """Return what a cell does, and where that leads beside the phase itself."""
+    done = cell.do.__name__.strip("_").replace("_", " ")
+    others = [to for to in PHASES if to in cell.to and to != phase]
+    stays = phase in cell.to
+    return done + (f" → {' or '.join([*(['same'] if stays else []), *others])}" if others else "")
 
 
 def markdown() -> str:
     """Return the table: a row for each phase, a column for each kind of news."""
     lines = ["| phase | " + " | ".join(NEWS.values()) + " |", "|---" * (len(NEWS) + 1) + "|"]
     for phase, actions in PHASES.items():
-        cells = [actions[news].__name__.strip("_").replace("_", " ") for news in NEWS]
+        cells = [_cell(actions[news], phase) for news in NEWS]
         lines.append(f"| **{phase}** | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import wholecall
+from tests.support import quirky
+from tests.support.bless import manifest, recorded
 from tests.support.words import (
     CALLS,
     CUT,
@@ -23,6 +25,7 @@ from tests.support.words import (
     told,
     whole,
 )
+from wholecall import ToolCallParser
 from wholecall.deltas import (
     HYDRATION,
     ITEM_DONE,
@@ -33,14 +36,16 @@ from wholecall.deltas import (
     Slot,
 )
 from wholecall.machine.call import Call
-from wholecall.machine.phases import PHASES, _stay
+from wholecall.machine.phases import PHASES, Cell, _stay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-NEWS = ("name", "fragment", "whole", "close", "finish", "end", "abort")
+    from wholecall.machine.choice import Choice
+
+NEWS = ("name", "fragment", "whole", "close", "finish", "end")
 CELLS = [(phase, news) for phase, row in PHASES.items() for news in row]
-STAYING = [(phase, news) for phase, news in CELLS if PHASES[phase][news] is _stay]
+STAYING = [(phase, news) for phase, news in CELLS if PHASES[phase][news].do is _stay]
 
 
 # A stream, and what is said after each delta and after the close. The name says the cell that it needs.
@@ -56,6 +61,10 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
     "pending name, restated and closed before": (
         [seen(None), whole(A), closed(), seen(), END],
         [[], [], [], ["+f", A, f"call {A}"], [], ["tool_calls missing_finish"]],
+    ),
+    "pending name, restated before": (
+        [seen(None), whole(A), seen(), closed(), END],
+        [[], [], ["+f"], [A, f"call {A}"], [], ["tool_calls missing_finish"]],
     ),
     "pending fragment": (
         [OPEN, Fragment(0, 0, A), CALLS, END],
@@ -87,7 +96,7 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
         [Labelled(0, 0, "c", None, A), END],
         [[], [f"drop {A} nameless"], ["malformed missing_finish"]],
     ),
-    "pending abort": ([OPEN, CUT], [[], ["drop  aborted"], ["error"]]),
+    "pending end, aborted": ([OPEN, CUT], [[], ["drop  aborted"], ["error"]]),
     "streaming name": (
         [OPEN, Fragment(0, 0, '{"a"'), Labelled(0, 0, "c", "f"), Fragment(0, 0, ":1}"), CALLS, END],
         [[], ["+f", '{"a"'], [], [":1}"], [], [f"call {A}"], ["tool_calls"]],
@@ -131,7 +140,10 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
         [OPEN, Fragment(0, 0, A), END],
         [[], ["+f", A], [f"call {A}"], ["tool_calls missing_finish"]],
     ),
-    "streaming abort": ([OPEN, Fragment(0, 0, A), CUT], [[], ["+f", A], [f"drop {A} aborted"], ["error"]]),
+    "streaming end, aborted": (
+        [OPEN, Fragment(0, 0, A), CUT],
+        [[], ["+f", A], [f"drop {A} aborted"], ["error"]],
+    ),
     "settled name": (
         [seen(), whole(A), seen("g"), closed(), END],
         [[], ["+f"], [], [f"drop {A} ambiguous"], [], ["malformed missing_finish"]],
@@ -165,11 +177,15 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
         [Labelled(0, 0, "c", "f", A, rank=OBJECT), CALLS, END],
         [["+f"], [A, f"call {A}"], [], ["tool_calls"]],
     ),
+    "settled finish, no object": (
+        [Labelled(0, 0, "c", "f", "[1]", rank=OBJECT), CALLS, END],
+        [["+f"], [], ["drop [1] not_an_object"], ["malformed"]],
+    ),
     "settled end": (
         [Labelled(0, 0, "c", "f", A, rank=OBJECT), END],
         [["+f"], [A, f"call {A}"], ["tool_calls missing_finish"]],
     ),
-    "settled abort": (
+    "settled end, aborted": (
         [Labelled(0, 0, "c", "f", A, rank=OBJECT), CUT],
         [["+f"], [f"drop {A} aborted"], ["error"]],
     ),
@@ -206,7 +222,7 @@ SCENARIOS: dict[str, tuple[list[Delta], list[list[str]]]] = {
         [OPEN, Fragment(0, 0, A), CALLS, END],
         [[], ["+f", A], [f"call {A}"], [], ["tool_calls"]],
     ),
-    "ended abort": (
+    "ended end, aborted": (
         [OPEN, Fragment(0, 0, A), CALLS, CUT],
         [[], ["+f", A], [f"call {A}"], [], ["error"]],
     ),
@@ -235,7 +251,7 @@ def test_the_table_is_total(phase: str) -> None:
     """Every phase answers to every kind of news, and there are no other phases."""
     assert set(NEWS) == set(PHASES[phase])
     assert {"pending", "streaming", "settled", "ended"} == set(PHASES)
-    assert all(callable(action) for action in PHASES[phase].values())
+    assert all(callable(cell.do) for cell in PHASES[phase].values())
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -262,7 +278,7 @@ def test_no_cell_can_be_deleted(phase: str, news: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(("phase", "news"), [cell for cell in CELLS if cell not in STAYING])
 def test_no_cell_can_do_nothing(phase: str, news: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the cell does nothing instead, something else is said."""
-    monkeypatch.setitem(PHASES[phase], news, _stay)
+    monkeypatch.setitem(PHASES[phase], news, PHASES[phase][news]._replace(do=_stay))
 
     assert any(name.partition(",")[0] == f"{phase} {news}" for name in differing())
 
@@ -277,6 +293,51 @@ def test_no_idle_cell_can_end_a_call(phase: str, news: str, monkeypatch: pytest.
     monkeypatch.setitem(PHASES[phase], news, PHASES["streaming"]["end"])
 
     assert any(name.partition(",")[0] == f"{phase} {news}" for name in differing())
+
+
+# Where news leads.
+
+
+def reached(
+    cells: Mapping[str, Mapping[str, Cell]], act: Callable[[], object]
+) -> dict[tuple[str, str], set[str]]:
+    """Return the phases in which calls were after each kind of news, by the phase before it."""
+    found: dict[tuple[str, str], set[str]] = {cell: set() for cell in CELLS}
+
+    def noting(phase: str, news: str) -> Callable[[Choice, Call, Any], None]:
+        do = cells[phase][news].do
+
+        def noted(choice: Choice, call: Call, what: Any) -> None:
+            do(choice, call, what)
+            found[phase, news].add(call.phase)
+
+        return noted
+
+    with pytest.MonkeyPatch.context() as patch:
+        for phase, news in CELLS:
+            patch.setitem(PHASES[phase], news, cells[phase][news]._replace(do=noting(phase, news)))
+        act()
+    return found
+
+
+def traffic() -> None:
+    """Read all that is recorded, quirky streams, and the scenarios."""
+    streams = [(entry["dialect"], recorded(entry)) for entry in manifest()]
+    streams += [("chat-completions", quirky.make_numbered(7, number).bytes()) for number in range(400)]
+    for dialect, data in streams:
+        parser: ToolCallParser[Any] = ToolCallParser(dialect)
+        parser.feed(data)
+        parser.close()
+    for name in SCENARIOS:
+        told(*SCENARIOS[name][0])
+
+
+def test_each_target_is_reached_and_no_other() -> None:
+    """News leads where its cell says: over much traffic each target of each cell is seen, and nothing else."""
+    cells = {phase: dict(row) for phase, row in PHASES.items()}
+    found = reached(cells, traffic)
+
+    assert {cell: set(cells[cell[0]][cell[1]].to) for cell in CELLS} == found
 
 
 # Who changes phases.

@@ -59,6 +59,12 @@ class TextQuestions:
             return Scan()
 
     @property
+    def is_over(self) -> bool:
+        """Whether its terminal event is decided."""
+        is_over: bool = self.phase == "ended"
+        return is_over
+
+    @property
     def complete(self) -> bool:
         """Whether the text is one whole value; scans only what it has not seen."""
         if self.restated is not None:
@@ -75,7 +81,7 @@ class TextQuestions:
     @property
     def unfinished(self) -> bool:
         """Whether the text so far asks for more: it is no whole value, or more than one."""
-        if self.phase == "ended" or self.empty or self.restated is not None:
+        if self.is_over or self.empty or self.restated is not None:
             return False
         scan = self._lexical()
         return not scan.complete or scan.overfull
@@ -93,7 +99,7 @@ class TextQuestions:
     @property
     def continuable(self) -> bool:
         """Whether argument text may still follow."""
-        return self.phase != "ended" and (self.kind == "custom" or not self.complete)
+        return not self.is_over and (self.kind == "custom" or not self.complete)
 
     @property
     def takes_value(self) -> bool:

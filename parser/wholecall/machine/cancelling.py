@@ -37,7 +37,7 @@ def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
     choice.cancelled.update({call.number: delta.id for call in calls})
     detail, choice.abort_detail = choice.abort_detail, _TAKEN_BACK
     for call in calls:
-        advance(choice, call, "abort", "aborted")
+        advance(choice, call, "end", "aborted")
     choice.abort_detail = detail
     choice.waiting = [
         (call, [drop(choice, call, "aborted", _TAKEN_BACK)])
@@ -53,7 +53,7 @@ def _is_out(choice: Choice, call: Call) -> bool:
 
     One that goes on is the server's from now on; if the wire closed it, its result shows that it was whole.
     """
-    if call.phase == "ended":
+    if call.is_over:
         return call.kind != "server" and call.dropped is None and call.number not in choice.cancelled
     call.kind = "server"
     if call.closed:

@@ -308,7 +308,7 @@ class Choice:
         if self.record is not None:
             self.record.n_lost = len(self.record.pieces)
         for call in self.calls:
-            if call.phase != "ended":
+            if not call.is_over:
                 call.hole = True
 
     def reason_with(self, delta: ReasoningFragment) -> None:

@@ -31,7 +31,7 @@ def stray_of(choice: Choice, index: Index | None, text: str) -> Call:
     """Return the call without a name that gathers text without an owner which came at an index; each object has its own."""
     stray = choice.strays.get(index)
     is_over = stray is not None and stray.complete and text.lstrip().startswith("{")
-    if stray is None or stray.phase == "ended" or not stray.stray or is_over:
+    if stray is None or stray.is_over or not stray.stray or is_over:
         stray = choice.strays[index] = choice.open("function", slotted=True)
         stray.stray = stray is not choice.overflow
     return stray

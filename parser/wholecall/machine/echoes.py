@@ -34,7 +34,7 @@ def is_echo(choice: Choice, call: Call, ended: Ended) -> bool:
     if not retold and _is_constant(choice, earlier):
         choice.materialise(call)
         return False
-    if retold and earlier.phase != "ended":
+    if retold and not earlier.is_over:
         if whole:
             _complete(earlier, call)
         return True

@@ -95,7 +95,7 @@ def _believed(record: Record, one: Meant, whole: CallWhole | None, ids: set[str]
 
 
 def _is_fact(record: Record, one: Meant) -> bool:
-    return record.shown[one.pieces[0]].phase == "ended"
+    return record.shown[one.pieces[0]].is_over
 
 
 def _may_be(one: Meant, whole: CallWhole, told: set[str], ids: set[str]) -> bool:

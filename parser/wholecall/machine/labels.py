@@ -99,11 +99,11 @@ def _documented(choice: Choice, delta: Labelled) -> Call | None:
     call = choice.by_index.get(index)
     if call is None:
         return _opened(choice, delta)
-    if call.phase == "ended" and id is not None and id == call.id and not _other_name(delta, call):
+    if call.is_over and id is not None and id == call.id and not _other_name(delta, call):
         return call  # what came out comes out no second time
     if delta.name is not None or (id is not None and id != call.id):
         return None
-    if delta.text and call.phase != "ended":
+    if delta.text and not call.is_over:
         if call.restated is not None or (delta.rank and not call.empty) or call.may_be_retold_by(delta.text):
             return None
         call.labelled += len(delta.text) if id is not None else 0
@@ -147,7 +147,7 @@ def _recorded(choice: Choice, delta: Labelled) -> Call | None:
     if limit is not None and record.size > limit:
         record.drop()
         for held in choice.calls:
-            if held.phase != "ended" and is_labelled(held):
+            if not held.is_over and is_labelled(held):
                 held.refuse("arguments_too_large", "the oddly labelled fragments of the turn exceed a limit")
     return call
 

@@ -1,19 +1,32 @@
-"""The life of a call, as a table: what each kind of news does in each phase.
+"""The life of a call, as a table: what each kind of news does in each phase, and where that leads.
 
-Theory of operation. A call is *pending* until it has a name and something to show, *streaming* while fragments
-arrive, *settled* once its whole text is known, and *ended* after its one terminal event. News comes in seven
-kinds: a `name`, a `fragment`, a `whole` text, `close` (the wire ended this call), `finish` (the reason of the
-turn is known, more may come), `end` (the turn is over) and `abort`. `PHASES` names the action for each pair;
-`advance` is the only way in, but for `read_as`, which replaces a text at the end of an oddly labelled choice.
+Theory of operation. A call is in one of four phases:
+
+* *pending*: it has no final name, or nothing to show; no event tells of it yet;
+* *streaming*: `ToolCallStarted` was emitted, and fragments of its text may follow;
+* *settled*: its whole text was told at once; fragments that still come can only repeat it;
+* *ended*: its one terminal event is decided; nothing changes it any more.
+
+News comes in six kinds: a `name`, a `fragment`, a `whole` text, `close` (the wire ended this call), `finish` (the
+reason of the turn is known, more may come) and `end` (the turn is over, or the call was refused or taken back).
+`PHASES` has a cell for each pair: what to do, and the phases to which that may lead. `advance` is the way in. Two
+ways lead past it, and change no phase on their own: the hot path of the assembler, which appends fragments to a
+streaming call whose text nothing could make mean anything else, and `read_as`, which replaces the text of a call
+whose labels were odd, once its choice has ended and the readings are known.
 
 Rule 1: a phase changes in `_start`, `_settle` and `_finish` below, and nowhere else.
 Rule 2: completion is decided by the wire. That a text happens to parse ends nothing; at `finish` it only
 decides which calls need not wait for the end.
+
+Four smaller machines stand beside this one, each with its state in the choice: a call that the wire closed is *held*
+until the next one shows that its labels were right (`routes`); verdicts *wait* for the end of the turn if the policy
+judges all calls together (`holding`); one call stands for all beyond the limit, *overflow*; and a call is *hot* while
+its fragments only append (`Choice.heat`, `Choice.cool`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.deltas import OBJECT
@@ -26,16 +39,41 @@ from wholecall.output.events import ArgumentsReset, ToolCallStarted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wholecall.machine.call import Call
+    from wholecall.machine.call import Call, Phase
     from wholecall.machine.choice import Choice
     from wholecall.machine.verdicts import Ended
 
-__all__ = ["PHASES", "advance", "read_as"]
+__all__ = ["PHASES", "Cell", "News", "advance", "read_as"]
+
+News = Literal["name", "fragment", "whole", "close", "finish", "end"]
 
 
-def advance(choice: Choice, call: Call, news: str, what: Any = None) -> None:
-    """Tell the call the news; `what` is a name, a text, a (text, rank) or how it ended."""
-    PHASES[call.phase][news](choice, call, what)
+class Cell(NamedTuple):
+    """What a kind of news does in a phase: the action, and the phases in which the call may be after it."""
+
+    do: Callable[[Choice, Call, Any], None]
+    to: frozenset[Phase]
+
+
+@overload
+def advance(choice: Choice, call: Call, news: Literal["name", "fragment"], what: str) -> None: ...
+@overload
+def advance(choice: Choice, call: Call, news: Literal["whole"], what: tuple[str, int]) -> None: ...
+@overload
+def advance(choice: Choice, call: Call, news: Literal["close"], what: bool) -> None: ...
+@overload
+def advance(choice: Choice, call: Call, news: Literal["finish", "end"], what: Ended) -> None: ...
+def advance(choice: Choice, call: Call, news: News, what: Any) -> None:
+    """Let news change the call.
+
+    Args:
+        choice: the call's.
+        call: in any phase.
+        news: which kind.
+        what: the name; the text; the whole text with its rank; whether the wire closed a call that it calls
+            incomplete; how the turn, or the call, ended.
+    """
+    PHASES[call.phase][news].do(choice, call, what)
 
 
 def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
@@ -241,41 +279,42 @@ def _late_whole(choice: Choice, call: Call, whole: tuple[str, int]) -> None:
         choice.anomalies.add("conflicting_arguments")
 
 
-PHASES: dict[str, dict[str, Callable[[Choice, Call, Any], None]]] = {
+_PENDING: frozenset[Phase] = frozenset({"pending"})
+_STREAMING: frozenset[Phase] = frozenset({"streaming"})
+_SETTLED: frozenset[Phase] = frozenset({"settled"})
+_ENDED: frozenset[Phase] = frozenset({"ended"})
+
+PHASES: dict[Phase, dict[News, Cell]] = {
     "pending": {
-        "name": _learn_name,
-        "fragment": _buffer,
-        "whole": _restate,
-        "close": _close,
-        "finish": _stay,
-        "end": _finish,
-        "abort": _finish,
+        "name": Cell(_learn_name, _PENDING | _STREAMING | _SETTLED | _ENDED),
+        "fragment": Cell(_buffer, _PENDING | _STREAMING),
+        "whole": Cell(_restate, _PENDING | _SETTLED),
+        "close": Cell(_close, _PENDING | _ENDED),
+        "finish": Cell(_stay, _PENDING),
+        "end": Cell(_finish, _ENDED),
     },
     "streaming": {
-        "name": _confirm_name,
-        "fragment": _append,
-        "whole": _restate,
-        "close": _close,
-        "finish": _finish_if_whole,
-        "end": _finish,
-        "abort": _finish,
+        "name": Cell(_confirm_name, _STREAMING),
+        "fragment": Cell(_append, _STREAMING),
+        "whole": Cell(_restate, _STREAMING | _SETTLED),
+        "close": Cell(_close, _ENDED),
+        "finish": Cell(_finish_if_whole, _STREAMING | _ENDED),
+        "end": Cell(_finish, _ENDED),
     },
     "settled": {
-        "name": _confirm_name,
-        "fragment": _note_fragment,
-        "whole": _restate,
-        "close": _close,
-        "finish": _finish_if_whole,
-        "end": _finish,
-        "abort": _finish,
+        "name": Cell(_confirm_name, _SETTLED),
+        "fragment": Cell(_note_fragment, _SETTLED),
+        "whole": Cell(_restate, _SETTLED),
+        "close": Cell(_close, _ENDED),
+        "finish": Cell(_finish_if_whole, _SETTLED | _ENDED),
+        "end": Cell(_finish, _ENDED),
     },
     "ended": {
-        "name": _stay,
-        "fragment": _late_fragment,
-        "whole": _late_whole,
-        "close": _stay,
-        "finish": _stay,
-        "end": _stay,
-        "abort": _stay,
+        "name": Cell(_stay, _ENDED),
+        "fragment": Cell(_late_fragment, _ENDED),
+        "whole": Cell(_late_whole, _ENDED),
+        "close": Cell(_stay, _ENDED),
+        "finish": Cell(_stay, _ENDED),
+        "end": Cell(_stay, _ENDED),
     },
 }

@@ -48,10 +48,7 @@ def reread(choice: Choice, delta: Reread) -> bool:
 def _is_open(call: Call) -> bool:
     """Whether a call may be read anew: it is the client's, and only labels speak against it."""
     return (
-        call.phase != "ended"
-        and call.kind == "function"
-        and call.refusal in (None, "ambiguous")
-        and not call.full
+        not call.is_over and call.kind == "function" and call.refusal in (None, "ambiguous") and not call.full
     )
 
 

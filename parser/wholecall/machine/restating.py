@@ -36,7 +36,7 @@ def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
 
 def _told_apart(claimants: list[Call]) -> Call | None:
     """The message restates more calls than the deltas told: one of those is two, and nobody knows which."""
-    if claimants[-1].phase == "ended":
+    if claimants[-1].is_over:
         return claimants[-1]
     for call in claimants:
         call.refuse("ambiguous", "a final message tells two calls apart that the deltas did not")

@@ -88,7 +88,7 @@ def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
 
 
 def _add_extra(call: Call, extra: dict[str, Any]) -> None:
-    if call.phase == "ended":  # its last event holds what was known
+    if call.is_over:  # its last event holds what was known
         return
     call.extra = extra if call.extra is None else {**call.extra, **extra}
 
@@ -123,7 +123,7 @@ def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
         call = slots.announced(choice, delta) or _opened(choice, delta)
     if call.stray and delta.name is not None:
         adopt(choice, call)
-    if delta.begins and not call.opened and call.phase != "ended":
+    if delta.begins and not call.opened and not call.is_over:
         choice.reopen(call)
     learn_labels(choice, call, delta)
     return call
@@ -180,7 +180,7 @@ def _restated(choice: Choice, delta: Restated) -> None:
 
 def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
     tainted = call.hole and not _heals(choice, call, whole)
-    if whole.id is not None and whole.id_wins and call.phase != "ended" and call.id not in (None, whole.id):
+    if whole.id is not None and whole.id_wins and not call.is_over and call.id not in (None, whole.id):
         choice.claim_id(call, whole.id)
     _learn(choice, call, whole)
     _take_text(choice, call, whole.text, whole.rank)
@@ -227,7 +227,7 @@ def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool 
 def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> None:
     if delta.kind != call.kind and (call.phase == "pending" or _is_taken_over(call, delta)):
         call.kind = delta.kind
-    if delta.id is not None and delta.id != call.id and call.phase != "ended":
+    if delta.id is not None and delta.id != call.id and not call.is_over:
         choice.claim_id(call, delta.id)
     if delta.namespace:
         call.namespace = call.namespace or delta.namespace
@@ -243,7 +243,7 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
 
 def _is_taken_over(call: Call, delta: Union[CallSeen, CallWhole]) -> bool:
     """Whether the wire says late that it executes the call itself: the call must not be executed again."""
-    return call.kind in ("function", "custom") and delta.kind == "server" and call.phase != "ended"
+    return call.kind in ("function", "custom") and delta.kind == "server" and not call.is_over
 
 
 def _call_closed(choice: Choice, delta: CallClosed) -> None:
@@ -254,7 +254,7 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
         choice.shut(call)
     elif delta.final or delta.truncated:
         _close(choice, call, truncated=delta.truncated)
-    elif call.phase != "ended":
+    elif not call.is_over:
         _release_others(choice, call)
         call.closed = True
         choice.shut(call)
@@ -263,7 +263,7 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
 
 
 def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
-    if not truncated and call.phase != "ended":
+    if not truncated and not call.is_over:
         _release_others(choice, call)
     if call.echo is not None and call.echo.round == call.round and not truncated:
         choice.shut(call)  # at the end of the message it is known what its id says
@@ -344,9 +344,8 @@ def reason_all(choices: Iterable[Choice]) -> None:
 
 def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:
     """End every open call in order; `unreasoned` says how those ended that began behind the finish reason."""
-    news = "abort" if ended == "aborted" else "end"
     for call in sorted(choice.calls, key=lambda call: call.number):
-        advance(choice, call, news, ended if unreasoned is None or call.reasoned else unreasoned)
+        advance(choice, call, "end", ended if unreasoned is None or call.reasoned else unreasoned)
     choice.held = None
     release(choice)
 

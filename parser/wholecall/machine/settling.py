@@ -53,13 +53,7 @@ def doubt(choice: Choice) -> None:
 
 
 def _is_plain(call: Call) -> bool:
-    if (
-        call.slotted
-        or call.phase == "ended"
-        or call.kind == "custom"
-        or call.restated is not None
-        or call.full
-    ):
+    if call.slotted or call.is_over or call.kind == "custom" or call.restated is not None or call.full:
         return True
     return call.hollow or call.holds_object or not is_labelled(call)
 
@@ -73,7 +67,7 @@ def settle(choice: Choice, ended: Ended) -> None:
         return
     record.close()
     meant = _meant(choice, record, cut=ended != "clean") if record.pieces and ended != "aborted" else []
-    open_calls = [call for call in choice.calls if call.phase != "ended" and call is not choice.overflow]
+    open_calls = [call for call in choice.calls if not call.is_over and call is not choice.overflow]
     shown = [call for call in open_calls if is_labelled(call)]
     if meant:
         give(choice, record, meant, shown)
@@ -106,7 +100,7 @@ def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
     tools = choice.tools
     known = None if tools is None else tools.__contains__
     solution = solve(record.pieces, read, cut=cut, turns=record.turns, known=known, facts=_facts(record))
-    out = {piece.id for piece, call in zip(record.pieces, record.shown, strict=True) if call.phase == "ended"}
+    out = {piece.id for piece, call in zip(record.pieces, record.shown, strict=True) if call.is_over}
     meant = [
         Meant(call, None, sure and not _goes_by(record, call, out))
         for call, sure in zip(solution.calls, solution.sure, strict=True)
@@ -116,7 +110,7 @@ def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
 
 def _goes_by(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
     """Whether a call that did not come out has the id of one that did: that call came already."""
-    if not ids or record.shown[call.pieces[0]].phase == "ended":
+    if not ids or record.shown[call.pieces[0]].is_over:
         return False
     return any(id is not None and id in ids for id in (record.pieces[at].id for at in call.pieces))
 
@@ -125,7 +119,7 @@ def _facts(record: Record) -> list[tuple[int, str, str]]:
     """Return the calls that came out before the first oddity: first piece, name and text."""
     facts: dict[Call, tuple[int, str, str]] = {}
     for at, call in enumerate(record.shown):
-        if call.phase == "ended" and call.dropped is None and call.name is not None and call not in facts:
+        if call.is_over and call.dropped is None and call.name is not None and call not in facts:
             text = call.text if call.restated is None else call.restated
             facts[call] = at, call.name, text
     return list(facts.values())
@@ -157,7 +151,7 @@ def _owners(
     first = {call: at for at, call in reversed(list(enumerate(record.shown)))}
     owners: list[tuple[Call, Meant]] = []
     for one in meant:
-        if one.pieces and record.shown[one.pieces[0]].phase == "ended":
+        if one.pieces and record.shown[one.pieces[0]].is_over:
             continue
         name = None if one.name is None else _public(choice, one.name)
         own = set(one.pieces)

@@ -153,7 +153,7 @@ def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
 def taint(choice: Choice) -> None:
     """Text has no owner: let each call know whose text it may be."""
     for call in choice.fresh:
-        is_open = call.phase != "ended" and call.rank < DONE  # what was told whole lacks nothing
+        is_open = not call.is_over and call.rank < DONE  # what was told whole lacks nothing
         if is_open and (call.opened or call.beside or call.hollow):
             call.hole = True
     choice.fresh.clear()
@@ -243,7 +243,7 @@ def _labelled_call(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
         claimants = named or [call for call in here if _agree(call.name, delta.name)]
     else:
         claimants = here or named
-    claimants = [call for call in claimants if call.phase != "ended"] or claimants
+    claimants = [call for call in claimants if not call.is_over] or claimants
     return claimants[-1] if claimants else None
 
 

@@ -135,7 +135,7 @@ class CallWatch:
             where = turn.number, choice.number
             met = [*self._phantoms, *choice.calls[self._n_seen.get(where, 0) :]]
             self._n_seen[where] = len(choice.calls)
-            self._phantoms = [call for call in met if call.number < 0 and call.phase != "ended"]
+            self._phantoms = [call for call in met if call.number < 0 and not call.is_over]
             for call in met:
                 if call.number >= 0:
                     self._seen[call.turn, call.choice, call.number] = _Seen(call)
