@@ -16,7 +16,7 @@ Source: OpenAI API reference, "Chat streaming", and the SDK types and recorded s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from wholecall.deltas import (
     HYDRATION,
@@ -70,6 +70,9 @@ from wholecall.dialects.restated import ended_together, told_together
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
+if TYPE_CHECKING:
+    from wholecall.dialects.responses import ResponsesTranslator
+
 __all__ = ["ChatTranslator"]
 
 
@@ -91,7 +94,7 @@ class ChatTranslator(Translator):
     DERIVED = frozenset({"_run"})
     _n_answers: int
     _answer: Answer
-    _guest: Translator | None
+    _guest: ResponsesTranslator | None
     _kind: _Kind
     _told: set[tuple[int, str]]
 
@@ -218,7 +221,7 @@ class ChatTranslator(Translator):
         if chunk.object == "chat.completion" and choices and all(choice.delta is None for choice in choices):
             deltas.append(TurnEnded())  # some streams say it of chunks with deltas
 
-    def _guest_of_responses(self) -> Translator:
+    def _guest_of_responses(self) -> ResponsesTranslator:
         if self._guest is None:
             from wholecall.dialects.responses import ResponsesTranslator  # noqa: PLC0415 - few streams need it
 

@@ -17,6 +17,7 @@ from zlib import crc32
 import msgspec
 
 from wholecall.deltas import CallWhole, Index, ReasoningFragment
+from wholecall.dialects.responses import ResponsesTranslator
 from wholecall.framing import Frame
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
@@ -57,6 +58,7 @@ _NAMES: Final[dict[str, Any]] = {
     "Record": Record,
     "StreamFault": StreamFault,
     "TurnFinished": TurnFinished,
+    "ResponsesTranslator": ResponsesTranslator,
     "TurnReason": TurnReason,
     "TurnState": TurnState,
 }

@@ -8,7 +8,7 @@ does I/O, and nothing that comes from the wire raises.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, cast, overload
 
 from wholecall.arguments.verdict import ArgsT
 from wholecall.deltas import Delta, WireFault, without_hole
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from wholecall.tools import AnyTools, TypedTools
 
 __all__ = ["ToolCallParser"]
+
+# What came of the stream so far, and then its end: `close` reads what is left, and a closed parser takes nothing more.
+Life = Literal["new", "bytes", "frames", "closing", "closed"]
 
 
 class ToolCallParser(Single, Generic[ArgsT]):
@@ -86,10 +89,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
     _framing: Framing | None
     _head: bytes
     _undecided: Undecided
-    _fed: bool
-    _framed: bool
-    _ending: bool
-    _closed: bool
+    _life: Life
 
     @overload
     def __init__(
@@ -134,7 +134,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not tell the framing
         self._undecided = Undecided(limits)
-        self._fed = self._framed = self._ending = self._closed = False
+        self._life = "new"
 
     def __enter__(self) -> Self:
         return self
@@ -146,7 +146,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
             self.abort("an exception left the block")
 
     def __repr__(self) -> str:
-        state = "closed" if self._closed else "open"
+        state = "closed" if self._life == "closed" else "open"
         return f"<ToolCallParser {self._assembler.dialect} {state} turns={self._assembler.n_turns}>"
 
     @property
@@ -205,7 +205,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
             StreamClosed: the parser was closed or aborted.
             TypeError: `data` is no bytes; encode text with `.encode()`.
         """
-        if self._closed:
+        if self._life == "closed":
             raise StreamClosed("the stream is closed; use a new parser for another stream")
         framing = self._framing
         if framing is None:
@@ -219,15 +219,15 @@ class ToolCallParser(Single, Generic[ArgsT]):
             return [event for part in parts for event in self.feed(part)]
         frames = framing.feed(data)
         if framing.faults or framing.replaced:
-            self._fed = True
-            self._take_singly(framing, frames)
+            came = self._take_singly(framing, frames)
+            self._life = "frames" if came or self._life == "frames" else "bytes"
         elif frames:  # of a healthy stream: all at once
             translate = self._translate
             deltas = translate(frames)
             del frames  # the text of a large event need not stay while its arguments are read
             self._assembler.advance(deltas)
-        elif data:
-            self._fed = True
+        elif data and self._life == "new":
+            self._life = "bytes"
         return self._told()
 
     def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
@@ -240,20 +240,20 @@ class ToolCallParser(Single, Generic[ArgsT]):
         Raises:
             StreamClosed: the parser was closed or aborted.
         """
-        if self._closed:
+        if self._life == "closed":
             raise StreamClosed("the stream is closed; use a new parser for another stream")
         self._assembler.advance(self._translate(list(frames_of(payload, event))))
         return self._told()
 
     def close(self) -> list[Event[ArgsT]]:
         """End the stream and return the last events; calling it again returns none."""
-        if self._closed:
+        if self._life in {"closing", "closed"}:
             return []
-        self._closed = True
         self._close_framing()
         translator = self._translator
         self._assembler.advance(self._undecided.last_word() if translator is None else translator.close())
         self._assembler.close()
+        self._life = "closed"
         return self._told()
 
     def abort(self, reason: str = "aborted by the caller") -> list[Event[ArgsT]]:
@@ -262,9 +262,9 @@ class ToolCallParser(Single, Generic[ArgsT]):
         Args:
             reason: for people; the `detail` of the calls that are dropped.
         """
-        if self._closed:
+        if self._life == "closed":
             return []
-        self._closed = True
+        self._life = "closed"
         self._assembler.close("aborted", reason)
         return self._told()
 
@@ -337,31 +337,30 @@ class ToolCallParser(Single, Generic[ArgsT]):
         return self._framing
 
     def _close_framing(self) -> None:
-        framing = self._framing
-        self._ending = True
+        framing, came, self._life = self._framing, self._life, "closing"
         if framing is None:
-            self._fed = self._fed or bool(self._head)
-        else:
-            self._take_singly(framing, framing.close())
-        if self._fed and not self._framed and not self._assembler.failed:
+            came = "bytes" if self._head else came
+        elif self._take_singly(framing, framing.close()):
+            came = "frames"
+        if came == "bytes" and not self._assembler.failed:
             detail = "bytes came but no event; were line ends lost, as with iter_lines()?"
             self._assembler.advance([WireFault("not_sse", detail)])
 
-    def _take_singly(self, framing: Framing, frames: list[Frame]) -> None:
-        """Translate frames one by one; faults stand between them where they happened, whatever the chunks were."""
-        done = 0
-        for position, fault in framing.take_faults():
+    def _take_singly(self, framing: Framing, frames: list[Frame]) -> bool:
+        """Translate frames one by one, with faults between them where they happened; return whether there were any."""
+        done, faults = 0, framing.take_faults()
+        for position, fault in faults:
             for frame in frames[done:position]:
                 self._frame(frame)
             done = position
-            self._framed = True
             self._is_lost(fault)
         for frame in frames[done:]:
             self._frame(frame)
+        return bool(faults or frames)
 
     def _translate_first(self, frames: list[Frame]) -> list[Delta]:
         """Translate frames once the dialect is known; until then they are kept."""
-        self._framed = True
+        self._life = "frames"
         if self._translator is None:
             frames = self._take_until_known(frames)
         if self._translator is None:
@@ -382,7 +381,6 @@ class ToolCallParser(Single, Generic[ArgsT]):
         return []
 
     def _frame(self, frame: Frame) -> None:
-        self._framed = True
         if self._translator is None:
             self._take_until_known([frame])
             return
@@ -390,11 +388,11 @@ class ToolCallParser(Single, Generic[ArgsT]):
             return
         deltas = ended_together(self._translator.translate(self._undecided.opened(frame)))
         advance = self._assembler.advance_replaced if frame.replaced else self._assembler.advance
-        advance([without_hole(delta) for delta in deltas] if self._ending else deltas)
+        advance([without_hole(delta) for delta in deltas] if self._life == "closing" else deltas)
 
     def _is_lost(self, fault: WireFault) -> bool:
         """Tell a fault; say whether what it was in is lost with it."""
         if fault.hole and self._translator is not None:
             self._translator.lose()
-        self._assembler.advance([without_hole(fault) if self._ending else fault])
+        self._assembler.advance([without_hole(fault) if self._life == "closing" else fault])
         return fault.hole
