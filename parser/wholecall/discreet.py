@@ -1,4 +1,4 @@
-"""How events are written and shown: one JSON line each, and a repr that holds no argument text."""
+"""How values are written and shown: compact JSON, an event in a line, and a repr that holds no argument text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import msgspec
 
-__all__ = ["discreet_repr", "to_line"]
+__all__ = ["compact", "discreet_repr", "to_line"]
 _private = True
 
 # Fields whose text is argument text (or may hold it): a repr shows their length only.
@@ -31,14 +31,22 @@ _SECRET = frozenset(
 )
 
 
+def compact(value: object, *, allow_nan: bool = False) -> str:
+    """Return a value as JSON without white space, other letters than ASCII's as they are.
+
+    Raises:
+        TypeError, ValueError: JSON has no such value; NaN and the infinities, unless they are allowed, are none.
+    """
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=allow_nan)
+
+
 def to_line(event: msgspec.Struct) -> bytes:
     r"""Return the event as one compact JSON line: non-ASCII kept, lone surrogates as `\\udXXX`."""
     try:
         return msgspec.json.encode(event)
     except UnicodeEncodeError:
         builtins = msgspec.to_builtins(event)
-        text = json.dumps(builtins, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        return text.encode("utf-8", "backslashreplace")
+        return compact(builtins).encode("utf-8", "backslashreplace")
 
 
 def _shown(name: str, value: object) -> str:

@@ -15,7 +15,7 @@ from wholecall.tools import Tool
 from wholecall.tools.fit import fit
 
 if TYPE_CHECKING:
-    from wholecall.arguments.ladder import Ended
+    from wholecall.arguments.ladder import Ending
     from wholecall.arguments.verdict import ArgsT, Verdict
     from wholecall.tools import TypedForm
     from wholecall.tools.misfit import Check
@@ -25,20 +25,20 @@ __all__ = ["accept", "parse_arguments"]
 
 @overload
 def parse_arguments(
-    raw: str, *, ended: Ended = ..., tool: None = None, policy: Policy = ..., limits: Limits = ...
+    raw: str, *, ended: Ending = ..., tool: None = None, policy: Policy = ..., limits: Limits = ...
 ) -> Verdict: ...
 @overload
 def parse_arguments(
-    raw: str, *, ended: Ended = ..., tool: TypedForm[ArgsT], policy: Policy = ..., limits: Limits = ...
+    raw: str, *, ended: Ending = ..., tool: TypedForm[ArgsT], policy: Policy = ..., limits: Limits = ...
 ) -> Verdict[ArgsT]: ...
 @overload
 def parse_arguments(
-    raw: str, *, ended: Ended = ..., tool: Any, policy: Policy = ..., limits: Limits = ...
+    raw: str, *, ended: Ending = ..., tool: Any, policy: Policy = ..., limits: Limits = ...
 ) -> Verdict[Any]: ...
 def parse_arguments(
     raw: str,
     *,
-    ended: Ended = "clean",
+    ended: Ending = "clean",
     tool: Any = None,
     policy: Policy = Policy(),  # noqa: B008 (frozen)
     limits: Limits = Limits(),  # noqa: B008 (frozen)

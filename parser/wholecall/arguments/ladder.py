@@ -23,8 +23,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from wholecall.arguments.equal import canonical
 from wholecall.arguments.recovery import Fault, Recovered, peel, recover
-from wholecall.arguments.strict import Read, canonical, leaves, read_strict
+from wholecall.arguments.strict import Read, leaves, read_strict
 from wholecall.arguments.tokens import QUOTES, exceeds, nesting, plain, scan, split
 from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.types import DropReason, EditKind, Flag, Status
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
     from wholecall.limits import Limits
     from wholecall.policy import Policy
 
-__all__ = ["Ended", "read_arguments"]
+__all__ = ["Ending", "read_arguments"]
 
-Ended = Literal["clean", "length", "open"]
+Ending = Literal["clean", "length", "open"]
 
 _DETAILS: dict[DropReason, str] = {
     "truncated": "the text ends before its object does",
@@ -58,7 +59,7 @@ _LIMITS = frozenset[DropReason | None](
 )
 
 
-def read_arguments(raw: str, ended: Ended, policy: Policy, limits: Limits) -> Verdict:
+def read_arguments(raw: str, ended: Ending, policy: Policy, limits: Limits) -> Verdict:
     """Return the verdict on the text alone, whatever the tool: it may still change."""
     try:
         verdict = _judge(raw, policy, limits)
@@ -71,7 +72,7 @@ def _dropped(reason: DropReason, detail: str = "") -> Verdict:
     return Verdict("dropped", reason=reason, detail=detail or _DETAILS[reason])
 
 
-def _at_end(verdict: Verdict, ended: Ended, policy: Policy) -> Verdict:
+def _at_end(verdict: Verdict, ended: Ending, policy: Policy) -> Verdict:
     """Lower a verdict for a turn that was cut: only complete, non-empty objects can pass, flagged."""
     if verdict.reason in _LIMITS:
         return verdict

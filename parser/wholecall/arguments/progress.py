@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wholecall.arguments.equal import spelled_alike
 from wholecall.arguments.grammar import Grammar
 from wholecall.arguments.partial import Closed, Mark, OpenText, PartialArguments, Path, Piece, StringDelta
 from wholecall.limits import Limits
@@ -168,7 +169,7 @@ class ProgressScanner(Grammar):
         top = self._levels[-1]
         members = top.value
         if top.repeats:
-            if not _same(members[top.key], value):
+            if not spelled_alike(members[top.key], value):
                 self._stop()
             return
         if isinstance(members, list):
@@ -180,25 +181,6 @@ class ProgressScanner(Grammar):
             self._out.append(Closed(self._path, value))
             self._path = top.path
             self._marks = None
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal, order of members aside; 1, 1.0 and true differ, so do 0.0 and -0.0."""
-    pairs = [(one, other)]
-    while pairs:
-        one, other = pairs.pop()
-        kind = type(one)
-        if kind is not type(other) or (kind in (dict, list, str) and len(one) != len(other)):
-            return False
-        if kind is dict:
-            if one.keys() != other.keys():
-                return False
-            pairs += [(member, other[key]) for key, member in one.items()]
-        elif kind is list:
-            pairs += zip(one, other, strict=True)
-        elif one != other or (kind is float and str(one) != str(other)):
-            return False
-    return True
 
 
 class StringWatcher(Grammar):

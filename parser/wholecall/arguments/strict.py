@@ -15,12 +15,13 @@ from typing import Any
 
 import msgspec
 
+from wholecall.arguments.equal import spelled_alike
 from wholecall.arguments.tokens import holds_number, members, nesting
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.types import DropReason, Flag
 
-__all__ = ["Read", "canonical", "leaves", "read_strict"]
+__all__ = ["Read", "leaves", "read_strict"]
 
 
 class Read(msgspec.Struct, frozen=True):
@@ -135,7 +136,7 @@ class _DifferingKeys(ValueError):
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for key, value in pairs:
-        if key in members and canonical(members[key]) != canonical(value):
+        if key in members and not spelled_alike(members[key], value):
             raise _DifferingKeys
         members[key] = value
     return members
@@ -147,11 +148,6 @@ def _differing_keys(text: str) -> bool:
     except _DifferingKeys:
         return True
     return False
-
-
-def canonical(value: object) -> str:
-    """Return one spelling for equal JSON: order of members aside, but 1, 1.0 and true differ."""
-    return json.dumps(value, sort_keys=True)
 
 
 def leaves(value: object) -> Iterator[object]:

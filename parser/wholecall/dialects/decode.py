@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple, TypeVar, Union, get_args, get_origin
 import msgspec
 
 from wholecall.deltas import Delta, WireFault
+from wholecall.discreet import compact
 from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
 
@@ -188,7 +189,7 @@ def dumped(value: Any) -> str:
     """Return JSON text for a decoded value that stands where a string was due; a string stays as it is."""
     if type(value) is str:
         return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return compact(value, allow_nan=True)
 
 
 def is_blank(text: str) -> bool:

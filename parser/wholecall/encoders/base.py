@@ -8,13 +8,13 @@ that it has no shape for (`ServerToolCall` in all of them), and choices other th
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Union
 
 import msgspec
 
+from wholecall.discreet import compact
 from wholecall.output.events import BuiltinToolCall, CustomToolCall, Event, ToolCall
 from wholecall.types import Kind
 
@@ -99,7 +99,7 @@ def argument_text(call: Executable) -> str:
         return call.input
     if isinstance(call, ToolCall) and call.status == "exact":
         return call.raw_arguments
-    return json.dumps(call.arguments, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return compact(call.arguments)
 
 
 def json_bytes(value: object) -> bytes:
@@ -107,8 +107,7 @@ def json_bytes(value: object) -> bytes:
     try:
         data = msgspec.json.encode(value)
     except UnicodeEncodeError:  # a lone surrogate
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        data = text.encode("utf-8", "backslashreplace")
+        data = compact(value).encode("utf-8", "backslashreplace")
     if data.isascii():
         return data
     for end, escape in _LINE_ENDS.items():

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wholecall.arguments.equal import same_value
 from wholecall.deltas import DONE
-from wholecall.machine.verdicts import same_value
 from wholecall.parse import parse_arguments
 
 if TYPE_CHECKING:

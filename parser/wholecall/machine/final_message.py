@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from wholecall.arguments.equal import same_value
 from wholecall.arguments.ladder import read_arguments
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.machine.readings import final_name
-from wholecall.machine.verdicts import same_value
 
 if TYPE_CHECKING:
     from wholecall.deltas import CallWhole

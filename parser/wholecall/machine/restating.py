@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wholecall.arguments.equal import same_value
 from wholecall.deltas import HYDRATION
-from wholecall.machine.verdicts import same_value
 from wholecall.parse import parse_arguments
 
 if TYPE_CHECKING:

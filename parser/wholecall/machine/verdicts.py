@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import UNSET
 
-from wholecall.arguments.ladder import read_arguments
+from wholecall.arguments.equal import same_value
+from wholecall.arguments.ladder import Ending, read_arguments
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.arguments.verdict import Verdict
 from wholecall.deltas import DONE, HYDRATION, OBJECT
@@ -31,12 +32,11 @@ if TYPE_CHECKING:
     from wholecall.output.events import Event
     from wholecall.types import DropReason, Flag
 
-__all__ = ["Ended", "drop", "judge", "same_value"]
+__all__ = ["Ended", "drop", "judge"]
 
-Ended = Literal["clean", "length", "open", "aborted"]
-Finished = Literal["clean", "length", "open"]  # as `parse_arguments` asks it
+Ended = Literal[Ending, "aborted"]
 
-_CUT: dict[Finished, tuple[DropReason, str]] = {
+_CUT: dict[Ending, tuple[DropReason, str]] = {
     "length": ("truncated", "the turn was cut inside this call"),
     "open": ("unterminated", "the stream ended without ending this call"),
 }
@@ -89,7 +89,7 @@ def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str 
     )
 
 
-def _objection(choice: Choice, call: Call, ended: Finished) -> tuple[DropReason, str] | None:
+def _objection(choice: Choice, call: Call, ended: Ending) -> tuple[DropReason, str] | None:
     """Return what speaks against the call before its text is read, by precedence."""
     if call.name is None and call.refusal not in _BEFORE_NAME:
         return "nameless", "no name came before the call ended"
@@ -119,7 +119,7 @@ def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | Non
     return None
 
 
-def _read(choice: Choice, call: Call, fragments: str, ended: Finished) -> tuple[str, Verdict]:
+def _read(choice: Choice, call: Call, fragments: str, ended: Ending) -> tuple[str, Verdict]:
     """Return the text in force and its verdict: the restated one, unless only the fragments are valid."""
     preset = call.rank == OBJECT and bool(fragments) and not is_placeholder(fragments)
     if call.restated is None or preset:
@@ -146,25 +146,7 @@ def _read(choice: Choice, call: Call, fragments: str, ended: Finished) -> tuple[
     return (fragments, other) if streamed else (call.restated, verdict)
 
 
-def same_value(one: object, other: object) -> bool:
-    """Whether two decoded values say the same: members in any order, 1 and 1.0 are one number, true is none."""
-    pairs: list[tuple[Any, Any]] = [(one, other)]
-    while pairs:
-        one, other = pairs.pop()
-        if type(one) is dict and type(other) is dict:
-            if one.keys() != other.keys():
-                return False
-            pairs += [(value, other[key]) for key, value in one.items()]
-        elif type(one) is list and type(other) is list:
-            if len(one) != len(other):
-                return False
-            pairs += zip(one, other, strict=True)
-        elif one != other or (type(one) is bool) != (type(other) is bool):
-            return False
-    return True
-
-
-def _second_reading(choice: Choice, call: Call, ended: Finished, verdict: Verdict) -> tuple[str, Verdict]:
+def _second_reading(choice: Choice, call: Call, ended: Ending, verdict: Verdict) -> tuple[str, Verdict]:
     """Return the other reading of the fragments if that one can be read, else the first with its verdict.
 
     Fragments that seem to be one whole value were meant so, unless that is no JSON where the other reading is.

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Union
 
 import msgspec
 
+from wholecall.discreet import compact
 from wholecall.recordings.inflate import DAMAGE, coding_of, inflated
 from wholecall.recordings.model import Chunk, Recording, Request, broken, provider_of
 from wholecall.shells.detection import detect
@@ -172,7 +172,7 @@ def value_to_bytes(value: Any) -> bytes:
         ValueError: JSON has no such value, or it nests too deep.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = compact(value)
     except (TypeError, RecursionError) as error:
         raise ValueError("it holds what JSON cannot say") from error
     return text_to_bytes(text)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from wholecall.discreet import compact
 from wholecall.output.events import ToolCall
 from wholecall.output.turns import Turn
 from wholecall.recordings.bodies import value_to_bytes
@@ -157,10 +158,7 @@ def _arguments(call: ToolCall) -> str:
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    return (
-        json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
-        + b"\n"
-    )
+    return compact(value, allow_nan=True).encode("utf-8", "backslashreplace") + b"\n"
 
 
 WRITERS: dict[str, Callable[[Iterable[Recording]], Iterator[bytes]]] = {

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from wholecall.arguments.equal import canonical
 from wholecall.arguments.lexical import Scan, is_object
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.arguments.strict import canonical
 from wholecall.machine.readings.labels import pooled
 
 if TYPE_CHECKING:

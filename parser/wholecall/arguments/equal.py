@@ -1,0 +1,57 @@
+"""When two decoded JSON values are equal: two questions, each with one answer.
+
+`same_value`: do they say the same to whoever executes them? Numbers count by their value: 1 and 1.0 are one.
+`spelled_alike`: can one writer have meant one value by both? Numbers count by their kind, too: 1 and 1.0 differ, and
+so do 0.0 and -0.0. `canonical` writes the values that are spelled alike as one text.
+
+To neither is `true` a number, and the order of members never counts.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+__all__ = ["canonical", "same_value", "spelled_alike"]
+
+
+def same_value(one: object, other: object) -> bool:
+    """Whether two decoded values say the same: members in any order, 1 and 1.0 are one number, true is none."""
+    pairs: list[tuple[Any, Any]] = [(one, other)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is dict and type(other) is dict:
+            if one.keys() != other.keys():
+                return False
+            pairs += [(value, other[key]) for key, value in one.items()]
+        elif type(one) is list and type(other) is list:
+            if len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif one != other or (type(one) is bool) != (type(other) is bool):
+            return False
+    return True
+
+
+def spelled_alike(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal, order of members aside; 1, 1.0 and true differ, so do 0.0 and -0.0."""
+    pairs = [(one, other)]
+    while pairs:
+        one, other = pairs.pop()
+        kind = type(one)
+        if kind is not type(other) or (kind in (dict, list, str) and len(one) != len(other)):
+            return False
+        if kind is dict:
+            if one.keys() != other.keys():
+                return False
+            pairs += [(member, other[key]) for key, member in one.items()]
+        elif kind is list:
+            pairs += zip(one, other, strict=True)
+        elif one != other or (kind is float and str(one) != str(other)):
+            return False
+    return True
+
+
+def canonical(value: object) -> str:
+    """Return one spelling for equal JSON: order of members aside, but 1, 1.0 and true differ."""
+    return json.dumps(value, sort_keys=True)
