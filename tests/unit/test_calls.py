@@ -10,7 +10,7 @@ from wholecall.arguments.lexical import Scan
 from wholecall.arguments.placeholders import is_placeholder
 from wholecall.arguments.tokens import utf8_size
 from wholecall.deltas import DONE, HYDRATION, ITEM_DONE, OBJECT
-from wholecall.machine import call as call_module
+from wholecall.machine import call_text as call_module
 from wholecall.machine.call import Call
 from wholecall.types import Kind
 

@@ -1,68 +1,291 @@
-"""What the text of a call says so far: to those who bind fragments, and to those who judge the call.
+"""The text of a call: the fragments in force, a restated whole, and what both say so far.
 
-Theory of operation. The questions are asked while text streams, so none reads what it has read: a lexical scan goes on
-from where it was, and what was found to be an object is remembered with its size.
+Theory of operation. A call holds at most two texts: the fragments in order, and a restated whole with its rank. What a
+fragment means is decided here and nowhere else:
+
+* it is appended, unless the text so far proves that it cannot be a continuation. Only white space may follow
+  a complete object, so an equal fragment repeats it (quirk 23), and an object after `{}` replaces that
+  placeholder (quirk 25);
+* a fragment that begins with all of the text so far is a snapshot (quirk 24), unless JSON allows that text to
+  come again, as in `{"a":` + `{"a":1}` or `{"` + `{":1}`. There both readings are kept, and the snapshot is
+  believed only if the other one turns out not to parse;
+* a restatement fills and replaces, never erases.
+
+Free text of custom tools knows none of this: its fragments are always appended. The questions about the text are
+asked while it streams, so none reads what it has read: a lexical scan goes on from where it was, and what was found
+to be an object is remembered with its size.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from wholecall.arguments.lexical import begins_object
+from wholecall.arguments.lexical import Scan, begins_object, is_object
 from wholecall.arguments.placeholders import BEGINNINGS, PLACEHOLDER_SIZE, is_placeholder
+from wholecall.arguments.tokens import joined_surrogates, utf8_size
+from wholecall.deltas import HYDRATION, OBJECT
 
 if TYPE_CHECKING:
-    from wholecall.arguments.lexical import Scan
-    from wholecall.types import Kind
+    from wholecall.types import Flag, Kind
 
-__all__ = ["TextQuestions"]
+__all__ = ["CallText"]
 
 
-class TextQuestions:
-    """The questions; `Call` has the state."""
+class CallText:
+    """The text of one call.
 
-    __slots__ = ()
+    Attributes:
+        kind: `custom` calls have free text, all others JSON.
+        flags: what was odd about the call, here about how its text came.
+        hole: text that could be this call's was lost; a restatement heals it, and `healed` says so.
+        parts: the fragments in force, those that were counted or read joined to blocks.
+        restated: a whole text that was told at once, of the highest `rank` so far; None if none was.
+        reading: a text and what it says, kept for the next restatement (see `slots`).
+        full: a limit was met; no more text is taken.
+        snapshots: a fragment was the text so far with more of it.
+        shown: characters of the fragments that were shown, None for all of them.
+        length, bytes: the size of the fragments that were counted, in characters and in bytes.
+        room: characters that the hot path may append before the sizes are counted; `granted` is what it was, and
+            `charged` and `charged_whole` are the bytes that the turn's budget was told of (see `budget`).
+    """
 
-    if TYPE_CHECKING:
-        kind: Kind
-        phase: Any
-        parts: list[str]
-        restated: str | None
-        full: bool
-        _scan: Scan | None
-        _surrogate: str
-        _other_reading: list[str]
-        _other_size: int
+    kind: Kind
+    flags: set[Flag]
+    hole: bool
+    healed: bool
+    parts: list[str]
+    restated: str | None
+    rank: int
+    reading: tuple[str, dict[str, Any] | None] | None
+    full: bool
+    snapshots: bool
+    shown: int | None
+    length: int
+    bytes: int
+    charged: int
+    charged_whole: int
+    granted: int
+    room: int
+    _counted: int  # parts whose size is in `length` and `bytes`
+    _scan: Scan | None
+    _scanned: int  # parts that the scan has seen
+    _surrogate: str  # half of a character whose other half has not come
+    _n_whole: int  # characters in which an object was found
+    _other_reading: list[str]  # the text if an undecidable fragment was a snapshot
+    _other_size: int
 
-        @property
-        def size(self) -> int:
-            """Characters of the fragments in force."""
-            return 0
+    __slots__ = tuple(__annotations__)
+    DERIVED: ClassVar = frozenset({"reading", "_scan", "_scanned", "_other_size", "_n_whole"})
 
-        @property
-        def empty(self) -> bool:
-            """Whether no text at all has come."""
-            return not self.parts
+    def __init__(self, kind: Kind) -> None:
+        self.kind, self.flags = kind, set()
+        self.hole = self.healed = self.full = self.snapshots = False
+        self.restated = self.reading = self.shown = self._scan = None
+        self.rank = self.length = self.bytes = self.charged = self.charged_whole = self.granted = 0
+        self.room = self._counted = self._scanned = self._n_whole = self._other_size = 0
+        self._surrogate = ""
+        self.parts, self._other_reading = [], []
 
-        @property
-        def text(self) -> str:
-            """The fragments in force, joined."""
-            return ""
+    def remade(self) -> None:
+        """Find out anew what snapshots do not hold.
 
-        @property
-        def other_reading(self) -> str:
-            """The text if an undecidable fragment was a snapshot."""
-            return ""
+        Raises:
+            ValueError: the state is none that a text can be in.
+        """
+        if self._surrogate and not "\ud800" <= self._surrogate <= "\udbff":
+            raise ValueError("half of a character is none")
+        if not (self.full or all(self.parts)) or not 0 <= self._counted <= len(self.parts):
+            raise ValueError("a piece of its text is empty, or not there")
+        self._other_size = sum(map(len, self._other_reading))
 
-        def _lexical(self) -> Scan:
-            """Return the state of the scan after all of the text."""
-            return Scan()
+    # Both texts.
 
     @property
-    def is_over(self) -> bool:
-        """Whether its terminal event is decided."""
-        is_over: bool = self.phase == "ended"
-        return is_over
+    def size(self) -> int:
+        """Characters of the fragments in force."""
+        return self.length + self.granted - self.room
+
+    @property
+    def empty(self) -> bool:
+        """Whether no text at all has come."""
+        return not self.parts and self.restated is None
+
+    @property
+    def text(self) -> str:
+        """The fragments in force, joined."""
+        parts = self.parts
+        if len(parts) > 1:
+            counted = self._counted
+            if counted:  # else it is counted when that is needed, as one
+                self.count()
+            if len(parts) > 1:
+                self._join(0)
+                self._counted = min(counted, 1)
+        return parts[0] if parts else ""
+
+    @property
+    def pending_text(self) -> str:
+        """The fragments in force, with half of a character whose other half has not come."""
+        return self.text + self._surrogate
+
+    @property
+    def other_reading(self) -> str:
+        """The text if an undecidable fragment was a snapshot, empty if there was none."""
+        return "".join(self._other_reading)
+
+    def count(self) -> None:
+        """Join the fragments that came since the last count into one block, and count its size."""
+        parts, counted = self.parts, self._counted
+        if len(parts) > counted:
+            block = self._join(counted)
+            self._counted = counted + 1
+            self.length += len(block)
+            self.bytes += utf8_size(block)
+        self.granted = self.room
+
+    def _join(self, first: int) -> str:
+        """Make one block of the fragments from this one on, and return it; the scan has seen them then."""
+        parts = self.parts
+        if self._scan is not None:
+            self._lexical()
+            self._scanned = first + 1
+        block = "".join(parts[first:])
+        parts[first:] = [block]
+        return block
+
+    # What the wire says.
+
+    def take(self, text: str) -> str | None:
+        """Take a fragment; return the text to show, or None if what was shown has been replaced."""
+        if self._surrogate or not text.isascii():
+            text = self._whole_characters(text) if text else ""
+        if not text:
+            return ""
+        if text[0] == "{" and self.parts and self.kind != "custom":
+            size = self.size
+            if len(text) >= size or size <= PLACEHOLDER_SIZE:
+                return self._take_object(text)
+        return self._appended(text) if self._other_reading else self._put(text)
+
+    def put(self, text: str) -> None:
+        """Take a text as it is."""
+        if text:
+            self._put(text)
+
+    def flush(self) -> None:
+        """Keep a surrogate whose other half never came: the text has ended."""
+        if self._surrogate:
+            self.shown = self.size
+            self.parts.append(self._surrogate)
+            self._surrogate = ""
+
+    def restate(self, text: str, rank: int) -> bool:
+        """Take a whole text; return whether it agrees with what the call holds.
+
+        An empty object says nothing: it counts only if nothing else comes.
+        """
+        if rank == OBJECT and not self.hollow:
+            return self.is_restated_by(text)
+        if is_placeholder(text) and not (self.empty or self.holds_placeholder):
+            self.rank = max(rank, self.rank)
+            return True
+        if rank >= HYDRATION and self.hole:
+            self.hole, self.healed = False, True
+        if self.restated is None or rank >= self.rank:
+            agrees = self.restated in (None, text) or rank > self.rank
+            self.restated, self.rank = text, rank
+            return agrees
+        return text == self.restated
+
+    def clear_text(self) -> None:
+        """Let go of the text, but for one that met a limit."""
+        self.restated = self._scan = None
+        self.hole = self.healed = self.snapshots = False
+        self.rank = self._counted = self.length = self.bytes = self._scanned = self._n_whole = 0
+        self._surrogate = ""
+        if not self.full:
+            self.parts.clear()
+            self.room = self.granted
+        self._other_reading, self._other_size = [], 0
+
+    def cut_to(self, size: int, text: str) -> None:
+        """Take no more text: keep the first `size` bytes as a sample."""
+        self.shown = self.size
+        sample = (self.text + text)[:size].encode("utf-8", "surrogatepass")[:size]
+        self._replace(sample.decode("utf-8", "ignore"))
+        self.full = True
+
+    def tail(self, count: int) -> str:
+        """Return the last characters of the fragments in force; unlike `text` it changes nothing."""
+        found: list[str] = []
+        for part in reversed(self.parts):
+            if count <= 0:
+                break
+            found.append(part[-count:])
+            count -= len(part)
+        return "".join(reversed(found))
+
+    def _take_object(self, text: str) -> str | None:
+        if self._other_reading:
+            return self._appended(text)
+        before = self.text
+        if self.complete:
+            return self._after_complete(before, text)
+        if not (before[:1] == "{" and text.startswith(before)):
+            return self._put(text)
+        if not self.snapshots and self._may_hold_itself(before):
+            self._other_reading, self._other_size = [text], len(text)
+            return self._put(text)
+        self.snapshots = True
+        self.flags.add("snapshots")
+        self._replace(text)
+        return text[len(before) :]
+
+    def _may_hold_itself(self, before: str) -> bool:
+        """Whether JSON allows all of the text to come again: as a value, or inside the first key."""
+        if self._lexical().value_may_start:
+            return True
+        return len(before) <= PLACEHOLDER_SIZE and "".join(before.split()) == '{"'
+
+    def _after_complete(self, before: str, text: str) -> str | None:
+        if text == before:
+            self.flags.add("repeated")
+            return ""
+        if is_placeholder(before):
+            self.flags.add("placeholder")
+            self._replace(text)
+            return None
+        return self._put(text)
+
+    def _appended(self, text: str) -> str:
+        """Append to both readings."""
+        if text[0] == "{" and len(text) >= self._other_size and text.startswith(self.other_reading):
+            self._other_reading, self._other_size = [], 0
+        self._other_reading.append(text)
+        self._other_size += len(text)
+        return self._put(text)
+
+    def _put(self, text: str) -> str:
+        self.parts.append(text)
+        self.room -= len(text)
+        return text
+
+    def _replace(self, text: str) -> None:
+        self.parts[:] = [text]
+        self._counted = self.length = self.bytes = 0
+        self.room = self.granted - len(text)
+        self._scan, self._scanned = None, 0
+
+    def _whole_characters(self, text: str) -> str:
+        """Join the halves of a surrogate pair that the wire cut in two (quirk 35)."""
+        if self._surrogate and "\udc00" <= text[0] <= "\udfff":
+            text = joined_surrogates(self._surrogate, text[0]) + text[1:]
+        else:
+            text = self._surrogate + text
+        self._surrogate = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+        return text[:-1] if self._surrogate else text
+
+    # What the text says so far.
 
     @property
     def complete(self) -> bool:
@@ -79,14 +302,6 @@ class TextQuestions:
         return self._scan is not None
 
     @property
-    def unfinished(self) -> bool:
-        """Whether the text so far asks for more: it is no whole value, or more than one."""
-        if self.is_over or self.empty or self.restated is not None:
-            return False
-        scan = self._lexical()
-        return not scan.complete or scan.overfull
-
-    @property
     def plain(self) -> bool:
         """Whether a fragment simply appends, unless it begins an object."""
         return not (self.full or self._surrogate or self._other_reading)
@@ -95,11 +310,6 @@ class TextQuestions:
     def has_two_readings(self) -> bool:
         """Whether a fragment may have been a snapshot, so that the text may be whole already."""
         return bool(self._other_reading)
-
-    @property
-    def continuable(self) -> bool:
-        """Whether argument text may still follow."""
-        return not self.is_over and (self.kind == "custom" or not self.complete)
 
     @property
     def takes_value(self) -> bool:
@@ -121,6 +331,22 @@ class TextQuestions:
             return is_placeholder(self.restated)
         return self.size <= PLACEHOLDER_SIZE and is_placeholder(self.text)
 
+    @property
+    def holds_object(self) -> bool:
+        """Whether the text in force is one whole object, strictly; it is read once."""
+        if self.restated is not None:
+            return is_object(self.restated)
+        if not (self._n_whole and self._n_whole == self.size):
+            if not (self.begins_object and is_object(self.text)):
+                return False
+            self._n_whole = self.size
+        return True
+
+    @property
+    def begins_object(self) -> bool:
+        """Whether the text in force begins with a brace."""
+        return begins_object(self.parts if self.restated is None else (self.restated,))
+
     def is_restated_by(self, text: str) -> bool:
         """Return whether the text is what the call already holds, in either reading."""
         if self._other_reading and len(text) == self._other_size and text == self.other_reading:
@@ -137,7 +363,14 @@ class TextQuestions:
             return False
         return self.holds_placeholder or (len(text) >= self.size and text.startswith(self.text))
 
-    @property
-    def begins_object(self) -> bool:
-        """Whether the text in force begins with a brace."""
-        return begins_object(self.parts if self.restated is None else (self.restated,))
+    def may_be_replaced_by(self, text: str) -> bool:
+        """Whether the text may turn out to restate the fragments in force instead of following them."""
+        return self.kind != "custom" and text[:1] == "{" and len(text) >= self.size
+
+    def _lexical(self) -> Scan:
+        scan = self._scan = self._scan or Scan()
+        n, parts = self._scanned, self.parts
+        if n < len(parts):
+            scan.feed(parts[n] if n == len(parts) - 1 else "".join(parts[n:]))
+            self._scanned = len(parts)
+        return scan
