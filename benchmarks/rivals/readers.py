@@ -84,7 +84,7 @@ def _call(id: str, name: str, arguments: str) -> tuple[str, str, Any]:
     return id, name, json.loads(arguments)
 
 
-# Ours behind the HTTP client that the others pay for too, and the loop that people paste.
+# Ours after the HTTP client that the others pay for too, and the loop that people paste.
 
 
 def _behind_http(reads: Reads) -> Read:

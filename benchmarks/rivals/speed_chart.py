@@ -21,7 +21,7 @@ WORKLOAD = "W1"
 OURS = "wholecall"
 
 _WIDTH, _MARGIN = 860, 28
-_LEFT, _RIGHT = 212, 700  # of the bars; behind them stand the figures
+_LEFT, _RIGHT = 212, 700  # of the bars; after them stand the figures
 _TOP, _ROW, _BAR, _GROUP = 118, 25, 15, 40
 _LEGIBLE = 125  # characters in a line of the footer
 _NAMES = {FLOOR: "framing + decoding"}
@@ -54,7 +54,7 @@ class Bar(NamedTuple):
 
     Attributes:
         name: what it stands for.
-        kind: `ours`, `behind` for ours behind an HTTP client, `base` for the floor and the loop, `rival`.
+        kind: `ours`, `behind` for ours after an HTTP client, `base` for the floor and the loop, `rival`.
         micro: microseconds an event.
         ratio: how many times slower than wholecall.
         capped: whether both are the least that they can be.

@@ -1,6 +1,6 @@
-"""Neutral facts: what a dialect's translator tells the assembler about one frame.
+"""Deltas: what a dialect's translator reports of one frame, in words that all dialects share.
 
-A translator says what the wire said and judges nothing: which call a fact belongs to is decided by the
+A translator says what the wire said and judges nothing: which call a delta belongs to is decided by the
 binders, what becomes of the call by the phases. Two ways of pointing at a call exist. *Labels* (index, id
 and name of chat completions) lie, and are bound together by one table. *Slots* (an output or block index
 with aliases: Responses, Anthropic) can be trusted.
@@ -104,7 +104,7 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallSeen(msgspec.Struct, frozen=True, gc=False):
-    """Facts about the call in a slot, without text: it opens there, or its id or name is learnt.
+    """A call in a slot, without text: it opens there, or its id or name is learnt.
 
     `name` of a builtin call is its `BuiltinKind`. `flags` go to the call as they are. `begins` says that a block of
     the wire begins here, with labels of the wire, which may lie; else `index` is a key of the dialect's own.
@@ -129,7 +129,7 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
 
     Ranks `DONE` and `ITEM_DONE` are bound by slot; `HYDRATION` by id, then alias, then position.
     `id_wins` makes the id of this delta the public one (the finished item of a Responses stream). `told`
-    holds the ids of all calls that the same message restates. `closes` says what a `CallClosed` behind it would,
+    holds the ids of all calls that the same message restates. `closes` says what a `CallClosed` after it would,
     `begins` what it says of a `CallSeen`. `truncated` says that the wire itself calls it cut.
     """
 
@@ -185,7 +185,7 @@ class Marked(msgspec.Struct, gc=False):
 class Reread(msgspec.Struct, frozen=True, gc=False):
     """All that came of a choice's calls, whose labels were odd: what it means outranks what was told before.
 
-    `listed` holds the calls of a final message behind it. `chunked` says that starts came with their texts, and that
+    `listed` holds the calls of a final message after it. `chunked` says that starts came with their texts, and that
     nothing ends a call.
     """
 

@@ -49,7 +49,7 @@ class Stream:
 
     @cached_property
     def frames(self) -> list[bytes]:
-        """The bytes, cut behind each frame."""
+        """The bytes, cut after each frame."""
         return events_of(self.data)
 
     @cached_property
@@ -89,7 +89,7 @@ def _dropped(event: Any, *, whole: bool) -> Call | None:
 
 
 def told(parser: ToolCallParser[Any], chunks: Iterable[bytes]) -> Iterator[Any]:
-    """The events of chunks and of the end behind them."""
+    """The events of chunks and of the end after them."""
     for chunk in chunks:
         yield from parser.feed(chunk)
     yield from parser.close()

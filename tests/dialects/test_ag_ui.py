@@ -552,7 +552,7 @@ def test_odd_runs_are_read_at_their_end(odd: list[dict[str, Any]]) -> None:
 
 
 def test_a_snapshot_behind_an_oddity_waits() -> None:
-    """It is told at the end, with the pieces; a call that goes on behind it leaves no order to read."""
+    """It is told at the end, with the pieces; a call that goes on after it leaves no order to read."""
     odd = [start(None), args(None, "{}"), end(None)]
     (read,), (late,) = reread(*odd, snapshot(told("c"))), reread(*odd, snapshot(told("c")), start(None))
 

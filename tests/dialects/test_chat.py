@@ -54,7 +54,7 @@ def translate(*payloads: Payload) -> list[Delta]:
 
 
 def said(*payloads: Payload) -> list[Delta]:
-    """Translate frames that come behind the first one of a stream."""
+    """Translate frames that come after the first one of a stream."""
     deltas = translate(FIRST, *payloads)
     assert OPENED == deltas[0]
     return deltas[1:]
@@ -737,7 +737,7 @@ def test_content_may_be_a_list_of_parts() -> None:
 
 @pytest.mark.parametrize("thinking", [None, "", {}, [], "hm", {"text": "hm"}, [5], 5, True])
 def test_thinking_of_another_shape_harms_nothing(thinking: object) -> None:
-    """Whatever a thinking part holds, the parts behind it are read (quirk 95)."""
+    """Whatever a thinking part holds, the parts after it are read (quirk 95)."""
     parts = [{"type": "thinking", "thinking": thinking}, {"type": "text", "text": "x"}]
 
     assert TextFragment(0, "x") == said(choice({"content": parts}))[-1]

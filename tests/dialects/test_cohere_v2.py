@@ -218,7 +218,7 @@ def test_errors_have_many_forms(payload: dict[str, Any], event: str, detail: str
 
 
 def test_done_ends_no_message() -> None:
-    """It follows every stream behind some proxies, and says nothing of the message."""
+    """It follows every stream after some proxies, and says nothing of the message."""
     assert [OPENED] == translate(START, "[DONE]")
 
 

@@ -267,7 +267,7 @@ def test_a_request_may_come_late() -> None:
 
 
 def test_a_request_may_come_first() -> None:
-    """It tells all of a call; the message that comes behind it restates that call."""
+    """It tells all of a call; the message that comes after it restates that call."""
     assert [OPENED, *theirs()] == translate(requested(), message(call()), completed())
     assert [OPENED, seen(), Slot(0, 0, None, "{"), *theirs()] == translate(piece("{"), requested())
 
@@ -423,7 +423,7 @@ def test_an_id_that_comes_again_in_one_turn() -> None:
 
 
 def test_the_last_word_of_the_command_line() -> None:
-    """The line behind all others ends what is open; a code says that it failed."""
+    """The line after all others ends what is open; a code says that it failed."""
     result = {"type": "result", "sessionId": "s", "exitCode": 0, "usage": {}}
     failed = [Finish(0, "error", "exit code 1", drops=True), TurnEnded("1")]
 

@@ -523,7 +523,7 @@ def test_an_unreadable_stream_says_so() -> None:
 
 
 def test_lines_that_were_joined_are_looked_at_one_by_one() -> None:
-    """A decisive payload is found behind another one in the same event (quirk 55)."""
+    """A decisive payload is found after another one in the same event (quirk 55)."""
     lines = b"data: {}\ndata: " + json.dumps(CHAT).encode() + b"\n\n"
 
     assert TurnStarted(0, 0, "chat-completions", "r1", "m") == parse(lines)[0]

@@ -165,7 +165,7 @@ def test_text_without_a_start() -> None:
 
 
 def test_arguments_of_other_steps() -> None:
-    """A result, or a step of an unknown type, may have arguments that are no call's; behind its stop they are."""
+    """A result, or a step of an unknown type, may have arguments that are no call's; after its stop they are."""
     result = start(3, type="function_result")
 
     assert [] == translate(result, text(3, "{}"), stop(3))

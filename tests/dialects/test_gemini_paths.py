@@ -71,7 +71,7 @@ def built(*pieces: str) -> str:
     ],
 )
 def test_paths(path: object, expected: list[str | int] | None) -> None:
-    """Keys and indices behind `$`; whatever else JSONPath may say names no single place."""
+    """Keys and indices after `$`; whatever else JSONPath may say names no single place."""
     assert expected == steps(path)
 
 

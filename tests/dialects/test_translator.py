@@ -222,7 +222,7 @@ def test_a_finished_response_restates_nothing_that_was_told() -> None:
 
 @pytest.mark.parametrize(("dialect", "said"), INTERRUPTED.values(), ids=list(INTERRUPTED))
 def test_what_interrupts_a_run(dialect: str, said: list[str | Frame]) -> None:
-    """A frame that is no further piece is told where it stands, and what follows behind it, wherever a row ends."""
+    """A frame that is no further piece is told where it stands, and what follows after it, wherever a row ends."""
     frames = [text if isinstance(text, Frame) else Frame("message", text) for text in said]
     expected = told_plainly(dialect, frames)
 

@@ -91,7 +91,7 @@ def test_a_step_goes_on_with_the_message_and_frees_its_ids() -> None:
 
 
 def test_the_end_of_a_message_is_the_end() -> None:
-    """A step behind it is another turn; a failure takes back what is open."""
+    """A step after it is another turn; a failure takes back what is open."""
     opened = TurnOpened(None, "m", restart=True)
     deltas = translate(("f", {"messageId": "m"}), ("d", {"finishReason": "error"}), ("f", {"messageId": "m"}))
 

@@ -75,7 +75,7 @@ def test_a_call_lives_in_the_slot_of_its_id() -> None:
 
 
 def test_an_input_is_over_when_the_stream_is() -> None:
-    """The wire ended the call: a connection that is lost right behind it takes nothing back."""
+    """The wire ended the call: a connection that is lost right after it takes nothing back."""
     assert CallClosed(0, "0/c", None) == translate(chunk("input-available", toolName="f", input={}))[-1]
 
 

@@ -217,7 +217,7 @@ def test_a_whole_body() -> None:
 
 
 def test_done_ends_no_turn() -> None:
-    """Proxies add it: it is the end of the transport, and the calls behind it are the same turn's."""
+    """Proxies add it: it is the end of the transport, and the calls after it are the same turn's."""
     one = chunk(tool_calls=[call(arguments='{"x":1}', type=SEARCH)])
 
     assert [OPENED, *whole(0, '{"x":1}', kind="server")] == translate("[DONE]", one, "[DONE]")

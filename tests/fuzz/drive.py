@@ -30,7 +30,7 @@ def main() -> None:
     """Run a target until libFuzzer ends the process."""
     name = sys.argv.pop(1)
     _instrumented(sys.argv.pop(1))
-    from tests.fuzz.model import mutated_input  # noqa: PLC0415 - behind the instrumentation
+    from tests.fuzz.model import mutated_input  # noqa: PLC0415 - after the instrumentation
     from tests.fuzz.targets import TARGETS  # noqa: PLC0415
 
     target = TARGETS[name]

@@ -38,7 +38,7 @@ def mutated(data: bytes, rng: random.Random) -> bytes:
 
 
 def events_of(data: bytes) -> list[bytes]:
-    """Cut a stream behind each of its events: messages, events or lines. Together they are the bytes."""
+    """Cut a stream after each of its events: messages, events or lines. Together they are the bytes."""
     messages = _messages(data)
     if messages:
         return messages

@@ -1,7 +1,7 @@
 """The target that restores parsers from snapshots that anybody may have written.
 
 The payload is the inside of a snapshot, which gets the right checksum here: damage that a checksum finds says
-little about what stands behind it. An option leaves the payload as it is instead.
+little about what stands after it. An option leaves the payload as it is instead.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def test_breaches_of_calls_do_not_depend_on_splits(name: str, data: Any) -> None
 @pytest.mark.parametrize("name", CALL_LIMITS)
 @pytest.mark.parametrize("first", [True, False])
 def test_breaches_of_calls_isolate(name: str, first: bool) -> None:
-    """Law 24: a breach in one call changes no other call of the stream, before or behind it."""
+    """Law 24: a breach in one call changes no other call of the stream, before or after it."""
     breach = CALL_LIMITS[name]
     good = [Fragment(7, "good", "g", ""), Fragment(7, text='{"b"'), Fragment(7, text=":2}")]
     alone = parse(stream(good), limits=breach.limits)

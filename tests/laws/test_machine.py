@@ -150,7 +150,7 @@ class Streaming(RuleBasedStateMachine):
     @precondition(_going_on)
     @rule(call=calls)
     def identify(self, call: tuple[int, tuple[str, ...]]) -> None:
-        """The id comes again, or late; not late behind a repeated name, which may be another call's head."""
+        """The id comes again, or late; not late after a repeated name, which may be another call's head."""
         index, _ = call
         mine = [f for f in self.fragments if f.index == index]
         assume(any((f.id or "").strip() for f in mine) or not any(f.name for f in mine[1:]))

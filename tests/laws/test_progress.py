@@ -65,7 +65,7 @@ def cut(text: str, cuts: list[int] | int) -> list[str]:
 
 
 def fed(pieces: list[str]) -> tuple[ProgressScanner, list[Piece], list[PartialArguments]]:
-    """Return a scanner that read the pieces, what it told, and a snapshot behind each piece."""
+    """Return a scanner that read the pieces, what it told, and a snapshot after each piece."""
     scanner = ProgressScanner()
     told: list[Piece] = []
     shown = [scanner.snapshot()]
@@ -83,7 +83,7 @@ def plain(snapshot: PartialArguments) -> dict[str, Any]:
 def begins(one: Any, path: Path | None, other: Any) -> bool:
     """Tell whether a value whose part at `path` was open is a beginning of the other.
 
-    Only what was open may differ: a string by what follows, an object or a list by members behind the others.
+    Only what was open may differ: a string by what follows, an object or a list by members after the others.
     """
     if path is None:
         return canonical(one) == canonical(other)

@@ -415,7 +415,7 @@ def test_quirky_streams_are_strict_afterwards(mode: str) -> None:
 
 @pytest.mark.parametrize("name", MENDED)
 def test_live_calls_hold_or_the_stream_ends(name: str) -> None:
-    """Law 55: shown live, calls are the same in the end, or the stream ends with an error frame and nothing behind it."""
+    """Law 55: shown live, calls are the same in the end, or the stream ends with an error frame and nothing after it."""
     held = repaired([stream(name)])
     live = repaired([stream(name)], live_arguments=True)
     events = list(data_of(live))

@@ -114,7 +114,7 @@ def _byte_by_byte(data: bytes) -> tuple[list[list[Any]], set[int], ToolCallParse
 def test_every_recording_goes_on_after_every_byte(path: Path) -> None:
     """Law 20: a stream that moves at every single byte of a recording says what it says when it stays.
 
-    The whole parser moves before and behind each byte that ends a frame. At the bytes between them it is the
+    The whole parser moves before and after each byte that ends a frame. At the bytes between them it is the
     framing that moves, and the rest of the parser is seen to be the same from frame to frame: for its share of
     each of 1.4 million moves nothing is new, and it would take ten minutes.
     """
@@ -167,7 +167,7 @@ def test_every_dialect_goes_on_after_a_move(
 
 @pytest.mark.parametrize("dialect", sorted(RENDERERS))
 def test_calls_beyond_a_limit_go_on_after_a_move(dialect: str) -> None:
-    """Law 20: so do calls whose text was too large, in fragments or as a whole, before they began or behind."""
+    """Law 20: so do calls whose text was too large, in fragments or as a whole, before they began or after."""
     calls = [encode.Call(f"call_{n}", "go", f'{{"a": "{"x" * 40 * n}"}}') for n in range(3)]
     stream = RENDERERS[dialect](encode.Turn(calls), encode.every(30))
     chunks = [stream[n : n + 31] for n in range(0, len(stream), 31)]

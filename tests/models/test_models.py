@@ -99,7 +99,7 @@ def test_what_followed_is_no_reproach() -> None:
 
 
 def test_calls_are_counted_with_what_had_come() -> None:
-    """A call comes with the number of chunks behind which it came out, never before its text was told."""
+    """A call comes with the number of chunks after which it came out, never before its text was told."""
     streams = Streams(MODELS["anthropic"], 0.0, few=True)
     of_two = (stream for stream in streams if len(streams.readings(stream)[0].calls) == 2)
     stream = max(of_two, key=lambda stream: (len(stream), stream))

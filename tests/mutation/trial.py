@@ -1,7 +1,7 @@
 """The tests of one module run on each of its mutants, in a process forked for it.
 
 Theory of operation. A child process collects the tests once. Nearly all changes are inside a function: for
-those a grandchild is forked behind the collection, which gives the function its changed code and runs the
+those a grandchild is forked after the collection, which gives the function its changed code and runs the
 tests up to the first failure. A change of what the module does when it is imported gets a child of its own
 that has imported nothing yet, and in which an import of the module finds the mutant.
 

@@ -1,4 +1,4 @@
-"""The libraries behind the repairing transport, over a real server: what `benchmarks/rivals` prints cannot regress.
+"""The libraries after the repairing transport, over a real server: what `benchmarks/rivals` prints cannot regress.
 
 The extra `sdk` brings the SDKs of OpenAI and Anthropic. Frameworks take part where they are installed (the extra
 `rivals`).

@@ -129,7 +129,7 @@ def test_a_call_is_there_as_soon_as_the_wire_said_all(surface: str) -> None:
         stream = wrap(ask())
         for _ in stream:
             if stream.calls and not n_sent:
-                server.wait_until_sent(n_needed)  # a piece is counted behind its write
+                server.wait_until_sent(n_needed)  # a piece is counted after its write
                 n_sent.append(server.n_sent)
                 gate.release(len(parts))
 

@@ -70,7 +70,7 @@ class Template:
     Attributes:
         dialect: its name.
         data: its bytes.
-        frames: the same, cut behind each frame.
+        frames: the same, cut after each frame.
         events: what it brings.
         calls: the keys of the calls among them, and their texts.
     """

@@ -443,7 +443,7 @@ def lc_error() -> Built:
 
 @case("langchain/cut-connection", 51)
 def lc_cut() -> Built:
-    """The stream just ends behind a call whose text is whole: nobody said that it was."""
+    """The stream just ends after a call whose text is whole: nobody said that it was."""
     chunks = [
         lc_chunk(lc_call_chunk(0, id="c1", name="undock", args='{"pier":4')),
         lc_chunk(lc_call_chunk(0, args="}")),

@@ -121,7 +121,7 @@ def cut_length() -> Built:
 
 @case("langchain-protocol/dropped-connection", 51)
 def dropped_connection() -> Built:
-    """The connection ends behind the finish of the last block: nothing says that the message was done."""
+    """The connection ends after the finish of the last block: nothing says that the message was done."""
     calls = [Call("c1", "reef", '{"sail":1}'), Call("c2", "reef", '{"sail":2}')]
     blocks = [event for index, call in enumerate(calls) for event in call_blocks(index, call, every(4))]
     lost = drop("c2", "reef", "unterminated", '{"sail":2}')

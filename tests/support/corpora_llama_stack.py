@@ -134,7 +134,7 @@ def dropped_connection() -> Built:
 
 @case("llama-stack/dropped-behind-a-call", 51)
 def dropped_behind_a_call() -> Built:
-    """The connection ends behind a call: the server read it whole, though nothing says that the answer was done."""
+    """The connection ends after a call: the server read it whole, though nothing says that the answer was done."""
     events = [event("start"), *written('[heave(to="port")]', every(5))]
     events.append(call_delta("succeeded", tool_call(Call("u1", "heave", '{"to":"port"}'))))
     return wire.stream(events), expect(

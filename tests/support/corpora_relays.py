@@ -284,7 +284,7 @@ def mistral_whole_calls() -> Built:
 
 @case("chat-completions/mistral-relayed-pieces", 9, 18, 19)
 def mistral_relayed_pieces() -> Built:
-    """A model of another maker behind Mistral: pieces have an empty name, and the word null for an id."""
+    """A model of another maker after Mistral: pieces have an empty name, and the word null for an id."""
     about: JSON = {"id": "5a0c-mst", "model": "glm-4.6", "created": 1_767_000_670}
     texts = ('{"knots"', ": 4.5, ", '"for": "an hour"}')
     head = wire.chat_entry(0, id="chatcmpl-tool-9d", name="steam", arguments="")

@@ -121,7 +121,7 @@ def comments_as_data() -> Built:
 
 @case("responses/executed-by-the-server", 124)
 def executed_by_the_server() -> Built:
-    """An agent server tells calls and, behind them, their results: one is taken back, one has none and stays."""
+    """An agent server tells calls and, after them, their results: one is taken back, one has none and stays."""
     calls = [Call("call_ex1", "hoist", '{"flag":"Q"}'), Call("call_ex2", "lower", '{"flag":"B"}')]
     items = [wire.function_call_item(call) for call in calls]
     result: JSON = {"type": "function_call_output", "id": "fco_1", "call_id": "call_ex1", "output": "up"}

@@ -39,7 +39,7 @@ TEXTS: dict[str, str] = {
     "a byte order mark": '\ufeff{"a":1}',
     "space that is not JSON's": '\u00a0{"a":1}',
     "a line end in a string": '{"a":"x\ny"}',
-    "a comma behind the last member": '{"a":1,}',
+    "a comma after the last member": '{"a":1,}',
     "a comment": '{"a":1/* one */}',
     "the object twice": '{"a":1}{"a":1}',
     "the object in a string": '"{\\"a\\":1}"',

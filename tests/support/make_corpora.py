@@ -281,7 +281,7 @@ def name_never() -> Built:
 
 @case("chat-completions/harmony-marker-in-name", 58)
 def harmony_marker_in_name() -> Built:
-    """gpt-oss behind vLLM: reasoning, then a name with a channel token."""
+    """gpt-oss after vLLM: reasoning, then a name with a channel token."""
     tape = Tape("chatcmpl-2b9e0fd4c1", "openai/gpt-oss-120b", 1764400600, choice={"token_ids": None})
     tape.role(content="").say("The user wants ", "the platform of the 7:42. ", member="reasoning_content")
     tape.say("Use find_platform.", member="reasoning_content")

@@ -56,7 +56,7 @@ HOSTILE = (
     "<|im_end|>", '{"index":0,"id":"call_1"}', "data: [DONE]", "\n", "\t", "\r\n", "a\u2028b", "C:\\new\\table",
     "&amp;&quot;", "жар", "日本", "\U0001f30a", "e\u0301", "\x00", "\x1f", "x" * 40, "rm -rf /tmp/x", "1e5", "-0",
 )  # fmt: skip
-JUNK = (" ", "\n", "}", "</tool_call>", "<|im_end|>")  # readable behind a complete object
+JUNK = (" ", "\n", "}", "</tool_call>", "<|im_end|>")  # readable after a complete object
 TERMINALS = {
     "tool_calls": "tool_calls",
     "stop": "stop",

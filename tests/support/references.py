@@ -64,7 +64,7 @@ def sse_events(
     found: list[SSEvent] = []
     name, data, last, retry = "", "", "", None
     begun = False  # the block has a field that says something
-    for line in lines[:-1]:  # what has no line end behind it is never a blank line
+    for line in lines[:-1]:  # what has no line end after it is never a blank line
         if not line:
             if data or (dataless and (begun or last)):
                 found.append(SSEvent(name or "message", data.removesuffix("\n"), last, retry))

@@ -188,7 +188,7 @@ class _Turn:
 
 
 def _pairing(shape: str, messages: list[JSON], *, kept: bool) -> list[str]:
-    """Walk the messages: behind each turn come its results, each once, before anybody speaks."""
+    """Walk the messages: after each turn come its results, each once, before anybody speaks."""
     turn, seen = _Turn(shape, kept=kept), set[str]()
     found: list[str] = []
     for message in messages:

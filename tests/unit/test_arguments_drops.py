@@ -1,4 +1,4 @@
-"""What a verdict says: each reason with its sentence, each edit at its place, and the check behind recovery."""
+"""What a verdict says: each reason with its sentence, each edit at its place, and the check after recovery."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_safe_integers_at_every_depth() -> None:
     assert expected == parse_arguments(raw, policy=Policy(json_safe_ints=True)).arguments
 
 
-# The check behind recovery.
+# The check after recovery.
 
 
 @pytest.mark.parametrize(

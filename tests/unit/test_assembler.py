@@ -170,7 +170,7 @@ def test_a_second_message() -> None:
 
 
 def test_a_restart_under_the_same_key() -> None:
-    """A restart under the key of a turn that goes on tells that turn again; behind its end it is a new one."""
+    """A restart under the key of a turn that goes on tells that turn again; after its end it is a new one."""
     again = TurnOpened("a", restart=True)
 
     assert [(0, 0, "unknown")] == finishes(told(TurnOpened("a"), again, TextFragment(0, "x"), END))

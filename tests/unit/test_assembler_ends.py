@@ -62,7 +62,7 @@ def test_a_fatal_fault() -> None:
 
 
 def test_a_fatal_fault_drops_at_once() -> None:
-    """The drops come with the fault, behind it; the last word waits for the close."""
+    """The drops come with the fault, after it; the last word waits for the close."""
     events = told(head(0, A), CUT, close=False)
 
     assert [StreamFault, ToolCallDropped] == [type(event) for event in events[-2:]]
@@ -219,7 +219,7 @@ def test_without_a_terminal() -> None:
 
 
 def test_a_reason_is_a_terminal() -> None:
-    """A stream that stops behind its reason has ended cleanly (quirk 51)."""
+    """A stream that stops after its reason has ended cleanly (quirk 51)."""
     assert [("c0", "empty")] == ends(told(head(0), Finish(0, "stop", "stop")))
 
 

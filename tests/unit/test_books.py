@@ -72,7 +72,7 @@ def test_habits_of_starts_and_ends(told: list[Told], costs: float | None) -> Non
     ("first", "second", "costs"),
     [
         (("c", "c"), ("d", "d"), 0),  # own
-        (("c", None), ("d", None), 1),  # none behind the start
+        (("c", None), ("d", None), 1),  # none after the start
         (("c", "x"), ("d", "y"), 1),  # ids of their own
         ((None, "x"), (None, "y"), 2),
         (("c", "c"), ("c", "c"), 1),  # one for all

@@ -333,7 +333,7 @@ class TestJson:
     """What programs read."""
 
     def test_a_line_for_each_event(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """A line is the event's own JSON behind the recording's path; nothing else is on the output."""
+        """A line is the event's own JSON after the recording's path; nothing else is on the output."""
         write(good=GOOD)
         assert main(["replay", "--json", "good.sse"]) == 0
         out, err = capsys.readouterr()

@@ -341,7 +341,7 @@ class TestJson:
     """What programs read."""
 
     def test_a_line_for_each_step(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """A line is the step's own JSON behind the recording's name."""
+        """A line is the step's own JSON after the recording's name."""
         assert main(["inspect", "--json", "good.sse"]) == 0
         expected = [
             '{"recording":"good.sse",' + step.to_json().decode()[1:] for step in timeline([(None, GOOD)])

@@ -48,7 +48,7 @@ def written(dialect: str, *events: Event) -> bytes:
 
 
 def test_a_chat_turn() -> None:
-    """A chat call is one fragment with everything in it, the finish comes behind, `[DONE]` is last."""
+    """A chat call is one fragment with everything in it, the finish comes after, `[DONE]` is last."""
     head = (
         '{"id":"r1","object":"chat.completion.chunk","created":0,"model":"m1","choices":[{"index":0,"delta":'
     )

@@ -103,7 +103,7 @@ def test_ids_that_fit_are_kept(rule: Any, id: str, expected: str) -> None:
     ],
 )
 def test_ids_that_do_not_fit_are_spelled_anew(rule: Any, id: str, form: str) -> None:
-    """What the transport refuses is spelled with what it accepts, with a digest of the whole id behind it (quirk 65)."""
+    """What the transport refuses is spelled with what it accepts, with a digest of the whole id after it (quirk 65)."""
     (chosen,) = given_ids(rule, id)
 
     assert re.fullmatch(form, chosen), chosen

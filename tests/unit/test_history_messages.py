@@ -348,7 +348,7 @@ def test_turns_without_an_order(changed: dict[str, Any]) -> None:
 
 
 def test_calls_that_the_order_does_not_name() -> None:
-    """A call that was added stands behind; one that was taken out, or goes on, is not there."""
+    """A call that was added stands after; one that was taken out, or goes on, is not there."""
     sent = msgspec.structs.replace(turn(call(id="a"), call(id="b", index=1)), content=(7, 1))
 
     assert ["b", "a"] == [each["id"] for each in one(sent, "chat-completions")["tool_calls"]]
@@ -419,7 +419,7 @@ def test_encrypted_reasoning_may_go_by_the_id_of_a_call() -> None:
 
 
 def test_reasoning_of_cohere() -> None:
-    """Cohere's plan goes back as the plan, its thinking as content; text stands behind it."""
+    """Cohere's plan goes back as the plan, its thinking as content; text stands after it."""
     plan = ReasoningBlock("I will look.", name="tool_plan")
     planned = one(turn(plan, call(), dialect="cohere-v2"), "cohere-v2")
     thought = one(turn(PLAIN, "Aye.", call(), dialect="cohere-v2"), "cohere-v2")
@@ -441,7 +441,7 @@ def test_reasoning_of_ollama() -> None:
 
 
 def test_reasoning_of_responses() -> None:
-    """Reasoning is an item with its id, summary and encrypted content; the call behind it goes by its own item."""
+    """Reasoning is an item with its id, summary and encrypted content; the call after it goes by its own item."""
     block = ReasoningBlock("Hm.", "rs_1", data="ZGF0YQ==")
     sent = turn(block, call(extra={"item_id": "fc_1"}), dialect="responses")
 

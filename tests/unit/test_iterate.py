@@ -305,7 +305,7 @@ def test_an_early_close_aborts(source: str, parsers: list[ToolCallParser]) -> No
 
 @pytest.mark.parametrize("shell", [events, turns])
 def test_a_break_closes_the_source(shell: Callable[..., Any], parsers: list[ToolCallParser]) -> None:
-    """A loop that is left early leaves nothing open behind it."""
+    """A loop that is left early leaves nothing open after it."""
     source = Source([*MESSAGES, HEAD])
     for _ in shell(source):
         break

@@ -70,7 +70,7 @@ def test_a_null_under_a_new_id() -> None:
 
 
 def test_a_later_call_ends_one_that_has_two_readings() -> None:
-    """What may be a whole snapshot does not go on behind another call on its index."""
+    """What may be a whole snapshot does not go on after another call on its index."""
     snapshots = at(0, '{"a":', "c", "f"), at(0, '{"a":{}}')
     assert [
         Got("c", "f", '{"a":{}}', "bound_by_order snapshots"),

@@ -41,7 +41,7 @@ def test_snapshots_on_a_shared_index() -> None:
 
 
 def test_free_text_goes_on_without_labels() -> None:
-    """Free text may look like anything: an object behind an empty one is more of it."""
+    """Free text may look like anything: an object after an empty one is more of it."""
     deltas = [at(None, "{}", "c", "f", "custom"), at(None, A, kind="custom")]
 
     assert [Got("c", "f", "{}" + A)] == bound(*deltas)

@@ -83,7 +83,7 @@ def test_strings_grow_and_members_close(size: int) -> None:
 
 
 def test_progress_follows_the_delta_that_caused_it() -> None:
-    """Each news stands behind its `ArgumentsDelta`, all of it before the call's end."""
+    """Each news stands after its `ArgumentsDelta`, all of it before the call's end."""
     events = run(stream('{"a": "xy", "n": 1}', 5), live=True)
     told = [type(event).__name__.removeprefix("Arguments") for event in events[2:-1]]
 

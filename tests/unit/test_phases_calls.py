@@ -237,7 +237,7 @@ def test_a_name_after_the_whole_text(text: str, shown: list[str]) -> None:
     ("late", "anomaly"), [(A, ""), (" ", ""), (B, "conflicting_arguments"), ("}", "conflicting_arguments")]
 )
 def test_fragments_behind_the_whole_text(late: str, anomaly: str) -> None:
-    """Fragments behind the whole text change nothing; they are odd unless they repeat it or are blank."""
+    """Fragments after the whole text change nothing; they are odd unless they repeat it or are blank."""
     said = told(seen(), whole(A), Slot(0, 0, None, late), closed(), STOP)
 
     assert [["+f"], [], [A, f"call {A}"]] == said[1:4]

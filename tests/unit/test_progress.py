@@ -142,7 +142,7 @@ def test_many_escapes_in_one_piece() -> None:
 
 @pytest.mark.parametrize("number", ["12", "-0", "1.5e3", "1E+2", "123456789012345678901234567890", "0.1"])
 def test_a_number_is_told_by_what_follows(number: str) -> None:
-    """Any number may go on; it is told when the character behind it comes, as the strict decoder reads it."""
+    """Any number may go on; it is told when the character after it comes, as the strict decoder reads it."""
     for behind in (",", "]", " ", "\n"):
         events = told('{"a":[', *number, behind)
         assert [(len(number) + 1, ("a", 0), [json.loads(number)])] == events[:1]
@@ -150,7 +150,7 @@ def test_a_number_is_told_by_what_follows(number: str) -> None:
 
 
 def test_a_literal_is_told_by_what_follows() -> None:
-    """A literal is told when the character behind it comes."""
+    """A literal is told when the character after it comes."""
     assert [(3, ("a",), [True]), (4, ("b",), [None])] == told('{"a":', "tr", "ue", ',"b":null', "}")
 
 
@@ -215,7 +215,7 @@ def test_closed_names_the_finished_members() -> None:
 
 
 def test_white_space_and_a_mark_in_front() -> None:
-    """White space and one byte order mark in front are skipped, white space behind too."""
+    """White space and one byte order mark in front are skipped, white space after too."""
     assert {"a": 1} == shown('\ufeff \r\n\t{"a":1} \r\n\t')
     assert fed("\ufeff{} ").complete
     assert fed("\ufeff\ufeff").stopped
@@ -641,7 +641,7 @@ def test_a_watcher_tells_text_as_it_comes() -> None:
 
 
 def test_a_watcher_knows_where_it_is() -> None:
-    """`open` while the string is, `closed` behind it, `complete` at the end of the object."""
+    """`open` while the string is, `closed` after it, `complete` at the end of the object."""
     watcher = StringWatcher("k")
     states = []
     for piece in ('{"a":"x"', ',"k":"', 'y"', "}"):

@@ -254,7 +254,7 @@ def test_a_wrong_mark_is_told(project: pytest.Pytester, mark: str, message: str)
 
 
 def test_a_connection_can_be_cut(project: pytest.Pytester) -> None:
-    """`cut` ends the connection behind so many chunks."""
+    """`cut` ends the connection after so many chunks."""
     result = run(
         project,
         """

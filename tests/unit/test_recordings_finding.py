@@ -76,7 +76,7 @@ class TestFinding:
 
     @pytest.mark.usefixtures("folder")
     def test_a_folder_that_cannot_be_listed_is_trouble(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The folder is named, and the search goes on behind it."""
+        """The folder is named, and the search goes on after it."""
         write("a/1.sse", "b/1.sse")
         scandir = os.scandir
 

@@ -81,7 +81,7 @@ class TestCompression:
             list(recording.chunks)
 
     def test_padding_behind_gzip_is_no_damage(self) -> None:
-        """Zeros behind a member, as tapes leave them, are skipped."""
+        """Zeros after a member, as tapes leave them, are skipped."""
         assert STREAM == b"".join(inflated([CODINGS["gzip"], b"\0" * 9000], "gzip"))
 
     def test_a_name_alone_is_not_believed(self) -> None:

@@ -113,7 +113,7 @@ def test_what_is_recovered(
 
 @pytest.mark.parametrize(("groups", "found"), [(63, True), (64, False)])
 def test_brace_groups_before_an_object(groups: int, found: bool) -> None:
-    """The object may stand behind 63 groups that are none, not behind more."""
+    """The object may stand after 63 groups that are none, not after more."""
     assert found is isinstance(recover("x " + "{x} " * groups + '{"a":1}'), Recovered)
 
 
@@ -171,5 +171,5 @@ def test_special_tokens(token: str) -> None:
 
 
 def test_there_are_no_other_special_tokens() -> None:
-    """The list is closed: whatever else stands behind an object is text."""
+    """The list is closed: whatever else stands after an object is text."""
     assert set(LEFT_BEHIND.split()) == set(SPECIAL_TOKENS)

@@ -147,7 +147,7 @@ def test_blocks_without_data_keep_their_comments(block: str, expected: str, end:
 
 
 def test_comments_behind_an_id_are_left_out() -> None:
-    """SDKs take every blank line behind an id for the end of an event; so are further blank lines."""
+    """SDKs take every blank line after an id for the end of an event; so are further blank lines."""
     with_id = b"id: 1\n" + CHAT
     out = run(b": hi\n\n", with_id, b": hi\n\n", b"\n" + CHAT, b"\r\n\n" + CHAT)
 

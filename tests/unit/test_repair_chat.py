@@ -65,7 +65,7 @@ def test_calls_and_the_end_are_held() -> None:
 
 
 def test_a_reason_alone_waits_for_calls_that_may_follow() -> None:
-    """A whole message behind the reason brings calls; they come before the reason, which is put right."""
+    """A whole message after the reason brings calls; they come before the reason, which is put right."""
     late = {"index": 0, "delta": {}, "message": {"tool_calls": [{**WHOLE, "index": None}]}}
     data = b"data: " + json.dumps({"id": "r", "choices": [late]}).encode() + b"\n\n"
     out = run(texts("a"), frame(finish="stop"), data, DONE)
@@ -202,7 +202,7 @@ def test_an_early_end_goes_behind_the_calls() -> None:
 
 
 def test_an_end_behind_a_reason_waits_for_nothing() -> None:
-    """A reason alone is an answer too, and the `[DONE]` behind it ends it at once."""
+    """A reason alone is an answer too, and the `[DONE]` after it ends it at once."""
     stop = frame(finish="stop")
 
     assert [b"", stop + DONE, b""] == run(stop, DONE)
@@ -246,7 +246,7 @@ def test_everything_in_one_frame_with_a_wrong_reason() -> None:
 
 
 def test_roles_and_usage_stay() -> None:
-    """What stands beside calls that are written anew stays: the role before them, token counts behind the reason."""
+    """What stands beside calls that are written anew stays: the role before them, token counts after the reason."""
     usage = b'data: {"id":"r","choices":[],"usage":{"total_tokens":9}}\n\n'
     out = run(frame({"role": "assistant", "tool_calls": [HEAD]}), calls(TAIL, id="r"), FINISH, usage, DONE)
     lost = run(frame({"role": "assistant", "tool_calls": [{**WHOLE, "index": None}]}), FINISH, usage, DONE)
@@ -269,7 +269,7 @@ def test_choices_have_calls_of_their_own() -> None:
 
 
 def test_text_behind_a_reason_keeps_its_place() -> None:
-    """What a choice still says behind its reason waits with it."""
+    """What a choice still says after its reason waits with it."""
     frames = [texts("a"), frame(finish="stop"), texts("b"), DONE]
 
     assert [frames[0], b"", b"", b"".join(frames[1:]), b""] == run(*frames)
@@ -366,7 +366,7 @@ def test_minted_ids_differ_between_responses() -> None:
 
 
 def test_a_last_frame_without_its_blank_line() -> None:
-    """A stream that stops right behind the last frame loses nothing."""
+    """A stream that stops right after the last frame loses nothing."""
     assert calls(WHOLE) + FINISH == b"".join(run(calls(WHOLE) + FINISH.rstrip(b"\n")))
     assert calls(WHOLE) + FINISH + DONE.rstrip(b"\n") == b"".join(
         run(calls(WHOLE) + FINISH + DONE.rstrip(b"\n"))
@@ -417,7 +417,7 @@ def test_too_many_calls_frames_are_written_anew() -> None:
 
 
 def test_a_queue_of_nothing_is_bounded() -> None:
-    """A stream that sends nothing but empty frames behind its reason ends with an error, not with all memory."""
+    """A stream that sends nothing but empty frames after its reason ends with an error, not with all memory."""
     out = run(frame(finish="stop"), *[frame() for _ in range(50)], limits=Limits(max_event_bytes=1000))
     (error,) = data_of(b"".join(out))
 
@@ -473,7 +473,7 @@ def test_live_calls_without_an_id_wait() -> None:
     ids=["dropped", "corrected", "cut"],
 )
 def test_live_calls_that_do_not_hold_end_the_stream(frames: list[bytes]) -> None:
-    """A dropped or corrected call that was shown ends the stream with an error frame, and nothing behind it."""
+    """A dropped or corrected call that was shown ends the stream with an error frame, and nothing after it."""
     out = b"".join(run(*frames, live_arguments=True))
     told = list(data_of(out))
 

@@ -88,7 +88,7 @@ def test_pings_and_comments_wait_for_nothing() -> None:
 
 
 def test_what_stands_behind_a_call_waits() -> None:
-    """Text that begins before a call's verdict keeps its place behind the call."""
+    """Text that begins before a call's verdict keeps its place after the call."""
     frames = [MESSAGE, block(0), block(1, "text"), said(1, "a"), piece(0, "{}"), stop(0), stop(1)]
     out = run(*frames, reason("tool_use"), STOP)
 
@@ -134,7 +134,7 @@ def test_blocks_that_are_not_strict_are_written_anew(frames: list[bytes]) -> Non
 
 
 def test_calls_without_arguments_stay_as_the_api_sends_them() -> None:
-    """An empty text behind the placeholder `{}` is how no arguments are sent."""
+    """An empty text after the placeholder `{}` is how no arguments are sent."""
     frames = [MESSAGE, block(0), piece(0, ""), stop(0), reason("tool_use"), STOP]
 
     assert b"".join(frames) == b"".join(run(*frames))
@@ -202,7 +202,7 @@ def test_a_second_message_goes_on_with_the_first() -> None:
 
 
 def test_a_message_behind_an_end_keeps_counting() -> None:
-    """Clients that keep one list of blocks get those of the next message behind those of the one before."""
+    """Clients that keep one list of blocks get those of the next message after those of the one before."""
     content = [{"type": "text", "text": "b"}, {"type": "tool_use", "id": "t", "name": "f", "input": {"b": 2}}]
     second = event("message_start", message={"id": "m2", "content": content})
     out = run(MESSAGE, *call(0), reason("tool_use"), STOP, second, reason("end_turn"), STOP)
@@ -330,7 +330,7 @@ def test_live_blocks_that_break() -> None:
 
 
 def test_what_waits_behind_a_call_is_bounded() -> None:
-    """A block that never ends lets no more wait behind it than the limit says."""
+    """A block that never ends lets no more wait after it than the limit says."""
     frames = [MESSAGE, block(0), block(1, "text"), *[said(1, "x" * 100) for _ in range(50)]]
     out = run(*frames, limits=Limits(max_event_bytes=2000))
 

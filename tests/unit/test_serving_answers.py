@@ -40,7 +40,7 @@ def test_answers_come_in_order(repeat: int, expected: list[bytes]) -> None:
 
 
 def test_what_is_prepared_later_comes_later() -> None:
-    """Answers wait behind those that were prepared before."""
+    """Answers wait after those that were prepared before."""
     answers = Answers()
     answers.prepare([ONE])
     answers.prepare([])

@@ -103,7 +103,7 @@ def test_what_is_asked_beyond_is_an_error(server: Loopback) -> None:
 
 @pytest.mark.parametrize("ending", ["cut", "reset"])
 def test_a_connection_can_break(server: Loopback, ending: str) -> None:
-    """A body that is cut ends in an error of the client, behind the pieces that were sent."""
+    """A body that is cut ends in an error of the client, after the pieces that were sent."""
     gate = threading.Semaphore(0)
     server.prepare([Answer([b"data: 1\n\n"], ending=ending, gate=gate)])
     with ask(server) as response:

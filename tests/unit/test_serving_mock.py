@@ -94,7 +94,7 @@ def test_an_asynchronous_client_gets_the_same(library: Any, loop: str) -> None:
     [("cut", "RemoteProtocolError"), ("reset", "ReadError"), ("hang", "ReadTimeout")],
 )
 def test_endings_raise_what_the_library_raises(library: Any, ending: str, error: str) -> None:
-    """A connection that breaks is the library's own error, behind the pieces that came."""
+    """A connection that breaks is the library's own error, after the pieces that came."""
     transport = MockTransport()
     transport.prepare([Answer(PIECES, ending=ending)])
     request = library.Request()

@@ -68,7 +68,7 @@ def test_nobody_knows_whose_text_it_is() -> None:
 
 
 def test_silence_needs_an_end() -> None:
-    """A call without text has no arguments if a finish reason came behind it; `[DONE]` alone says nothing."""
+    """A call without text has no arguments if a finish reason came after it; `[DONE]` alone says nothing."""
     head = at(0, "", "c", "f")
     done, stop = TurnEnded(of_transport=True), Finish(0, "stop", "stop")
 
@@ -135,7 +135,7 @@ def test_a_guess_is_told_at_once() -> None:
 
 
 def test_labels_that_come_again_are_no_calls() -> None:
-    """Labels without text behind a whole call vanish if no reading is sure of them."""
+    """Labels without text after a whole call vanish if no reading is sure of them."""
     assert ([Got("c", "f", A)], ()) == stream(at(0, A, "c", "f"), at(0, "", "c", "f"))
 
 

@@ -410,7 +410,7 @@ def test_the_id_of_a_finished_item_wins() -> None:
 
 
 def test_a_final_close_ends_the_call() -> None:
-    """A final close is the call's end: the stream may stop behind it (quirk 51)."""
+    """A final close is the call's end: the stream may stop after it (quirk 51)."""
     assert [Got("c", "f", A)] == bound(seen(0, "i", "c", "f"), piece(0, A), closed(0), reason=None)
     assert [Got("c", "f", A)] == bound(seen(0, "i", "c", "f"), piece(0, A), closed(None, "i"), reason=None)
 
@@ -524,7 +524,7 @@ def test_a_refused_call_lets_the_one_before_it_go() -> None:
 
 
 def test_a_call_that_anothers_end_follows_was_whole() -> None:
-    """A held call ends before the one behind it, whose end shows that the message went on; a late end shows nothing."""
+    """A held call ends before the one after it, whose end shows that the message went on; a late end shows nothing."""
     held, later = CallSeen(0, 0, None, "c", "f"), CallSeen(0, 1, None, "d", "g")
     closed = CallClosed(0, 0, None, final=False)
     cut = Finish(0, "length", "length")

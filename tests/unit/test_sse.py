@@ -220,7 +220,7 @@ def test_event_limit(event: bytes) -> None:
 
 
 def test_event_limit_inside_a_line() -> None:
-    """The rest of a line that broke the limit is not kept, nor are the lines behind it."""
+    """The rest of a line that broke the limit is not kept, nor are the lines after it."""
     limits = Limits(max_event_bytes=10, max_raw_bytes=4)
     items = read_all_ways(b"data: 0123456789x" + b"y" * 50 + b"\ndata: z\n\ndata: b\n\n", limits)
 
@@ -310,7 +310,7 @@ def test_both_readers_agree() -> None:
 
 
 def test_an_event_is_returned_with_its_last_byte() -> None:
-    """Nothing waits for the next read: not the LF behind a CR, not the next event."""
+    """Nothing waits for the next read: not the LF after a CR, not the next event."""
     for stream in (b"data: a\n\n", b"data: a\r\r", b"data: a\r\n\r", b'{"a":1}\n', b"event: x\ndata: a\n\n"):
         framing = SSEFraming(raw_json=True)
         assert [] == framing.feed(stream[:-1])

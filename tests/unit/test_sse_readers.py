@@ -64,7 +64,7 @@ ONE = b"data: a\n\n"
     ],
 )
 def test_the_line_reader_reads_unusual_events_alone(reads: list[bytes], searched: int) -> None:
-    """Ordinary events are read in blocks, and so are those behind an unusual one, from its blank line on."""
+    """Ordinary events are read in blocks, and so are those after an unusual one, from its blank line on."""
     framing = Watched()
     found = [frame for read in reads for frame in framing.feed(read)]
 
@@ -148,7 +148,7 @@ def test_events_that_cannot_pass_a_limit_are_read_in_blocks() -> None:
     ],
 )
 def test_both_readers_agree_on_unusual_events(stream: bytes, expected: list[Frame]) -> None:
-    """An unusual event is the same however it is cut, and so is the ordinary one behind it."""
+    """An unusual event is the same however it is cut, and so is the ordinary one after it."""
     assert expected == read_all_ways(stream)
 
 
@@ -167,7 +167,7 @@ def test_the_rest_of_a_large_event_is_skipped(stream: bytes, expected: list[str]
 
 @pytest.mark.parametrize("rest", [b"data: z\n", b'{"a":1}\n', b"event: x\ndata: z\n"])
 def test_the_rest_of_a_large_event_is_skipped_in_any_reads(rest: bytes) -> None:
-    """Lines behind the one that was too much belong to its event, also where each read is a whole line."""
+    """Lines after the one that was too much belong to its event, also where each read is a whole line."""
     framing = SSEFraming(Limits(max_event_bytes=10), raw_json=True)
     reads = [b"data: 0123456789x\n", rest, b"\n", b"data: b\n\n"]
 
@@ -189,7 +189,7 @@ def test_a_limit_does_not_wait_for_the_end_of_the_line(field: bytes) -> None:
 
 @pytest.mark.parametrize(("field", "value"), [(b"data: ", 10), (b"data:", 10), (b"{", 9)])
 def test_an_event_that_is_too_large_is_told_at_once(field: bytes, value: int) -> None:
-    """The byte of data that is too much is the one that tells; the space behind the colon is no data."""
+    """The byte of data that is too much is the one that tells; the space after the colon is no data."""
     framing = SSEFraming(Limits(max_event_bytes=10), raw_json=True)
     told = []
     for byte in field + b"7" * (value + 1):

@@ -309,7 +309,7 @@ def test_a_fatal_fault_is_not_followed_by_another() -> None:
 
 @pytest.mark.parametrize("size", [1, 3, None])
 def test_data_after_the_end_is_an_anomaly(size: int | None) -> None:
-    """Text and calls behind `[DONE]` are not taken, and are noted."""
+    """Text and calls after `[DONE]` are not taken, and are noted."""
     late = sse(chunk({"content": "x"}), piece('{"b":2}', 1, id="c2", name="g"))
     events = parse(STREAM + late, size)
 
@@ -339,7 +339,7 @@ LINES = b"".join(json.dumps(each).encode() + b"\n" for each in CHUNKS)
 def test_the_framing_is_found_in_the_first_bytes(
     data: bytes, framing: str, size: int | None, lead: bytes
 ) -> None:
-    """One byte behind mark and white space tells, and naming the framing changes nothing (quirk 55)."""
+    """One byte after mark and white space tells, and naming the framing changes nothing (quirk 55)."""
     events = parse(lead + data, size)
 
     assert [("c1", {"a": 1})] == whole(events)
@@ -395,7 +395,7 @@ def test_faults_stand_where_they_happened() -> None:
 
 
 def test_a_fatal_fault_of_the_framing_ends_the_stream() -> None:
-    """Open calls are dropped, and nothing behind the fault is taken."""
+    """Open calls are dropped, and nothing after the fault is taken."""
     limits = Limits(max_stream_bytes=len(sse(*HEAD)) + 3)
     for size in (1, 7, None):
         events = parse(STREAM, size, limits=limits)

@@ -57,7 +57,7 @@ class TestPlaces:
 
     @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
     def test_line_ends(self, end: str) -> None:
-        """A frame ends behind its blank line, whatever the line ends are."""
+        """A frame ends after its blank line, whatever the line ends are."""
         stream = f"data: a{end}{end}: hi{end}data: b{end}{end}".encode()
         first = 7 + 2 * len(end)
         expected = [
@@ -122,7 +122,7 @@ class TestPlaces:
         )
 
     def test_binary_messages(self) -> None:
-        """A message is a step; what comes behind a broken one is shown at the end, as it came."""
+        """A message is a step; what comes after a broken one is shown at the end, as it came."""
         good = message(header(":event-type", "ping"), b"{}")
         broken = good[:4] + b"\xff" + good[5:]
         expected = [
@@ -388,7 +388,7 @@ class TestChanges:
         assert ("recovered", ["trailing_comma"]) == (found.outcome, [edit.kind for edit in found.edits])
 
     def test_a_verdict_that_is_held_back(self) -> None:
-        """Where a policy holds calls until the turn ends, the outcome comes behind the phase."""
+        """Where a policy holds calls until the turn ends, the outcome comes after the phase."""
         stream = [
             chat(fragment('{"a":1}', id="c1", name="f"), finish="tool_calls"),
             chat(),

@@ -239,7 +239,7 @@ def test_a_paused_tool_of_the_provider_stays(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", EVERY)
 def test_a_missing_result_is_made(shape: str) -> None:
-    """A call without a result gets one that says so, behind the results that are there."""
+    """A call without a result gets one that says so, after the results that are there."""
     happened = (Said("a"), Answer((call("c1"), call("c2")), "tool_calls"), Result("c1"), Said("b"))
     words, found = repaired(shape, *happened)
 
@@ -270,7 +270,7 @@ def test_unanswered_calls_can_be_kept(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", EVERY)
 def test_a_displaced_result_comes_back(shape: str) -> None:
-    """A result that stands behind somebody's words is moved to its call."""
+    """A result that stands after somebody's words is moved to its call."""
     happened = (Said("a"), Answer((call(),), "tool_calls"), Said("hurry"), Result("c1"), Said("b"))
     words, found = repaired(shape, *happened)
 
@@ -285,7 +285,7 @@ def test_a_displaced_result_comes_back(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", WITH_IDS)
 def test_a_result_before_its_call_comes_back(shape: str) -> None:
-    """A result that stands before the one call with its id is moved behind it."""
+    """A result that stands before the one call with its id is moved after it."""
     words, found = repaired(shape, Said("a"), Result("c1"), Answer((call(),), "tool_calls"), Said("b"))
 
     assert ["user: a", "model calls c1", "c1: done", "user: b"] == words

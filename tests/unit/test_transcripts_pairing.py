@@ -94,7 +94,7 @@ def test_the_first_real_result_counts(results: list[str], answers: list[str], ap
 
 
 def test_a_real_result_before_a_made_one() -> None:
-    """A real result that stands before its call replaces a made one behind it, but no real one."""
+    """A real result that stands before its call replaces a made one after it, but no real one."""
     for after, stands in ((MISSING_RESULT, "early"), ("late", "late")):
         told = words("anthropic", Result("c1", "early"), asked("c1"), Result("c1", after))
         assert ["model calls c1", f"c1: {stands}"] == told
@@ -137,7 +137,7 @@ def test_results_are_gathered_from_messages_of_results() -> None:
 
 @pytest.mark.parametrize("ids", [(None, None), ("m1", "m2")], ids=["without ids", "with ids"])
 def test_lines_of_different_answers_are_different_turns(ids: tuple[str | None, str | None]) -> None:
-    """A made result stands behind its own turn, before the next answer, though only results part the two."""
+    """A made result stands after its own turn, before the next answer, though only results part the two."""
     blocks = [{"type": "tool_use", "id": id, "name": "f", "input": {"n": 1}} for id in ("t1", "t2", "t3")]
     results = [{"type": "tool_result", "tool_use_id": id, "content": "ok"} for id in ("t1", "t3")]
     said_by = [{"role": "assistant", **({"id": id} if id else {})} for id in ids]

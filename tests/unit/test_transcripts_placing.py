@@ -29,7 +29,7 @@ def repaired(shape: str, *happened: Any) -> tuple[list[str], Repaired]:
     "shape", ["responses", "codex", "anthropic", "gemini", "claude-code", "pi", "chat-completions"]
 )
 def test_a_made_result_stands_before_the_next_turn(shape: str) -> None:
-    """A result is made behind those of its turn, and not behind those of the next one."""
+    """A result is made after those of its turn, and not after those of the next one."""
     words, _ = repaired(shape, asked("c1", "c2"), Result("c2"), asked("c3"), Result("c3"))
 
     assert [
@@ -70,7 +70,7 @@ def test_one_message_with_results_of_two_turns(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", ["anthropic", "gemini"])
 def test_blanks_before_a_result_are_not_in_the_way(shape: str) -> None:
-    """A blank that is taken out, and a result that is dropped, move nothing that stands behind them."""
+    """A blank that is taken out, and a result that is dropped, move nothing that stands after them."""
     blank, found = repaired(shape, asked("c1"), Said(" "), Result("c1", glued=True))
     orphan, other = repaired(shape, asked("c1"), Result("c9", name="exec"), Result("c1", glued=True))
 
@@ -112,7 +112,7 @@ def _moved(shape: str, *messages: JSON) -> list[JSON]:
 
 
 def test_results_that_are_messages_gather_in_none() -> None:
-    """Among blocks, results that are messages stand right behind their turn, before the message that gathers."""
+    """Among blocks, results that are messages stand right after their turn, before the message that gathers."""
     asks, says = {"role": "assistant", "content": [_use("c1"), _use("c2"), _use("c3")]}, {"role": "user"}
     first, words = says | {"content": [_block("c2")]}, says | {"content": "go on"}
 

@@ -334,7 +334,7 @@ def test_messages_of_the_model_in_a_row_are_one_turn() -> None:
 
 
 def test_a_result_inside_the_models_message() -> None:
-    """A result that was stored in the model's own message is moved behind it."""
+    """A result that was stored in the model's own message is moved after it."""
     assert [assistant(use()), user([result()])] == repaired([assistant(use(), result())])
 
 
@@ -682,7 +682,7 @@ def test_bare_messages_of_pi() -> None:
 
 
 def test_words_of_an_extension_are_said() -> None:
-    """An entry that an extension puts into the conversation parts a call from a result behind it."""
+    """An entry that an extension puts into the conversation parts a call from a result after it."""
     lines = [
         entry("1", None, assistant(pi_call())),
         {"type": "custom_message", "id": "2", "parentId": "1", "customType": "x", "content": ""},
@@ -745,7 +745,7 @@ def test_lines_end_together() -> None:
 
 
 def test_a_made_line_looks_like_its_neighbours() -> None:
-    """A made result gets a line with the envelope of the session, behind the results that are there."""
+    """A made result gets a line with the envelope of the session, after the results that are there."""
     lines = [
         line("1", None, assistant(use("t1"), id="m"), requestId="r", version="2"),
         line("2", "1", assistant(use("t2"), id="m"), requestId="r", version="2"),

@@ -65,7 +65,7 @@ def test_a_library_is_installed() -> None:
 
 @each_library
 def test_streams_are_repaired(library: Any) -> None:
-    """A quirky stream is strict behind the transport, synchronously and asynchronously."""
+    """A quirky stream is strict after the transport, synchronously and asynchronously."""
     with serve(Answer([QUIRKY])) as server:
         found = [post(library, server), asyncio.run(apost(library, server))]
         assert server.wait_until_closed()
@@ -85,7 +85,7 @@ def test_streams_are_repaired(library: Any) -> None:
     ],
 )
 def test_endpoints_for_tool_calls_are_touched(library: Any, path: str) -> None:
-    """The endpoint is told by the end of its path, whatever stands before and behind it."""
+    """The endpoint is told by the end of its path, whatever stands before and after it."""
     with serve(Answer([QUIRKY])) as server:
         assert repaired(QUIRKY) == post(library, server, path)
 
@@ -139,7 +139,7 @@ def test_compressed_streams_are_decoded(library: Any, encoding: str) -> None:
 
 @each_library
 def test_text_is_live(library: Any) -> None:
-    """Text arrives while the server still waits; the call behind it when the server ends the turn."""
+    """Text arrives while the server still waits; the call after it when the server ends the turn."""
     gate = threading.Semaphore(0)
     answer, http = Answer([TEXT, WHOLE, FINISH, DONE], gate=gate), client(library=library)
     with serve(answer) as server, http, http.stream("POST", server.url + PATH) as response:

@@ -145,7 +145,7 @@ async def amanaged(stream: AsyncStream, log: list[object]) -> AsyncIterator[Asyn
 
 
 def test_chunks_pass_untouched() -> None:
-    """The loop gets the very objects of the stream, and the calls are there behind it."""
+    """The loop gets the very objects of the stream, and the calls are there after it."""
     stream = wrap(Stream())
     passed = list(stream)
 
@@ -207,7 +207,7 @@ def test_the_attributes_of_the_stream_are_there() -> None:
 
 
 def test_chunks_may_be_taken_one_by_one() -> None:
-    """`next` takes a chunk, and a loop goes on behind it."""
+    """`next` takes a chunk, and a loop goes on after it."""
     stream = wrap(Stream())
 
     assert (HEAD, CHUNKS[1:]) == (next(stream), list(stream))
@@ -263,7 +263,7 @@ def test_a_call_that_was_whole_before_the_break_stays() -> None:
 
 @pytest.mark.parametrize("error", [ConnectionError("lost"), KeyboardInterrupt()])
 def test_an_exception_of_the_stream_aborts(error: BaseException) -> None:
-    """It goes on, behind what it leaves in order."""
+    """It goes on, after what it leaves in order."""
     stream = Stream([HEAD, error])
     wrapped = wrap(stream)
 
@@ -342,7 +342,7 @@ def test_a_manager_hears_of_the_exception() -> None:
 
 @pytest.mark.parametrize("run", LOOPS, ids=["asyncio", "trio"])
 def test_asynchronous_chunks_pass_untouched(run: Callable[[Awaitable[Any]], Any]) -> None:
-    """The asynchronous loop gets the very objects, and the calls are there behind it."""
+    """The asynchronous loop gets the very objects, and the calls are there after it."""
     stream = AsyncStream()
 
     async def read() -> tuple[Any, ...]:

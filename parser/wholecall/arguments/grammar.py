@@ -18,7 +18,7 @@ String content is jumped over by one search per piece. Each character is looked 
 back; memory is what is open. What a string means is decided by the decoder that also decides the verdict, so
 the two cannot disagree.
 
-In front of the object white space and one byte order mark are skipped, behind it white space.
+In front of the object white space and one byte order mark are skipped, after it white space.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Grammar:
     """The position in the text of one call's arguments; a subclass overrides the methods named `_on_…`.
 
     Attributes:
-        complete: whether the text is one whole object, with nothing but white space behind it.
+        complete: whether the text is one whole object, with nothing but white space after it.
         stopped: whether the text stopped being strict JSON, or went beyond the limits; final.
     """
 

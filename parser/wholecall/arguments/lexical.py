@@ -39,7 +39,7 @@ def is_object(text: str) -> bool:
 
 
 def begins_object(parts: Iterable[str]) -> bool:
-    """Return whether a text in pieces begins with a brace, blanks aside; a thousand of them are not looked behind."""
+    """Return whether a text in pieces begins with a brace, blanks aside; a thousand of them are not looked after."""
     left = _LONGEST_BLANK
     for part in parts:
         if (text := part[:_LONGEST_BLANK].lstrip()) or left < 0:

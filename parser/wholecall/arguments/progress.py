@@ -8,7 +8,7 @@ Most pieces of a long argument lie inside an open string and need no decoding. F
 searches in C and appends; everything else goes through the grammar.
 
 What is told holds whatever follows: text of an open string only grows, a closed member never changes, a number
-is told when the character behind it has come. Where the text stops being strict JSON the readers stop, and
+is told when the character after it has come. Where the text stops being strict JSON the readers stop, and
 what they told before stays. Of two members with one key the first stays; a second one with another value stops
 the scanner, as it would drop the call. Half of a surrogate pair whose other half never comes is told alone, as
 JSON's grammar allows it, although such a call is dropped unless the policy keeps it.
@@ -51,7 +51,7 @@ class ProgressScanner(Grammar):
     Attributes:
         complete: whether the text is one whole object. That the call is over is for the wire to say.
         stopped: whether the text could no longer be followed: it is no strict JSON, goes beyond `max_depth` or
-            `max_number_chars`, holds something behind its object, is no object, or gives one key two values.
+            `max_number_chars`, holds something after its object, is no object, or gives one key two values.
         resets: how often everything was taken back and began anew.
     """
 

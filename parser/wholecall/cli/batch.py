@@ -50,7 +50,7 @@ class Batch:
                     made = make(recording)
                 except BadRecording as error:
                     self.unreadable += 1
-                    sys.stdout.flush()  # the complaint comes behind what was shown before it
+                    sys.stdout.flush()  # the complaint comes after what was shown before it
                     progress.clear()
                     complain(str(error))
                     continue

@@ -16,7 +16,7 @@ llm-interceptor's logs, llm-mock's files, wholecall's own recordings; also .gz a
 
 forms:
   recording   wholecall's own: JSON lines that keep chunks and times (docs/recordings.md)
-  raw         the bytes of the responses, one behind the other; choose one with --only
+  raw         the bytes of the responses, one after the other; choose one with --only
   har         an HTTP archive with an entry for each recording
   cassette    a VCR cassette (YAML) with an interaction for each recording
   session     messages with their tool calls, in the Session Trace Simple format; what was dropped is not in it

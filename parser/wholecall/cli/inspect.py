@@ -121,7 +121,7 @@ def _inspect(options: argparse.Namespace) -> int:
                 _show(recording, options, tally, output)
             except BadRecording as error:
                 tally.unreadable += 1
-                sys.stdout.flush()  # the complaint comes behind what was shown before it
+                sys.stdout.flush()  # the complaint comes after what was shown before it
                 complain(str(error))
         tally.skipped = recordings.skipped.total()
     output.end(tally.summary())

@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code.
 
     Args:
-        argv: the arguments behind the program's name; None takes those of the process.
+        argv: the arguments after the program's name; None takes those of the process.
 
     Raises:
         SystemExit: for `--help`, `--version` (0) and a wrong command line (2).

@@ -2,7 +2,7 @@
 
 Theory of operation. Everything that came over the wire passes through `printable`: no control character, no
 invisible one and no lone surrogate reaches a terminal, so a stream cannot paint over what the list says. Each
-text of the wire stays on its own line and inside the width; texts of several lines stand behind a margin.
+text of the wire stays on its own line and inside the width; texts of several lines stand after a margin.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Item = tuple[str, tuple[str, ...], Texts]  # a word, the facts beside it, the li
 
 # The terminal events of calls.
 
-_COLUMN = 13  # where the texts begin, behind the first word
+_COLUMN = 13  # where the texts begin, after the first word
 _MAX_LINES = 12  # of arguments
 _MAX_RAW_LINES = 6  # of a text that is no JSON, or may be none
 _MAX_FAULTS = 3  # of one kind in one turn
@@ -314,7 +314,7 @@ def _json(value: Any) -> str:
 
 
 def _raw(text: str) -> Texts:
-    """Yield the beginning of a text line by line, behind a margin that tells it from our own words."""
+    """Yield the beginning of a text line by line, after a margin that tells it from our own words."""
     if not text:
         return
     lines = text.split("\n", _MAX_RAW_LINES)

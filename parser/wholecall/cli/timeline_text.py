@@ -301,7 +301,7 @@ def clipped(text: str, width: int) -> str:
 
 
 def padded(text: str, width: int) -> str:
-    """Return the text with blanks behind it, up to a width in cells."""
+    """Return the text with blanks after it, up to a width in cells."""
     return text + " " * (width - cells(text))
 
 

@@ -2,10 +2,10 @@
 
 Theory of operation. Calls come out when the run finishes, not before. So where ids are absent, shared or unknown nobody
 has to guess when a piece comes what it belongs to: what is told meanwhile is for display, and at the end the book is
-read in each way in which a server can mean it. A snapshot that comes behind an oddity waits for that, too.
+read in each way in which a server can mean it. A snapshot that comes after an oddity waits for that, too.
 
 A piece of text joins the one before it if it has the same label, and cannot begin, repeat or restate a text. The book is
-closed for good by what it has no place for: a result, a call that goes on behind a snapshot, or more than it may hold.
+closed for good by what it has no place for: a result, a call that goes on after a snapshot, or more than it may hold.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ empty, and the whole value when it is not and no piece follows. A closed block i
 for length can close a block with a member missing, so `CallClosed` is not final.
 
 Compatible servers leave out stops and starts, repeat starts, send a second `message_start`, or put the
-whole message into the first one (quirks 77, 90); all of it is told as facts. A start ends nothing: a block that
+whole message into the first one (quirks 77, 90); all of it is reported. A start ends nothing: a block that
 another one displaces has not ended. Only the stops of blocks that are no calls are kept back. Results of server
 tools say that their calls were executed, and nothing else. Source: Anthropic API reference, "Streaming Messages".
 """
@@ -105,7 +105,7 @@ class AnthropicTranslator(ViewTranslator):
         }
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says; pieces behind it begin anew."""
+        """Say what one frame says; pieces after it begin anew."""
         self._run = _NO_RUN
         self._slots.clear()
         return super().translate(frame)

@@ -314,7 +314,7 @@ def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> 
 
 
 def _kind_after(said: list[Delta]) -> _Kind:
-    """Return what kind of piece came last, or comes behind the head of a call: many more like it will come."""
+    """Return what kind of piece came last, or comes after the head of a call: many more like it will come."""
     last = said[-1] if said else None
     if isinstance(last, TextFragment):
         return "text"

@@ -103,7 +103,7 @@ def is_message(payload: Mapping[str, Any]) -> bool:
 
 
 def langgraph_mode(event: str) -> str:
-    """Return what an event is about: LangGraph says behind it where in the graph it is from."""
+    """Return what an event is about: LangGraph says after it where in the graph it is from."""
     return event.partition("|")[0]
 
 

@@ -171,7 +171,7 @@ class ArgumentsBuilder:
         return inner if self._put(here, step, inner) else None
 
     def _put(self, here: Node, step: Step, node: Node) -> bool:
-        """Put a node at a step; in an array only over an element or right behind the last one."""
+        """Put a node at a step; in an array only over an element or right after the last one."""
         if isinstance(here, dict) and type(step) is str:
             if step not in here:
                 self._weigh(_NODE_WEIGHT + len(step))
@@ -196,7 +196,7 @@ class ArgumentsBuilder:
 
 
 def steps(path: object) -> list[Step] | None:
-    """Return the steps of a path: keys and indices behind `$`; None if it cannot be followed."""
+    """Return the steps of a path: keys and indices after `$`; None if it cannot be followed."""
     if type(path) is not str or not path.startswith("$"):
         return None
     found: list[Step] = []

@@ -59,7 +59,7 @@ class _Streamed(msgspec.Struct):
 
 
 class StreamedCalls:
-    """The open calls of each candidate, the one that spoke last behind the others."""
+    """The open calls of each candidate, the one that spoke last after the others."""
 
     _open: dict[int, list[_Streamed]]
     _n_ends: dict[int, int]

@@ -126,7 +126,7 @@ class ResponsesTranslator(ViewTranslator):
         }
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says; pieces behind it begin anew."""
+        """Say what one frame says; pieces after it begin anew."""
         self._run = _NO_RUN
         return super().translate(frame)
 

@@ -76,7 +76,7 @@ class Calls:
         self._times = {}  # by id, "" for none: how often each different input in a row was told
         self._opened = {}  # by id: starts before its first input
         self._streaming = set()  # ids of text that came since an input
-        self._n_streamed = {}  # by id: inputs behind text
+        self._n_streamed = {}  # by id: inputs after text
         self._guarded = set()  # ids that an approval or a result names: their calls are not only the client's
         self._again = Repeats()  # in a row
         self._last = []  # the last whole input: id, name and text

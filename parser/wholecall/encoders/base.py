@@ -67,7 +67,7 @@ class Encoder(ABC):
 
     @abstractmethod
     def close(self) -> bytes:
-        """Return what ends the stream behind the last event."""
+        """Return what ends the stream after the last event."""
 
     @abstractmethod
     def call(self, call: Executable) -> bytes:

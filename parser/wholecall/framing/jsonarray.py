@@ -3,7 +3,7 @@
 Theory of operation
 -------------------
 Between elements white space, commas and the brackets of the array itself are skipped. An object or array
-is a frame as soon as its brackets balance, not when the comma behind it comes: that comma often travels
+is a frame as soon as its brackets balance, not when the comma after it comes: that comma often travels
 with the next element. Any other text is a frame at the next comma or bracket; no API sends such
 elements, and the dialect will call them undecodable. `Nesting` reads each byte once, whatever the reads.
 

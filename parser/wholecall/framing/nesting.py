@@ -34,7 +34,7 @@ class Nesting:
         self._escaped = False  # the text so far ends in a backslash that escapes what comes next
 
     def scan(self, data: bytes, start: int = 0) -> int:
-        """Read on from `start`; return the position behind the closer of the outermost bracket, or -1."""
+        """Read on from `start`; return the position after the closer of the outermost bracket, or -1."""
         if self._escaped and start < len(data):
             self._escaped = False
             start += 1

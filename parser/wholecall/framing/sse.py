@@ -14,11 +14,11 @@ Two readers share the work:
   event that does not fit in few reads (`_HELD`): then its lines are kept, and only new bytes are searched.
 
 The framing is *resting* when it is between two events. Only then may the block reader begin; the line
-reader hands back to it behind the blank line of the event. While resting, the beginning of an event that
+reader hands back to it after the blank line of the event. While resting, the beginning of an event that
 looks ordinary is held as it is (`_held`) and put before the next read.
 
 Three departures from the standard can be asked for, as LLM servers depart from it, and bytes are damaged. `dispatch_at_eof`
-returns the last event even if the blank line behind it is missing. `raw_json` makes a frame of a bare JSON
+returns the last event even if the blank line after it is missing. `raw_json` makes a frame of a bare JSON
 object among the lines, which would be an unknown field: Gemini reports errors so. It ends at the line
 where its brackets balance, or gives way to the next line that is a field; and at the first line end inside
 a string, which no JSON text has. `misspelt` takes JSON in a field that the standard does not know for an event

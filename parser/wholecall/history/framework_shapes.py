@@ -101,7 +101,7 @@ def _langchain_drop(call: Call, event: ToolCallDropped) -> JSON:
 
 
 def ag_ui(pieces: Sequence[Piece]) -> list[JSON]:
-    """Return the message of AG-UI behind those of its reasoning; its id is the turn's to tell."""
+    """Return the message of AG-UI after those of its reasoning; its id is the turn's to tell."""
     blocks = [piece for piece in pieces if isinstance(piece, ReasoningBlock)]
     message: JSON = {"role": "assistant"}
     text = "".join(piece for piece in pieces if isinstance(piece, str))

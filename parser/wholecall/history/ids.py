@@ -3,7 +3,7 @@
 Theory of operation. Providers refuse ids that are not of their own kind (quirk 65), and some give the same ids
 in every turn (quirk 64). So each call of a conversation gets an id that its transport takes and that no other
 call of the conversation has; a result takes the id of its call. An id that fits is kept. One that does not is
-spelled with what is allowed, and a digest of the whole id behind it, so that ids which differ only in what was
+spelled with what is allowed, and a digest of the whole id after it, so that ids which differ only in what was
 lost stay apart. A second call of the same id is counted; its results are matched in order of appearance.
 
 Kimi's own ids are the exception: the model reads the tool and the number of a call out of them, so where text

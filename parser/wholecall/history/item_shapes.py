@@ -10,7 +10,7 @@
                 {type: "function.call", tool_call_id, name, arguments: TEXT}
 
 The own id of an item (`id`) and its reasoning go back together or not at all: the API refuses a call that it
-knows by its item without the reasoning before it, and reasoning without the item behind it. Calls that OpenAI
+knows by its item without the reasoning before it, and reasoning without the item after it. Calls that OpenAI
 executed go back where the item is whole without a result: searches, and requests for approval.
 
 Sources: the API references of OpenAI and Mistral, and the types of their SDKs.

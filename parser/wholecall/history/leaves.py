@@ -4,7 +4,7 @@ Theory of operation. A string token is spelled in units: a plain character, an e
 halves of a surrogate pair. Each unit is one character of the decoded string. `Leaf` knows the units that are
 longer than one character of text, so a place in the decoded string is found in the text by bisection, and a cut
 never falls inside a unit. Nor does it fall before a combining mark, a variation selector or an emoji's modifier,
-or behind a zero-width joiner: what a reader sees as one sign stays one.
+or after a zero-width joiner: what a reader sees as one sign stays one.
 """
 
 from __future__ import annotations

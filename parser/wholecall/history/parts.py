@@ -152,8 +152,8 @@ class Line(msgspec.Struct, eq=False, gc=False):
         thread: what lines of one conversation share, where a file holds several.
         index: in the input.
         message: as it stands.
-        head: results that are put into it, behind those that it begins with.
-        relocated: whether it is put behind another line.
+        head: results that are put into it, after those that it begins with.
+        relocated: whether it is put after another line.
     """
 
     side: Side

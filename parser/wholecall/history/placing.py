@@ -1,4 +1,4 @@
-"""Where results stand, and where they have to: right behind their turn.
+"""Where results stand, and where they have to: right after their turn.
 
 Theory of operation. A *turn* is what is answered together: one message of the model, or a run of them where the
 shape takes those for one. Behind it lies its zone: results, and nothing else, until somebody speaks. A result of
@@ -27,7 +27,7 @@ class Turn(msgspec.Struct, eq=False):
 
     Attributes:
         lines: of the model.
-        end: the line behind which results go: the last one of the model, or of the zone if it holds nothing else.
+        end: the line after which results go: the last one of the model, or of the zone if it holds nothing else.
         home: the message that gathers, None where the zone has none.
         fresh: whether nothing was said since its last line.
     """
@@ -47,7 +47,7 @@ class Plan(msgspec.Struct, eq=False):
     """What goes where.
 
     Attributes:
-        behind: by the index of a line, what is put behind it: lines of the input and messages that are new.
+        behind: by the index of a line, what is put after it: lines of the input and messages that are new.
         moved: the calls whose results were not in place.
         made: the calls whose results are made.
     """
@@ -57,11 +57,11 @@ class Plan(msgspec.Struct, eq=False):
     made: list[Part] = []
 
     def put(self, end: Line, item: Line | Message) -> None:
-        """Put something behind a line, and behind what was put there before."""
+        """Put something after a line, and after what was put there before."""
         self.behind.setdefault(end.index, []).append(item)
 
     def relocate(self, line: Line, end: Line) -> None:
-        """Put a line behind another one, with all that is in it."""
+        """Put a line after another one, with all that is in it."""
         for part in line.parts:
             part.away = False
         line.relocated = True
@@ -158,7 +158,7 @@ def _gather(turn: Turn, results: list[Part], lines: list[Line], shape: Shape, pl
 
 
 def _line_up(turn: Turn, results: list[Part], lines: list[Line], shape: Shape, plan: Plan) -> None:
-    """Put results behind the turn, each in its own line if that holds nothing else."""
+    """Put results after the turn, each in its own line if that holds nothing else."""
     end = turn.end
     donors = _donors(results, lines)
     for result in results:

@@ -2,7 +2,7 @@
 
 Theory of operation. A transcript is read through the view of its shape (`wholecall.history.shapes`) into lines of
 parts, and from there on all shapes are one: results are paired with calls (`pairing`), what must not stay is
-taken out (`judging`), ids are told apart (`naming`), results are put behind their turns (`placing`), and only
+taken out (`judging`), ids are told apart (`naming`), results are put after their turns (`placing`), and only
 what was changed is written anew (`writing`). A message that needs nothing is the same object as before, and so is
 a list of such messages. Every step is linear.
 

@@ -1,7 +1,7 @@
 """The repaired list: which messages are kept as they are, which are written anew, and how entries link.
 
 A message of which nothing was changed is the same object as before. Where entries of a file name each other, an
-entry that goes hands its children to the entry before it, and what is put behind an entry stands between it and
+entry that goes hands its children to the entry before it, and what is put after an entry stands between it and
 its children.
 """
 
@@ -24,7 +24,7 @@ class Written(msgspec.Struct, eq=False, gc=False):
     Attributes:
         line: where it came from, None for a new one.
         message: what it is now.
-        behind: the line behind which it was put, None for one that stands where it stood.
+        behind: the line after which it was put, None for one that stands where it stood.
     """
 
     line: Line | None
@@ -90,7 +90,7 @@ def _named(message: Message, member: str) -> str | None:
 
 
 def _chain(put: Iterable[Written], ids: set[str], links: Links) -> dict[str, str]:
-    """Chain what was put behind each line; return the end of each chain by the id of that line."""
+    """Chain what was put after each line; return the end of each chain by the id of that line."""
     tails: dict[str, str] = {}
     for number, item in enumerate(put):
         assert item.behind is not None

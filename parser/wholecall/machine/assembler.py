@@ -1,4 +1,4 @@
-"""From deltas to events: keeps the turns of a stream, and routes each fact to its choice.
+"""From deltas to events: keeps the turns of a stream, and routes each delta to its choice.
 
 Theory of operation. A stream holds turns, a turn holds choices, a choice holds calls. A delta that belongs to
 a choice is passed on to `routes`; those that concern a turn or the whole stream are handled here: turns that
@@ -62,7 +62,7 @@ __all__ = ["Assembler"]
 
 _LONGEST_DETAIL = 4096  # characters of what a server says of its error
 _MOST_COUNTS = 256  # members of a turn's usage, after which no more are taken up
-_AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # facts that say nothing once a turn is over
+_AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # deltas that say nothing once a turn is over
 
 
 class Assembler:
@@ -75,7 +75,7 @@ class Assembler:
     """
 
     DERIVED: ClassVar = frozenset(
-        ["dialect", "_policy", "_limits", "_tools", "_out", "_choices", "_turn_facts"]
+        ["dialect", "_policy", "_limits", "_tools", "_out", "_choices", "_turn_actions"]
     )
 
     turns: list[TurnState]
@@ -101,7 +101,7 @@ class Assembler:
         self._since_hole = set()  # turns in which calls may have opened since the last hole
         self._choices: dict[int, Choice] = {}  # those of the current turn
         self._over = {}  # of turns that ended, by the ids of their calls
-        self._turn_facts: dict[type, Callable[[Any], None]] = {
+        self._turn_actions: dict[type, Callable[[Any], None]] = {
             TurnOpened: self._turn_opened,
             TurnEnded: self._turn_ended,
             UsageSeen: self._usage,
@@ -200,15 +200,15 @@ class Assembler:
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""
         for delta in deltas:
-            for fact in delta.pieces() if isinstance(delta, Run) else (delta,):
-                self._route(fact, replaced=True)
+            for piece in delta.pieces() if isinstance(delta, Run) else (delta,):
+                self._route(piece, replaced=True)
 
     def _route(self, delta: Any, *, replaced: bool = False) -> None:
         if self.failed:
             return
         action = action_of(type(delta))
         if action is None:
-            self._turn_facts[type(delta)](delta)
+            self._turn_actions[type(delta)](delta)
             return
         choice = self._choices.get(delta.choice) or self._choice(delta.choice)
         if choice is None:
@@ -221,7 +221,7 @@ class Assembler:
             choice.anomalies.add("data_after_end")
 
     def _ignore(self, delta: Any) -> None:
-        """A fact of a choice beyond the limit; if it is argument text without a name, a call elsewhere may lack it."""
+        """A delta of a choice beyond the limit; if it is argument text without a name, a call elsewhere may lack it."""
         nameless = isinstance(delta, Fragment) or (isinstance(delta, Labelled) and delta.name is None)
         if nameless and delta.text and self._turn is not None:
             self._turn.left_over = True
@@ -357,7 +357,7 @@ class Assembler:
                 choice.abort_detail = detail or choice.abort_detail
             self._finish_turn(turn, "aborted" if self.failed else ended)
 
-    # Facts about the whole turn, and about calls of any turn.
+    # Deltas of the whole turn, and about calls of any turn.
 
     def _usage(self, delta: UsageSeen) -> None:
         usage = self._early_usage if self._turn is None else self._turn.usage

@@ -65,7 +65,7 @@ class Choice:
         round: how often the message was begun anew.
         cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
-        holed: text was lost, and no fact came since.
+        holed: text was lost, and no delta came since.
         places: where each block of reasoning and each call began, in pieces of `text` before it.
         reason: why the choice ended, None while no reason is known.
     """

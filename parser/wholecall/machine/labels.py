@@ -85,7 +85,7 @@ def _learnt(choice: Choice, call: Call, delta: Labelled) -> Call:
 
 
 def _mark_bare(choice: Choice, delta: Labelled) -> None:
-    """Remember a fragment without labels and text behind the head of a call."""
+    """Remember a fragment without labels and text after the head of a call."""
     call = choice.by_index.get(delta.index) if delta.index is not None else None
     if call is not None and call.empty:
         call.bare = True

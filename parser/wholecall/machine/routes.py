@@ -1,7 +1,7 @@
-"""What each fact does to its choice: finds the call, and tells it the news.
+"""What each delta does to its choice: finds the call, and lets the news change it.
 
-Theory of operation. One function per kind of delta that belongs to a choice, in the table `_FACTS`. Labelled
-facts are bound by `labels`, slotted ones by `slots`; what the news does to the call is the business of
+Theory of operation. One function per kind of delta that belongs to a choice, in the table `_ACTIONS`. Labelled
+deltas are bound by `labels`, slotted ones by `slots`; what the news does to the call is the business of
 `phases`. Ends of turns and faults concern more than one choice and are the assembler's.
 """
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["action_of", "judge_all", "reason_all"]
 
 
-# Labelled facts.
+# Labelled deltas.
 
 
 def _labelled(choice: Choice, delta: Labelled) -> None:
@@ -93,7 +93,7 @@ def _add_extra(call: Call, extra: dict[str, Any]) -> None:
     call.extra = extra if call.extra is None else {**call.extra, **extra}
 
 
-# Slotted facts.
+# Slotted deltas.
 
 
 def _slot(choice: Choice, delta: Slot) -> None:
@@ -343,14 +343,14 @@ def reason_all(choices: Iterable[Choice]) -> None:
 
 
 def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:
-    """End every open call in order; `unreasoned` says how those ended that began behind the finish reason."""
+    """End every open call in order; `unreasoned` says how those ended that began after the finish reason."""
     for call in sorted(choice.calls, key=lambda call: call.number):
         advance(choice, call, "end", ended if unreasoned is None or call.reasoned else unreasoned)
     choice.held = None
     release(choice)
 
 
-_FACTS: dict[type, Callable[[Choice, Any], None]] = {
+_ACTIONS: dict[type, Callable[[Choice, Any], None]] = {
     Fragment: _fragment,
     Labelled: _labelled,
     Slot: _slot,
@@ -365,4 +365,4 @@ _FACTS: dict[type, Callable[[Choice, Any], None]] = {
     Restated: _restated,
     Reread: _reread,
 }
-action_of = _FACTS.get
+action_of = _ACTIONS.get

@@ -298,7 +298,7 @@ def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
 
 
 def _stands_alone(record: Record, one: Meant) -> bool:
-    """Whether a call began behind the last loss, with labels that tell it from all others, and a whole name."""
+    """Whether a call began after the last loss, with labels that tell it from all others, and a whole name."""
     if not one.pieces or one.pieces[0] < record.n_lost:
         return False
     at, pieces = one.pieces[0], record.pieces

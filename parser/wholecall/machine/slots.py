@@ -1,8 +1,8 @@
-"""Which call a slotted fact belongs to: text belongs to the call that its labels name, or to nobody.
+"""Which call a slotted delta belongs to: text belongs to the call that its labels name, or to nobody.
 
 Theory of operation. Blocks and items have labels: a call id, an item's id, an index, in this order. The first
 label that any call has decides, the others tell several such calls apart; labels that name different calls
-contradict each other. A fact whose labels no call has can only be meant for the one call that is open.
+contradict each other. A delta whose labels no call has can only be meant for the one call that is open.
 
 Text that names several calls, or none while none or several are open, has no *owner*. Nobody knows what is
 missing where, so it taints every call that is open and every call without text, and goes to a *stray*: a call

@@ -48,7 +48,7 @@ def form_of(head: bytes, path: str, *, at_end: bool) -> str | None:
     Args:
         head: its first bytes.
         path: its path.
-        at_end: whether there is nothing behind the head, or no more of it will be read.
+        at_end: whether there is nothing after the head, or no more of it will be read.
     """
     if _BOM.startswith(head) and not at_end:
         return None

@@ -1,6 +1,6 @@
 """Compressed bytes, piece by piece: gzip, zlib and Zstandard.
 
-Theory of operation. A decompressor knows whether its frame is over and what lies behind it; frames may follow
+Theory of operation. A decompressor knows whether its frame is over and what lies after it; frames may follow
 each other, as in files that were appended to. What goes in is cut small, so that what comes out of one step is
 bounded whatever the ratio.
 """
@@ -42,7 +42,7 @@ def inflated(pieces: Iterable[bytes], coding: str) -> Iterator[bytes]:
         rest = step
         while rest:
             if reader is None:
-                rest = rest.lstrip(b"\0") if coding == "gzip" else rest  # padding behind a gzip member
+                rest = rest.lstrip(b"\0") if coding == "gzip" else rest  # padding after a gzip member
                 reader = start() if rest else None
                 continue
             out, rest, reader = _inflate(reader, rest, error, coding)

@@ -55,7 +55,7 @@ class Recording(msgspec.Struct, kw_only=True, eq=False):
     """One recorded response.
 
     Attributes:
-        name: the file's path as it was found (`"-"` for standard input), with `#n` behind it where a file holds
+        name: the file's path as it was found (`"-"` for standard input), with `#n` after it where a file holds
             several: the n-th response in it, those counted that were skipped.
         chunks: the bytes as they came, each with its time in seconds since the response began, or None where
             the file does not tell. To be taken once; what was begun, before the next recording is asked for,

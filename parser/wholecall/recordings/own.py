@@ -1,7 +1,7 @@
 """Our own format: JSON lines that keep the chunks of the transport and their times (docs/recordings.md).
 
 Theory of operation. A line that begins with `{"wholecall":` is a header and begins a recording; each line
-behind it is one chunk. So files can be joined, and damage ends at the next header.
+after it is one chunk. So files can be joined, and damage ends at the next header.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # YAML 1
 
 
 def to_bytes(recordings: Iterable[Recording]) -> Iterator[bytes]:
-    """Yield the bytes of the recordings, one behind the other."""
+    """Yield the bytes of the recordings, one after the other."""
     for recording in recordings:
         yield from (chunk for _, chunk in recording.chunks)
 

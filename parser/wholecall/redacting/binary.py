@@ -26,7 +26,7 @@ class Messages:
         data: the stream; changed in place by `close`.
 
     Raises:
-        ValueError: behind some place no messages can be found.
+        ValueError: after some place no messages can be found.
     """
 
     def __init__(self, data: bytearray) -> None:

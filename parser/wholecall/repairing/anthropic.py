@@ -1,7 +1,7 @@
 """Anthropic Messages: what a frame is to calls, what a naive reader gets, and the numbers of blocks.
 
 A block of type `tool_use` is a call that the client executes; blocks of server tools pass. `message_delta` waits
-behind the calls, whose last is decided by it, and its reason is put right.
+after the calls, whose last is decided by it, and its reason is put right.
 
 Clients keep the blocks of a message in a list: each start appends to it, and numbers are places in it. So every
 block, call or not, gets the number of starts before it. A repeated start goes nowhere, nor does what belongs to no

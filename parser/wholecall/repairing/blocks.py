@@ -78,7 +78,7 @@ def is_comment(block: bytes) -> bool:
 
 
 def without_fields(block: bytes) -> bytes:
-    """Return the comments of a block, with a blank line behind them; nothing if it has none."""
+    """Return the comments of a block, with a blank line after them; nothing if it has none."""
     comments = b"".join(line for line in _lines(block) if line.startswith(b":"))
     return comments + b"\n" if comments else b""
 

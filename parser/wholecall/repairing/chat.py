@@ -1,7 +1,7 @@
 """Chat completions: calls wait for the end of their turn, and text overtakes them.
 
 Theory of operation. A call has no end of its own here, and late calls may follow a finish reason (a whole
-`message.tool_calls` behind it). So what holds calls waits in a queue, together with the frames that finish choices
+`message.tool_calls` after it). So what holds calls waits in a queue, together with the frames that finish choices
 and all that shows nothing, until the parser ends the turn. Frames that show text pass at once; one that shows text
 and calls is parted. At the end of the turn the queue is replayed as it is, if every naive reader gets our calls from
 it. Else it is *loosened*: the calls are cut out of its frames and written anew, where the first of them stood or
@@ -109,7 +109,7 @@ class ChatMender(Mender[ChatEncoder]):
     def _in_time(self, pieces: Iterable[Piece], events: Sequence[Event[Any]]) -> Iterator[Piece]:
         """Yield the frames, but a `[DONE]` that comes before anything was said only when all is said.
 
-        The parser reads on behind it, clients do not.
+        The parser reads on after it, clients do not.
         """
         self._begun = self._begun or any(type(event) not in _OPENINGS for event in events)
         for piece in pieces:

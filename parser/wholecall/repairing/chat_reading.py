@@ -180,7 +180,7 @@ class ChatTracks:
         )
 
     def end(self, choices: Iterable[int]) -> None:
-        """Take note that choices ended: a call behind that comes too late for many loops."""
+        """Take note that choices ended: a call after that comes too late for many loops."""
         self._ended.update(choices)
 
     @property

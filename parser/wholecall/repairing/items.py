@@ -1,4 +1,4 @@
-"""Streams of items, Anthropic's blocks and the items of Responses: what stands behind a call waits for its verdict.
+"""Streams of items, Anthropic's blocks and the items of Responses: what stands after a call waits for its verdict.
 
 Theory of operation. Verdicts come early here: when the next block begins, when an item is done. From the first frame
 of a call on, everything waits in a queue, pings and comments aside, until each call that the queue has seen begin

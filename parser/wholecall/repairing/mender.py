@@ -50,7 +50,7 @@ class Piece(NamedTuple):
         event: its name, None where it has none.
         payload: its JSON object, None if it holds none.
         plain: whether every reader takes the bytes for this frame and nothing else.
-        is_done: whether it is the `[DONE]` behind a stream.
+        is_done: whether it is the `[DONE]` after a stream.
         is_call: whether it tells of a call that the client executes.
     """
 

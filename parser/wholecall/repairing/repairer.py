@@ -226,7 +226,7 @@ class Repairer(Single):
         return out
 
     def _end(self, tail: bytes) -> bytes:
-        """Read what has no blank line behind it, as the parser does, and let go what waits."""
+        """Read what has no blank line after it, as the parser does, and let go what waits."""
         events = [*(self._parser.feed(tail) if tail else ()), *self._parser.close()]
         self._report(events)
         held, self._waiting = self._waiting, []

@@ -117,7 +117,7 @@ class Answers:
         self._lock = Lock()
 
     def prepare(self, answers: Iterable[Answer], *, repeat: int | bool = 1) -> None:
-        """Put answers behind those that are prepared.
+        """Put answers after those that are prepared.
 
         Args:
             answers: one a request.

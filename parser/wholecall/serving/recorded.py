@@ -154,7 +154,7 @@ def _is_one_value(body: bytes) -> bool:
 
 
 def _events(body: bytes, framing: str) -> Iterator[bytes]:
-    """Cut a body behind each of its events; what has none of its own is one piece."""
+    """Cut a body after each of its events; what has none of its own is one piece."""
     start = 0
     for end in _ENDS[framing](body):
         yield body[start:end]

@@ -1,6 +1,6 @@
 """The objects of a parser as numbered rows, and back.
 
-Theory of operation. The first row is the parser's. An object has its row behind those of all objects that were
+Theory of operation. The first row is the parser's. An object has its row after those of all objects that were
 met before it, so rows have one order and equal parsers have equal ones. Reading goes the same way: a number that
 was met is its object, the next free number is a new one, anything else is odd; so is a row that nobody refers to.
 

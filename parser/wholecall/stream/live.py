@@ -3,7 +3,7 @@
 Theory of operation. Each open call has a reader of its own, which is fed what `ArgumentsDelta` and
 `ArgumentsReset` show and dies with the call's terminal event. A reader of everything (`ProgressScanner`) tells
 every piece of every string and every closed value; a watcher (`StringWatcher`) tells one string of one tool and
-costs less. What they tell is put behind the event that caused it. A parser without them does nothing here.
+costs less. What they tell is put after the event that caused it. A parser without them does nothing here.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class LiveArguments:
         return lambda: self.told(take())
 
     def told(self, events: Iterable[Event[Any]]) -> list[Event[Any]]:
-        """Return the events with the progress behind each that caused some."""
+        """Return the events with the progress after each that caused some."""
         out: list[Event[Any]] = []
         for event in events:
             out.append(event)

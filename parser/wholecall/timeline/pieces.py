@@ -35,7 +35,7 @@ Kind = Literal["head", "open", "end"]
 
 
 class Piece(NamedTuple):
-    """Some bytes in a row, never empty, and whether a frame may end before them, behind them or not there."""
+    """Some bytes in a row, never empty, and whether a frame may end before them, after them or not there."""
 
     data: bytes
     kind: Kind

@@ -5,7 +5,7 @@ Theory of operation
 A `Timeline` feeds its parser piece by piece (see `pieces`), and a framing of its own beside it: the framing
 tells the frames, the parser the events, and `CallWatch` what became of the calls. A step is a frame with all
 that it caused. The steps lie end to end: what no frame was made of (comments, blank lines, commas) belongs to
-the step behind it. Where trouble came without a frame, the step shows the bytes themselves. The last step is
+the step after it. Where trouble came without a frame, the step shows the bytes themselves. The last step is
 the end of the stream: what only the end decided, with the frame that it completed, if there is one; the body of
 a response that is one JSON object without a line end is such a frame.
 

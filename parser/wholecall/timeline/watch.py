@@ -7,7 +7,7 @@ Events tell what is certain; what a call is waiting for (a name, its end) only i
 `CallChange` what differs from the look before. A look costs time in proportion to the open calls and to the new
 text, never to the text so far.
 
-Text in force is told as it was learnt: `added` behind what is known, or, with `replaced`, in the place of it.
+Text in force is told as it was learnt: `added` after what is known, or, with `replaced`, in the place of it.
 Adding up the changes of a call gives the raw text of its end: where they would not, the last one replaces it.
 """
 
@@ -51,13 +51,13 @@ class CallChange(msgspec.Struct, frozen=True):
     Attributes:
         turn, choice, index: which call; as in events.
         before: its phase before the step, None if it was not there.
-        after: its phase behind the step.
+        after: its phase after the step.
         kind: what kind of call it is.
         id: the id that became known with this step (a minted one too), else None.
         name: the name as it stands since this step, None if that did not change.
         added: argument text that came into force.
-        replaced: whether that text stands in the place of what was known before, not behind it.
-        size: characters of the text in force behind the step.
+        replaced: whether that text stands in the place of what was known before, not after it.
+        size: characters of the text in force after the step.
         flags: what was odd about the call and is known since this step, sorted.
         hole: whether text was lost in this step that may have been this call's.
         outcome: how the call ended: the status of its verdict, `whole` for calls that have none, or

@@ -37,7 +37,7 @@ ID: Costs = {
     "own": 0,  # on the first piece, later ones none or the same (7, 13)
     "none": 1,  # none at all (8, 9)
     "one": 1,  # the same for all calls
-    "late": 1,  # one per call, behind its first piece (11)
+    "late": 1,  # one per call, after its first piece (11)
     "heads": 1,  # on leading pieces without text, all different (10)
     "each": 1.5,  # it changes within a call (10)
     "odd": 3,
@@ -254,7 +254,7 @@ def _equal_names(call: list[Piece], places: list[int]) -> set[str]:
 
 
 def _joined(call: list[Piece], places: list[int], names: list[str]) -> str | None:
-    """Return the name whose pieces stand on the first pieces; perhaps joined once more behind them.
+    """Return the name whose pieces stand on the first pieces; perhaps joined once more after them.
 
     It may have more than two pieces if no text comes before the last of them.
     """

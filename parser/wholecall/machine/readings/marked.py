@@ -1,7 +1,7 @@
 """Every reading of calls whose starts and ends the wire marks, where the labels on the marks lie.
 
 Theory of operation. Each piece of a book has a mark: a call's start, a piece of its text, or its end. A server that
-labels these oddly still sends them in an order that it has by habit: call behind call (a *row*), or all starts first
+labels these oddly still sends them in an order that it has by habit: call after call (a *row*), or all starts first
 and then what is left of each, in the order of the starts (*opened*) or the last one first (*crossed*). A *rule* says
 what begins the next call there. Each rule deals the pieces in one way; the columns (starts, ends, ids, labels of what
 follows, texts) are then judged alone, by tables of habits and what they cost, as fragments of chat are (`solve`).
@@ -106,7 +106,7 @@ def _deals(book: Book) -> Iterator[Deal]:
 
 
 def _are_behind(book: Book, n_ends: int) -> bool:
-    """Whether all ends stand behind all calls, with ids of theirs."""
+    """Whether all ends stand after all calls, with ids of theirs."""
     starts = {piece.id for piece, mark in zip(book.pieces, book.marks, strict=True) if mark == START}
     ends = {piece.id for piece in book.pieces[len(book.pieces) - n_ends :]}
     return book.marks.count(END) == n_ends and ends <= starts
@@ -187,7 +187,7 @@ def _at_other(kind: str) -> Rule:
 
 
 def _by_text(way: Way) -> Rule:
-    """Return the rule by which a text alone says that it is whole; a start stands for the text behind it."""
+    """Return the rule by which a text alone says that it is whole; a start stands for the text after it."""
 
     def opens(body: Book) -> Iterator[bool]:
         marks = body.marks

@@ -123,7 +123,7 @@ class Columns:
         return self._stops[place] if place < len(self._stops) else len(self.names)
 
     def end(self, start: int, stop: int) -> int:
-        """Return the place behind the value whose text begins at a piece, the stop if that comes first."""
+        """Return the place after the value whose text begins at a piece, the stop if that comes first."""
         key = start, stop
         if key not in self._ends:  # several ways ask
             self._ends[key] = self._scanned(start, stop)
@@ -196,7 +196,7 @@ def _by_index_and_name(columns: Columns) -> Deal | None:
 
 
 def _row(labels: Sequence[Any]) -> Deal:
-    """Deal by a label; pieces without one go on with the call before, and the first ones with that behind them."""
+    """Deal by a label; pieces without one go on with the call before, and the first ones with that after them."""
     if None in labels:
         known = [label for label in labels if label is not None]
         filled: list[Any] = [*accumulate([*known[:1], *labels], lambda old, new: old if new is None else new)]

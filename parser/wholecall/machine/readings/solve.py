@@ -197,7 +197,7 @@ def _reading(
 def trusted(way: str, text: str, labels: float, values: Values, call: list[Piece]) -> str:
     """Return how a text came, for where labels are odd as well two kinds must not be believed.
 
-    One that is whole in no way must not be repaired, and what goes on behind a snapshot may be another call's.
+    One that is whole in no way must not be repaired, and what goes on after a snapshot may be another call's.
     """
     if not labels:
         return way
