@@ -28,6 +28,7 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.chat import ChatTranslator
+from wholecall.dialects.labels import index_label
 from wholecall.framing.frame import Frame
 
 FIRST = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]}
@@ -234,7 +235,7 @@ def test_watsonx_names_its_events() -> None:
         (piece("x", None, id="c1", name="f"), Labelled(0, None, "c1", "f", "x")),
         ({"function": {"arguments": "x"}}, Labelled(0, None, None, None, "x")),
         (piece("x", 7), Fragment(0, 7, "x")),
-        (piece("x", 10**30), Labelled(0, f"{10**30:x}", None, None, "x")),
+        (piece("x", 10**30), Labelled(0, index_label(10**30), None, None, "x")),
         (piece("x", -1), Labelled(0, INVALID_INDEX, None, None, "x")),
         (piece("x", 1.0), Labelled(0, 1, None, None, "x")),
         (piece("x", "1"), Labelled(0, 1, None, None, "x")),

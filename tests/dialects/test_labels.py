@@ -15,14 +15,14 @@ from wholecall.dialects.labels import id_label, index_label, name_label, text_la
         (0, 0),
         (7, 7),
         (2**61 - 2, 2**61 - 2),
-        (2**61 - 1, "1fffffffffffffff"),
-        (2**70, f"{2**70:x}"),
+        (2**61 - 1, INVALID_INDEX - 1 - 1),
+        (2**70, INVALID_INDEX - 1 - 2**70 % (2**61 - 2)),
         (1.0, 1),
         (-0.0, 0),
-        (1e20, f"{10**20:x}"),
+        (1e20, INVALID_INDEX - 1 - 10**20 % (2**61 - 2)),
         ("3", 3),
         ("007", 7),
-        ("9" * 39, f"{int('9' * 39):x}"),
+        ("9" * 39, INVALID_INDEX - 1 - int("9" * 39) % (2**61 - 2)),
     ],
 )
 def test_an_index_is_any_spelling_of_a_whole_number(wire: object, label: int | str | None) -> None:
@@ -85,3 +85,11 @@ def test_some_values_are_no_name(wire: object) -> None:
 def test_a_text_is_a_string_that_is_not_empty(wire: object, label: str | None) -> None:
     """White space is text; other types are none."""
     assert label == text_label(wire)
+
+
+def test_large_indices_are_told_apart() -> None:
+    """Numbers beyond what hashes well are keys of their own as well, below the one that stands for no index."""
+    keys = [index_label(number) for number in (2**61 - 1, 2**63, 2**64, 10**30)]
+
+    assert all(isinstance(key, int) and key < INVALID_INDEX for key in keys)
+    assert len(set(keys)) == len(keys)

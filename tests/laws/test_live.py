@@ -9,16 +9,19 @@ from hypothesis import strategies as st
 
 from tests.support import quirky
 from tests.support.turns import Plan, log, parse, plans, stream
-from wholecall import ArgumentsProgress, ToolCall
+from wholecall import ArgumentsProgress, ArgumentsReset, ToolCall
 
 
 def final_states(events: list[Any]) -> dict[tuple[int, int, int], dict[str, Any]]:
     """Return each call's top-level members as the progress told them last."""
     states: dict[tuple[int, int, int], tuple[int, dict[str, Any]]] = {}
     for event in events:
-        if not isinstance(event, ArgumentsProgress):
+        if not isinstance(event, (ArgumentsProgress, ArgumentsReset)):
             continue
         key = event.turn, event.choice, event.index
+        if isinstance(event, ArgumentsReset):  # voids what was shown
+            states[key] = states.get(key, (0, {}))[0] + 1, {}
+            continue
         resets, members = states.get(key, (0, {}))
         if event.resets > resets:
             members = {}

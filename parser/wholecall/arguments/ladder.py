@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from wholecall.arguments.equal import canonical
 from wholecall.arguments.recovery import Fault, Recovered, peel, recover
 from wholecall.arguments.strict import Read, leaves, read_strict
-from wholecall.arguments.tokens import QUOTES, exceeds, nesting, plain, scan, split
+from wholecall.arguments.tokens import QUOTES, nesting, plain, scan, split, utf8_size
 from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.types import DropReason, EditKind, Flag, Status
 
@@ -94,8 +94,15 @@ _EMPTY = frozenset(["", "null", "None"])
 _BLANK = frozenset[EditKind](["bom", "whitespace"])
 
 
+def _exceeds(text: str, limit: int | None) -> bool:
+    """Whether `text` has more than `limit` UTF-8 bytes; encoded only where its length leaves that open."""
+    if limit is None or len(text) * 4 <= limit:
+        return False
+    return len(text) > limit or utf8_size(text) > limit
+
+
 def _judge(raw: str, policy: Policy, limits: Limits) -> Verdict:
-    if exceeds(raw, limits.max_arguments_bytes):
+    if _exceeds(raw, limits.max_arguments_bytes):
         return _dropped("arguments_too_large")
     read = read_strict(raw, policy, limits)
     if type(read.value) is dict:  # most calls, by far
@@ -149,7 +156,7 @@ def _read_with(status: Status, read: Read, edits: list[Edit]) -> Verdict:
 
 def _recover(core: str, start: int, edits: list[Edit], policy: Policy, limits: Limits) -> Verdict:
     """Judge a text with defects; the recovered text is decoded as strictly as any other, then compared."""
-    if exceeds(core, limits.max_recovery_bytes):
+    if _exceeds(core, limits.max_recovery_bytes):
         return _dropped("truncated" if nesting(core).open else "invalid_json")
     found = recover(core)
     if isinstance(found, Fault):

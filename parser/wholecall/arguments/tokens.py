@@ -40,7 +40,6 @@ __all__ = [
     "STRING",
     "Nesting",
     "Token",
-    "exceeds",
     "holds_half",
     "holds_number",
     "joined_surrogates",
@@ -239,13 +238,6 @@ def joined_surrogates(high: str, low: str) -> str:
 def utf8_size(text: str) -> int:
     """Return the size of the text in UTF-8 bytes, a lone surrogate counted as three."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def exceeds(text: str, limit: int | None) -> bool:
-    """Whether `text` has more than `limit` UTF-8 bytes; encoded only where its length leaves that open."""
-    if limit is None or len(text) * 4 <= limit:
-        return False
-    return len(text) > limit or utf8_size(text) > limit
 
 
 def holds_number(text: str, longest: int) -> bool:

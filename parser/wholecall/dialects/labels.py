@@ -18,13 +18,14 @@ _NO_LABEL = frozenset({"", "null", "None"})
 def index_label(value: object) -> Index | None:
     """Return a wire index as a key, None where it is absent, `INVALID_INDEX` where it is none.
 
-    A key is the non-negative int, or its digits beyond `HIGHEST_INDEX`. Integral floats and decimal strings count
-    as their integer, whatever its size: an index is never a position in a list.
+    A key is the non-negative int; beyond `HIGHEST_INDEX` it is a negative one, below `INVALID_INDEX`, that is made of
+    it. Integral floats and decimal strings count as their integer, whatever its size: an index is never a position
+    in a list.
     """
     if (type(value) is int and 0 <= value <= HIGHEST_INDEX) or value is None:
         return value
     number = _number(value)
-    return number if number <= HIGHEST_INDEX else f"{number:x}"
+    return number if number <= HIGHEST_INDEX else INVALID_INDEX - 1 - number % HIGHEST_INDEX
 
 
 def choice_label(value: object) -> int:

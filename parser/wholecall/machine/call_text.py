@@ -39,6 +39,7 @@ class CallText:
         flags: what was odd about the call, here about how its text came.
         hole: text that could be this call's was lost; a restatement heals it, and `healed` says so.
         parts: the fragments in force, those that were counted or read joined to blocks.
+        half: half of a character whose other half has not come (quirk 35).
         restated: a whole text that was told at once, of the highest `rank` so far; None if none was.
         reading: a text and what it says, kept for the next restatement (see `slots`).
         full: a limit was met; no more text is taken.
@@ -54,6 +55,7 @@ class CallText:
     hole: bool
     healed: bool
     parts: list[str]
+    half: str
     restated: str | None
     rank: int
     reading: tuple[str, dict[str, Any] | None] | None
@@ -69,7 +71,6 @@ class CallText:
     _counted: int  # parts whose size is in `length` and `bytes`
     _scan: Scan | None
     _scanned: int  # parts that the scan has seen
-    _surrogate: str  # half of a character whose other half has not come
     _n_whole: int  # characters in which an object was found
     _other_reading: list[str]  # the text if an undecidable fragment was a snapshot
     _other_size: int
@@ -83,7 +84,7 @@ class CallText:
         self.restated = self.reading = self.shown = self._scan = None
         self.rank = self.length = self.bytes = self.charged = self.charged_whole = self.granted = 0
         self.room = self._counted = self._scanned = self._n_whole = self._other_size = 0
-        self._surrogate = ""
+        self.half = ""
         self.parts, self._other_reading = [], []
 
     def remade(self) -> None:
@@ -92,7 +93,7 @@ class CallText:
         Raises:
             ValueError: the state is none that a text can be in.
         """
-        if self._surrogate and not "\ud800" <= self._surrogate <= "\udbff":
+        if self.half and not "\ud800" <= self.half <= "\udbff":
             raise ValueError("half of a character is none")
         if not (self.full or all(self.parts)) or not 0 <= self._counted <= len(self.parts):
             raise ValueError("a piece of its text is empty, or not there")
@@ -126,7 +127,7 @@ class CallText:
     @property
     def pending_text(self) -> str:
         """The fragments in force, with half of a character whose other half has not come."""
-        return self.text + self._surrogate
+        return self.text + self.half
 
     @property
     def other_reading(self) -> str:
@@ -157,7 +158,7 @@ class CallText:
 
     def take(self, text: str) -> str | None:
         """Take a fragment; return the text to show, or None if what was shown has been replaced."""
-        if self._surrogate or not text.isascii():
+        if self.half or not text.isascii():
             text = self._whole_characters(text) if text else ""
         if not text:
             return ""
@@ -172,12 +173,13 @@ class CallText:
         if text:
             self._put(text)
 
-    def flush(self) -> None:
-        """Keep a surrogate whose other half never came: the text has ended."""
-        if self._surrogate:
+    def flush(self) -> str:
+        """Return the fragments in force, with a surrogate whose other half never came: the text has ended."""
+        if self.half:
             self.shown = self.size
-            self.parts.append(self._surrogate)
-            self._surrogate = ""
+            self.parts.append(self.half)
+            self.half = ""
+        return self.text
 
     def restate(self, text: str, rank: int) -> bool:
         """Take a whole text; return whether it agrees with what the call holds.
@@ -202,7 +204,7 @@ class CallText:
         self.restated = self._scan = None
         self.hole = self.healed = self.snapshots = False
         self.rank = self._counted = self.length = self.bytes = self._scanned = self._n_whole = 0
-        self._surrogate = ""
+        self.half = ""
         if not self.full:
             self.parts.clear()
             self.room = self.granted
@@ -278,12 +280,12 @@ class CallText:
 
     def _whole_characters(self, text: str) -> str:
         """Join the halves of a surrogate pair that the wire cut in two (quirk 35)."""
-        if self._surrogate and "\udc00" <= text[0] <= "\udfff":
-            text = joined_surrogates(self._surrogate, text[0]) + text[1:]
+        if self.half and "\udc00" <= text[0] <= "\udfff":
+            text = joined_surrogates(self.half, text[0]) + text[1:]
         else:
-            text = self._surrogate + text
-        self._surrogate = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
-        return text[:-1] if self._surrogate else text
+            text = self.half + text
+        self.half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+        return text[:-1] if self.half else text
 
     # What the text says so far.
 
@@ -304,7 +306,7 @@ class CallText:
     @property
     def plain(self) -> bool:
         """Whether a fragment simply appends, unless it begins an object."""
-        return not (self.full or self._surrogate or self._other_reading)
+        return not (self.full or self.half or self._other_reading)
 
     @property
     def has_two_readings(self) -> bool:
@@ -337,7 +339,7 @@ class CallText:
         if self.restated is not None:
             return is_object(self.restated)
         if not (self._n_whole and self._n_whole == self.size):
-            if not (self.begins_object and is_object(self.text)):
+            if not is_object(self.text):
                 return False
             self._n_whole = self.size
         return True

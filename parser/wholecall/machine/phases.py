@@ -120,6 +120,7 @@ def _settle(choice: Choice, call: Call) -> None:
 
 
 def _finish(choice: Choice, call: Call, ended: Ended) -> None:
+    text = call.flush()
     choice.cool(call)
     choice.shut(call)
     if call.echo is not None and is_echo(choice, call, ended):
@@ -130,7 +131,7 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
         return
     if call.phase == "pending" and call.name is not None and _may_come_out(choice, call, ended):
         _start(choice, call)
-    events = judge(choice, call, ended)
+    events = judge(choice, call, ended, text)
     call.phase = "ended"
     conclude(choice, call, events)
 
@@ -256,9 +257,10 @@ def _close(choice: Choice, call: Call, truncated: bool) -> None:
 
 
 def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
-    if call.kind == "custom" or call.holds_placeholder or not call.begins_object:
+    if call.kind == "custom":
         return
-    if call.restated is not None or call.holds_object or call.complete:
+    whole = call.holds_object or (call.begins_object and (call.restated is not None or call.complete))
+    if whole and not call.holds_placeholder:
         _finish(choice, call, ended)
 
 

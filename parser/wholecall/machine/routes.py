@@ -312,7 +312,7 @@ def _noted(choice: Choice, delta: Noted) -> None:
 
 
 def _finish(choice: Choice, delta: Finish) -> None:
-    if outranks(delta.reason, choice.reason):
+    if choice.reason is None or outranks(delta.reason, choice.reason):
         choice.reason, choice.provider_reason = delta.reason, delta.provider_reason
     reason_all([choice])
     if delta.drops:

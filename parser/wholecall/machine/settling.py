@@ -53,9 +53,9 @@ def doubt(choice: Choice) -> None:
 
 
 def _is_plain(call: Call) -> bool:
-    if call.slotted or call.is_over or call.kind == "custom" or call.restated is not None or call.full:
+    if call.slotted or call.kind == "custom" or call.restated is not None or call.full:
         return True
-    return call.hollow or call.holds_object or not is_labelled(call)
+    return call.holds_object or call.hollow or call.is_over or not is_labelled(call)
 
 
 def settle(choice: Choice, ended: Ended) -> None:

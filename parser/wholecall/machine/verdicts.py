@@ -50,22 +50,27 @@ _BEFORE_NAME: frozenset[DropReason | None] = frozenset({"too_many_calls", "unpar
 _GARBLED: frozenset[DropReason | None] = frozenset({"invalid_json", "unparseable"})
 
 
-def judge(choice: Choice, call: Call, ended: Ended) -> list[Event]:
+def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Event]:
     """Return the events that end the call, the terminal one last.
 
     `ended` says how: `clean` if the wire ended the call or the turn, `length` if the turn was cut, `open` if
-    the stream just stopped, `aborted` after a fault or a cancel.
+    the stream just stopped, `aborted` after a fault or a cancel. `fragments` is the text that came in pieces.
     """
-    call.flush()
     if ended == "aborted":
         return [drop(choice, call, "aborted", choice.abort_detail)]
-    against = _objection(choice, call, ended)
+    against = _objection(call, ended)
     if against is not None:
         return [drop(choice, call, *against)]
-    if call.kind == "custom":
+    is_custom = call.kind == "custom"
+    text, verdict = "", Verdict("empty")
+    if not is_custom:
+        text, verdict = _read(choice, call, fragments, "length" if call.cut else ended)
+    if not verdict.arguments and ended == "clean" and call.hollow:
+        against = _against_silence(choice, call)
+        if against is not None:
+            return [drop(choice, call, *against)]
+    if is_custom:
         return _custom(choice, call)
-    fragments = call.text
-    text, verdict = _read(choice, call, fragments, "length" if call.cut else ended)
     verdict = _accept(choice, call, text, verdict)
     if verdict.reason is not None:
         return [drop(choice, call, verdict.reason, verdict.detail, text)]
@@ -89,7 +94,7 @@ def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str 
     )
 
 
-def _objection(choice: Choice, call: Call, ended: Ending) -> tuple[DropReason, str] | None:
+def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
     """Return what speaks against the call before its text is read, by precedence."""
     if call.name is None and call.refusal not in _BEFORE_NAME:
         return "nameless", "no name came before the call ended"
@@ -101,9 +106,7 @@ def _objection(choice: Choice, call: Call, ended: Ending) -> tuple[DropReason, s
         return _CUT["length"]
     if call.kind == "custom" and (ended == "open" or not (call.reasoned or call.closed or call.restated)):
         return _CUT["open"]  # where free text ends only the wire can say
-    if call.refusal is not None:
-        return call.refusal, call.detail
-    return _against_silence(choice, call) if ended == "clean" and call.hollow else None
+    return None if call.refusal is None else (call.refusal, call.detail)
 
 
 def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | None:
@@ -172,6 +175,8 @@ def _accept(choice: Choice, call: Call, text: str, verdict: Verdict) -> Verdict[
             return Verdict("dropped", reason="unknown_tool", detail=unknown)
         if call.kind == "function":
             check = choice.tools.check_of(_name(call))
+    if check is None and not choice.policy.json_safe_ints:  # most calls, by far
+        return verdict
     return accept(verdict, text, check, choice.policy, choice.limits)
 
 
