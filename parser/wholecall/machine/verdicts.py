@@ -61,16 +61,11 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
     against = _objection(call, ended)
     if against is not None:
         return [drop(choice, call, *against)]
-    is_custom = call.kind == "custom"
-    text, verdict = "", Verdict("empty")
-    if not is_custom:
-        text, verdict = _read(choice, call, fragments, "length" if call.cut else ended)
-    if not verdict.arguments and ended == "clean" and call.hollow:
-        against = _against_silence(choice, call)
-        if against is not None:
-            return [drop(choice, call, *against)]
-    if is_custom:
-        return _custom(choice, call)
+    if call.kind == "custom":
+        return _silent(choice, call, ended) or _custom(choice, call)
+    text, verdict = _read(choice, call, fragments, "length" if call.cut else ended)
+    if not verdict.arguments and (silent := _silent(choice, call, ended)):
+        return silent
     verdict = _accept(choice, call, text, verdict)
     if verdict.reason is not None:
         return [drop(choice, call, verdict.reason, verdict.detail, text)]
@@ -107,6 +102,12 @@ def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
     if call.kind == "custom" and (ended == "open" or not (call.reasoned or call.closed or call.restated)):
         return _CUT["open"]  # where free text ends only the wire can say
     return None if call.refusal is None else (call.refusal, call.detail)
+
+
+def _silent(choice: Choice, call: Call, ended: Ending) -> list[Event]:
+    """Return the drop of a call that may have had more to say than nothing; none if its silence is evidenced."""
+    against = _against_silence(choice, call) if ended == "clean" and call.hollow else None
+    return [] if against is None else [drop(choice, call, *against)]
 
 
 def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | None:

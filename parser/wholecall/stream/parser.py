@@ -205,9 +205,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
             StreamClosed: the parser was closed or aborted.
             TypeError: `data` is no bytes; encode text with `.encode()`.
         """
-        if self._life == "closed":
-            raise StreamClosed("the stream is closed; use a new parser for another stream")
-        framing = self._framing
+        framing = self._framing  # a closed parser has none
         if framing is None:
             framing = self._choose_framing(data)
             if framing is None:
@@ -240,8 +238,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
         Raises:
             StreamClosed: the parser was closed or aborted.
         """
-        if self._life == "closed":
-            raise StreamClosed("the stream is closed; use a new parser for another stream")
+        self._refuse_if_closed()
         self._assembler.advance(self._translate(list(frames_of(payload, event))))
         return self._told()
 
@@ -253,7 +250,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
         translator = self._translator
         self._assembler.advance(self._undecided.last_word() if translator is None else translator.close())
         self._assembler.close()
-        self._life = "closed"
+        self._framing, self._life = None, "closed"
         return self._told()
 
     def abort(self, reason: str = "aborted by the caller") -> list[Event[ArgsT]]:
@@ -264,7 +261,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
         """
         if self._life == "closed":
             return []
-        self._life = "closed"
+        self._framing, self._life = None, "closed"
         self._assembler.close("aborted", reason)
         return self._told()
 
@@ -329,7 +326,12 @@ class ToolCallParser(Single, Generic[ArgsT]):
 
     # Framing and frames.
 
+    def _refuse_if_closed(self) -> None:
+        if self._life == "closed":
+            raise StreamClosed("the stream is closed; use a new parser for another stream")
+
     def _choose_framing(self, data: BytesLike) -> Framing | None:
+        self._refuse_if_closed()
         self._head += checked(data)
         name = framing_of(self._head)
         if name is not None:
