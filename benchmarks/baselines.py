@@ -15,7 +15,8 @@ import msgspec
 
 from benchmarks.workloads import Result
 from wholecall import Limits, ToolCallParser, Tools
-from wholecall.dialects import anthropic_views, chat_views, responses_events
+from wholecall.dialects.anthropic import views as anthropic_views
+from wholecall.dialects.openai import chat_views, responses_events
 from wholecall.framing import FRAMINGS
 
 __all__ = ["NAIVE", "Result", "floor", "found", "naive_payloads", "ours", "parse"]

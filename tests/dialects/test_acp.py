@@ -22,7 +22,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.acp import AcpTranslator
+from wholecall.dialects.agents.acp import AcpTranslator
 from wholecall.framing.frame import Frame
 
 OPENED = TurnOpened("s#1", "s")

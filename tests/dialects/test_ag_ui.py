@@ -27,7 +27,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.ag_ui import AgUiTranslator
+from wholecall.dialects.agents.ag_ui import AgUiTranslator
 from wholecall.framing.frame import Frame
 
 STARTED = {"type": "RUN_STARTED", "threadId": "t", "runId": "r"}

@@ -25,7 +25,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.assistants import AssistantsTranslator
+from wholecall.dialects.openai.assistants import AssistantsTranslator
 from wholecall.framing.frame import Frame
 
 JSON = dict[str, Any]

@@ -27,8 +27,8 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.chat import ChatTranslator
 from wholecall.dialects.labels import index_label
+from wholecall.dialects.openai.chat import ChatTranslator
 from wholecall.framing.frame import Frame
 
 FIRST = {"id": "r1", "model": "m", "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]}

@@ -22,7 +22,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.cohere_v1 import CohereV1Translator
+from wholecall.dialects.cohere.cohere_v1 import CohereV1Translator
 from wholecall.framing.frame import Frame
 
 START = {"is_finished": False, "event_type": "stream-start", "generation_id": "g1"}

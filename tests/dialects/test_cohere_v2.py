@@ -24,7 +24,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.cohere_v2 import CohereV2Translator
+from wholecall.dialects.cohere.cohere_v2 import CohereV2Translator
 from wholecall.framing.frame import Frame
 
 START = {

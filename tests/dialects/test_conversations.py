@@ -26,7 +26,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.conversations import ConversationsTranslator
+from wholecall.dialects.others.conversations import ConversationsTranslator
 from wholecall.framing.frame import Frame
 
 STARTED = {"type": "conversation.response.started", "conversation_id": "k"}

@@ -24,7 +24,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.converse import ConverseTranslator
+from wholecall.dialects.amazon.converse import ConverseTranslator
 from wholecall.framing.frame import Frame
 
 UNKNOWN = Noted(0, "unknown_events")

@@ -26,7 +26,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.copilot import CopilotTranslator
+from wholecall.dialects.agents.copilot import CopilotTranslator
 from wholecall.framing.frame import Frame
 from wholecall.output.events import ServerToolCall, StreamFault, ToolCall, ToolCallDropped, TurnFinished
 

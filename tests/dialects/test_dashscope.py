@@ -19,7 +19,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.dashscope import DashScopeTranslator
+from wholecall.dialects.others.dashscope import DashScopeTranslator
 from wholecall.framing.frame import Frame
 
 OPENED = TurnOpened("r", "r")

@@ -25,7 +25,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.gemini_interactions import GeminiInteractionsTranslator
+from wholecall.dialects.google.gemini_interactions import GeminiInteractionsTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
 

@@ -26,7 +26,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.gemini_live import GeminiLiveTranslator
+from wholecall.dialects.google.gemini_live import GeminiLiveTranslator
 from wholecall.framing.frame import Frame
 from wholecall.output.events import ToolCall, ToolCallCancelled, ToolCallDropped, TurnFinished
 from wholecall.types import Kind, TurnReason

@@ -27,8 +27,8 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.langchain import LangChainTranslator
-from wholecall.dialects.langchain_events import LangChainEventsTranslator
+from wholecall.dialects.frameworks.langchain import LangChainTranslator
+from wholecall.dialects.frameworks.langchain_events import LangChainEventsTranslator
 from wholecall.framing.frame import Frame
 
 OPENED = TurnOpened("m", "m")

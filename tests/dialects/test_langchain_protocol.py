@@ -26,8 +26,8 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects import langchain_protocol_blocks
-from wholecall.dialects.langchain_protocol import LangChainProtocolTranslator
+from wholecall.dialects.frameworks import langchain_protocol_blocks
+from wholecall.dialects.frameworks.langchain_protocol import LangChainProtocolTranslator
 from wholecall.framing.frame import Frame
 
 OPENED = TurnOpened("0", "m")

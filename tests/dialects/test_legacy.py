@@ -9,7 +9,7 @@ import pytest
 
 from wholecall.deltas import Delta, Finish, TextFragment, TurnEnded, TurnOpened, UsageSeen, WireFault
 from wholecall.dialects.detect import legacy as detect
-from wholecall.dialects.legacy import LegacyTranslator
+from wholecall.dialects.openai.legacy import LegacyTranslator
 from wholecall.framing.frame import Frame
 
 

@@ -23,7 +23,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.llama_api import LlamaTranslator
+from wholecall.dialects.others.llama_api import LlamaTranslator
 from wholecall.framing.frame import Frame
 
 OPENED = TurnOpened("r", "r")

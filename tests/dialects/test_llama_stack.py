@@ -24,8 +24,8 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects import llama_stack
-from wholecall.dialects.llama_stack import LlamaStackTranslator
+from wholecall.dialects.others import llama_stack
+from wholecall.dialects.others.llama_stack import LlamaStackTranslator
 from wholecall.framing.frame import Frame
 
 OPENED = TurnOpened(None)

@@ -21,8 +21,8 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.ollama import OllamaTranslator
-from wholecall.dialects.ollama_generate import OllamaGenerateTranslator
+from wholecall.dialects.others.ollama import OllamaTranslator
+from wholecall.dialects.others.ollama_generate import OllamaGenerateTranslator
 from wholecall.framing.frame import Frame
 
 OPENED = TurnOpened(None, None, "m")

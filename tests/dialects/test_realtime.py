@@ -27,7 +27,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.realtime import RealtimeTranslator
+from wholecall.dialects.openai.realtime import RealtimeTranslator
 from wholecall.framing.frame import Frame
 
 JSON = dict[str, Any]

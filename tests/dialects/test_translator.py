@@ -15,7 +15,7 @@ from tests.support import bless
 from tests.support.told import Echo, in_pieces
 from wholecall import Limits
 from wholecall.deltas import DONE, ITEM_DONE, CallWhole, Delta, Fragment, Labelled, Run, Slot, TextFragment
-from wholecall.dialects.chat import ChatTranslator
+from wholecall.dialects.openai.chat import ChatTranslator
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import DIALECTS, named
 from wholecall.framing import FRAMINGS, Frame

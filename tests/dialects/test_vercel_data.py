@@ -26,8 +26,8 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
+from wholecall.dialects.frameworks.vercel_data import VercelDataTranslator
 from wholecall.dialects.table import detect_dialect
-from wholecall.dialects.vercel_data import VercelDataTranslator
 from wholecall.framing.frame import Frame
 
 

@@ -25,7 +25,7 @@ from wholecall.deltas import (
     TurnOpened,
     WireFault,
 )
-from wholecall.dialects.vercel_ui import VercelUITranslator
+from wholecall.dialects.frameworks.vercel_ui import VercelUITranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag, Kind
 

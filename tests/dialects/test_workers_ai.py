@@ -24,7 +24,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.workers_ai import WorkersTranslator
+from wholecall.dialects.others.workers_ai import WorkersTranslator
 from wholecall.framing.frame import Frame
 from wholecall.output.events import ToolCall
 

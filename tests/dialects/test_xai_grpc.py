@@ -23,7 +23,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.xai_grpc import XaiGrpcTranslator
+from wholecall.dialects.others.xai_grpc import XaiGrpcTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind, TurnReason
 

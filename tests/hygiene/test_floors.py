@@ -51,7 +51,7 @@ WORLD = frozenset(
 )
 # What is imported in a function rather than at the top, up to the floor of the stream.
 LATE = {
-    ("dialects.chat", "wholecall.dialects.responses"),  # a frame of it inside a chat stream
+    ("dialects.openai.chat", "wholecall.dialects.openai.responses"),  # a frame of it inside a chat stream
     ("dialects.table", "importlib"),  # a translator, once its dialect is known
     ("stream.parser", "wholecall"),  # snapshots, of the few streams that are moved
     ("tools.schema", "jsonschema_rs"),  # an extra

@@ -70,64 +70,80 @@ def _invoked(inner: str, detect: Detect, module: str, translator: str) -> Dialec
     """Return the record of a dialect whose events come wrapped in chunks."""
 
     def start() -> Translator:
-        return _maker("invoke", "InvokeTranslator")(_maker(module, translator))
+        return _maker("amazon.invoke", "InvokeTranslator")(_maker(module, translator))
 
     return Dialect(f"bedrock-invoke-{inner}", _BINARY, invoked(detect), start)
 
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
-    _invoked("anthropic", detect.anthropic, "anthropic", "AnthropicTranslator"),
-    _invoked("nova", detect.converse, "converse", "ConverseTranslator"),
-    _invoked("cohere-v1", detect.cohere_v1, "cohere_v1", "CohereV1Translator"),
-    _invoked("cohere-v2", detect.cohere_v2, "cohere_v2", "CohereV2Translator"),
-    _invoked("legacy-completions", detect.legacy, "legacy", "LegacyTranslator"),
-    _invoked("chat-completions", detect.chat, "chat", "ChatTranslator"),
-    _ours("openai-assistants", _SSE, detect.assistants, "assistants", "AssistantsTranslator"),
-    _ours("openai-realtime", _LINES, detect.realtime, "realtime", "RealtimeTranslator"),
-    _ours("responses", _SSE, detect.responses, "responses", "ResponsesTranslator"),
-    _ours("anthropic", _SSE, detect.anthropic, "anthropic", "AnthropicTranslator"),
+    _invoked("anthropic", detect.anthropic, "anthropic.messages", "AnthropicTranslator"),
+    _invoked("nova", detect.converse, "amazon.converse", "ConverseTranslator"),
+    _invoked("cohere-v1", detect.cohere_v1, "cohere.cohere_v1", "CohereV1Translator"),
+    _invoked("cohere-v2", detect.cohere_v2, "cohere.cohere_v2", "CohereV2Translator"),
+    _invoked("legacy-completions", detect.legacy, "openai.legacy", "LegacyTranslator"),
+    _invoked("chat-completions", detect.chat, "openai.chat", "ChatTranslator"),
+    _ours("openai-assistants", _SSE, detect.assistants, "openai.assistants", "AssistantsTranslator"),
+    _ours("openai-realtime", _LINES, detect.realtime, "openai.realtime", "RealtimeTranslator"),
+    _ours("responses", _SSE, detect.responses, "openai.responses", "ResponsesTranslator"),
+    _ours("anthropic", _SSE, detect.anthropic, "anthropic.messages", "AnthropicTranslator"),
     _ours(
         "gemini-interactions",
         _SSE,
         detect.gemini_interactions,
-        "gemini_interactions",
+        "google.gemini_interactions",
         "GeminiInteractionsTranslator",
     ),
-    _ours("cohere-v1", _LINES, detect.cohere_v1, "cohere_v1", "CohereV1Translator"),
-    _ours("cohere-v2", _SSE, detect.cohere_v2, "cohere_v2", "CohereV2Translator"),
+    _ours("cohere-v1", _LINES, detect.cohere_v1, "cohere.cohere_v1", "CohereV1Translator"),
+    _ours("cohere-v2", _SSE, detect.cohere_v2, "cohere.cohere_v2", "CohereV2Translator"),
     _ours(
         "langchain-protocol",
         ("sse", "jsonl", "jsonarray"),
         frameworks.langchain_protocol,
-        "langchain_protocol",
+        "frameworks.langchain_protocol",
         "LangChainProtocolTranslator",
     ),
-    _ours("mistral-conversations", _SSE, detect.conversations, "conversations", "ConversationsTranslator"),
-    _ours("llama-stack", _SSE, detect.llama_stack, "llama_stack", "LlamaStackTranslator"),
-    _ours("llama-api", _SSE, detect.llama_api, "llama_api", "LlamaTranslator"),
-    _ours("gemini-live", _LINES, detect.gemini_live, "gemini_live", "GeminiLiveTranslator"),
-    _ours("ag-ui", ("sse", "jsonl", "jsonarray"), frameworks.ag_ui, "ag_ui", "AgUiTranslator"),
-    _ours("vercel-data", ("vercel", "jsonl"), frameworks.vercel_data, "vercel_data", "VercelDataTranslator"),
-    _ours("vercel-ui", _SSE, frameworks.vercel_ui, "vercel_ui", "VercelUITranslator"),
-    _ours("langchain", _SSE, frameworks.langchain, "langchain", "LangChainTranslator"),
+    _ours(
+        "mistral-conversations", _SSE, detect.conversations, "others.conversations", "ConversationsTranslator"
+    ),
+    _ours("llama-stack", _SSE, detect.llama_stack, "others.llama_stack", "LlamaStackTranslator"),
+    _ours("llama-api", _SSE, detect.llama_api, "others.llama_api", "LlamaTranslator"),
+    _ours("gemini-live", _LINES, detect.gemini_live, "google.gemini_live", "GeminiLiveTranslator"),
+    _ours("ag-ui", ("sse", "jsonl", "jsonarray"), frameworks.ag_ui, "agents.ag_ui", "AgUiTranslator"),
+    _ours(
+        "vercel-data",
+        ("vercel", "jsonl"),
+        frameworks.vercel_data,
+        "frameworks.vercel_data",
+        "VercelDataTranslator",
+    ),
+    _ours("vercel-ui", _SSE, frameworks.vercel_ui, "frameworks.vercel_ui", "VercelUITranslator"),
+    _ours("langchain", _SSE, frameworks.langchain, "frameworks.langchain", "LangChainTranslator"),
     _ours(
         "langchain-events",
         _LINES,
         frameworks.langchain_events,
-        "langchain_events",
+        "frameworks.langchain_events",
         "LangChainEventsTranslator",
     ),
-    _ours("acp", ("jsonl", "sse", "jsonarray"), frameworks.acp, "acp", "AcpTranslator"),
-    _ours("copilot", ("jsonl", "sse", "jsonarray"), frameworks.copilot, "copilot", "CopilotTranslator"),
-    _ours("gemini", ("sse", "jsonarray", "jsonl"), detect.gemini, "gemini", "GeminiTranslator"),
-    _ours("bedrock-converse", _BINARY, detect.converse, "converse", "ConverseTranslator"),
-    _ours("dashscope", _SSE, detect.dashscope, "dashscope", "DashScopeTranslator"),
-    _ours("legacy-completions", _SSE, detect.legacy, "legacy", "LegacyTranslator"),
-    _ours("xai-grpc", _LINES, detect.xai_grpc, "xai_grpc", "XaiGrpcTranslator"),
-    _ours("chat-completions", _SSE, detect.chat, "chat", "ChatTranslator"),
-    _ours("ollama", _LINES, detect.ollama, "ollama", "OllamaTranslator"),
-    _ours("ollama-generate", _LINES, detect.ollama_generate, "ollama_generate", "OllamaGenerateTranslator"),
-    _ours("workers-ai", _SSE, detect.workers_ai, "workers_ai", "WorkersTranslator"),
+    _ours("acp", ("jsonl", "sse", "jsonarray"), frameworks.acp, "agents.acp", "AcpTranslator"),
+    _ours(
+        "copilot", ("jsonl", "sse", "jsonarray"), frameworks.copilot, "agents.copilot", "CopilotTranslator"
+    ),
+    _ours("gemini", ("sse", "jsonarray", "jsonl"), detect.gemini, "google.gemini", "GeminiTranslator"),
+    _ours("bedrock-converse", _BINARY, detect.converse, "amazon.converse", "ConverseTranslator"),
+    _ours("dashscope", _SSE, detect.dashscope, "others.dashscope", "DashScopeTranslator"),
+    _ours("legacy-completions", _SSE, detect.legacy, "openai.legacy", "LegacyTranslator"),
+    _ours("xai-grpc", _LINES, detect.xai_grpc, "others.xai_grpc", "XaiGrpcTranslator"),
+    _ours("chat-completions", _SSE, detect.chat, "openai.chat", "ChatTranslator"),
+    _ours("ollama", _LINES, detect.ollama, "others.ollama", "OllamaTranslator"),
+    _ours(
+        "ollama-generate",
+        _LINES,
+        detect.ollama_generate,
+        "others.ollama_generate",
+        "OllamaGenerateTranslator",
+    ),
+    _ours("workers-ai", _SSE, detect.workers_ai, "others.workers_ai", "WorkersTranslator"),
 )
 
 

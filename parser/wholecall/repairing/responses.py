@@ -16,9 +16,9 @@ from typing import Any, Final
 import msgspec
 
 from wholecall.dialects.decode import decode
-from wholecall.dialects.responses_events import outcome_of
-from wholecall.dialects.responses_items import Item, call_delta, is_call
-from wholecall.dialects.responses_progress import is_replay
+from wholecall.dialects.openai.responses_events import outcome_of
+from wholecall.dialects.openai.responses_items import Item, call_delta, is_call
+from wholecall.dialects.openai.responses_progress import is_replay
 from wholecall.encoders.base import json_bytes
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits

@@ -17,7 +17,7 @@ from zlib import crc32
 import msgspec
 
 from wholecall.deltas import CallWhole, Index, ReasoningFragment
-from wholecall.dialects.responses import ResponsesTranslator
+from wholecall.dialects.openai.responses import ResponsesTranslator
 from wholecall.framing import Frame
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call

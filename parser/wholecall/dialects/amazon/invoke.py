@@ -1,0 +1,105 @@
+"""Amazon Bedrock InvokeModelWithResponseStream: another dialect's events, each wrapped in a chunk.
+
+    event chunk  {"bytes": "<base64 of one event>", "p": "<padding>"}
+    ...Exception message
+
+The event inside is the one that the model's maker sends, without its framing: Anthropic's models speak
+Anthropic Messages, Amazon's Nova speaks ConverseStream, most others speak chat completions. The translator
+of that dialect does the work. Decoded by an SDK, an event is `{"chunk": {"bytes": ...}}`; in JSON its bytes
+are base64 again, or what they hold. What is no chunk, as the body of a whole response, goes to the inner
+translator as it is.
+
+Bytes that are not UTF-8 are lost with their chunk: nobody could tell what the text was. Source: AWS, "Bedrock
+Runtime API", InvokeModelWithResponseStream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from wholecall.deltas import Delta, WireFault
+from wholecall.dialects.amazon.converse import exception_in, told_error
+from wholecall.dialects.decode import UNREADABLE, is_done, plain, provider_error, read, undecodable
+from wholecall.dialects.detect import opened_chunk
+from wholecall.dialects.translator import Translator
+from wholecall.framing.frame import Frame
+
+__all__ = ["InvokeTranslator"]
+
+
+class _Chunk(msgspec.Struct, gc=False, rename={"coded": "bytes"}):
+    coded: Any = None
+
+
+class _Event(_Chunk, gc=False):
+    chunk: _Chunk | None = None
+
+
+_DECODER = msgspec.json.Decoder(_Event)
+
+
+class InvokeTranslator(Translator):
+    """Chunks of one stream to the deltas of the inner dialect, whose translator `start` makes."""
+
+    _inner: Translator
+
+    def __init__(self, start: Callable[[], Translator]) -> None:
+        self._inner = start()
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one chunk says."""
+        deltas: list[Delta] = []
+        for found in _unwrapped(frame):
+            deltas += self._inner.translate(found) if isinstance(found, Frame) else [found]
+        return deltas
+
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Say what chunks in a row say; the inner translator sees as many of them in a row as it can."""
+        deltas: list[Delta] = []
+        row: list[Frame] = []
+        for frame in frames:
+            for found in _unwrapped(frame):
+                if isinstance(found, Frame):
+                    row.append(found)
+                else:
+                    deltas += [*self._inner.translate_all(row), found]
+                    row = []
+        return deltas + self._inner.translate_all(row)
+
+    def close(self) -> list[Delta]:
+        """Say what the end of the stream says to the inner dialect."""
+        return self._inner.close()
+
+
+def _unwrapped(frame: Frame) -> list[Frame | Delta]:
+    """Return the frames of the inner dialect, or what went wrong."""
+    if frame.event == "error":
+        return [told_error(frame)]
+    if is_done(frame.data):  # proxies add it
+        return [frame]
+    try:
+        return [_from(_DECODER.decode(frame.data), frame.data, frame)]
+    except UNREADABLE:
+        views, texts, faults = read(_DECODER, frame)
+    return [_from(view, text, frame) for view, text in zip(views, texts, strict=True)] or [*faults]
+
+
+def _from(event: _Event, text: str, frame: Frame) -> Frame | WireFault:
+    coded = (event.chunk or event).coded
+    if coded is None:
+        error = exception_in(plain(text))
+        return Frame(frame.event, text) if error is None else provider_error(error)
+    found = opened_chunk(coded) if isinstance(coded, str) else None
+    if isinstance(found, str) and found.lstrip()[:1] in ("", "{", "["):
+        return Frame("", found)
+    fault = msgspec.structs.replace(undecodable(text), hole=True)  # whatever it holds, it was a piece
+    if isinstance(found, str):  # words are no comment here
+        return fault
+    if found is None:
+        return msgspec.structs.replace(fault, detail="a chunk holds no base64")
+    return msgspec.structs.replace(
+        fault, kind="invalid_utf8", detail="a chunk holds bytes that are not UTF-8"
+    )

@@ -1,0 +1,3 @@
+"""Anthropic: Messages."""
+
+_private = True

@@ -1,0 +1,246 @@
+"""Anthropic Messages (`POST /v1/messages`, `stream: true`; Vertex, Bedrock and compatible servers too).
+
+    message_start        message{id, model, content, stop_reason, usage}
+    content_block_start  index, content_block{type: tool_use, id, name, input: {}}
+    content_block_delta  index, delta{type: input_json_delta, partial_json}
+    content_block_stop   index
+    message_delta        delta{stop_reason}, usage
+    message_stop         -
+    ping, error          -, error{type, message}
+
+A call lives in a content block; the block's index is its slot, shared with text and thinking blocks.
+`partial_json` are pieces of JSON text. The `input` at the start of a block is a placeholder when it is
+empty, and the whole value when it is not and no piece follows. A closed block is not the last word: a stop
+for length can close a block with a member missing, so `CallClosed` is not final.
+
+Compatible servers leave out stops and starts, repeat starts, send a second `message_start`, or put the
+whole message into the first one (quirks 77, 90); all of it is reported. A start ends nothing: a block that
+another one displaces has not ended. Only the stops of blocks that are no calls are kept back. Results of server
+tools say that their calls were executed, and nothing else. Source: Anthropic API reference, "Streaming Messages".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Union
+
+from wholecall.deltas import (
+    Delta,
+    Index,
+    Noted,
+    ReasoningFragment,
+    Run,
+    Slot,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+)
+from wholecall.dialects.anthropic.blocks import Blocks, reasoning_deltas
+from wholecall.dialects.anthropic.views import (
+    BODY_DECODER,
+    COMMON,
+    DECODER,
+    Block,
+    BlockStart,
+    BlockStop,
+    DeltaView,
+    Event,
+    InputPiece,
+    Message,
+    TextPiece,
+    ThinkingPiece,
+    finish_deltas,
+    usage_deltas,
+)
+from wholecall.dialects.decode import UNREADABLE, decode, is_noise, provider_error
+from wholecall.dialects.labels import id_label, index_label, name_label
+from wholecall.dialects.restated import ended_together
+from wholecall.dialects.translator import MOST_SLOTS, ViewTranslator
+from wholecall.framing.frame import Frame
+
+__all__ = ["AnthropicTranslator"]
+
+
+_QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
+
+
+_Piece = Union[InputPiece, TextPiece, ThinkingPiece]
+_Run = tuple[Union[type[_Piece], None], int, Union[Slot, TextFragment, ReasoningFragment]]
+
+_NO_RUN: _Run = (None, 0, TextFragment(0, ""))
+_NO_EVENT = Event()
+_NO_DELTA = DeltaView()
+_common = COMMON.decode
+
+
+class AnthropicTranslator(ViewTranslator):
+    """Frames of one Messages stream to deltas."""
+
+    decoder = DECODER
+
+    DERIVED = frozenset({"_deltas", "_run", "_slots"})
+    _key: str | None
+    _blocks: Blocks
+
+    def __init__(self) -> None:
+        self._key = None
+        self._blocks = Blocks()
+        self._run = _NO_RUN  # of pieces, which the next frame may go on with
+        self._slots: dict[int, Slot] = {}  # of the pieces of calls since the last frame that was none
+        self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
+            "content_block_delta": self._delta,
+            "content_block_start": self._block_start,
+            "content_block_stop": self._block_stop,
+            "message_start": self._message_start,
+            "message_delta": self._message_delta,
+            "message_stop": self._message_stop,
+            "error": self._error,
+            "ping": self._ping,
+        }
+        self._deltas: dict[str | None, Callable[[Index | None, DeltaView], list[Delta]]] = {
+            "input_json_delta": self._input,
+            "text_delta": self._text,
+            "thinking_delta": self._thinking,
+            "signature_delta": self._thinking,
+        }
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says; pieces after it begin anew."""
+        self._run = _NO_RUN
+        self._slots.clear()
+        return super().translate(frame)
+
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
+        deltas: list[Delta] = []
+        kind, index, of = self._run
+        texts: list[str] | None = None  # of the last run in `deltas`
+        for frame in frames:
+            try:
+                event = _common(frame.data)
+            except UNREADABLE:  # a rare event, or an odd one
+                kind = None
+                deltas += self.translate(frame)
+                continue
+            delta = event.delta
+            if delta is None:
+                kind = None
+                self._slots.clear()
+                deltas += self._block(event)
+                continue
+            text = delta.text
+            if not text:  # the first piece of a call is usually empty
+                continue
+            if type(delta) is not kind or event.index != index:
+                kind, index, of = self._begun(event.index, delta)
+                texts = None
+                if kind is None:
+                    continue
+            if texts is None:
+                texts = [text]
+                deltas.append(Run(of, texts))
+            else:
+                texts.append(text)
+        self._run = kind, index, of
+        return deltas
+
+    def _begun(self, index: int, delta: _Piece) -> _Run:
+        """Return what begins with a piece: nothing in a block of an unknown type."""
+        kind = type(delta)
+        if kind is InputPiece:
+            slot = self._slots.get(index) or self._blocks.slot(index_label(index))
+            if slot is None:
+                return _NO_RUN
+            if len(self._slots) >= MOST_SLOTS:
+                self._slots.clear()
+            self._slots[index] = slot
+            return kind, index, slot
+        self._blocks.spoken(index_label(index))
+        if kind is TextPiece:
+            return kind, index, TextFragment(0, "")
+        return kind, index, ReasoningFragment(0, "", index_label(index))
+
+    def _block(self, event: BlockStart | BlockStop) -> list[Delta]:
+        if type(event) is BlockStart:
+            return self._blocks.start(index_label(event.index), event.content_block)
+        return self._blocks.stop(index_label(event.index))
+
+    def _take(self, event: Event, frame: Frame) -> list[Delta]:
+        known = self._events.get(event.type)
+        return self._unknown(event, frame) if known is None else known(event)
+
+    def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
+        if event.error is not None:
+            return self._error(event)
+        if event.type == "message":
+            return self._body(decode(BODY_DECODER, frame.data) or Message())
+        if is_noise(frame):
+            return []
+        if event.type is None and frame.event in self._events:
+            return self._events[frame.event](event)
+        return [Noted(0, "unknown_events")]
+
+    # Blocks
+
+    def _delta(self, event: Event) -> list[Delta]:
+        delta = event.delta or _NO_DELTA
+        known = self._deltas.get(delta.type)
+        if known is not None:
+            return known(index_label(event.index), delta)
+        return [] if delta.type in _QUIET_DELTAS else [Noted(0, "unknown_events")]
+
+    def _input(self, index: Index | None, delta: DeltaView) -> list[Delta]:
+        slot = self._blocks.piece(index, delta.partial_json)
+        return [] if slot is None else [slot]
+
+    def _text(self, index: Index | None, delta: DeltaView) -> list[Delta]:
+        text = delta.text
+        if type(text) is not str or not text:
+            return []
+        self._blocks.spoken(index)
+        return [TextFragment(0, text)]
+
+    def _thinking(self, index: Index | None, delta: DeltaView) -> list[Delta]:
+        deltas = reasoning_deltas(index, delta.thinking, delta.signature, None)
+        if deltas:
+            self._blocks.spoken(index)
+        return deltas
+
+    def _block_start(self, event: Event) -> list[Delta]:
+        return self._blocks.start(index_label(event.index), event.content_block or Block())
+
+    def _block_stop(self, event: Event) -> list[Delta]:
+        return self._blocks.stop(index_label(event.index))
+
+    # Messages
+
+    def _message_start(self, event: Event) -> list[Delta]:
+        return self._message(event.message or Message())
+
+    def _message(self, message: Message) -> list[Delta]:
+        deltas = self._begin(id_label(message.id), name_label(message.model))
+        deltas += self._blocks.whole(message.content) + usage_deltas(message.usage)
+        return deltas + finish_deltas(message.stop_reason)
+
+    def _begin(self, key: str | None, model: str | None) -> list[Delta]:
+        self._key = key
+        self._blocks.clear()
+        return [TurnOpened(key, key, model, restart=True)]
+
+    def _message_delta(self, event: Event) -> list[Delta]:
+        return usage_deltas(event.usage) + finish_deltas((event.delta or _NO_DELTA).stop_reason)
+
+    def _message_stop(self, _event: Event) -> list[Delta]:
+        self._blocks.clear()
+        return [TurnEnded(self._key)]
+
+    def _body(self, message: Message) -> list[Delta]:
+        if message.content is None:
+            return [Noted(0, "unknown_events")]
+        return ended_together(self._message(message) + self._message_stop(_NO_EVENT))
+
+    def _error(self, event: Event) -> list[Delta]:
+        return [provider_error(event.error)]
+
+    def _ping(self, _event: Event) -> list[Delta]:
+        return []

@@ -1,0 +1,3 @@
+"""Cohere: both versions of its chat."""
+
+_private = True

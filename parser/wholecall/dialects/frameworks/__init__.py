@@ -1,0 +1,3 @@
+"""What frameworks send on: LangChain, the Vercel AI SDK."""
+
+_private = True

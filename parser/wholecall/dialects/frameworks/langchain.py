@@ -1,0 +1,249 @@
+"""LangChain's messages as LangServe and LangGraph stream them.
+
+    event: data      {"type": "AIMessageChunk", "id", "content", "tool_call_chunks": [{index, id, name, args}],
+                      "response_metadata", "usage_metadata", "chunk_position"?: "last"}
+    event: messages  [CHUNK, {…}]           LangGraph, a chunk and where it comes from
+    event: messages/partial   [MESSAGE, …]  LangGraph, everything so far each time
+    event: messages/complete  [MESSAGE, …]
+    event: error     {"message", …}         event: end
+    event: messages|PLACE, [PLACE, "messages", [CHUNK, {…}]]   LangGraph, of graphs within a graph; in lines
+
+Also in LC-JSON, `{"lc": 1, "type": "constructor", "id": […], "kwargs": {…}}`. Chunks are bound by their labels,
+as in chat completions; indices may be words. The id of a message tells streams side by side apart; chunks that
+have none of the provider get LangChain's own id of the run, after a first one with the provider's. `tool_calls`
+of a chunk are guesses: LangChain closes the brackets of what has come so far. They count only in a whole message
+of which no chunk came, and there the last call may be such a guess, so that the turn's reason decides on it.
+A whole message has the type `ai`; LangServe wraps it in `output`. A tool's message is the result of a call that the
+graph executed itself; people's are skipped.
+
+Source: LangChain documentation, "Streaming"; `langchain_core.messages`; LangServe and LangGraph API references.
+"""
+
+from __future__ import annotations
+
+from wholecall.deltas import (
+    INVALID_INDEX,
+    ITEM_DONE,
+    OBJECT,
+    CallCancelled,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Fragment,
+    Labelled,
+    Noted,
+    ReasoningFragment,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    by_transport,
+)
+from wholecall.dialects.decode import UNREADABLE, decode, is_done, is_noise, plain, provider_error, read
+from wholecall.dialects.detect_frameworks import LANGCHAIN_WHOLE, LANGGRAPH_LISTS, langgraph_mode
+from wholecall.dialects.frameworks.langchain_views import BATCH, DECODER, Message, ended, model_of, spoken
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
+from wholecall.dialects.translator import Translator
+from wholecall.framing.frame import Frame
+
+__all__ = ["LangChainTranslator", "answered"]
+
+_RUN = ("lc_run-", "run-")  # what ids begin with that LangChain gives to chunks without one
+_OURS = LANGCHAIN_WHOLE | {"AIMessageChunk"}
+_TOOLS = frozenset({"tool", "ToolMessage", "ToolMessageChunk"})
+_QUIET = frozenset(
+    {
+        *("metadata", "messages/metadata", "updates", "values", "custom", "debug", "ping"),
+        *("events", "tasks", "checkpoints", "feedback"),
+    }
+)
+
+
+class LangChainTranslator(Translator):
+    """Frames of one stream to deltas; it remembers of each message what came of it in chunks."""
+
+    _key: str | None
+    _open: set[str | None]
+    _ended: set[str | None]
+    _runs: dict[str, str]
+    _called: set[str | None]
+    _spoken: set[str | None]
+    _shown: dict[tuple[str | None, object], str]
+
+    def __init__(self) -> None:
+        self._key = None
+        self._open = set()
+        self._ended = set()
+        self._runs = {}  # ids of runs, and of the messages that they are
+        self._called = set()  # messages of which chunks told calls
+        self._spoken = set()  # messages of which chunks told text
+        self._shown = {}  # what cumulative messages said so far
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        mode = langgraph_mode(frame.event)
+        if mode == "error":
+            return [provider_error(plain(frame.data) or frame.data)]
+        if mode == "end":
+            return self._end_all()
+        if is_done(frame.data):
+            return by_transport(self._end_all())
+        if mode in _QUIET:
+            return []
+        if mode in LANGGRAPH_LISTS:
+            return self._list(frame, mode)
+        try:
+            return self._any(DECODER.decode(frame.data), frame)
+        except UNREADABLE:
+            messages, _, deltas = read(DECODER, frame)
+        return deltas + [delta for message in messages for delta in self._any(message, frame)]
+
+    def _list(self, frame: Frame, mode: str) -> list[Delta]:
+        batch = decode(BATCH, f'{{"items":{frame.data}}}')
+        if batch is None or batch.items is None:
+            return read(DECODER, frame).deltas
+        partial, complete = mode == "messages/partial", mode == "messages/complete"
+        deltas: list[Delta] = []
+        for message in batch.items:
+            kind = _kind(message)
+            whole = complete or (kind in LANGCHAIN_WHOLE and not partial)
+            if kind in _OURS:
+                deltas += self._message(message.kwargs or message, None, whole=whole, partial=partial)
+            deltas += answered(message)
+        return deltas
+
+    def _any(self, message: Message, frame: Frame) -> list[Delta]:
+        if message.error:
+            return [provider_error(message.error)]
+        message = message.output or message
+        kind = _kind(message)
+        if kind in _OURS:
+            return self._message(message.kwargs or message, None, whole=kind in LANGCHAIN_WHOLE)
+        odd = kind is None and not is_noise(frame)
+        return (
+            [Noted(0, "unknown_events")] if odd else answered(message)
+        )  # the others' messages have other types
+
+    def _message(
+        self, message: Message, run: str | None, *, whole: bool, partial: bool = False
+    ) -> list[Delta]:
+        """Say what a message or a chunk says; `run` is its key where its own id is none."""
+        id_ = self._id(message)
+        key = run or id_ or self._key
+        if key in self._ended and key is not None:
+            return []  # LangGraph tells finished messages again
+        deltas = self._opened(key, id_ or run, message)
+        if not (whole and key in self._spoken):
+            said = spoken(message)
+            deltas += self._added(key, said) if partial else said
+            if said:
+                self._spoken.add(key)
+        deltas += self._calls(key, message, whole=whole, partial=partial) + ended(message)
+        if whole or message.chunk_position == "last":
+            deltas += self._end(key)
+        return deltas
+
+    def _id(self, message: Message) -> str | None:
+        """Return the id by which a message goes: a run's id is that of the one message that it can be."""
+        id_ = id_label(message.id)
+        if id_ is None or not id_.startswith(_RUN) or id_ in self._open:
+            return id_
+        told = set() if message.chunk_position == "last" else self._called | self._spoken
+        taken = {*self._runs.values(), *told, None}
+        waiting = [key for key in self._open - taken if key and not key.startswith(_RUN)]
+        if id_ not in self._runs and len(waiting) == 1:
+            self._runs[id_] = waiting[0]
+        return self._runs.get(id_, id_)
+
+    def _opened(self, key: str | None, id_: str | None, message: Message) -> list[Delta]:
+        if key == self._key and key in self._open:
+            return []
+        known = key in self._open
+        late = self._key is None and None in self._open and not known
+        self._key = key
+        self._open.add(key)
+        if late:  # the first chunks had no id yet
+            self._open.discard(None)
+            self._called |= {key} if None in self._called else set()
+            self._spoken |= {key} if None in self._spoken else set()
+            return []
+        model = None if known else model_of(message)
+        return [TurnOpened(key, id_, model, restart=key is None and bool(self._ended))]
+
+    def _end(self, key: str | None) -> list[Delta]:
+        self._open.discard(key)
+        self._ended.add(key)
+        return [TurnEnded(key)]
+
+    def _end_all(self) -> list[Delta]:
+        return [delta for key in sorted(self._open, key=str) for delta in self._end(key)]
+
+    # Calls.
+
+    def _calls(self, key: str | None, message: Message, *, whole: bool, partial: bool) -> list[Delta]:
+        chunks = message.tool_call_chunks or []
+        told = key in self._called
+        if whole and told:
+            return []  # what came in chunks is the text itself
+        if chunks:
+            self._called.add(key)
+            return [self._chunk(key, place, call, partial) for place, call in enumerate(chunks)]
+        if partial or told:
+            return []
+        calls = [*(message.tool_calls or ()), *(message.invalid_tool_calls or ())]
+        return [delta for place, call in enumerate(calls) for delta in _whole_call(place, call)]
+
+    def _chunk(self, key: str | None, place: int, call: ToolCallView, partial: bool) -> Delta:
+        index, id_, name = _index(call.index), id_label(call.id), name_label(call.name)
+        text, whole = argument_text(call)
+        if partial:
+            text = self._news(key, place, text)
+        if index in (None, INVALID_INDEX) or id_ or name or whole or not text:
+            return Labelled(0, index, id_, name, text, rank=OBJECT if whole else 0)
+        assert index is not None
+        return Fragment(0, index, text)
+
+    def _added(self, key: str | None, said: list[Delta]) -> list[Delta]:
+        """Return what a cumulative message adds to what it said before."""
+        thought = "".join(delta.text for delta in said if isinstance(delta, ReasoningFragment))
+        text = "".join(delta.text for delta in said if isinstance(delta, TextFragment))
+        deltas: list[Delta] = []
+        if news := self._news(key, "thought", thought):
+            deltas.append(ReasoningFragment(0, news))
+        if news := self._news(key, "text", text):
+            deltas.append(TextFragment(0, news))
+        return deltas
+
+    def _news(self, key: str | None, what: object, said: str) -> str:
+        before = self._shown.get((key, what), "")
+        self._shown[key, what] = said
+        return said.removeprefix(before)
+
+
+def answered(message: Message) -> list[Delta]:
+    """Return what a tool's message says: the call has its result, so the agent executed it."""
+    id_ = id_label((message.kwargs or message).tool_call_id)
+    return [CallCancelled(id_, answered=True)] if _kind(message) in _TOOLS and id_ is not None else []
+
+
+def _kind(message: Message) -> str | None:
+    if message.type == "constructor":
+        path = message.id if isinstance(message.id, list) else []
+        return text_label(path[-1]) if path else None
+    return text_label(message.type)
+
+
+def _index(value: object) -> int | str | None:
+    """Return an index, which may be a word in newer versions."""
+    index = index_label(value)
+    return text_label(value) if index == INVALID_INDEX and text_label(value) else index
+
+
+def _whole_call(place: int, call: ToolCallView) -> list[Delta]:
+    text, _ = argument_text(call)
+    slot, id_, name = f"whole/{place}", id_label(call.id), name_label(call.name)
+    deltas: list[Delta] = [CallSeen(0, slot, None, id_, name)]
+    if text:
+        deltas.append(CallWhole(0, slot, None, id_, name, text, ITEM_DONE))
+    return [*deltas, CallClosed(0, slot, None, final=False)]

@@ -1,0 +1,228 @@
+"""LangChain's content-block protocol: `stream_events(version="v3")`, and the streams of agent servers.
+
+    {"type": "event", "seq"?, "method": "messages", "params": {"namespace": […], "node"?, "data": DATA}}
+        message-start         role, id, metadata?{model}
+        content-block-start   index, content{type: tool_call_chunk, id, name, args: ""}
+        content-block-delta   index, delta{type: text-delta, text}
+                                          {type: reasoning-delta, reasoning}
+                                          {type: tool-call-delta, args}          the next piece
+                                          {type: block-delta, fields{args, …}}   all so far
+        content-block-finish  index, content{type: tool_call | server_tool_call, id, name, args: OBJECT}
+                                            {type: invalid_tool_call, id, name, args: TEXT, error}
+        message-finish        usage?, metadata?{finish_reason}, reason?
+        error                 message, code?
+
+Inside a process DATA comes bare, or as a pair `[DATA, {run_id, langgraph_node}]`. The other methods say what the
+graph does; `tools` tells the execution of calls, and is skipped.
+
+A message is a turn. Its events do not name it: it is the one under way at their namespace and node, or of their
+run where they have a `run_id`. A second start there breaks off the message before. Graphs tell messages again in
+their parents' namespaces, and replay those of people: such messages are skipped. The finish of a block has the
+last word on it; it comes before the reason, so `CallClosed` is not final.
+
+Source: LangChain's Agent Streaming Protocol, `protocol.cddl`; LangChain reference, `language_models.event`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from wholecall.deltas import Delta, Finish, Noted, TurnEnded, TurnOpened, UsageSeen
+from wholecall.dialects.decode import is_noise, plain, provider_error
+from wholecall.dialects.detect_frameworks import LANGCHAIN_METHODS
+from wholecall.dialects.frameworks.langchain_protocol_blocks import Blocks
+from wholecall.dialects.frameworks.langchain_protocol_messages import (
+    HERE,
+    Message,
+    Messages,
+    Namespace,
+    Place,
+)
+from wholecall.dialects.frameworks.langchain_protocol_views import (
+    CALLS,
+    DECODER,
+    Content,
+    Data,
+    Envelope,
+    Params,
+    content_of,
+    finish_deltas,
+    message_id,
+    model_of,
+)
+from wholecall.dialects.labels import id_label, index_label, text_label
+from wholecall.dialects.translator import ViewTranslator
+from wholecall.framing.frame import Frame
+
+__all__ = ["LangChainProtocolTranslator"]
+
+_MOST_CALLS = 4096  # that are known when another message tells them
+_OTHERS = frozenset({"human", "user", "system", "developer", "tool"})  # whose messages are no answer
+
+
+class LangChainProtocolTranslator(ViewTranslator):
+    """Frames of one stream to deltas."""
+
+    decoder = DECODER
+
+    _messages: Messages
+    _now: Message | None
+    _told: set[str | None]
+    _callers: dict[str, tuple[str, bool]]
+    _n_turns: int
+
+    def __init__(self) -> None:
+        self._messages = Messages()
+        self._now = None  # whose turn is the current one
+        self._told = set()  # ids of messages that began
+        self._callers = {}  # of calls, by their ids: their message's turn, and whether its start came
+        self._n_turns = 0
+        self._events: dict[str | None, Callable[[Message, Data], list[Delta]]] = {
+            "content-block-delta": _block_delta,
+            "content-block-start": _block_start,
+            "content-block-finish": _block_finish,
+            "message-finish": self._finish,
+            "usage": _usage,
+            "error": self._error,
+        }
+
+    def _take(self, view: Envelope, frame: Frame) -> list[Delta]:
+        if view.method is not None:
+            return self._enveloped(view, view.params or Params())
+        if view.event is not None:
+            return self._event(view, HERE, view.seq)
+        if view.error or frame.event == "error":
+            fault = provider_error(view.error or plain(frame.data) or frame.data)
+            # An answer to a command has an id: that the command failed is no failure of the stream.
+            return [replace(fault, fatal=view.type != "error" or view.id is None)]
+        quiet = view.type in ("success", "ping") or is_noise(frame)
+        return [] if quiet else [Noted(0, "unknown_events")]
+
+    def lose(self) -> None:
+        """A frame was lost: it may have begun another message in the place of any."""
+        self._messages.crowd()
+
+    def _enveloped(self, view: Envelope, params: Params) -> list[Delta]:
+        told = params.data if isinstance(params.data, list) else [params.data or Data()]
+        data, origin = (told[0], told[-1]) if told else (Data(), Data())
+        namespace = tuple(map(str, params.namespace)) if isinstance(params.namespace, list) else ()
+        if view.method == "messages":
+            data.run_id = data.run_id or origin.run_id
+            return self._event(data, (namespace, str(params.node or origin.langgraph_node)), view.seq)
+        if view.method == "lifecycle" and data.event == "failed":
+            return self._run_failed(namespace, data)
+        known = view.method in LANGCHAIN_METHODS or (view.method or "").startswith("custom:")
+        return [] if known else [Noted(0, "unknown_events")]
+
+    def _event(self, data: Data, place: Place, seq: object) -> list[Delta]:
+        if data.event == "message-start":
+            return self._start(data, place, seq)
+        known = self._events.get(data.event)
+        if known is None:
+            return [] if data.event == "provider" else [Noted(0, "unknown_events")]
+        message, deltas = self._messages.found(place, id_label(data.run_id)), list[Delta]()
+        if message is None:  # its start was told before this stream began
+            message, deltas = self._opened(data, place)
+        if message.has_heard(seq):
+            return []
+        if message.muted:
+            if data.event in ("message-finish", "error"):
+                self._messages.forget(message)
+            return []
+        deltas += self._switch(message)
+        if self._is_told(message, content_of(data)):
+            message.muted = True
+            return [*deltas, TurnEnded(message.turn)]
+        return deltas + known(message, data)
+
+    def _is_told(self, message: Message, content: Content) -> bool:
+        """Whether a call was told in another message: in one of the two, whose start was lost, for the other repeats it."""
+        id_ = id_label(content.id) if content.type in CALLS else None
+        if id_ is None or (id_ not in self._callers and len(self._callers) >= _MOST_CALLS):
+            return False
+        turn, whole = self._callers.setdefault(id_, (message.turn, message.begun))
+        return turn != message.turn and not (whole and message.begun)
+
+    # Messages and their turns.
+
+    def _start(self, data: Data, place: Place, seq: object) -> list[Delta]:
+        before, id_ = self._messages.found(place, id_label(data.run_id)), message_id(data)
+        if before is not None and before.has_heard(seq) and (id_ in (None, before.id) or id_ in self._told):
+            return []  # else the numbers begin anew, with another run
+        again = before is not None and id_ is not None and before.id == id_
+        muted = data.role in _OTHERS or (id_ in self._told and not again)
+        deltas = [] if before is None or muted or before.muted else self._switch(before)
+        if before is not None and not muted:
+            self._messages.forget(before)  # its turn is current, so the one that begins breaks it off
+        message, opened = self._opened(data, place, muted=muted)
+        message.has_heard(seq)
+        message.begun = True
+        message.blocks = Blocks(crowded=before is not None and not again)
+        return [] if muted else [*deltas, *opened, *_usage(message, data)]
+
+    def _opened(self, data: Data, place: Place, *, muted: bool = False) -> tuple[Message, list[Delta]]:
+        run, id_ = id_label(data.run_id), message_id(data) if data.event == "message-start" else None
+        message = Message(f"{self._n_turns}", id_, place, run, muted=muted)
+        self._messages.add(message)
+        if muted:
+            return message, []
+        over = self._now is not None and not self._now.open
+        self._now = message
+        self._n_turns += 1
+        if id_ is not None:
+            self._told.add(id_)
+        return message, [TurnOpened(message.turn, id_, model_of(data.metadata), restart=over)]
+
+    def _switch(self, message: Message) -> list[Delta]:
+        if message is self._now:
+            return []
+        self._now = message
+        return [TurnOpened(message.turn)]
+
+    def _finish(self, message: Message, data: Data) -> list[Delta]:
+        self._messages.forget(message)
+        return [*message.blocks.end(), *finish_deltas(data), TurnEnded(message.turn)]
+
+    def _error(self, message: Message, data: Data) -> list[Delta]:
+        error = {"message": data.message, "code": data.code}
+        fault = provider_error({name: value for name, value in error.items() if value is not None})
+        return [replace(fault, fatal=False), *self._failed(message, text_label(data.code))]
+
+    def _failed(self, message: Message, why: str | None) -> list[Delta]:
+        """Say that nothing of a message may be gone on with; others go on beside it."""
+        self._messages.forget(message)
+        return [Finish(0, "error", why or "error", drops=True), TurnEnded(message.turn)]
+
+    def _run_failed(self, namespace: Namespace, data: Data) -> list[Delta]:
+        """Say that a graph failed, and every message under way in it; all of them if it is the whole run."""
+        told = {"message": text_label(data.error) or "the run failed"}
+        deltas: list[Delta] = [replace(provider_error(told), fatal=False)]
+        for message in self._messages.within(namespace):
+            self._messages.forget(message)
+            if not message.muted:
+                deltas += self._switch(message) + self._failed(message, None)
+        return deltas
+
+
+# The events of a message
+
+
+def _block_delta(message: Message, data: Data) -> list[Delta]:
+    index = index_label(data.index)
+    if data.delta is not None:
+        return message.blocks.delta(index, data.delta)
+    return message.blocks.addition(index, content_of(data))
+
+
+def _block_start(message: Message, data: Data) -> list[Delta]:
+    return message.blocks.start(index_label(data.index), content_of(data))
+
+
+def _block_finish(message: Message, data: Data) -> list[Delta]:
+    return message.blocks.finish(index_label(data.index), content_of(data))
+
+
+def _usage(_message: Message, data: Data) -> list[Delta]:
+    return [UsageSeen(data.usage)] if isinstance(data.usage, dict) and data.usage else []

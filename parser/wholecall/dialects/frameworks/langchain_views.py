@@ -1,0 +1,117 @@
+"""The views of LangChain's messages, and what one of them says beside its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Union
+
+import msgspec
+
+from wholecall.deltas import Delta, Finish, ReasoningFragment, TextFragment, UsageSeen
+from wholecall.dialects.labels import text_label
+from wholecall.dialects.openai.chat_views import ToolCallView
+from wholecall.dialects.reasons import turn_reason
+
+__all__ = ["BATCH", "DECODER", "EVENT", "Event", "Message", "ended", "model_of", "spoken"]
+
+_REASONS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
+_MODELS = ("model_name", "model", "model_id")
+
+
+class Message(msgspec.Struct, gc=False):
+    """A message or a chunk of one; in LC-JSON its members are in `kwargs`, in LangServe's answers in `output`."""
+
+    type: Any = None
+    id: Any = None
+    content: Any = None
+    tool_call_chunks: Union[list[ToolCallView], None] = None
+    tool_calls: Union[list[ToolCallView], None] = None
+    invalid_tool_calls: Union[list[ToolCallView], None] = None
+    response_metadata: Any = None
+    usage_metadata: Any = None
+    additional_kwargs: Any = None
+    chunk_position: Any = None
+    tool_call_id: Any = None
+    error: Any = None
+    kwargs: Union[Message, None] = None
+    output: Union[Message, None] = None
+
+
+class _Batch(msgspec.Struct, gc=False):
+    items: Union[list[Message], None] = None
+
+
+class _Data(msgspec.Struct, gc=False):
+    chunk: Union[Message, None] = None
+    output: Union[Message, None] = None
+
+
+class Event(msgspec.Struct, gc=False):
+    """An event of `astream_events`."""
+
+    event: Any = None
+    type: Any = None
+    run_id: Any = None
+    data: Union[_Data, None] = None
+    error: Any = None
+
+
+DECODER = msgspec.json.Decoder(Message)
+BATCH = msgspec.json.Decoder(_Batch)
+EVENT = msgspec.json.Decoder(Event)
+
+
+def model_of(message: Message) -> str | None:
+    """Return the model's name, where the message knows it."""
+    return next(_said(message.response_metadata, _MODELS), None)
+
+
+def spoken(message: Message) -> list[Delta]:
+    """Return reasoning and text; content is text or a list of blocks (quirk 95)."""
+    extra = message.additional_kwargs
+    thought = text_label(extra.get("reasoning_content")) if isinstance(extra, dict) else None
+    deltas: list[Delta] = [ReasoningFragment(0, thought)] if thought else []
+    blocks = message.content if isinstance(message.content, list) else [message.content]
+    for block in blocks:
+        deltas += _block(block if isinstance(block, dict) else {"text": block})
+    return deltas
+
+
+def _block(block: dict[str, Any]) -> list[Delta]:
+    thought = text_label(block.get("thinking")) or text_label(block.get("reasoning"))
+    signature, text = text_label(block.get("signature")), text_label(block.get("text"))
+    deltas: list[Delta] = []
+    if thought or signature:
+        deltas.append(ReasoningFragment(0, thought or "", signature=signature))
+    return [*deltas, TextFragment(0, text)] if text else deltas
+
+
+def ended(message: Message) -> list[Delta]:
+    """Return the counts and the reason, which come with the last chunk."""
+    usage = message.usage_metadata
+    deltas: list[Delta] = [UsageSeen(usage)] if isinstance(usage, dict) and usage else []
+    known = turn_reason(next(_said(message.response_metadata, _REASONS), None))
+    if known is not None:
+        deltas.append(Finish(0, *known, drops=known[0] == "error"))
+    elif (finish := _status(message.response_metadata)) is not None:
+        deltas.append(finish)
+    return deltas
+
+
+def _status(metadata: object) -> Finish | None:
+    """Return why a message ended whose model speaks Responses: it has a status there, and no reason."""
+    known: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
+    status, details = known.get("status"), known.get("incomplete_details")
+    if status == "completed":
+        return Finish(0, "stop", status)
+    if status == "incomplete":  # cut, whatever the word (quirk 76)
+        word = turn_reason(details.get("reason")) if isinstance(details, dict) else None
+        return Finish(0, "content_filter" if word and word[0] == "content_filter" else "length", status)
+    return Finish(0, "error", status, drops=True) if status in ("failed", "cancelled") else None
+
+
+def _said(metadata: object, members: tuple[str, ...]) -> Iterator[str]:
+    known: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
+    for member in members:
+        if text := text_label(known.get(member)):
+            yield text

@@ -1,0 +1,3 @@
+"""Google: Gemini, its live sessions, and Interactions."""
+
+_private = True

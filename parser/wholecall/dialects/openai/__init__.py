@@ -1,0 +1,3 @@
+"""OpenAI: Chat Completions and all who claim to speak it, Responses, Realtime, Assistants, legacy completions."""
+
+_private = True

@@ -1,0 +1,322 @@
+"""OpenAI Chat Completions (`POST /v1/chat/completions`, `stream: true`) and all who claim to speak it.
+
+    data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_a","type":"function",
+           "function":{"name":"now","arguments":""}}]},"finish_reason":null}]}
+    data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}}]}
+    data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
+    data: [DONE]
+
+A call has no end of its own: the choice's finish reason and `[DONE]` are all there is. Labels are passed on as
+they are and bound later, because every one of them lies somewhere. The common chunk is read by a narrow view;
+whatever that refuses is read again by the wide one. A message beside or instead of the deltas restates calls
+(quirks 40, 90); a frame of the Responses dialect inside the stream is translated as such (quirk 89).
+Source: OpenAI API reference, "Chat streaming", and the SDK types and recorded streams of compatible servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, Union
+
+from wholecall.deltas import (
+    HYDRATION,
+    INVALID_INDEX,
+    OBJECT,
+    CallWhole,
+    Delta,
+    Finish,
+    Fragment,
+    Labelled,
+    Run,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    UsageSeen,
+    WireFault,
+)
+from wholecall.dialects.decode import UNREADABLE, is_done, member, payloads, plain, read
+from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
+from wholecall.dialects.openai.chat_answers import Answer
+from wholecall.dialects.openai.chat_calls import (
+    error_of,
+    executed_tools,
+    flat_choice,
+    has_calls,
+    kind_of,
+    labelled,
+    listed,
+    mirrors,
+    only_opens,
+    restated,
+    speech,
+)
+from wholecall.dialects.openai.chat_views import (
+    CALL_PIECE,
+    NARROW,
+    TEXT_PIECE,
+    WIDE,
+    CallPiece,
+    ChoiceView,
+    Chunk,
+    DeltaView,
+    NarrowCall,
+    NarrowChoice,
+    PieceChunk,
+    argument_text,
+    unknown_fields,
+)
+from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.restated import ended_together, told_together
+from wholecall.dialects.translator import Translator
+from wholecall.framing.frame import Frame
+
+if TYPE_CHECKING:
+    from wholecall.dialects.openai.responses import ResponsesTranslator
+
+__all__ = ["ChatTranslator"]
+
+
+_LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
+_Run = tuple[int, Union[int, None], Union[Fragment, TextFragment]]
+_NO_RUN: _Run = (-1, None, TextFragment(0, ""))  # no choice has this number
+_narrow = NARROW.decode
+_Kind = Literal["", "call", "text"]
+_PIECES: dict[_Kind, Callable[[str], PieceChunk[Any]] | None] = {
+    "": None,
+    "call": CALL_PIECE.decode,
+    "text": TEXT_PIECE.decode,
+}
+
+
+class ChatTranslator(Translator):
+    """Frames of one chat stream to deltas."""
+
+    DERIVED = frozenset({"_run"})
+    _n_answers: int
+    _answer: Answer
+    _guest: ResponsesTranslator | None
+    _kind: _Kind
+    _told: set[tuple[int, str]]
+
+    def __init__(self) -> None:
+        self._n_answers = 0
+        self._answer = Answer()
+        self._guest = None  # of the Responses dialect, once a frame of it has come
+        self._kind = ""  # of the last frame, if that was a piece
+        self._run = _NO_RUN  # of pieces, which the next frame may go on with
+        self._told = set()  # what came: texts in deltas, which a message only repeats, and tools that ran
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says."""
+        said = self.translate_all([frame])
+        return [piece for delta in said for piece in (delta.pieces() if type(delta) is Run else (delta,))]
+
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
+        deltas: list[Delta] = []
+        kind = self._kind
+        usual = _PIECES[kind]
+        number, index, of = self._run
+        texts: list[str] | None = None  # of the last run in `deltas`
+        for frame in frames:
+            try:
+                chunk = usual(frame.data) if usual is not None and frame.event != "error" else None
+            except UNREADABLE:
+                chunk = None
+            if chunk is None:
+                said = self._any(frame)
+                kind, number = _kind_after(said), -1
+                usual = _PIECES[kind]
+                deltas += said
+                continue
+            choice = chunk.choices[0]
+            delta = choice.delta
+            if type(delta) is CallPiece:
+                call = delta.tool_calls[0]
+                place, text = call.index, call.function.arguments
+            else:
+                place, text = None, delta.content
+            if place != index or choice.index != number:
+                number, index, of, texts = *self._begun(choice.index, place), None
+            if texts is None:
+                texts = []
+                deltas.append(Run(of, texts))
+            texts.append(text)
+        self._kind = kind
+        self._run = number, index, of
+        return deltas
+
+    def _any(self, frame: Frame) -> list[Delta]:
+        """Say what a frame says that is no piece like the one before it."""
+        if self._n_answers and frame.event != "error":
+            try:
+                chunk = _narrow(frame.data)
+            except UNREADABLE:
+                return ended_together(self._wide(frame))
+            answer, id, model = self._answer, chunk.id, chunk.model
+            same = id == answer.id and model == answer.model and (answer.named or answer.is_named())
+            if not (same or id is model is None):
+                return ended_together(self._wide(frame))
+            deltas: list[Delta] = []
+            for choice in chunk.choices:
+                delta = choice.delta
+                if delta is not None and delta.role is not None and only_opens(delta):
+                    return ended_together(self._wide(frame))
+                self._narrow_choice(deltas, choice)
+            return deltas
+        return ended_together(self._wide(frame))
+
+    def _begun(self, choice: int, index: int | None) -> _Run:
+        """Return what begins with a piece."""
+        if index is not None:
+            return choice, index, Fragment(choice, index, "")
+        self._told.add((choice, "text"))
+        return choice, index, TextFragment(choice, "")
+
+    def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice) -> None:
+        delta = choice.delta
+        if delta is not None:
+            if delta.reasoning_content or delta.reasoning:
+                self._speak(deltas, choice.index, delta)
+            elif delta.content:  # the same, for the most common speech
+                self._told.add((choice.index, "text"))
+                deltas.append(TextFragment(choice.index, delta.content))
+            if delta.tool_calls:
+                if delta.role is None:
+                    self._answer.call_without_role()
+                _narrow_calls(deltas, choice.index, delta.tool_calls)
+        if choice.finish_reason:
+            self._finish(deltas, choice.index, choice.finish_reason)
+
+    # Any chunk.
+
+    def _wide(self, frame: Frame) -> list[Delta]:
+        if is_done(frame.data):
+            return [TurnEnded(of_transport=True)]
+        if not frame.data:
+            return []
+        lines = payloads(frame.data)
+        if len(lines) > 1:  # of events that nothing ended (quirk 55)
+            return [delta for line in lines for delta in self._wide(Frame(frame.event, line))]
+        views, texts, deltas = read(WIDE, frame)
+        for chunk, text in zip(views, texts, strict=True):
+            self._chunk(deltas, chunk, Frame(frame.event, text))
+        return deltas
+
+    def _chunk(self, deltas: list[Delta], chunk: Chunk, frame: Frame) -> None:
+        if chunk.choices is None and type(chunk.type) is str and chunk.type.startswith("response."):
+            deltas += self._guest_of_responses().translate(frame)
+            return
+        fault = error_of(chunk, frame)
+        if fault is not None:
+            deltas.append(fault)
+            return
+        choices = chunk.choices or flat_choice(chunk)
+        if self._answer.is_another(chunk, choices) or (choices and not self._n_answers):
+            self._open(deltas, chunk)
+        payload = plain(frame.data) if any(map(has_calls, choices)) else None
+        for position, choice in enumerate(choices):
+            self._choice(deltas, choice, member(payload, "choices", position))
+        self._usages(deltas, chunk, choices)
+        if chunk.object == "chat.completion" and choices and all(choice.delta is None for choice in choices):
+            deltas.append(TurnEnded())  # some streams say it of chunks with deltas
+
+    def _guest_of_responses(self) -> ResponsesTranslator:
+        if self._guest is None:
+            from wholecall.dialects.openai.responses import ResponsesTranslator  # noqa: PLC0415 - few streams need it
+
+            self._guest = ResponsesTranslator(guest=True)
+        return self._guest
+
+    def _open(self, deltas: list[Delta], chunk: Chunk) -> None:
+        id_, again = id_label(chunk.id), self._n_answers > 0
+        if again:
+            self._guest, self._told = None, set()
+        model = text_label(chunk.model) or text_label(chunk.model_id)
+        key = f"{self._n_answers}" if again else None
+        self._n_answers += 1
+        deltas.append(TurnOpened(key, id_, model, restart=again))
+
+    def _choice(self, deltas: list[Delta], choice: ChoiceView, payload: Any) -> None:
+        number = choice_label(choice.index)
+        if choice.delta is not None:
+            self._speak(deltas, number, choice.delta)
+            self._calls(deltas, number, choice.delta, member(payload, "delta"))
+        if choice.message is not None and not mirrors(choice.message, choice.delta):
+            self._message(deltas, number, choice.message, member(payload, "message"))
+        # Mistral's models on Bedrock say it so; vLLM names there what stopped the text, beside the reason.
+        self._finish(deltas, number, choice.finish_reason or choice.stop_reason)
+
+    def _speak(self, deltas: list[Delta], choice: int, view: Any) -> None:
+        """Say what a delta says besides calls, and remember that it was said."""
+        said = speech(choice, view)
+        self._told.update((choice, kind_of(delta)) for delta in said)
+        deltas += said
+
+    def _calls(self, deltas: list[Delta], choice: int, delta: DeltaView, payload: Any) -> None:
+        for position, call in enumerate(listed(delta)):
+            extra = unknown_fields(member(payload, "tool_calls", position))
+            deltas.append(labelled(choice, call, extra))
+        legacy = delta.function_call
+        if legacy is not None:
+            text, whole = argument_text(legacy)
+            rank = OBJECT if whole else 0
+            name = name_label(legacy.name)
+            deltas.append(Labelled(choice, _LEGACY_INDEX, None, name, text, rank=rank))
+        deltas += executed_tools(choice, delta, self._told)
+
+    def _message(self, deltas: list[Delta], choice: int, message: DeltaView, payload: Any) -> None:
+        """A message restates: it fills what the deltas left out, and adds what they never had (quirk 40)."""
+        deltas += [delta for delta in speech(choice, message) if (choice, kind_of(delta)) not in self._told]
+        deltas += told_together(
+            [
+                restated(choice, position, call, unknown_fields(member(payload, "tool_calls", position)))
+                for position, call in enumerate(listed(message))
+            ]
+        )
+        deltas += executed_tools(choice, message, self._told)
+        legacy = message.function_call
+        if legacy is not None and name_label(legacy.name):
+            text, _ = argument_text(legacy)
+            deltas.append(
+                CallWhole(choice, _LEGACY_INDEX, None, None, name_label(legacy.name), text, HYDRATION)
+            )
+
+    def _finish(self, deltas: list[Delta], choice: int, raw: object) -> None:
+        known = turn_reason(raw)
+        if known is None:
+            return
+        if known[0] == "error":
+            detail = f"the choice finished with {known[1]!r}"
+            deltas.append(WireFault("provider_error", detail, fatal=True))
+        else:
+            deltas.append(Finish(choice, *known))
+
+    def _usages(self, deltas: list[Delta], chunk: Chunk, choices: list[ChoiceView]) -> None:
+        """Token counts stand in odd places (quirk 88)."""
+        usages = (chunk.usage, member(chunk.x_groq, "usage"), *(choice.usage for choice in choices))
+        deltas.extend(UsageSeen(usage) for usage in usages if isinstance(usage, dict) and usage)
+
+
+def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> None:
+    """Tell fragments that have an index and text and nothing else from all others."""
+    for call in calls:
+        function, index = call.function, call.index
+        if index is not None and index < 0:
+            index = INVALID_INDEX
+        if function is None:
+            deltas.append(Labelled(choice, index, id_label(call.id), None))
+        elif call.id or function.name or index is None or index < 0 or not function.arguments:
+            name, text = name_label(function.name), function.arguments or ""
+            deltas.append(Labelled(choice, index, id_label(call.id), name, text))
+        else:
+            deltas.append(Fragment(choice, index, function.arguments))
+
+
+def _kind_after(said: list[Delta]) -> _Kind:
+    """Return what kind of piece came last, or comes after the head of a call: many more like it will come."""
+    last = said[-1] if said else None
+    if isinstance(last, TextFragment):
+        return "text"
+    is_head = isinstance(last, Labelled) and last.name is not None and not last.text
+    return "call" if is_head or isinstance(last, Fragment) else ""

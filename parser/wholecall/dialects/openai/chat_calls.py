@@ -1,0 +1,184 @@
+"""What a delta or a message of chat completions says: its calls, and everything it says besides.
+
+A whole message has the same fields as a delta, so both are read here; which of the two it is, and whether it
+only repeats what was told, is the translator's business.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from zlib import crc32
+
+from wholecall.deltas import (
+    HYDRATION,
+    OBJECT,
+    CallWhole,
+    Delta,
+    Labelled,
+    ReasoningFragment,
+    TextFragment,
+    WireFault,
+)
+from wholecall.dialects.decode import member, plain, provider_error
+from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.openai.chat_views import ChoiceView, Chunk, DeltaView, ToolCallView, argument_text
+from wholecall.framing.frame import Frame
+
+__all__ = [
+    "error_of",
+    "executed_tools",
+    "flat_choice",
+    "has_calls",
+    "kind_of",
+    "labelled",
+    "listed",
+    "mirrors",
+    "name_of",
+    "only_opens",
+    "restated",
+    "speech",
+]
+
+
+def labelled(choice: int, call: ToolCallView, extra: dict[str, Any] | None) -> Labelled:
+    """Return one call of a delta: its labels, and its text as a fragment, a whole value or free text."""
+    index, id = index_label(call.index), id_label(call.id)
+    custom = call.custom
+    text = argument_text(custom)[0]
+    name = name_label(custom.name) if custom is not None else None
+    if call.type == "custom" or name or text:
+        return Labelled(choice, index, id, name, text, "custom", extra=extra)
+    text, whole = argument_text(call.function, call)
+    return Labelled(choice, index, id, name_of(call), text, rank=OBJECT if whole else 0, extra=extra)
+
+
+def restated(choice: int, position: int, call: ToolCallView, extra: dict[str, Any] | None) -> CallWhole:
+    """Return one call of a message, which restates it."""
+    told = labelled(choice, call, extra)
+    kind, text = told.kind, told.text
+    return CallWhole(choice, position, None, told.id, told.name, text, HYDRATION, kind, extra=extra)
+
+
+def name_of(call: ToolCallView) -> str | None:
+    """Return the name of a call, wherever the server put it."""
+    function = call.function
+    return (name_label(function.name) if function is not None else None) or name_label(call.name)
+
+
+def listed(delta: DeltaView) -> list[ToolCallView]:
+    """Return the tool calls of a delta; old servers send one object instead of a list (quirk 39)."""
+    calls = delta.tool_calls or delta.toolCalls
+    if calls is None:
+        return []
+    return calls if isinstance(calls, list) else [calls]
+
+
+def mirrors(message: DeltaView, delta: DeltaView | None) -> bool:
+    """Whether the message only shows the delta of the same chunk once more, as some SDKs type it (quirk 40)."""
+    return delta is not None and bool(listed(message)) and bool(listed(delta))
+
+
+def only_opens(delta: Any) -> bool:
+    """Whether a delta says who speaks, and nothing else, as the first one of an answer does."""
+    says = delta.content or delta.tool_calls or delta.reasoning_content or delta.reasoning
+    return delta.role is not None and not says
+
+
+def has_calls(choice: ChoiceView) -> bool:
+    """Whether a choice says anything of calls."""
+    return any(bool(view is not None and listed(view)) for view in (choice.delta, choice.message))
+
+
+def flat_choice(chunk: Chunk) -> list[ChoiceView]:
+    """Return Oracle's flat chunk as a choice; its last frame repeats everything with a chat history."""
+    if chunk.type is not None:  # an event of another dialect
+        return []
+    if chunk.message is None and chunk.finishReason is None and not (chunk.toolCalls or chunk.text):
+        return []
+    view = chunk.message or DeltaView(content=chunk.text, toolCalls=chunk.toolCalls)
+    if chunk.chatHistory:
+        view = DeltaView()
+    return [ChoiceView(index=chunk.index, delta=view, finish_reason=chunk.finishReason)]
+
+
+def executed_tools(choice: int, view: DeltaView, told: set[tuple[int, str]]) -> list[Delta]:
+    """Say which tools the server ran by itself, each once: it comes again with its output, and in the message.
+
+    Their names stand in `type`; those of gpt-oss have the type `function`, and a name beside it.
+    """
+    deltas: list[Delta] = []
+    for position, tool in enumerate(view.executed_tools or ()):
+        text, _ = argument_text(tool.function, tool)
+        name = name_of(tool) or name_label(tool.type)
+        index = f"executed_tools/{index_label(tool.index) or position}"
+        key = choice, f"{index} {name} {len(text)} {crc32(text.encode(errors='surrogatepass'))}"
+        if key not in told:
+            told.add(key)
+            deltas.append(Labelled(choice, index, None, name, text, "server", OBJECT))
+    return deltas
+
+
+def error_of(chunk: Chunk, frame: Frame) -> WireFault | None:
+    """Return the error that the chunk reports, unless its `error` is empty decoration (quirk 52)."""
+    refused = member(chunk.x_groq, "error")
+    if refused:
+        return provider_error(refused)
+    if not chunk.error:
+        return provider_error(plain(frame.data)) if frame.event == "error" else None
+    choices = chunk.choices or []
+    speaks = any(choice.delta is not None and _says_something(choice.delta) for choice in choices)
+    finished = any(choice.finish_reason == "error" for choice in choices)
+    return provider_error(chunk.error) if finished or not speaks else None
+
+
+def _says_something(view: DeltaView) -> bool:
+    return bool(view.content or listed(view))
+
+
+def speech(choice: int, view: Any) -> list[Delta]:
+    """Reasoning, then content; some servers send the reasoning in two fields (quirk 85)."""
+    thought = text_label(view.reasoning_content) or text_label(view.reasoning)
+    deltas: list[Delta] = [ReasoningFragment(choice, thought)] if thought is not None else []
+    if isinstance(view, DeltaView):
+        deltas += _reasoning_details(choice, view.reasoning_details)
+    if type(view.content) is list:
+        deltas += _parts(choice, view.content)
+    elif text := text_label(view.content):
+        deltas.append(TextFragment(choice, text))
+    if isinstance(view, DeltaView) and (text := text_label(view.refusal)):
+        deltas.append(TextFragment(choice, text))
+    return deltas
+
+
+def kind_of(delta: Delta) -> str:
+    """Return what a message would repeat: text, reasoning, or what belongs to reasoning."""
+    if isinstance(delta, ReasoningFragment):
+        return "reasoning" if delta.text else f"reasoning/{delta.block}"
+    return "text"
+
+
+def _parts(choice: int, parts: list[Any]) -> list[Delta]:
+    """Content as a list of parts: text, and thinking, which is a list of parts itself (quirk 95)."""
+    deltas: list[Delta] = []
+    for part in parts:
+        if text := text_label(member(part, "text")):
+            deltas.append(TextFragment(choice, text))
+        thoughts = member(part, "thinking")
+        texts = [text_label(member(thought, "text")) for thought in _list(thoughts)]
+        deltas += [ReasoningFragment(choice, text) for text in texts if text]
+    return deltas
+
+
+def _reasoning_details(choice: int, details: Any) -> list[Delta]:
+    """What has to be sent back: encrypted reasoning and signatures; the text came already."""
+    deltas: list[Delta] = []
+    for detail in _list(details):
+        data, signature = text_label(member(detail, "data")), text_label(member(detail, "signature"))
+        if data or signature:
+            id = id_label(member(detail, "id"))
+            deltas.append(ReasoningFragment(choice, "", f"detail/{id}", id, signature, data))
+    return deltas
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

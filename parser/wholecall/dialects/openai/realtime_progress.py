@@ -1,0 +1,122 @@
+"""The responses of a Realtime session: the views of their events, what each has told, and its end."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from wholecall.deltas import Delta, Finish, TurnEnded, UsageSeen
+from wholecall.dialects.decode import provider_error
+from wholecall.dialects.labels import text_label
+from wholecall.dialects.openai import responses_events
+from wholecall.dialects.openai.responses_events import QUIET, finish_of, outcome_of
+from wholecall.dialects.openai.responses_items import (
+    Details,
+    Response,
+    is_call,
+    message_text,
+    restated_calls,
+)
+
+__all__ = ["BODY_DECODER", "DECODER", "ERROR_DECODER", "Body", "Event", "Progress", "is_quiet"]
+
+# What is no part of a response, or says nothing new: sound, the user's side, the conversation as it grows.
+_QUIET = (
+    *QUIET,
+    "response.output_audio",
+    "response.audio",
+    "response.text.",
+    "session.",
+    "transcription_session.",
+    "conversation.",
+    "input_audio_buffer.",
+    "output_audio_buffer.",
+    "mcp_list_tools.",
+)
+
+
+class Session(msgspec.Struct, gc=False):
+    """The view of a session."""
+
+    model: Any = None
+
+
+class Event(responses_events.Event, gc=False):
+    """The view of an event."""
+
+    response_id: Any = None
+    usage: Any = None
+    session: Session | None = None
+
+
+class Body(Response, gc=False):
+    """The view of a finished response, on its own or in its last event."""
+
+    status_details: Any = None  # some servers send a word
+    response: Body | None = None
+
+
+DECODER: Final = msgspec.json.Decoder(Event)
+BODY_DECODER: Final = msgspec.json.Decoder(Body)
+ERROR_DECODER: Final = responses_events.ERROR_DECODER
+
+
+def is_quiet(kind: str) -> bool:
+    """Whether events of this type say nothing new."""
+    return kind.startswith(_QUIET)
+
+
+class Progress:
+    """The state of one response.
+
+    Attributes:
+        key: the response's id.
+        ended, spoken: whether its turn was ended, and whether text was told.
+        done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
+    """
+
+    __slots__ = ("done", "ended", "key", "spoken")
+
+    key: str | None
+    ended: bool
+    spoken: bool
+    done: dict[str, int]
+
+    def __init__(self, key: str | None) -> None:
+        self.key = key
+        self.ended = self.spoken = False
+        self.done = {}
+
+    # The end
+
+    def conclude(self, response: Body, usage: Any) -> list[Delta]:
+        """Say what the last event of the response says; `usage` stands in the event itself on some servers."""
+        if self.ended:
+            return []
+        self.ended = True
+        counts = response.usage or usage
+        deltas: list[Delta] = [UsageSeen(counts)] if isinstance(counts, dict) and counts else []
+        details = response.status_details if isinstance(response.status_details, dict) else {}
+        outcome = outcome_of("", response.status)
+        if outcome == "failed":
+            fault = provider_error(details.get("error") or details or outcome)
+            deltas.append(msgspec.structs.replace(fault, fatal=False))
+        elif outcome != "cancelled":
+            deltas = self._restated(response) + deltas
+        return [*deltas, _finish(response, outcome, details.get("reason")), TurnEnded(self.key)]
+
+    def _restated(self, response: Body) -> list[Delta]:
+        deltas: list[Delta] = []
+        for item in response.output or ():
+            if not is_call(item):
+                deltas += [] if self.spoken else message_text(item)
+        return deltas + restated_calls(response.output, self.done)
+
+
+def _finish(response: Body, outcome: str, reason: object) -> Finish:
+    if outcome in {"completed", "incomplete"}:
+        response.incomplete_details = Details(reason)
+        return finish_of(response, outcome)
+    word = text_label(reason) or outcome
+    return Finish(0, "error" if outcome == "failed" else "aborted", word, drops=True)

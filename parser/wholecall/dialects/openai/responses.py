@@ -1,0 +1,274 @@
+"""OpenAI Responses (`POST /v1/responses`, `stream: true`; also its WebSocket mode and relays).
+
+    response.created                        response{id, model}
+    response.output_item.added              output_index, item{type, id, call_id, name, arguments: ""}
+    response.function_call_arguments.delta  output_index, item_id, delta
+    response.function_call_arguments.done   output_index, item_id, arguments
+    response.output_item.done               output_index, item (whole)
+    response.completed                      response{status, output: [items], usage}
+
+The output index is the slot of a call, the item's id its alias (relays rotate it, quirk 69), `call_id` the
+public id, which pieces may have too. A text comes up to four times, and every restatement is told with its rank; what
+the finished response lists is one `Restated`, without positions (quirk 99). Servers leave out any
+of these events (quirks 71, 72, 73 and 74). Custom tools and MCP calls have the same events under their own names;
+deltas of tools that OpenAI runs are skipped, for their finished item restates them.
+
+Events are numbered. A number seen before is a replay and is skipped (quirk 91), a gap is a lost frame and
+hence a hole; `response.created`, or a new 0, begins a new turn. Numbers that never count are no numbers.
+
+As a guest in a chat stream (quirk 89) the translator speaks of calls and text only, not of turns.
+Source: OpenAI API reference, "Responses: streaming events", and the types of openai-python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Union
+
+import msgspec
+
+from wholecall.deltas import (
+    Delta,
+    Noted,
+    ReasoningFragment,
+    Run,
+    Slot,
+    TextFragment,
+    TurnOpened,
+)
+from wholecall.dialects.decode import UNREADABLE, decode, dumped, is_noise
+from wholecall.dialects.labels import id_label, index_label, text_label
+from wholecall.dialects.openai.responses_events import (
+    BODY_DECODER,
+    COMMON,
+    DECODER,
+    DONE_EVENTS,
+    ERROR_DECODER,
+    FRAGMENTS,
+    QUIET,
+    CallPiece,
+    Event,
+    TextPiece,
+    added,
+    outcome_of,
+    whole_text,
+)
+from wholecall.dialects.openai.responses_items import (
+    Item,
+    Response,
+    answered,
+    finished_call,
+    is_call,
+    reasoning_deltas,
+)
+from wholecall.dialects.openai.responses_progress import Progress
+from wholecall.dialects.restated import ended_together
+from wholecall.dialects.translator import MOST_SLOTS, ViewTranslator
+from wholecall.framing.frame import Frame
+
+__all__ = ["ResponsesTranslator"]
+
+
+_NO_RESPONSE = Response()
+_NO_INDEX = "none"  # neither a call has it nor a text
+_common = COMMON.decode
+_ODD: Any = TextPiece(delta="", sequence_number=-2)  # which no event is expected to have
+_Labels = tuple[Union[int, str, None], Union[str, None]]
+_Run = tuple[Union[int, str, None], Union[str, None], Union[Slot, TextFragment]]
+
+_NO_RUN: _Run = (_NO_INDEX, None, TextFragment(0, ""))
+
+
+def _odd(_: str) -> Any:
+    """Read nothing: the narrow views know of one stream alone."""
+    return _ODD
+
+
+class ResponsesTranslator(ViewTranslator):
+    """Frames of one Responses stream to deltas.
+
+    Args:
+        guest: whether the frames stand inside a stream of another dialect, which owns the turn.
+    """
+
+    decoder = DECODER
+
+    DERIVED = frozenset({"_run", "_slots"})
+    _guest: bool
+    _stream_id: Any
+    _now: Progress
+    _progresses: dict[str, Progress]
+
+    def __init__(self, *, guest: bool = False) -> None:
+        self._guest = guest
+        self._stream_id = None
+        self._now = Progress(guest=self._guest)
+        self._progresses = {}
+        self._run = _NO_RUN  # of pieces, which the next frame may go on with
+        self._slots: dict[_Labels, Slot] = {}  # of pieces that came before
+        self._events: dict[str | None, Callable[[Any], list[Delta]]] = {
+            **dict.fromkeys(FRAGMENTS, self._fragment),
+            "response.output_text.delta": self._text,
+            "response.refusal.delta": self._text,
+            "response.reasoning_summary_text.delta": self._reasoning,
+            "response.reasoning_text.delta": self._reasoning,
+            **dict.fromkeys(DONE_EVENTS, whole_text),
+            "response.output_item.added": added,
+            "response.output_item.done": self._item_done,
+            "response.created": self._created,
+            "response.queued": self._progressed,
+            "response.in_progress": self._progressed,
+            "response.completed": self._finished,
+            "response.incomplete": self._finished,
+            "response.failed": self._finished,
+            "response.cancelled": self._finished,
+            "response.done": self._finished,
+        }
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Say what one frame says; pieces after it begin anew."""
+        self._run = _NO_RUN
+        return super().translate(frame)
+
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
+        index, alias, of = self._run
+        texts: list[str] = []
+        deltas: list[Delta] = [going_on := Run(of, texts)]
+        expected, read = self._now.expected, _common if self._stream_id is None else _odd
+        for frame in frames:
+            try:
+                event = read(frame.data)
+            except UNREADABLE:  # a rare event, or an odd one
+                event = _ODD
+            if event.sequence_number == expected:
+                expected += 1
+            elif event.sequence_number is not None:
+                index = _NO_INDEX
+                self._now.expected = expected
+                deltas += ended_together(self.translate(frame))
+                expected, read = self._now.expected, _common if self._stream_id is None else _odd
+                continue
+            if event.run == index and event.item_id == alias:
+                texts.append(event.delta)
+            elif event.delta is None:  # no piece
+                index = _NO_INDEX
+                deltas += self._events[event.type](event)
+            else:
+                index, alias = labels = event.run, event.item_id
+                of = self._slots.get(labels) or self._begun(event)
+                texts = [event.delta]
+                deltas.append(Run(of, texts))
+        self._now.expected = expected
+        self._run = index, alias, of
+        if not going_on.texts:
+            del deltas[0]
+        return deltas
+
+    def _begun(self, piece: TextPiece | CallPiece) -> Slot | TextFragment:
+        """Return what begins with a piece."""
+        if type(piece) is TextPiece:
+            self._now.spoken = True
+            return TextFragment(0, "")
+        if len(self._slots) >= MOST_SLOTS:
+            self._slots.clear()
+        slot = Slot(0, index_label(piece.run), id_label(piece.item_id), "")
+        self._slots[piece.run, piece.item_id] = slot
+        return slot
+
+    def _take(self, event: Event, frame: Frame) -> list[Delta]:
+        """Translate an event after a look at its stream and its number."""
+        if event.type is None and frame.event in self._events:
+            event.type = frame.event
+        if event.object == "response" and event.type is not None and event.response is None:
+            event.response = decode(
+                BODY_DECODER, frame.data
+            )  # the response itself, without a member round it
+        if event.sequence_number == self._now.expected and event.stream_id is self._stream_id:
+            self._now.expected += 1
+            return self._say(event, frame)
+        deltas = self._switch(event)
+        order = self._now.order(event)
+        return deltas if order is None else deltas + order + self._say(event, frame)
+
+    def _say(self, event: Event, frame: Frame) -> list[Delta]:
+        known = self._events.get(event.type)
+        if known is None:
+            return self._unknown(event, frame)
+        if event.response is None and known == self._finished:  # it is not nested on some servers
+            event.response = decode(BODY_DECODER, frame.data)
+        return known(event)
+
+    def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
+        if event.type is None and event.object == "response":
+            return self._now.body(decode(BODY_DECODER, frame.data) or _NO_RESPONSE)
+        if event.error is not None:
+            return self._now.fail(event.error)
+        if (event.type or frame.event) == "error":
+            flat = decode(ERROR_DECODER, frame.data)
+            return self._now.fail(flat and msgspec.structs.asdict(flat))
+        if is_noise(frame) or (event.type or frame.event).startswith(QUIET):
+            return []
+        return [Noted(0, "unknown_events")]
+
+    # The order of events
+
+    def _switch(self, event: Event) -> list[Delta]:
+        if event.stream_id == self._stream_id:
+            return []
+        self._progresses[str(self._stream_id)] = self._now
+        self._stream_id = event.stream_id
+        self._now = self._progresses.get(str(event.stream_id)) or Progress(guest=self._guest)
+        return [TurnOpened(self._now.key)] if self._now.opened and not self._guest else []
+
+    # The pieces of a message
+
+    def _fragment(self, event: Event) -> list[Delta]:
+        text = event.delta
+        return (
+            []
+            if text in ("", None)
+            else [
+                Slot(
+                    0,
+                    index_label(event.output_index),
+                    id_label(event.item_id),
+                    dumped(text),
+                    id_label(event.call_id),
+                )
+            ]
+        )
+
+    def _text(self, event: Event) -> list[Delta]:
+        self._now.spoken = True
+        text = text_label(event.delta)
+        return [] if text is None else [TextFragment(0, text)]
+
+    def _reasoning(self, event: Event) -> list[Delta]:
+        text, index = text_label(event.delta), index_label(event.output_index)
+        self._now.thought.add(index)
+        return [] if text is None else [ReasoningFragment(0, text, index)]
+
+    def _item_done(self, event: Event) -> list[Delta]:
+        item, index = event.item or Item(), index_label(event.output_index)
+        if is_call(item):
+            return finished_call(item, index, self._now.done)
+        if item.type == "reasoning":
+            told = index in self._now.thought
+            self._now.thought.add(index)
+            return reasoning_deltas(item, index, told=told)
+        return answered(item)  # one of an unknown type was counted when it was added
+
+    # The message
+
+    def _created(self, event: Event) -> list[Delta]:
+        return self._now.open(event.response or _NO_RESPONSE)
+
+    def _progressed(self, event: Event) -> list[Delta]:
+        return [] if self._now.opened else self._created(event)
+
+    def _finished(self, event: Event) -> list[Delta]:
+        response = event.response or _NO_RESPONSE
+        if event.type == "response.done" and self._now.key not in (None, id_label(response.id)):
+            return [Noted(0, "unknown_events")]  # of a Realtime session, where responses end so
+        return self._now.conclude(response, outcome_of(event.type or "", response.status))

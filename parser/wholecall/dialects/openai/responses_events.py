@@ -1,0 +1,237 @@
+"""The events of a Responses stream: the views of them, which say nothing new, and what some of them say.
+
+Nearly every event is a piece of text or of a call, or one of the three that begin and end a function call. `COMMON`
+reads those, and nothing else, into narrow views; what it refuses is read by the wide one, and says the same.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final, Union, final
+
+import msgspec
+
+from wholecall.deltas import DONE, OBJECT, CallSeen, CallWhole, Delta, Finish, Noted
+from wholecall.dialects.decode import NO_TEXT, wire_text
+from wholecall.dialects.labels import id_label, index_label, name_label
+from wholecall.dialects.openai.responses_items import (
+    QUIET_ITEMS,
+    Details,
+    FunctionCall,
+    Item,
+    Response,
+    answered,
+    call_delta,
+    is_call,
+)
+from wholecall.dialects.reasons import turn_reason
+from wholecall.types import CUT_REASONS, Kind
+
+__all__ = [
+    "BODY_DECODER",
+    "COMMON",
+    "DECODER",
+    "DONE_EVENTS",
+    "ERROR_DECODER",
+    "FRAGMENTS",
+    "QUIET",
+    "CallPiece",
+    "Event",
+    "TextPiece",
+    "added",
+    "finish_of",
+    "outcome_of",
+    "whole_text",
+]
+
+# Text of a call, in pieces and whole: (field of the whole text, kind).
+DONE_EVENTS: Final[dict[str | None, tuple[str, Kind]]] = {
+    "response.function_call_arguments.done": ("arguments", "function"),
+    "response.custom_tool_call_input.done": ("input", "custom"),
+    "response.mcp_call_arguments.done": ("arguments", "server"),
+}
+FRAGMENTS = (
+    "response.function_call_arguments.delta",
+    "response.custom_tool_call_input.delta",
+    "response.mcp_call_arguments.delta",
+)
+
+# Families of events that say nothing new: the finished item or the finished response restates them.
+_QUIET_FAMILIES = (
+    "output_text",
+    "content_part",
+    "refusal",
+    "reasoning_summary_part",
+    "reasoning_summary_text",
+    "reasoning_text",
+    "web_search_call",
+    "file_search_call",
+    "code_interpreter_call",
+    "code_interpreter_call_code",
+    "image_generation_call",
+    "mcp_call",
+    "mcp_list_tools",
+    "shell_call_command",
+    "shell_call_output_content",
+    "apply_patch_call_operation_diff",
+    "audio",
+)
+_QUIET_PREFIXES = ("ping", "keepalive", "rate_limits.", "codex.")
+QUIET = (*_QUIET_PREFIXES, *(f"response.{family}." for family in _QUIET_FAMILIES))
+
+
+_Label = Union[str, None]
+_Number = Union[int, None]
+
+
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+# The narrow views; their fields stand in the order of the wire, which reads fastest. What pieces in a row have in
+# common is their `run` and their `item_id`.
+
+
+class _Common(msgspec.Struct, gc=False, kw_only=True):
+    sequence_number: _Number = None
+
+
+@final
+class TextPiece(_Common, gc=False, kw_only=True, tag="response.output_text.delta"):
+    """A piece of text, whatever item it stands in."""
+
+    item_id: ClassVar[None] = None
+    run: ClassVar[str] = "text"
+    delta: _Text
+    stream_id: None = None
+
+
+class CallPiece(_Common, gc=False, kw_only=True):
+    """A piece of a call; one that has the call's id, too, is read as any event is."""
+
+    item_id: _Label = None
+    run: _Number = msgspec.field(name="output_index", default=None)
+    delta: _Text
+    call_id: None = None
+    stream_id: None = None
+
+
+class _ArgumentsPiece(CallPiece, gc=False, tag=FRAGMENTS[0]):
+    """A piece of a function's arguments."""
+
+
+class _InputPiece(CallPiece, gc=False, tag=FRAGMENTS[1]):
+    """A piece of a custom tool's input."""
+
+
+class _ServerPiece(CallPiece, gc=False, tag=FRAGMENTS[2]):
+    """A piece of the arguments of a server's tool."""
+
+
+class ArgumentsDone(_Common, gc=False, kw_only=True, tag="response.function_call_arguments.done"):
+    """The whole text of a function's arguments."""
+
+    type: ClassVar[str] = "response.function_call_arguments.done"
+    run: ClassVar[str] = "no piece"
+    delta: ClassVar[None] = None
+    item_id: _Label = None
+    output_index: _Number = None
+    call_id: _Label = None
+    arguments: str
+    name: Any = None
+    stream_id: None = None
+
+
+class _CallItem(_Common, gc=False, kw_only=True):
+    run: ClassVar[str] = "no piece"
+    delta: ClassVar[None] = None
+    output_index: _Number = None
+    item: FunctionCall
+    stream_id: None = None
+
+
+class CallAdded(_CallItem, gc=False, tag="response.output_item.added"):
+    """The item of a function call as it is added."""
+
+    type: ClassVar[str] = "response.output_item.added"
+
+
+class CallDone(_CallItem, gc=False, tag="response.output_item.done"):
+    """The finished item of a function call."""
+
+    type: ClassVar[str] = "response.output_item.done"
+
+
+class Event(msgspec.Struct, gc=False):
+    """The view of any event; its first fields stand in the order of the most common one."""
+
+    type: str | None = None
+    sequence_number: Any = None
+    item_id: Any = None
+    output_index: Any = None
+    delta: Any = None
+    call_id: Any = None
+    name: Any = None
+    arguments: msgspec.Raw = NO_TEXT
+    input: msgspec.Raw = NO_TEXT
+    item: Item | None = None
+    response: Response | None = None
+    error: Any = None
+    object: Any = None
+    stream_id: Any = None
+
+
+class _FlatError(msgspec.Struct, gc=False):
+    """An `error` event of the older form, without an `error` object."""
+
+    code: Any = None
+    message: Any = None
+    param: Any = None
+
+
+COMMON = msgspec.json.Decoder(
+    Union[TextPiece, _ArgumentsPiece, _InputPiece, _ServerPiece, ArgumentsDone, CallAdded, CallDone]
+)
+DECODER = msgspec.json.Decoder(Event)
+BODY_DECODER = msgspec.json.Decoder(Response)  # a whole, non-streamed body is a response at the top level
+ERROR_DECODER = msgspec.json.Decoder(_FlatError)
+
+_TROUBLE = frozenset({"incomplete", "failed", "cancelled"})
+
+
+def outcome_of(event_type: str, status: object) -> str:
+    """Read how a response ended: trouble in the event's name or in the status outranks success."""
+    named = event_type.rpartition(".")[2]
+    if named in _TROUBLE:
+        return named
+    return status if type(status) is str and status in _TROUBLE else "completed"
+
+
+def finish_of(response: Response, outcome: str) -> Finish:
+    """Say why a completed or incomplete response ended."""
+    if outcome == "completed":
+        return Finish(0, "stop", outcome)
+    known = turn_reason((response.incomplete_details or Details()).reason)
+    if known is None:
+        return Finish(0, "length", outcome)
+    reason, provider_reason = known
+    # A response that calls itself incomplete was cut, whatever the word (quirk 76).
+    return Finish(0, reason if reason in CUT_REASONS else "length", provider_reason)
+
+
+def whole_text(event: Event | ArgumentsDone) -> list[Delta]:
+    """Return what the done event of a call's text says."""
+    field, kind = DONE_EVENTS[event.type]
+    raw, name = getattr(event, field), None if event.name is None else name_label(event.name)
+    text = raw if type(raw) is str else wire_text(raw)
+    index, alias = index_label(event.output_index), id_label(event.item_id)
+    id_ = None if event.call_id is None else id_label(event.call_id)
+    if text:
+        return [CallWhole(0, index, alias, id_, name, text, DONE, kind)]
+    return [CallSeen(0, index, alias, id_, name, kind)] if name else []
+
+
+def added(event: Event) -> list[Delta]:
+    """Return what an item says when it is added."""
+    item = event.item or Item()
+    if is_call(item):
+        return [call_delta(item, index_label(event.output_index), OBJECT, skeleton=True)]
+    return answered(item) if item.type in QUIET_ITEMS else [Noted(0, "unknown_events")]

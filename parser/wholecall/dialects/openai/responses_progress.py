@@ -1,0 +1,141 @@
+"""The life of one response: which event is the next one, how it ends, and what a restatement still adds.
+
+Events are numbered. A number seen before is a replay (quirk 91), a gap is a lost frame; `response.created`,
+or a new 0, begins a new turn. Numbers that never count are no numbers. What was told decides what the
+finished response tells anew; often that is nothing (quirk 73).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wholecall.deltas import Delta, Finish, TurnEnded, TurnOpened, UsageSeen, WireFault
+from wholecall.dialects.decode import provider_error
+from wholecall.dialects.labels import id_label, index_label, name_label
+from wholecall.dialects.openai.responses_events import Event, finish_of, outcome_of
+from wholecall.dialects.openai.responses_items import (
+    Item,
+    Response,
+    answered,
+    is_call,
+    message_text,
+    reasoning_deltas,
+    restated_calls,
+)
+
+__all__ = ["Progress", "is_replay"]
+
+
+def is_replay(number: int, expected: int, *, starts: bool, again: bool) -> bool:
+    """Whether a number was seen before: of a start only if it begins the same response again."""
+    if number == 0 and expected == 1:
+        return again
+    return 0 < number < expected and not starts
+
+
+class Progress:
+    """The state of one response; several run side by side on a WebSocket, told apart by `stream_id`.
+
+    Attributes:
+        key: the response's id.
+        expected: the next sequence number; -1 if none was seen yet.
+        opened, failed, spoken: whether its turn began, and failed; and whether text was told.
+        thought: the indices of the reasoning items that were told.
+        done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
+    """
+
+    __slots__ = ("_guest", "done", "expected", "failed", "key", "opened", "spoken", "thought")
+
+    _guest: bool
+    expected: int
+    key: str | None
+    opened: bool
+    failed: bool
+    spoken: bool
+    thought: set[object]
+    done: dict[str, int]
+
+    def __init__(self, *, guest: bool = False) -> None:
+        self._guest = guest  # of a stream of another dialect, which owns the turn
+        self.expected = -1
+        self._restart(None)
+
+    def _restart(self, key: str | None) -> None:
+        self.key = key
+        self.opened = self.failed = self.spoken = False
+        self.thought = set()
+        self.done = {}
+
+    # The order of events
+
+    def order(self, event: Event) -> list[Delta] | None:
+        """Place an event by its number: None if it was seen before, else what its place says."""
+        number, expected = index_label(event.sequence_number), self.expected
+        if not isinstance(number, int) or number < 0:
+            return []
+        created = event.type == "response.created"
+        if is_replay(number, expected, starts=created, again=created and self._is_of(event)):
+            return None
+        if number == 0 and expected == 1:  # a constant 0 counts nothing
+            return []
+        self.expected = number + 1
+        if number > expected >= 0 and not created and not self._guest:
+            lost = f"{number - expected} events were lost before number {number}"
+            return [WireFault("undecodable_frame", lost, hole=True)]
+        return self.open(Response()) if number == 0 and expected > 0 and not created else []
+
+    def _is_of(self, event: Event) -> bool:
+        return self.opened and event.response is not None and id_label(event.response.id) == self.key
+
+    # The beginning and the end
+
+    def open(self, response: Response) -> list[Delta]:
+        """Begin a new response."""
+        key = id_label(response.id)
+        self._restart(key)
+        self.opened = True
+        return [] if self._guest else [TurnOpened(key, key, name_label(response.model), restart=True)]
+
+    def body(self, response: Response) -> list[Delta]:
+        """Say what a whole, non-streamed response says."""
+        deltas = self.open(response)
+        if response.status in ("queued", "in_progress"):
+            return deltas + self.restated(response)
+        return deltas + self.conclude(response, outcome_of("", response.status))
+
+    def conclude(self, response: Response, outcome: str) -> list[Delta]:
+        """Say what the last event of a response says."""
+        usage: list[Delta] = [UsageSeen(response.usage)] if isinstance(response.usage, dict) else []
+        if outcome == "failed":
+            return usage + self.fail(response.error)
+        if outcome == "cancelled":
+            return usage + ([] if self._guest else [Finish(0, "aborted", outcome, drops=True), *self.end()])
+        deltas = self.restated(response) + usage
+        return deltas if self._guest else [*deltas, finish_of(response, outcome), *self.end()]
+
+    def end(self) -> list[Delta]:
+        """End the turn, unless that is another dialect's."""
+        return [] if self._guest else [TurnEnded(self.key)]
+
+    def fail(self, error: Any) -> list[Delta]:
+        """Report the first error of a response; `response.failed` repeats that of an `error` event."""
+        if self.failed:
+            return []
+        self.failed = True
+        return [provider_error(error)]
+
+    def restated(self, response: Response) -> list[Delta]:
+        """Restate what the finished response lists and no event told."""
+        deltas: list[Delta] = []
+        for position, item in enumerate(response.output or ()):
+            if not is_call(item):
+                deltas += self._restated_speech(item, position)
+        results = [delta for item in response.output or () for delta in answered(item)]
+        return deltas + restated_calls(response.output, self.done) + results
+
+    def _restated_speech(self, item: Item, position: int) -> list[Delta]:
+        if item.type == "message" and not self.spoken:
+            return message_text(item)
+        if item.type == "reasoning" and not self.thought:
+            return reasoning_deltas(item, position, told=False)
+        return []

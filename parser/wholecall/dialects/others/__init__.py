@@ -1,0 +1,3 @@
+"""Providers and servers with a dialect of their own."""
+
+_private = True
