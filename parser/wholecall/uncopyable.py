@@ -1,14 +1,14 @@
-"""What there is one of: an object that stands for a stream, which a copy of it would read twice."""
+"""Objects that stand for a stream, which a copy of them would read twice."""
 
 from __future__ import annotations
 
 from typing import ClassVar, NoReturn, SupportsIndex
 
-__all__ = ["Single"]
+__all__ = ["Uncopyable"]
 _private = True
 
 
-class Single:
+class Uncopyable:
     """An object that can neither be copied nor pickled.
 
     Half a copy is worse than none: it would share what it was copied from, or a stream that only one can read.

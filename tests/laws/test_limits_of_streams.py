@@ -274,7 +274,7 @@ def test_frames_without_text_wait_no_longer_than_others(waiting: bytes) -> None:
     """Law 23: a frame is not free because it is empty: however many come, few are kept."""
     parser = ToolCallParser(limits=Limits(max_pending_frames_bytes=1000))
     parser.feed(waiting * 1000)
-    kept = parser._undecided._frames
+    kept = parser._opening._frames
 
     assert 0 < len(kept) < 5
 

@@ -2104,7 +2104,7 @@ def anthropic_eager() -> Built:
 
 @case("anthropic/unicode-pieces", 35, 78)
 def anthropic_unicode() -> Built:
-    """Single characters, halves of escapes and of a surrogate pair as pieces."""
+    """Uncopyable characters, halves of escapes and of a surrogate pair as pieces."""
     call = Call(
         "toolu_01Uni", "write_sign", '{"text": "Ørsted \\ud83d\\udea2 \\u00bb «»", "langs": ["da", "日本語"]}'
     )

@@ -243,7 +243,7 @@ def test_questions_about_fragments() -> None:
 
     assert (True, False, False, False) == tuple(call.empty for call in (empty, opened, filled, whole))
     assert (False, True, False, True) == tuple(call.complete for call in (empty, opened, filled, whole))
-    assert (True, True, False, False) == tuple(call.hollow for call in (empty, opened, filled, whole))
+    assert (True, True, False, False) == tuple(call.blank for call in (empty, opened, filled, whole))
     assert (False, True, False, False) == tuple(
         call.holds_placeholder for call in (empty, opened, filled, whole)
     )
@@ -262,7 +262,7 @@ def test_questions_about_a_restated_call() -> None:
     call.restate('{"a":1}', DONE)
 
     assert (True, False, False) == (call.complete, call.continuable, call.takes_value)
-    assert (False, False, False) == (call.empty, call.hollow, call.holds_placeholder)
+    assert (False, False, False) == (call.empty, call.blank, call.holds_placeholder)
     assert [True, True, False] == [call.is_restated_by(text) for text in ('{"a":1}', '{"a"', "{}")]
 
 
@@ -291,7 +291,7 @@ def test_a_restated_placeholder_is_hollow() -> None:
     call = Call(0, 0, "function")
     call.restate("{}", DONE)
 
-    assert (False, True, True) == (call.empty, call.hollow, call.holds_placeholder)
+    assert (False, True, True) == (call.empty, call.blank, call.holds_placeholder)
 
 
 def test_free_text_is_never_complete() -> None:

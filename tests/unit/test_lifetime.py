@@ -40,7 +40,7 @@ from wholecall import (
 )
 from wholecall.repairing import Repairer
 from wholecall.timeline import Timeline
-from wholecall.uncopyable import Single
+from wholecall.uncopyable import Uncopyable
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     **{f"pickle {n}": lambda value, n=n: pickle.loads(pickle.dumps(value, n)) for n in range(6)},  # noqa: S301
@@ -169,7 +169,7 @@ def test_exceptions_are_copied_and_pickled(error: Exception, how: str) -> None:
 def test_every_public_class_is_one_of_these() -> None:
     """What a copy of it is, is known of every class that the package names; a dialect is known by its name."""
     known = {PartialArguments, Dialect, Tool, Tools, *map(type, ERRORS), *map(type, _inside(_values()))}
-    single = {type(make()) for make in _sources().values()} | set(Single.__subclasses__())
+    single = {type(make()) for make in _sources().values()} | set(Uncopyable.__subclasses__())
     single |= {sub for cls in single for sub in cls.__subclasses__()}
     public = {getattr(wholecall, name) for name in wholecall.__all__}
     classes = {value for value in public if isinstance(value, type) and value.__module__ != "typing"}

@@ -224,7 +224,7 @@ class Assembler:
         """A delta of a choice beyond the limit; if it is argument text without a name, a call elsewhere may lack it."""
         nameless = isinstance(delta, Fragment) or (isinstance(delta, Labelled) and delta.name is None)
         if nameless and delta.text and self._turn is not None:
-            self._turn.left_over = True
+            self._turn.unclaimed = True
 
     def snapshot(self) -> Turn[Any]:
         """Return the current turn as it stands, an empty one if none began."""
@@ -320,9 +320,9 @@ class Assembler:
         choices = [choice for _, choice in sorted(turn.choices.items()) if not choice.ended]
         for choice in choices:
             settle(choice, ending(choice.reason, ended))
-        left_over = turn.left_over or any(choice.holds_strays for choice in turn.choices.values())
+        unclaimed = turn.unclaimed or any(choice.holds_strays for choice in turn.choices.values())
         for choice in choices:
-            choice.left_over = left_over
+            choice.unclaimed = unclaimed
             self._end_choice(choice, ended)
             self._over.update(dict.fromkeys(choice.by_id, choice))
 

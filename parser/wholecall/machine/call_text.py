@@ -186,7 +186,7 @@ class CallText:
 
         An empty object says nothing: it counts only if nothing else comes.
         """
-        if rank == OBJECT and not self.hollow:
+        if rank == OBJECT and not self.blank:
             return self.is_restated_by(text)
         if is_placeholder(text) and not (self.empty or self.holds_placeholder):
             self.rank = max(rank, self.rank)
@@ -320,7 +320,7 @@ class CallText:
         return self.restated is None and (scan.inside_string or scan.value_may_start)
 
     @property
-    def hollow(self) -> bool:
+    def blank(self) -> bool:
         """Whether what comes next may be all of the text: there is none yet, only a placeholder, or a blank."""
         if self.restated is not None:
             return is_placeholder(self.restated)

@@ -55,7 +55,7 @@ class Choice:
         lost: argument text was lost since the turn began, so that nothing is certain by being the only one.
         holds: whether the policy judges calls when the choice has ended.
         max_labels: how many labels of a kind a call may learn.
-        left_over: text came in another choice that could be a call's here (quirk 14).
+        unclaimed: text came in another choice that could be a call's here (quirk 14).
         held: the call that the wire closed, whose verdict waits for what comes next.
         slots: the calls that went by a slot, those that were over when another took it left out.
         opened: the slotted calls that are open, perhaps with some that are not; `n_open` counts them.
@@ -97,7 +97,7 @@ class Choice:
     record: Record | None
     latest: Call | None
     turns: bool
-    left_over: bool
+    unclaimed: bool
     overflow: Call | None
     n_overflow: int
     n_numbered: int
@@ -131,7 +131,7 @@ class Choice:
         self.tools = tools
         self.holds = policy.holds
         self.max_labels = maxsize if limits.max_aliases is None else limits.max_aliases
-        self.turns = self.lost = self.left_over = self.ended = self.replaced = self.holed = False
+        self.turns = self.lost = self.unclaimed = self.ended = self.replaced = self.holed = False
         self.record = self.latest = self.overflow = self.held = self.reason = self.provider_reason = None
         self.n_overflow = self.n_numbered = self.n_open = self.round = 0
         self.opened, self.fresh, self.untold, self.strays = [], [], [], {}
@@ -330,7 +330,7 @@ class Choice:
     @property
     def holds_strays(self) -> bool:
         """Whether argument text came that no name claims: some servers number the choices by chunk (quirk 14)."""
-        return any(call.name is None and not call.hollow for call in self.calls)
+        return any(call.name is None and not call.blank for call in self.calls)
 
     # The hot path.
 

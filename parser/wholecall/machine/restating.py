@@ -75,11 +75,11 @@ def _fit(call: Call, delta: CallWhole, says: dict[str, Any] | None) -> int:
     held = call.restated if call.restated is not None else call.text
     if held == delta.text or (held and says is not None and same_value(says, _held_says(call, held))):
         return 4
-    if not call.hollow and delta.text.startswith(held):
+    if not call.blank and delta.text.startswith(held):
         return 3
     if call.id is not None and delta.id is not None:
         return 0
-    return 2 if call.hollow else int(not call.complete)
+    return 2 if call.blank else int(not call.complete)
 
 
 def _held_says(call: Call, held: str) -> dict[str, Any] | None:

@@ -99,7 +99,7 @@ def _add_extra(call: Call, extra: dict[str, Any]) -> None:
 def _slot(choice: Choice, delta: Slot) -> None:
     call = slots.owner(choice, delta)
     held = choice.held
-    if held is not None and call.name is None and held.hollow:
+    if held is not None and call.name is None and held.blank:
         held.hole = True  # the text may be more of the block before
     _take_text(choice, call, delta.text)
     if delta.index is not None:
@@ -153,7 +153,7 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     call.reasoned = call.reasoned or delta.rank == HYDRATION
     _learn(choice, call, delta)
     _take_text(choice, call, delta.text, delta.rank)
-    unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.hollow
+    unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.blank
     if unowned and delta.id is not None and not call.block:
         unowned = False  # nothing began that it could be
     if tainted or (unowned and not slots.is_all_owned(choice, delta.text)):
@@ -167,7 +167,7 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
 
 def _quieten(choice: Choice, call: Call, delta: CallWhole) -> None:
     """Believe a final message that a call has no text, if it tells all text that came elsewhere."""
-    if delta.text or not call.hollow or choice.lost or not call.hole or not slots.is_all_owned(choice, ""):
+    if delta.text or not call.blank or choice.lost or not call.hole or not slots.is_all_owned(choice, ""):
         return
     call.hole, call.rank = False, max(call.rank, delta.rank)
 
@@ -211,14 +211,14 @@ def _told(choice: Choice, delta: CallWhole) -> Call:
     call = slots.told_of(choice, delta) or _opened(choice, delta)
     if call.stray and delta.name is not None:
         adopt(choice, call)
-        call.hole = call.hole or (not call.hollow and is_placeholder(delta.text))  # or another's text
+        call.hole = call.hole or (not call.blank and is_placeholder(delta.text))  # or another's text
     return call
 
 
 def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool = False) -> Call:
     """Open a call: the one before it was whole, unless this one has no name yet and may be more of it."""
     held = choice.held
-    if held is not None and (delta.name is not None or refused or not held.hollow):
+    if held is not None and (delta.name is not None or refused or not held.blank):
         _release_held(choice)
     restated = isinstance(delta, CallWhole) and delta.rank == HYDRATION
     return (slots.open_restated if restated else slots.open_slot)(choice, delta)

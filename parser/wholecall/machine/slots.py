@@ -154,7 +154,7 @@ def taint(choice: Choice) -> None:
     """Text has no owner: let each call know whose text it may be."""
     for call in choice.fresh:
         is_open = not call.is_over and call.rank < DONE  # what was told whole lacks nothing
-        if is_open and (call.opened or call.beside or call.hollow):
+        if is_open and (call.opened or call.beside or call.blank):
             call.hole = True
     choice.fresh.clear()
 
@@ -163,7 +163,7 @@ def is_all_owned(choice: Choice, told: str) -> bool:
     """Whether all text that came without an owner was told again as some call's whole text, or is told now."""
     if not choice.strays or len(choice.calls) > 2 * _MOST_CANDIDATES:
         return not choice.strays
-    strays = [call.text for call in choice.calls if call.stray and not call.hollow]
+    strays = [call.text for call in choice.calls if call.stray and not call.blank]
     wholes = [told, *(call.restated for call in choice.calls if call.restated is not None)]
     return all(any(same_text(text, whole) for whole in wholes) for text in strays)
 
@@ -342,8 +342,8 @@ def _open_namesakes(choice: Choice, delta: CallWhole) -> list[Call]:
     if choice.lost or choice.n_open > _MOST_CANDIDATES:
         return []
     calls = _same_name([call for call in choice.opened if call.opened and call.rank < delta.rank], delta)
-    equal = [call for call in calls if not call.hollow and same_text(call.text, delta.text)]
-    fitting = equal[:1] or [call for call in calls if call.hollow or not call.complete]
+    equal = [call for call in calls if not call.blank and same_text(call.text, delta.text)]
+    fitting = equal[:1] or [call for call in calls if call.blank or not call.complete]
     return calls if not fitting and is_placeholder(delta.text) else fitting
 
 

@@ -41,7 +41,7 @@ class TurnState:
         number: 0 for the first turn of a stream.
         key: what the wire calls it, where several run side by side.
         choices: by the wire's number.
-        left_over: argument text that no name claims came for a choice beyond the limit.
+        unclaimed: argument text that no name claims came for a choice beyond the limit.
         lost: a part of it was lost.
         ended: every call of it had its verdict.
         finished: the last event of each choice; empty until the turn is over.
@@ -56,7 +56,7 @@ class TurnState:
     choices: dict[int, Choice]
     usage: dict[str, Any]
     faults: list[StreamFault]
-    left_over: bool
+    unclaimed: bool
     lost: bool
     ended: bool
     finished: dict[int, TurnFinished]
@@ -71,7 +71,7 @@ class TurnState:
         self.choices = {}
         self.usage = {}
         self.faults = []
-        self.left_over = self.lost = self.ended = False
+        self.unclaimed = self.lost = self.ended = False
         self.finished = {}
 
     def remade(self) -> None:

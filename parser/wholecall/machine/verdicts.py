@@ -106,13 +106,13 @@ def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
 
 def _silent(choice: Choice, call: Call, ended: Ending) -> list[Event]:
     """Return the drop of a call that may have had more to say than nothing; none if its silence is evidenced."""
-    against = _against_silence(choice, call) if ended == "clean" and call.hollow else None
+    against = _against_silence(choice, call) if ended == "clean" and call.blank else None
     return [] if against is None else [drop(choice, call, *against)]
 
 
 def _against_silence(choice: Choice, call: Call) -> tuple[DropReason, str] | None:
     """Return why a call without text, or with an empty one, cannot be one without arguments."""
-    if choice.left_over and not call.slotted:
+    if choice.unclaimed and not call.slotted:
         return "ambiguous", "its text may have come in another choice"
     if choice.lost and (call.empty or not call.slotted):
         return "incomplete_input", "text was lost in its turn, and no text came for it"

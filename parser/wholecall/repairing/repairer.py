@@ -22,7 +22,7 @@ from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, withou
 from wholecall.repairing.mender import Mender, Piece, own_fault, pieces
 from wholecall.repairing.table import MENDERS
 from wholecall.stream.parser import ToolCallParser
-from wholecall.uncopyable import Single
+from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from wholecall.tools import AnyTools
@@ -32,7 +32,7 @@ __all__ = ["Repairer"]
 Dropped = Callable[[ToolCallDropped], object]
 
 
-class Repairer(Single):
+class Repairer(Uncopyable):
     """Makes a strict event stream of one that any server sent, while it streams.
 
     Calls come out whole, with whole names, stable ids, dense indices and JSON arguments, or not at all; text,

@@ -15,7 +15,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 
 from wholecall.stream.parser import ToolCallParser
-from wholecall.uncopyable import Single
+from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -72,7 +72,7 @@ def advice(source: object) -> str:
     )
 
 
-class _Common(Single, Generic[ChunkT]):
+class _Common(Uncopyable, Generic[ChunkT]):
     """What both feedings share.
 
     Attributes:

@@ -18,7 +18,7 @@ from wholecall.output.turns import Turn
 from wholecall.shells.sources import AsyncFeeding, Feeding, advice, is_asynchronous, is_synchronous
 from wholecall.stream.options import ParserOptions
 from wholecall.stream.parser import ToolCallParser
-from wholecall.uncopyable import Single
+from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -33,7 +33,7 @@ __all__ = ["AsyncWrappedStream", "WrappedStream", "wrap"]
 ChunkT = TypeVar("ChunkT")
 
 
-class _Found(Single, Generic[ChunkT, ArgsT]):
+class _Found(Uncopyable, Generic[ChunkT, ArgsT]):
     """What was found in the chunks that have passed; all else is the stream's own."""
 
     def __init__(self, feeding: Any, parser: ToolCallParser[ArgsT]) -> None:

@@ -18,14 +18,14 @@ from wholecall.dialects.table import Dialect, Translator, detect_dialect, detect
 from wholecall.framing import Frame
 from wholecall.limits import Limits
 
-__all__ = ["Undecided"]
+__all__ = ["Opening"]
 
 Detect = Callable[[Mapping[str, Any], str], Union[Dialect, None]]
 
 _UNNAMED = ("", "message")  # names that frames have which the wire gives none
 
 
-class Undecided:
+class Opening:
     """The frames that wait for a dialect.
 
     Attributes:

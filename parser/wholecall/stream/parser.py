@@ -27,10 +27,10 @@ from wholecall.output.events import Event
 from wholecall.output.turns import Turn
 from wholecall.policy import Policy
 from wholecall.stream.live import LiveArguments
-from wholecall.stream.opening import Undecided
+from wholecall.stream.opening import Opening
 from wholecall.stream.payloads import frames_of
 from wholecall.tools import Tools
-from wholecall.uncopyable import Single
+from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ __all__ = ["ToolCallParser"]
 Life = Literal["new", "bytes", "frames", "closing", "closed"]
 
 
-class ToolCallParser(Single, Generic[ArgsT]):
+class ToolCallParser(Uncopyable, Generic[ArgsT]):
     """Turns one stream, in whatever pieces it comes, into whole tool calls.
 
     ::
@@ -88,7 +88,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
     _translator: Translator | None
     _framing: Framing | None
     _head: bytes
-    _undecided: Undecided
+    _opening: Opening
     _life: Life
 
     @overload
@@ -133,7 +133,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
             raise UnknownDialect(f"there is no framing {framing!r}; use one of: {', '.join(FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not tell the framing
-        self._undecided = Undecided(limits)
+        self._opening = Opening(limits)
         self._life = "new"
 
     def __enter__(self) -> Self:
@@ -157,7 +157,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
     @property
     def is_enveloped(self) -> bool:
         """Whether the stream's frames come in envelopes of a gateway, which are taken off."""
-        return self._undecided.enveloped
+        return self._opening.enveloped
 
     @property
     def turn(self) -> Turn[ArgsT]:
@@ -248,7 +248,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
             return []
         self._close_framing()
         translator = self._translator
-        self._assembler.advance(self._undecided.last_word() if translator is None else translator.close())
+        self._assembler.advance(self._opening.last_word() if translator is None else translator.close())
         self._assembler.close()
         self._framing, self._life = None, "closed"
         return self._told()
@@ -367,17 +367,17 @@ class ToolCallParser(Single, Generic[ArgsT]):
             frames = self._take_until_known(frames)
         if self._translator is None:
             return []
-        self._translate = self._undecided.translating(self._translator)
+        self._translate = self._opening.translating(self._translator)
         return self._translate(frames)
 
     def _take_until_known(self, frames: list[Frame]) -> list[Frame]:
         """Keep frames until one tells the dialect, which translates them; return those that follow."""
         for n, frame in enumerate(frames, 1):
-            dialect = self._undecided.take(frame)
+            dialect = self._opening.take(frame)
             if dialect is not None:
                 self._assembler.dialect = dialect.name
                 self._translator = dialect.start()
-                for waiting in self._undecided.give():
+                for waiting in self._opening.give():
                     self._frame(waiting)
                 return frames[n:]
         return []
@@ -388,7 +388,7 @@ class ToolCallParser(Single, Generic[ArgsT]):
             return
         if frame.replaced and self._is_lost(fault_of(frame)):
             return
-        deltas = ended_together(self._translator.translate(self._undecided.opened(frame)))
+        deltas = ended_together(self._translator.translate(self._opening.opened(frame)))
         advance = self._assembler.advance_replaced if frame.replaced else self._assembler.advance
         advance([without_hole(delta) for delta in deltas] if self._life == "closing" else deltas)
 

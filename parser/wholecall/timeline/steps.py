@@ -32,7 +32,7 @@ from wholecall.stream.parser import ToolCallParser
 from wholecall.timeline.pieces import Piece, Pieces, pieces_of
 from wholecall.timeline.watch import CallChange, CallWatch
 from wholecall.types import Anomaly
-from wholecall.uncopyable import Single
+from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from wholecall.machine.turn import TurnState
@@ -116,7 +116,7 @@ class _Watched(ToolCallParser[Any]):
         return self._assembler.turns
 
 
-class Timeline(Single):
+class Timeline(Uncopyable):
     """Turns the bytes of one stream, in whatever pieces they come, into steps.
 
     The arguments are those of `timeline`.

@@ -105,7 +105,7 @@ class Calls:
         id_, name, text = id_label(data.tool_call_id), name_label(data.tool_name), data.input_delta
         call = self._announced(id_) if id_ is not None else self._sole()
         if call is None:
-            return [_NOBODYS] if text else []
+            return [_UNOWNED] if text else []
         deltas: list[Delta] = []
         if not call.seen or (name is not None and not call.named):
             call.seen, call.named = True, name is not None
@@ -233,4 +233,4 @@ def _extra(told: Request | Data) -> dict[str, Any] | None:
     return {wire: value for wire, value in said.items() if value} or None
 
 
-_NOBODYS = WireFault("undecodable_frame", "a piece of input names none of the open calls", hole=True)
+_UNOWNED = WireFault("undecodable_frame", "a piece of input names none of the open calls", hole=True)

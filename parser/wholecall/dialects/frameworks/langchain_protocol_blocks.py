@@ -269,9 +269,9 @@ class Blocks:
         self._lost.add(index)
         for call in calls:
             call.doubtful = True
-        return [_NOBODYS]
+        return [_UNOWNED]
 
 
-_NOBODYS: Final = WireFault(
+_UNOWNED: Final = WireFault(
     "undecodable_frame", "an index means more than one block, as of messages in one place", hole=True
 )
