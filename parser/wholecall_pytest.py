@@ -55,7 +55,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say which golden files a bless changed."""
+    """Report which golden files a bless changed."""
     if config.option.wholecall_bless:
         from wholecall.testing.plugin import summary  # noqa: PLC0415 - only where it is used
 

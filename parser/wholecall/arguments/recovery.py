@@ -362,7 +362,7 @@ _LIKE_SCALAR = re.compile(r"[-+]?\.?[0-9]|[-+]?(?:NaN|Infinity)\b|(?:True|False)
 
 
 def _refuse(text: str) -> Fault:
-    """Say why a text that begins with no object, or holds none, is dropped."""
+    """Return why a text that begins with no object, or holds none, is dropped."""
     if text[:1] == "[":
         read = _read(text, 0)
         return read if isinstance(read, Fault) else Fault("not_an_object", 0, read.end)

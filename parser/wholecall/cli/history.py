@@ -157,7 +157,7 @@ def _write(path: str | None, data: bytes) -> bool:
 
 
 def _tell(path: str, transcript: Transcript, facts: list[str]) -> None:
-    """Say what was or would be changed, a fact a line, under the name of the file."""
+    """Write what was or would be changed, a fact a line, under the name of the file."""
     count = f"{len(transcript.messages)} messages"
     if not facts:
         sys.stderr.write(f"{printable(path)}: {count}, nothing to change\n")

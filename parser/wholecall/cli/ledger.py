@@ -82,7 +82,7 @@ class Ledger(msgspec.Struct, kw_only=True):
                 del counts[word]
 
     def end(self) -> None:
-        """Say that this was one whole recording."""
+        """Report that this was one whole recording."""
         self.recordings = 1
         self.odd = int(not self.clean)
 

@@ -42,7 +42,7 @@ def json_writer(recording: str) -> Callable[[bytes], None]:
 
 
 def complain(text: str) -> None:
-    """Say on standard error what went wrong."""
+    """Report on standard error what went wrong."""
     sys.stderr.write(f"wholecall: {printable(text)}\n")
 
 

@@ -190,7 +190,7 @@ class Listing:
         self._write("\n".join(lines) + "\n")
 
     def _described(self, event: Event) -> Item | None:
-        """Say what to show of an event, None for those that only lead up to another or repeat many."""
+        """Return what to show of an event, None for those that only lead up to another or repeat many."""
         if isinstance(event, (ToolCall, ServerToolCall, BuiltinToolCall)):
             return _called(event, self._width - _COLUMN)
         if isinstance(event, CustomToolCall):

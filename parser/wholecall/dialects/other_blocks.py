@@ -23,7 +23,7 @@ class OtherBlocks:
         self.indices = set()
 
     def stop(self, index: Index | None) -> list[Delta]:
-        """Say that a block ended, if it may be a call's."""
+        """Report that a block ended, if it may be a call's."""
         if index in self.indices:
             self.indices.discard(index)
             return []

@@ -52,7 +52,7 @@ class ViewTranslator(Translator):
     decoder: ClassVar[msgspec.json.Decoder[Any]]
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
+        """Return the deltas of one frame."""
         try:
             view = self.decoder.decode(frame.data)
         except UNREADABLE:
@@ -74,8 +74,8 @@ class ViewTranslator(Translator):
 
     @abstractmethod
     def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
-        """Say what one view says."""
+        """Return the deltas of one view."""
 
     def _done(self) -> list[Delta]:
-        """Say what `[DONE]` says: nothing where the dialect has an end of its own."""
+        """Return the deltas of `[DONE]`: nothing where the dialect has an end of its own."""
         return []

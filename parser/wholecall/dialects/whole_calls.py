@@ -84,7 +84,7 @@ class WholeCalls:
         self._frame += 1
 
     def tell(self, call: CallWhole, index: str | None = None, of: Told = _FRAMES) -> list[Delta]:
-        """Say what a frame lists, nothing if it is known; `index` is the wire's number of the call."""
+        """Report what a frame lists, nothing if it is known; `index` is the wire's number of the call."""
         number = call.choice
         label = None if call.id is None and index is None else f"{number} {index} {call.id}"
         slot = self._slot(call, label, of)
@@ -103,7 +103,7 @@ class WholeCalls:
         return [*before, msgspec.structs.replace(call, index=slot, begins=True, closes=over)]
 
     def end_frame(self, number: int) -> list[Delta]:
-        """Say that calls of earlier frames are over that did not grow in this one, if it told calls, too."""
+        """Report that calls of earlier frames are over that did not grow in this one, if it told calls, too."""
         last, waiting = self._last.get(number), self._waiting.get(number)
         if not waiting or last is None or last[1] < self._frame:
             return []
@@ -113,7 +113,7 @@ class WholeCalls:
         return [CallClosed(number, slot, None) for slot in slots]
 
     def finish(self, number: int, reason: TurnReason | None) -> list[Delta]:
-        """Say that calls are over for the reason that came; a cut turn may have lost the arguments of the last one."""
+        """Report that calls are over for the reason that came; a cut turn may have lost the arguments of the last one."""
         waiting = self._waiting.pop(number, {})
         if waiting and reason in CUT_REASONS:
             waiting.pop(self._last[number][0], None)
@@ -129,7 +129,7 @@ class WholeCalls:
         self._again.take()
 
     def end(self) -> list[Delta]:
-        """Say that all calls are over: the stream is. Of a server that tells calls again it may have been cut between."""
+        """Report that all calls are over: the stream is. Of a server that tells calls again it may have been cut between."""
         if self._retells:
             self._waiting.clear()
         return [delta for number in [*self._waiting] for delta in self.finish(number, None)]

@@ -89,7 +89,7 @@ class TurnState:
             begin_again(choice)
 
     def finish(self) -> None:
-        """Say the last word on each choice."""
+        """Report the last word on each choice."""
         for number in sorted(self.choices):
             self.finished[number] = turn_finished(self.choices[number], self._usage())
 

@@ -62,7 +62,7 @@ def _yaml(path: str) -> Any:
 
 
 def _place(error: Any) -> str:
-    """Say where; what stands there is nobody's business."""
+    """Return where; what stands there is nobody's business."""
     mark = getattr(error, "problem_mark", None)
     if mark is not None:
         return f"at line {mark.line + 1}"

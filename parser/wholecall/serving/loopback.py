@@ -185,7 +185,7 @@ class _Connection(BaseHTTPRequestHandler):
         self._at.traffic.closed(self.connection)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name that is overridden
-        """Say nothing."""
+        """Report nothing."""
 
     def do_POST(self) -> None:
         """Answer, whatever the method."""

@@ -84,7 +84,7 @@ class Opening:
         return lambda frames: translator.translate_all([opened(frame) for frame in frames])
 
     def last_word(self) -> list[Delta]:
-        """Say once what the frames were: the stream has ended, and none told its dialect."""
+        """Report once what the frames were: the stream has ended, and none told its dialect."""
         frames = [frame for frame in self._frames if not is_noise(frame) and not is_done(frame.data)]
         deltas: list[Delta] = [REPLACED] if any(frame.replaced for frame in frames) else []
         errors = [error for frame in frames if (error := _error_of(frame))]

@@ -193,7 +193,7 @@ class Golden:
 
 
 def summary(reporter: pytest.TerminalReporter) -> None:
-    """Say at the end of a run which golden files a bless changed."""
+    """Report at the end of a run which golden files a bless changed."""
     changed = [
         str(text)
         for reports in reporter.stats.values()

@@ -128,7 +128,7 @@ class AcpTranslator(ViewTranslator):
         return [*deltas, TurnEnded(session.key)]
 
     def _error(self, message: Message) -> list[Delta]:
-        """Say that a request failed; only a prompt's failure is that of the answer."""
+        """Report that a request failed; only a prompt's failure is that of the answer."""
         id_ = id_label(message.id)
         fault = provider_error(message.error)
         if id_ is None or id_ in self._prompts:

@@ -94,7 +94,7 @@ class Book:
         return listed
 
     def read(self) -> list[Delta]:
-        """Say all of it, if it is to be read."""
+        """Report all of it, if it is to be read."""
         self._join()
         if not (self.odd and (self._pieces or self._listed)):
             return []

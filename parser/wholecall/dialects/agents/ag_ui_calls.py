@@ -50,7 +50,7 @@ class Calls:
     def seen(
         self, id_: str | None, name: str | None, extra: dict[str, Any] | None, *, chunk: bool = False
     ) -> list[Delta]:
-        """Say that a call starts, or that it is labelled again."""
+        """Report that a call starts, or that it is labelled again."""
         if id_ is None or name is None or id_ in self._begun:
             self._book.odd = True
         if id_ is not None and name is not None and self._names.setdefault(id_, name) != name:
@@ -67,7 +67,7 @@ class Calls:
         return [CallSeen(0, slot, None, id_, name, extra=extra, begins=True)]
 
     def piece(self, wire_id: object, text: object) -> list[Delta]:
-        """Say a piece of a call's text; an id that is known needs no second look."""
+        """Report a piece of a call's text; an id that is known needs no second look."""
         if type(wire_id) is str and (slot := self._open.get(wire_id)) is not None:
             id_: str | None = wire_id
         else:
@@ -87,7 +87,7 @@ class Calls:
     def chunk(
         self, id_: str | None, name: str | None, extra: dict[str, Any] | None, text: object
     ) -> list[Delta]:
-        """Say what a chunk says: one with an id or a name starts its call or returns to it, one without goes on."""
+        """Return the deltas of a chunk: one with an id or a name starts its call or returns to it, one without goes on."""
         deltas: list[Delta] = []
         if id_ is None and name is not None and self._chunked is not None and self._chunked[1:] == ("", name):
             slot = self._chunked[0]
@@ -108,11 +108,11 @@ class Calls:
         return [*deltas, Slot(0, slot, known or None, said)] if said else deltas
 
     def read(self) -> list[Delta]:
-        """Say all that came once more, if it is to be read at the end of the run."""
+        """Report all that came once more, if it is to be read at the end of the run."""
         return self._book.read()
 
     def end(self, id_: str | None) -> list[Delta]:
-        """Say that the text of a call is over."""
+        """Report that the text of a call is over."""
         slot = self._known(id_)
         self._book.end(id_, slot)
         self._book.odd = self._book.odd or id_ not in self._open
@@ -123,7 +123,7 @@ class Calls:
         return [CallClosed(0, slot, id_, waits=True)]
 
     def answered(self, id_: str | None) -> list[Delta]:
-        """Say that a call has its result: the agent executed it."""
+        """Report that a call has its result: the agent executed it."""
         if id_ is None or id_ not in self._begun:
             return []
         waited = self._book.close()  # now it matters which call is whose
@@ -141,11 +141,11 @@ class Calls:
         return id_ in self._slots or id_ in self._answered
 
     def all_answered(self) -> list[Delta]:
-        """Say that a result came for one of the calls whose text is over: under an id that none has (quirk 124)."""
+        """Report that a result came for one of the calls whose text is over: under an id that none has (quirk 124)."""
         return [*self._book.close(), *self.agents_own([id_ for id_ in self._slots if id_ in self._over])]
 
     def agents_own(self, ids: Iterable[str | None], flags: tuple[Flag, ...] = ()) -> list[Delta]:
-        """Say of calls without an answer that the agent is to execute them all the same."""
+        """Report of calls without an answer that the agent is to execute them all the same."""
         slots = [self._slots[id_] for id_ in ids if id_ in self._begun]
         waited = self._book.close() if slots else []
         return [*waited, *(CallSeen(0, slot, None, None, None, "server", flags=flags) for slot in slots)]
@@ -156,13 +156,13 @@ class Calls:
         return [id_ for id_ in self._slots if wanted and id_ in self._begun and id_ not in wanted]
 
     def sealed(self, id_: str | None, value: str) -> list[Delta]:
-        """Say that the provider wants a value back with a call."""
+        """Report that the provider wants a value back with a call."""
         slot = self._slots[id_] if id_ in self._begun else None
         extra = {"encryptedValue": value}
         return [] if slot is None else [CallSeen(0, slot, None, None, None, extra=extra)]
 
     def restated(self, messages: list[Message], history: set[str]) -> list[Delta]:
-        """Say what a snapshot of the conversation says of calls: their whole text, and which are answered."""
+        """Report what a snapshot of the conversation says of calls: their whole text, and which are answered."""
         answered = [id_label(message.tool_call_id) for message in messages if message.role == "tool"]
         done = {*answered, *history}
         asked = max((n for n, message in enumerate(messages) if message.role == "user"), default=-1)

@@ -90,7 +90,7 @@ class CopilotTranslator(ViewTranslator):
         }
 
     def close(self) -> list[Delta]:
-        """Say whose the calls are that the stream leaves; those that no message told are cut."""
+        """Report whose the calls are that the stream leaves; those that no message told are cut."""
         deltas: list[Delta] = []
         for turn in self._turns.all_open():
             deltas += self._turns.switch(turn)
@@ -137,13 +137,13 @@ class CopilotTranslator(ViewTranslator):
         return self._break_off(agent, "aborted", text_label(data.reason) or "abort")
 
     def _break_off(self, agent: str | None, reason: TurnReason, provider_reason: str | None) -> list[Delta]:
-        """Say that an agent stopped at once; the main one, that all did."""
+        """Report that an agent stopped at once; the main one, that all did."""
         turn = self._turns.of(agent)
         turns = self._turns.all_open() if agent is None else [turn] if turn is not None else []
         return [delta for turn in turns for delta in self._turns.break_off(turn, reason, provider_reason)]
 
     def _error(self, agent: str | None, data: Data) -> list[Delta]:
-        """Say that the answer failed; where there is none yet, the failure is the answer."""
+        """Report that the answer failed; where there is none yet, the failure is the answer."""
         told = {"type": data.error_type, "code": data.status_code, "message": data.message}
         fault = provider_error({name: value for name, value in told.items() if value is not None})
         _, deltas = self._turns.on(agent, data)
@@ -213,7 +213,7 @@ class CopilotTranslator(ViewTranslator):
         return self._told(agent, data, Calls.request)
 
     def _told(self, agent: str | None, data: Data, tell: Callable[[Calls, Data], list[Delta]]) -> list[Delta]:
-        """Say what an event tells of a call where it is known, or of a new one of the agent's."""
+        """Report what an event tells of a call where it is known, or of a new one of the agent's."""
         id_ = id_label(data.tool_call_id)
         known = self._where.get(id_)
         if known is not None and known.calls.is_over(id_):

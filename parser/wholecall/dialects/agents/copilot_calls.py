@@ -101,7 +101,7 @@ class Calls:
     # What the model says.
 
     def piece(self, data: Data) -> list[Delta]:
-        """Say a piece of a call's input; the first one opens the call."""
+        """Report a piece of a call's input; the first one opens the call."""
         id_, name, text = id_label(data.tool_call_id), name_label(data.tool_name), data.input_delta
         call = self._announced(id_) if id_ is not None else self._sole()
         if call is None:
@@ -114,7 +114,7 @@ class Calls:
         return [*deltas, Slot(0, call.slot, None, dumped(text))] if text else deltas
 
     def tell(self, request: Request) -> list[Delta]:
-        """Say what a message tells of a call: all of it, with or without pieces before."""
+        """Report what a message tells of a call: all of it, with or without pieces before."""
         call = self._announced(id_label(request.tool_call_id))
         call.told = True
         if call.decided:
@@ -126,11 +126,11 @@ class Calls:
     # What becomes of a call.
 
     def start(self, data: Data) -> list[Delta]:
-        """Say that a call begins to be executed, by whomever."""
+        """Report that a call begins to be executed, by whomever."""
         return self._whole(self._meant(data), name_label(data.tool_name), data, ITEM_DONE)
 
     def request(self, data: Data) -> list[Delta]:
-        """Say that the client is to execute a call."""
+        """Report that the client is to execute a call."""
         call = self._decided(self._meant(data))
         self.requested = True
         flags: tuple[Flag, ...] = ("turn_truncated",) if self.cut else ()
@@ -138,7 +138,7 @@ class Calls:
         return [*whole, CallClosed(0, call.slot, None)]
 
     def complete(self, id_: str | None) -> list[Delta]:
-        """Say that an open call was executed, and that the client was not asked to."""
+        """Report that an open call was executed, and that the client was not asked to."""
         return self._agents_own(self._by_id[id_])
 
     def wait(self, id_: str | None) -> list[Delta]:
@@ -152,12 +152,12 @@ class Calls:
         return []
 
     def deny(self, id_: str | None) -> list[Delta]:
-        """Say that nobody may execute an open call."""
+        """Report that nobody may execute an open call."""
         slot = self._decided(self._by_id[id_]).slot
         return [CallRefused(0, slot, None, "aborted", "the call was denied")]
 
     def settle(self, reason: DropReason, detail: str) -> list[Delta]:
-        """Say of all calls that are left: the agent's own if they are whole, else drops for this reason."""
+        """Report of all calls that are left: the agent's own if they are whole, else drops for this reason."""
         deltas: list[Delta] = []
         for call in list(self._left.values()):
             if call.whole:

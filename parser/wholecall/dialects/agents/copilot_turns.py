@@ -46,20 +46,20 @@ class Turn:
         self._thought = None  # the last whole one; a message gives it no id
 
     def text(self, data: Data) -> list[Delta]:
-        """Say a piece of visible text."""
+        """Report a piece of visible text."""
         text = text_label(data.delta_content) or ""
         self._said.setdefault(("text", id_label(data.message_id)), []).append(text)
         return [TextFragment(0, text)] if text else []
 
     def thought(self, data: Data) -> list[Delta]:
-        """Say a piece of reasoning."""
+        """Report a piece of reasoning."""
         text, self._block = text_label(data.delta_content) or "", id_label(data.reasoning_id)
         self._said.setdefault(("thought", self._block), []).append(text)
         self._reasoned = True
         return [ReasoningFragment(0, text, self._block)] if text else []
 
     def whole_thought(self, data: Data) -> list[Delta]:
-        """Say what a whole thought tells beyond its pieces; the message it led to may have told it before."""
+        """Report what a whole thought tells beyond its pieces; the message it led to may have told it before."""
         text, block = text_label(data.content), id_label(data.reasoning_id)
         if text is None or self._thought in ((None, text), (block, text)):
             return []
@@ -71,7 +71,7 @@ class Turn:
         return [ReasoningFragment(0, rest, block)]
 
     def message(self, data: Data) -> list[Delta]:
-        """Say what a whole message tells: what led to it, its text, and its calls."""
+        """Report what a whole message tells: what led to it, its text, and its calls."""
         id_, text = id_label(data.message_id), text_label(data.content)
         if id_ is not None and id_ in self._messages:
             return []  # the same message again (quirk 91)
@@ -84,7 +84,7 @@ class Turn:
         return deltas
 
     def _sealed(self, message: str | None, data: Data) -> list[Delta]:
-        """Say what a message tells of its reasoning: the text if nothing told it, and what must be sent back."""
+        """Report what a message tells of its reasoning: the text if nothing told it, and what must be sent back."""
         text = text_label(data.reasoning_text)
         new = "" if text is None or self._reasoned else text
         sealed = text_label(data.reasoning_opaque) or text_label(data.encrypted_content)

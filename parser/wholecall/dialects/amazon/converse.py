@@ -96,7 +96,7 @@ class ConverseTranslator(ViewTranslator):
         }
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one event says."""
+        """Return the deltas of one event."""
         if frame.event == "error":
             return [told_error(frame)]
         return super().translate(frame)
@@ -157,7 +157,7 @@ class ConverseTranslator(ViewTranslator):
         return deltas if id_ is None else [*deltas, CallCancelled(id_, answered=True)]
 
     def _from(self, index: Index | None, *, at_start: bool) -> list[Delta]:
-        """Say that another message began, if a block's index is below that of an open call: blocks come in order."""
+        """Report that another message began, if a block's index is below that of an open call: blocks come in order."""
         highest = max(self._calls, default=-1)
         if not isinstance(index, int) or index > highest or (index == highest and not at_start):
             return []

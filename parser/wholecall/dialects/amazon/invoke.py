@@ -50,14 +50,14 @@ class InvokeTranslator(Translator):
         self._inner = start()
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one chunk says."""
+        """Return the deltas of one chunk."""
         deltas: list[Delta] = []
         for found in _unwrapped(frame):
             deltas += self._inner.translate(found) if isinstance(found, Frame) else [found]
         return deltas
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Say what chunks in a row say; the inner translator sees as many of them in a row as it can."""
+        """Return the deltas of chunks in a row; the inner translator sees as many of them in a row as it can."""
         deltas: list[Delta] = []
         row: list[Frame] = []
         for frame in frames:
@@ -70,7 +70,7 @@ class InvokeTranslator(Translator):
         return deltas + self._inner.translate_all(row)
 
     def close(self) -> list[Delta]:
-        """Say what the end of the stream says to the inner dialect."""
+        """Report what the end of the stream says to the inner dialect."""
         return self._inner.close()
 
 

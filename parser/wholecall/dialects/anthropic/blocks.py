@@ -56,7 +56,7 @@ class Blocks:
         self._skipped.clear()
 
     def start(self, index: Index | None, block: Block) -> list[Delta]:
-        """Say what the start of a block says, or a whole block."""
+        """Return the deltas of the start of a block, or of a whole one."""
         kind = _CALL_BLOCKS.get(block.type or "")
         if kind is not None:
             return self._start_call(index, block, kind)
@@ -93,12 +93,12 @@ class Blocks:
         return None if index in self._skipped else Slot(0, index, None, "")
 
     def stop(self, index: Index | None) -> list[Delta]:
-        """Say that the block in a slot ended."""
+        """Report that the block in a slot ended."""
         self._skipped.discard(index)
         return self._others.stop(index)
 
     def whole(self, blocks: list[Block] | None) -> list[Delta]:
-        """Say what whole blocks say, one after the other."""
+        """Return the deltas of whole blocks, one after the other."""
         deltas: list[Delta] = []
         for index, block in enumerate(blocks or ()):
             deltas += self.start(index, block)

@@ -105,13 +105,13 @@ class AnthropicTranslator(ViewTranslator):
         }
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says; pieces after it begin anew."""
+        """Return the deltas of one frame; pieces after it begin anew."""
         self._run = _NO_RUN
         self._slots.clear()
         return super().translate(frame)
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
+        """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
         kind, index, of = self._run
         texts: list[str] | None = None  # of the last run in `deltas`

@@ -81,7 +81,7 @@ class LangChainTranslator(Translator):
         self._shown = {}  # what cumulative messages said so far
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
+        """Return the deltas of one frame."""
         mode = langgraph_mode(frame.event)
         if mode == "error":
             return [provider_error(plain(frame.data) or frame.data)]
@@ -128,7 +128,7 @@ class LangChainTranslator(Translator):
     def _message(
         self, message: Message, run: str | None, *, whole: bool, partial: bool = False
     ) -> list[Delta]:
-        """Say what a message or a chunk says; `run` is its key where its own id is none."""
+        """Return the deltas of a message or a chunk; `run` is its key where its own id is none."""
         id_ = self._id(message)
         key = run or id_ or self._key
         if key in self._ended and key is not None:

@@ -26,7 +26,7 @@ class LangChainEventsTranslator(LangChainTranslator):
     """Events of one stream to deltas."""
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one event says."""
+        """Return the deltas of one event."""
         if frame.event == "error":
             return [provider_error(plain(frame.data) or frame.data)]
         if frame.event == "end":

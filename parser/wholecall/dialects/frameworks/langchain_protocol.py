@@ -191,12 +191,12 @@ class LangChainProtocolTranslator(ViewTranslator):
         return [replace(fault, fatal=False), *self._failed(message, text_label(data.code))]
 
     def _failed(self, message: Message, why: str | None) -> list[Delta]:
-        """Say that nothing of a message may be gone on with; others go on beside it."""
+        """Report that nothing of a message may be gone on with; others go on beside it."""
         self._messages.forget(message)
         return [Finish(0, "error", why or "error", drops=True), TurnEnded(message.turn)]
 
     def _run_failed(self, namespace: Namespace, data: Data) -> list[Delta]:
-        """Say that a graph failed, and every message under way in it; all of them if it is the whole run."""
+        """Report that a graph failed, and every message under way in it; all of them if it is the whole run."""
         told = {"message": text_label(data.error) or "the run failed"}
         deltas: list[Delta] = [replace(provider_error(told), fatal=False)]
         for message in self._messages.within(namespace):

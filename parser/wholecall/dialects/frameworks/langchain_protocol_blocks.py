@@ -73,7 +73,7 @@ class _Call:
         self._size = 0
 
     def labelled(self, content: Content) -> list[Delta]:
-        """Say what was not known of the call."""
+        """Report what was not known of the call."""
         id_, name, extras = id_label(content.id), name_label(content.name), content.extras or None
         news = (id_ and not self.id) or name not in (None, self.name) or extras not in (None, self.extras)
         if self.seen and not news:
@@ -84,7 +84,7 @@ class _Call:
         return [CallSeen(0, self.slot, None, id_, name, self.kind, extra=extra)]
 
     def add(self, piece: str) -> list[Delta]:
-        """Say the next piece of the text."""
+        """Report the next piece of the text."""
         if self._size <= _KEPT:
             self._parts.append(piece)
         elif not self.rewritten:
@@ -93,7 +93,7 @@ class _Call:
         return [] if self.rewritten else [Slot(0, self.slot, None, piece)]
 
     def put(self, text: str) -> list[Delta]:
-        """Say what a snapshot adds to the text; one that replaces it is told when the call or its message ends."""
+        """Report what a snapshot adds to the text; one that replaces it is told when the call or its message ends."""
         before = "".join(self._parts)
         known = len(before) == self._size
         self._parts, self._size = [text], len(text)
@@ -106,11 +106,11 @@ class _Call:
         return []
 
     def whole(self, text: str, rank: int) -> CallWhole:
-        """Say all of the text."""
+        """Report all of the text."""
         return CallWhole(0, self.slot, None, self.id, self.name, text, rank, self.kind)
 
     def rest(self) -> list[Delta]:
-        """Say what is still untold."""
+        """Report what is still untold."""
         return [self.whole("".join(self._parts), DONE)] if self.rewritten else []
 
 
@@ -143,7 +143,7 @@ class Blocks:
         self._crowded = True
 
     def start(self, index: Index | None, content: Content) -> list[Delta]:
-        """Say what the start of a block says."""
+        """Return the deltas of the start of a block."""
         deltas, self._latest = self._passed(), None
         if content.type not in CALLS:
             return deltas + self._block(index, content)
@@ -157,7 +157,7 @@ class Blocks:
         return deltas if is_blank(text) else [*deltas, call.whole(text, OBJECT)]
 
     def delta(self, index: Index | None, delta: Content) -> list[Delta]:
-        """Say what a delta adds to a block."""
+        """Report what a delta adds to a block."""
         if delta.type == "tool-call-delta":
             return self._called(index, _NO_FIELDS, wire_text(delta.args))
         if delta.type in ("text-delta", "reasoning-delta"):
@@ -170,14 +170,14 @@ class Blocks:
         return [] if quiet else [Noted(0, "unknown_events")]
 
     def addition(self, index: Index | None, content: Content) -> list[Delta]:
-        """Say what a delta in the shape of a block adds to it: so before deltas had types."""
+        """Report what a delta in the shape of a block adds to it: so before deltas had types."""
         if self._means_call(index, content):
             return self._called(index, content, wire_text(content.args))
         self._latest = None
         return self._said(index, content)
 
     def finish(self, index: Index | None, content: Content) -> list[Delta]:
-        """Say what the finish of a block says: all of it, and of a call that it is over."""
+        """Return the deltas of the finish of a block: all of it, and of a call that it is over."""
         if content.type not in CALLS:
             return self._block(index, content) + sealed(index, content)
         call = self._found(index, id_label(content.id)) or self._opened(index, content)
@@ -197,7 +197,7 @@ class Blocks:
         return [*deltas, CallClosed(0, call.slot, None, final=False)]
 
     def end(self) -> list[Delta]:
-        """Say what is still untold of calls whose blocks were not finished."""
+        """Report what is still untold of calls whose blocks were not finished."""
         return [delta for calls in self._open.values() for call in calls for delta in call.rest()]
 
     # Text.
@@ -209,7 +209,7 @@ class Blocks:
         return deltas
 
     def _block(self, index: Index | None, content: Content) -> list[Delta]:
-        """Say what a block tells people, unless its deltas said it."""
+        """Report what a block tells people, unless its deltas said it."""
         if content.type not in QUIET_BLOCKS:
             return [Noted(0, "unknown_events")]
         return [] if index in self._spoken else self._said(index, content)
@@ -229,7 +229,7 @@ class Blocks:
         return call
 
     def _passed(self) -> list[Delta]:
-        """Say that a finished call was whole, as another block begins."""
+        """Report that a finished call was whole, as another block begins."""
         call, self._waiting = self._waiting, None
         return [] if call is None else [CallClosed(0, call.slot, None)]
 
@@ -244,7 +244,7 @@ class Blocks:
     def _called(
         self, index: Index | None, content: Content, text: str, *, whole: bool = False
     ) -> list[Delta]:
-        """Say what a delta says of a call: its labels, and a piece of its text or all of it so far."""
+        """Report what a delta says of a call: its labels, and a piece of its text or all of it so far."""
         call = self._found(index, id_label(content.id))
         if call is None and id_label(content.id) is None and (self._crowded or self._open.get(index)):
             return self._doubted(index) if text else []
@@ -255,14 +255,14 @@ class Blocks:
         return deltas + (call.put(text) if whole else call.add(text))
 
     def _labelled(self, index: Index | None, call: _Call, content: Content) -> list[Delta]:
-        """Say the labels of a call, and whether its index may mean more than one."""
+        """Report the labels of a call, and whether its index may mean more than one."""
         deltas = call.labelled(content)
         if self._crowded or len(self._open[index]) > 1:
             deltas += self._doubted(index)
         return deltas
 
     def _doubted(self, index: Index | None) -> list[Delta]:
-        """Say that pieces cannot be placed; once for each of the calls that they may belong to."""
+        """Report that pieces cannot be placed; once for each of the calls that they may belong to."""
         calls = self._open.get(index, [])
         if index in self._lost and all(call.doubtful for call in calls):
             return []

@@ -97,7 +97,7 @@ class Calls:
         return new
 
     def asked(self, id_: str | None) -> list[Delta]:
-        """Say that a call waits for an approval: so may each other one that is told under its id."""
+        """Report that a call waits for an approval: so may each other one that is told under its id."""
         self.guard(id_)
         return self.flagged(Announced(id_), ("needs_approval",)) if id_ in self._open else []
 
@@ -106,7 +106,7 @@ class Calls:
         self._guarded.add(id_ or "")
 
     def begun(self, call: Announced) -> list[Delta]:
-        """Say that a call begins."""
+        """Report that a call begins."""
         self._whole.discard(call.id or "")
         if call.id is None:
             self._n_begun, self._last = self._n_begun + 1, []
@@ -116,12 +116,12 @@ class Calls:
         return [CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra, begins=True)]
 
     def flagged(self, call: Announced, flags: tuple[Flag, ...]) -> list[Delta]:
-        """Say more about a call."""
+        """Report more about a call."""
         slot, kind = self._slot(call)
         return [CallSeen(0, slot, None, call.id, call.name, kind, flags=flags, extra=call.extra)]
 
     def piece(self, id_: str | None, text: object) -> list[Delta]:
-        """Say a piece of a call's text."""
+        """Report a piece of a call's text."""
         if not text:
             return []
         slot, _ = self._slot(Announced(id_))
@@ -133,7 +133,7 @@ class Calls:
     def whole(
         self, call: Announced, text: str, flags: tuple[Flag, ...] = (), *, listed: bool = False
     ) -> list[Delta]:
-        """Say all of a call; one with an id is not closed by that. Another input under its id is told anew.
+        """Report all of a call; one with an id is not closed by that. Another input under its id is told anew.
 
         `listed`: in a whole message, which lists no call twice.
         """
@@ -156,12 +156,12 @@ class Calls:
         return [*before, msgspec.structs.replace(whole, begins=again, closes=slot is None)]
 
     def closed(self, id_: str | None) -> list[Delta]:
-        """Say that a call is over."""
+        """Report that a call is over."""
         slot = self._forget(id_)
         return [] if slot is None else [CallClosed(0, slot, None)]
 
     def refused(self, call: Announced, text: str, reason: DropReason, detail: str) -> list[Delta]:
-        """Say that the wire itself refuses a call; the text counts only if no piece of it came."""
+        """Report that the wire itself refuses a call; the text counts only if no piece of it came."""
         slot, kind = self._slot(call)
         seen = CallSeen(0, slot, None, call.id, call.name, kind, extra=call.extra)
         kept = "" if slot in self._filled else text

@@ -118,7 +118,7 @@ class VercelDataTranslator(Translator):
         }
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one line says."""
+        """Return the deltas of one line."""
         if frame.event in _TEXTS:
             return self._text(frame)
         if frame.event in _QUIET:

@@ -88,7 +88,7 @@ class VercelUITranslator(ViewTranslator):
         }
 
     def close(self) -> list[Delta]:
-        """Say that the calls are over whose whole input was the last that came."""
+        """Report that the calls are over whose whole input was the last that came."""
         return self._end_waiting()
 
     def _slowly(self, frame: Frame) -> list[Delta]:

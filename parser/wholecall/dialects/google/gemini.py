@@ -84,7 +84,7 @@ class GeminiTranslator(Translator):
         self._replaced = False  # the frame at hand held bytes that are not UTF-8
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
+        """Return the deltas of one frame."""
         self._replaced = frame.replaced
         try:
             view = self.decoder.decode(frame.data)
@@ -97,7 +97,7 @@ class GeminiTranslator(Translator):
         self._whole_calls.lose()
 
     def close(self) -> list[Delta]:
-        """Say how calls ended that the stream left open.
+        """Report how calls ended that the stream left open.
 
         A part is whole; what was built of pieces looks whole, and is not.
         """
@@ -148,7 +148,7 @@ class GeminiTranslator(Translator):
         return [*cut, TurnOpened(key, key, name_label(model), restart=again)]
 
     def _cut(self) -> list[Delta]:
-        """Say how an answer ended that another one follows on the connection."""
+        """Report how an answer ended that another one follows on the connection."""
         deltas = self.close()
         self._malformed.clear()
         self._streamed, self._whole_calls = StreamedCalls(), WholeCalls()

@@ -143,7 +143,7 @@ class GeminiInteractionsTranslator(ViewTranslator):
         return opened + self._over(interaction)
 
     def _over(self, interaction: Interaction) -> list[Delta]:
-        """Say what the finished interaction says: its steps once more, or for the first time, and its end."""
+        """Return the deltas of the finished interaction: its steps once more, or for the first time, and its end."""
         steps = list(enumerate(interaction.steps or interaction.outputs or ()))
         deltas: list[Delta] = []
         if self._told:
@@ -211,7 +211,7 @@ class GeminiInteractionsTranslator(ViewTranslator):
         return [*deltas, CallWhole(0, index, None, None, None, text, DONE, kind)] if text else deltas
 
     def _labels(self, index: Index | None, delta: Step) -> list[Delta]:
-        """Say what a delta tells of its call beside the arguments; one with a name may begin it."""
+        """Report what a delta tells of its call beside the arguments; one with a name may begin it."""
         id_, kind, extra = id_label(delta.id), kind_of(delta), extra_of(delta)
         name = name_label(delta.name)
         if kind is not None:

@@ -135,7 +135,7 @@ class GeminiLiveTranslator(GeminiTranslator):
         return deltas + finish + (self._end() if _is_over(content) else [])
 
     def _other(self, frame: Frame) -> list[Delta]:
-        """Say what a message says that has nothing of a turn."""
+        """Return the deltas of a message that has nothing of a turn."""
         payload = plain(frame.data)
         known = isinstance(payload, dict) and not _QUIET.isdisjoint(payload)
         return [] if known or is_noise(frame) or not self._open else [Noted(0, "unknown_events")]

@@ -184,7 +184,7 @@ class StreamedCalls:
 
 
 def _ended(number: int, streamed: _Streamed, cut: DropReason | None = None) -> list[Delta]:
-    """Say that a call ended.
+    """Report that a call ended.
 
     The text goes as a fragment, because a whole one would heal the hole that a lost frame left.
     """

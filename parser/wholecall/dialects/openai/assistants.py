@@ -80,7 +80,7 @@ class AssistantsTranslator(Translator):
         }
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
+        """Return the deltas of one frame."""
         try:
             data = DECODER.decode(frame.data)
         except UNREADABLE:

@@ -37,7 +37,7 @@ class Step:
         self._named = set()  # the slots of tools that OpenAI runs, and whose name is known by their type
 
     def piece(self, call: Call) -> list[Delta]:
-        """Say what an entry of a delta says: labels, a piece of text, or both."""
+        """Return the deltas of an entry of a delta: labels, a piece of text, or both."""
         index, id_ = index_label(call.index), id_label(call.id)
         kind = text_label(call.type)
         if kind in SERVER_TOOLS:
@@ -65,13 +65,13 @@ class Step:
         return [Slot(0, index, None, text)]
 
     def close_codes(self) -> list[Delta]:
-        """Say that all code that came is whole."""
+        """Report that all code that came is whole."""
         closed: list[Delta] = [Slot(0, index, None, '"}') for index in self._codes]
         self._codes.clear()
         return closed
 
     def asked(self, calls: list[Call]) -> list[Delta]:
-        """Say which calls the run waits for: these are whole."""
+        """Report which calls the run waits for: these are whole."""
         deltas: list[Delta] = []
         for call in calls:
             function = call.function or Function()
@@ -85,7 +85,7 @@ class Step:
 
 
 def restated_code(call: Call) -> list[Delta]:
-    """Say what a completed step says of a call that OpenAI ran."""
+    """Report what a completed step says of a call that OpenAI ran."""
     id_ = id_label(call.id)
     code = call.code_interpreter.input if call.code_interpreter is not None else None
     if type(code) is not str or not code:

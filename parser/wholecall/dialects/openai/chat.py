@@ -107,12 +107,12 @@ class ChatTranslator(Translator):
         self._told = set()  # what came: texts in deltas, which a message only repeats, and tools that ran
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
+        """Return the deltas of one frame."""
         said = self.translate_all([frame])
         return [piece for delta in said for piece in (delta.pieces() if type(delta) is Run else (delta,))]
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
+        """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
         kind = self._kind
         usual = _PIECES[kind]
@@ -147,7 +147,7 @@ class ChatTranslator(Translator):
         return deltas
 
     def _any(self, frame: Frame) -> list[Delta]:
-        """Say what a frame says that is no piece like the one before it."""
+        """Report what a frame says that is no piece like the one before it."""
         if self._n_answers and frame.event != "error":
             try:
                 chunk = _narrow(frame.data)
@@ -248,7 +248,7 @@ class ChatTranslator(Translator):
         self._finish(deltas, number, choice.finish_reason or choice.stop_reason)
 
     def _speak(self, deltas: list[Delta], choice: int, view: Any) -> None:
-        """Say what a delta says besides calls, and remember that it was said."""
+        """Report what a delta says besides calls, and remember that it was said."""
         said = speech(choice, view)
         self._told.update((choice, kind_of(delta)) for delta in said)
         deltas += said

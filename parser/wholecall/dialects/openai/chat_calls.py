@@ -102,7 +102,7 @@ def flat_choice(chunk: Chunk) -> list[ChoiceView]:
 
 
 def executed_tools(choice: int, view: DeltaView, told: set[tuple[int, str]]) -> list[Delta]:
-    """Say which tools the server ran by itself, each once: it comes again with its output, and in the message.
+    """Report which tools the server ran by itself, each once: it comes again with its output, and in the message.
 
     Their names stand in `type`; those of gpt-oss have the type `function`, and a name beside it.
     """

@@ -91,7 +91,7 @@ class Progress:
     # The end
 
     def conclude(self, response: Body, usage: Any) -> list[Delta]:
-        """Say what the last event of the response says; `usage` stands in the event itself on some servers."""
+        """Return the deltas of the last event of the response; `usage` stands in the event itself on some servers."""
         if self.ended:
             return []
         self.ended = True

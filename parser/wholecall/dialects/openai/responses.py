@@ -126,12 +126,12 @@ class ResponsesTranslator(ViewTranslator):
         }
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says; pieces after it begin anew."""
+        """Return the deltas of one frame; pieces after it begin anew."""
         self._run = _NO_RUN
         return super().translate(frame)
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Say what frames in a row say; pieces of one text that nothing interrupts are one `Run`."""
+        """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         index, alias, of = self._run
         texts: list[str] = []
         deltas: list[Delta] = [going_on := Run(of, texts)]

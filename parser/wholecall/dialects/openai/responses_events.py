@@ -206,7 +206,7 @@ def outcome_of(event_type: str, status: object) -> str:
 
 
 def finish_of(response: Response, outcome: str) -> Finish:
-    """Say why a completed or incomplete response ended."""
+    """Report why a completed or incomplete response ended."""
     if outcome == "completed":
         return Finish(0, "stop", outcome)
     known = turn_reason((response.incomplete_details or Details()).reason)

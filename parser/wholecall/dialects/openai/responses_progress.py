@@ -97,14 +97,14 @@ class Progress:
         return [] if self._guest else [TurnOpened(key, key, name_label(response.model), restart=True)]
 
     def body(self, response: Response) -> list[Delta]:
-        """Say what a whole, non-streamed response says."""
+        """Return the deltas of a whole, non-streamed response."""
         deltas = self.open(response)
         if response.status in ("queued", "in_progress"):
             return deltas + self.restated(response)
         return deltas + self.conclude(response, outcome_of("", response.status))
 
     def conclude(self, response: Response, outcome: str) -> list[Delta]:
-        """Say what the last event of a response says."""
+        """Return the deltas of the last event of a response."""
         usage: list[Delta] = [UsageSeen(response.usage)] if isinstance(response.usage, dict) else []
         if outcome == "failed":
             return usage + self.fail(response.error)

@@ -85,11 +85,11 @@ class LlamaTranslator(ViewTranslator):
         self._other = None  # whose stream it turned out to be
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Say what one frame says."""
+        """Return the deltas of one frame."""
         return super().translate(frame) if self._other is None else self._other.translate(frame)
 
     def close(self) -> list[Delta]:
-        """Say what the end of the stream says: nothing, unless it is llama-stack's."""
+        """Return the deltas of the end of the stream: nothing, unless it is llama-stack's."""
         return [] if self._other is None else self._other.close()
 
     def _take(self, view: _Frame, frame: Frame) -> list[Delta]:

@@ -125,7 +125,7 @@ class LlamaStackTranslator(ViewTranslator):
         self._calls = WholeCalls()
 
     def close(self) -> list[Delta]:
-        """Say what was written and never read, that calls came whole, and that an answer which is complete is over."""
+        """Report what was written and never read, that calls came whole, and that an answer which is complete is over."""
         return self._done() if self._complete else [*self._unread(), *self._over()]
 
     def _done(self) -> list[Delta]:
@@ -134,7 +134,7 @@ class LlamaStackTranslator(ViewTranslator):
         return ended
 
     def _over(self) -> list[Delta]:
-        """Say that calls are over at the end of the stream; the events of calls say if the answer was cut."""
+        """Report that calls are over at the end of the stream; the events of calls say if the answer was cut."""
         known = turn_reason(self._reason)
         over = self._calls.finish(0, known[0] if known is not None else None)
         return over + self._calls.no_repeats(self._n_started) if self._ended else over
@@ -179,7 +179,7 @@ class LlamaStackTranslator(ViewTranslator):
     # Calls.
 
     def _told(self, status: str | None, told: _Call | str | None) -> list[Delta]:
-        """Say what a server says of a call; what the model writes waits for that."""
+        """Report what a server says of a call; what the model writes waits for that."""
         if status in _FAILED:
             return self._failed(told)
         if status in _SUCCEEDED and isinstance(told, _Call):
@@ -217,7 +217,7 @@ class LlamaStackTranslator(ViewTranslator):
         return [*deltas, refused]
 
     def _unread(self) -> list[Delta]:
-        """Say that a call was begun: it has what was written, and no name. So the one before it was not the last."""
+        """Report that a call was begun: it has what was written, and no name. So the one before it was not the last."""
         if not self._begun:
             return []
         return [*self._calls.finish(0, None), Slot(0, self._calls.new_slot(), None, self._take_written())]

@@ -117,7 +117,7 @@ class LineTranslator(ViewTranslator):
         return deltas + self._end()
 
     def _finish(self, _reason: TurnReason | None) -> list[Delta]:
-        """Say what the reason says of calls: nothing where there are none."""
+        """Report what the reason says of calls: nothing where there are none."""
         return []
 
     def _end(self) -> list[Delta]:
@@ -137,7 +137,7 @@ class OllamaTranslator(LineTranslator):
         self._calls = WholeCalls()
 
     def close(self) -> list[Delta]:
-        """Say that the calls are over: each of them came whole."""
+        """Report that the calls are over: each of them came whole."""
         return self._calls.end()
 
     def _said(self, line: _ChatLine) -> list[Delta] | None:

@@ -98,7 +98,7 @@ class WorkersTranslator(ViewTranslator):
         self._guest = ChatTranslator()
 
     def close(self) -> list[Delta]:
-        """Say that a lone body, which came as no server-sent event, was all there is: it has no end mark."""
+        """Report that a lone body, which came as no server-sent event, was all there is: it has no end mark."""
         return [TurnEnded()] if self._lone else []
 
     def _slowly(self, frame: Frame) -> list[Delta]:

@@ -54,7 +54,7 @@ class ErrorClass(msgspec.Struct, frozen=True):
 def classify_error(
     status: Union[int, StreamFault, None], body: Any = None, headers: Optional[Mapping[str, Any]] = None
 ) -> ErrorClass:
-    """Say what a provider's error is.
+    """Return what a provider's error is.
 
     Args:
         status: the HTTP status, a fault of a stream, or None where there is only a message.
