@@ -166,3 +166,46 @@ def test_documented_labels_ask_no_reading(name: str) -> None:
         parser.close()
 
     assert parser.turn.calls
+
+
+_NAMES = st.lists(st.sampled_from("abcdefg"), min_size=2, max_size=5, unique=True).map(
+    "".join
+)  # no piece begins with another
+_VALUES = st.dictionaries(
+    st.text("xy", max_size=2), st.integers(0, 99) | st.text("z{}", max_size=3), min_size=1, max_size=2
+)
+_CALLS = st.lists(st.tuples(_NAMES, _VALUES), min_size=2, max_size=4)
+
+
+def _cut_stream_gives(fragments: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
+    """Return the calls of a turn that was cut for length after these fragments."""
+    parser: ToolCallParser[Any] = ToolCallParser("chat-completions")
+    for fragment in fragments:
+        parser.feed_event({"choices": [{"index": 0, "delta": {"tool_calls": [fragment]}}]})
+    parser.feed_event({"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]})
+    parser.close()
+    return Counter((call.name, json.dumps(call.arguments)) for call in parser.turn.calls)
+
+
+@given(_CALLS, st.data())
+def test_a_cut_leaves_no_piece_of_a_name(
+    calls: list[tuple[str, dict[str, Any]]], data: st.DataObject
+) -> None:
+    """Law 74: once a name has come in pieces, no cut lets a call out under a part of its name.
+
+    The second piece of each name comes with the rest of the text, or after all of it.
+    """
+    fragments: list[dict[str, Any]] = []
+    first = 0
+    for number, (name, value) in enumerate(calls):
+        text, at = json.dumps(value), data.draw(st.integers(1, len(name) - 1))
+        cut = data.draw(st.integers(1, len(text)))
+        pieces = [(name[:at], text[:cut]), (name[at:], text[cut:])]
+        for nth, (piece, part) in enumerate(pieces):
+            labels = {"index": number, **({"id": f"c{number}"} if nth == 0 else {})}
+            fragments.append({**labels, "function": {"name": piece, "arguments": part}})
+        first = first or len(fragments)
+    kept = data.draw(st.integers(first, len(fragments)))
+    sent = Counter((name, json.dumps(value)) for name, value in calls)
+
+    assert not _cut_stream_gives(fragments[:kept]) - sent

@@ -247,7 +247,6 @@ def test_questions_about_fragments() -> None:
     assert (False, True, False, False) == tuple(
         call.holds_placeholder for call in (empty, opened, filled, whole)
     )
-    assert (True, False, True, False) == tuple(call.continuable for call in (empty, opened, filled, whole))
     assert (True, False, True, False) == tuple(call.takes_value for call in (empty, opened, filled, whole))
 
 
@@ -261,7 +260,7 @@ def test_questions_about_a_restated_call() -> None:
     call = fed('{"a"')
     call.restate('{"a":1}', DONE)
 
-    assert (True, False, False) == (call.complete, call.continuable, call.takes_value)
+    assert (True, False) == (call.complete, call.takes_value)
     assert (False, False, False) == (call.empty, call.blank, call.holds_placeholder)
     assert [True, True, False] == [call.is_restated_by(text) for text in ('{"a":1}', '{"a"', "{}")]
 
@@ -292,15 +291,6 @@ def test_a_restated_placeholder_is_hollow() -> None:
     call.restate("{}", DONE)
 
     assert (False, True, True) == (call.empty, call.blank, call.holds_placeholder)
-
-
-def test_free_text_is_never_complete() -> None:
-    """Free text can go on until its call has ended."""
-    call = fed("{}", kind="custom")
-    before = call.continuable
-    call.phase = "ended"
-
-    assert (True, False) == (before, call.continuable)
 
 
 @pytest.mark.parametrize(

@@ -148,11 +148,6 @@ class Call(CallText):
         scan = self._lexical()
         return not scan.complete or scan.overfull
 
-    @property
-    def continuable(self) -> bool:
-        """Whether argument text may still follow."""
-        return not self.is_over and (self.kind == "custom" or not self.complete)
-
     def refuse(self, reason: DropReason, detail: str) -> None:
         """Keep the first reason why this call cannot be emitted."""
         if self.refusal is None:

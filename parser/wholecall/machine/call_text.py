@@ -299,11 +299,6 @@ class CallText:
         return len(self.parts) <= PLACEHOLDER_SIZE and self.holds_placeholder
 
     @property
-    def scanned(self) -> bool:
-        """Whether a scan of the text has begun, so that another one costs only what is new."""
-        return self._scan is not None
-
-    @property
     def plain(self) -> bool:
         """Whether a fragment simply appends, unless it begins an object."""
         return not (self.full or self.half or self._other_reading)
