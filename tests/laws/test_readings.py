@@ -209,3 +209,21 @@ def test_a_cut_leaves_no_piece_of_a_name(
     sent = Counter((name, json.dumps(value)) for name, value in calls)
 
     assert not _cut_stream_gives(fragments[:kept]) - sent
+
+
+@given(_CALLS, st.data())
+def test_a_cut_repeats_no_call(calls: list[tuple[str, dict[str, Any]]], data: st.DataObject) -> None:
+    """Law 75: where each text comes once more under another id, a cut inside the last call's makes no call of a repetition.
+
+    Each fragment has the name; the last call's text came in two pieces and not once more.
+    """
+    fragments: list[dict[str, Any]] = []
+    for number, (name, value) in enumerate(calls):
+        text = json.dumps(value)
+        at = data.draw(st.integers(1, len(text) - 1))
+        for part in [text, text] if number < len(calls) - 1 else [text[:at], text[at:]]:
+            function = {"name": name, "arguments": part}
+            fragments.append({"index": number, "id": f"c{len(fragments)}", "function": function})
+    sent = Counter((name, json.dumps(value)) for name, value in calls)
+
+    assert not _cut_stream_gives(fragments) - sent
