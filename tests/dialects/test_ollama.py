@@ -22,15 +22,14 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.others.ollama import OllamaTranslator
-from wholecall.dialects.others.ollama_generate import OllamaGenerateTranslator
 from wholecall.framing.frame import Frame
 
-OPENED = TurnOpened(None, None, "m")
+OPENED = TurnOpened(None, None, "m", restart=True)
 
 
-def translate(*payloads: dict[str, Any] | str, text_only: bool = False) -> list[Delta]:
+def translate(*payloads: dict[str, Any] | str) -> list[Delta]:
     """Translate the lines of one stream."""
-    translator = OllamaGenerateTranslator() if text_only else OllamaTranslator()
+    translator = OllamaTranslator()
     deltas: list[Delta] = []
     for payload in payloads:
         data = payload if isinstance(payload, str) else json.dumps(payload)
@@ -162,7 +161,7 @@ def test_the_wires_own_text_of_an_object_is_kept() -> None:
     text = '{ "n": 1.0e2, "n": 1E+2 }'
     frame = '{"message":{"tool_calls":[{"function":{"name":"f","arguments":' + text + '}}]},"done":false}'
 
-    assert [TurnOpened(None), *call(1, None, "f", text)] == translate(frame)
+    assert [TurnOpened(None, restart=True), *call(1, None, "f", text)] == translate(frame)
 
 
 def test_calls_in_the_last_line_come_before_the_end() -> None:
@@ -183,8 +182,8 @@ def test_an_end_needs_no_reason() -> None:
     """Old servers give none; `[DONE]` from a proxy ends a turn that nothing else ended, and only that."""
     assert [OPENED, TurnEnded()] == translate(line(True), "[DONE]")
     assert [OPENED, TextFragment(0, "x"), TurnEnded()] == translate(line(content="x"), "[DONE]")
-    assert [TurnOpened(None), TurnEnded()] == translate({"done": True})
-    assert [TurnOpened(None)] == translate({"done": False, "message": None}, {"done": "true"})
+    assert [TurnOpened(None, restart=True), TurnEnded()] == translate({"done": True})
+    assert [TurnOpened(None, restart=True)] == translate({"done": False, "message": None}, {"done": "true"})
 
 
 def test_what_follows_an_end_is_a_new_turn_if_it_says_something() -> None:
@@ -209,8 +208,12 @@ def test_odd_lines_lose_nothing_but_themselves() -> None:
     """A split surrogate is text, what says nothing is noted, what cannot be read is a hole."""
     fault = WireFault("undecodable_frame", "a frame holds no JSON object", raw="{", hole=True)
 
-    assert [TurnOpened(None), TextFragment(0, "\ud83d")] == translate('{"message":{"content":"\\ud83d"}}')
-    assert [TurnOpened(None)] == translate('{"message":{"content":5,"thinking":{}},"done":false}')
+    assert [TurnOpened(None, restart=True), TextFragment(0, "\ud83d")] == translate(
+        '{"message":{"content":"\\ud83d"}}'
+    )
+    assert [TurnOpened(None, restart=True)] == translate(
+        '{"message":{"content":5,"thinking":{}},"done":false}'
+    )
     assert [Noted(0, "unknown_events")] == translate({"status": "pulling manifest"})
     assert [] == translate("{}", {"type": "ping"})
     assert [fault] == translate("{")
@@ -229,7 +232,6 @@ def test_a_completion_is_text() -> None:
         {"model": "m", "created_at": "t", "response": "", "thinking": "hm", "done": False},
         {"model": "m", "response": "Hi", "tool_calls": [{"function": {"name": "f"}}], "done": False},
         {"model": "m", "response": "", "done": True, "done_reason": "load", "eval_count": 2},
-        text_only=True,
     )
 
     assert [
@@ -240,4 +242,4 @@ def test_a_completion_is_text() -> None:
         Finish(0, "unknown", "load"),
         TurnEnded(),
     ] == deltas
-    assert [Noted(0, "unknown_events")] == translate({"model": "m"}, text_only=True)
+    assert [Noted(0, "unknown_events")] == translate({"model": "m"})

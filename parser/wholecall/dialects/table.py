@@ -140,8 +140,8 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
         "ollama-generate",
         _LINES,
         detect.ollama_generate,
-        "others.ollama_generate",
-        "OllamaGenerateTranslator",
+        "others.ollama",
+        "OllamaTranslator",
     ),
     _ours("workers-ai", _SSE, detect.workers_ai, "others.workers_ai", "WorkersTranslator"),
 )

@@ -1,18 +1,29 @@
-"""What every dialect has: a translator, which says in deltas what the frames of one stream say."""
+"""What every dialect has: a translator, which says in deltas what the frames of one stream say.
+
+Theory of operation. Three classes, each of which knows more of what frames are. A `Translator` is given frames of any
+kind. A `ViewTranslator` is given views: frames that are JSON objects of one shape. A `TurnTranslator` is given events
+of messages that begin and end: its class has a table of what does each, and what stands beside that in every
+dialect (errors, events that say nothing, unknown ones, how a turn opens and ends) is here.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import msgspec
 
-from wholecall.deltas import Delta
-from wholecall.dialects.decode import UNREADABLE, is_done, payloads, read
+from wholecall.deltas import Delta, TurnEnded, TurnOpened
+from wholecall.dialects import report
+from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, read
+from wholecall.dialects.labels import name_label
 from wholecall.dialects.restated import ended_together
 from wholecall.framing.frame import Frame
 
-__all__ = ["MOST_SLOTS", "Translator", "ViewTranslator"]
+__all__ = ["MOST_SLOTS", "EventView", "Events", "Translator", "TurnTranslator", "ViewTranslator"]
+
+Events = Mapping[Any, Callable[[Any, Any], list[Delta]]]  # methods of a translator, by what an event is
 
 MOST_SLOTS = 128  # that a translator keeps of calls whose pieces take turns
 
@@ -79,3 +90,80 @@ class ViewTranslator(Translator):
     def _done(self) -> list[Delta]:
         """Return the deltas of `[DONE]`: nothing where the dialect has an end of its own."""
         return []
+
+
+class EventView(msgspec.Struct, gc=False):
+    """What the views of events share."""
+
+    type: Any = None
+    error: Any = None
+
+
+class TurnTranslator(ViewTranslator):
+    """A translator of messages that begin, say what they have to say, and end.
+
+    A subclass has the `decoder` of its view, and in `EVENTS`, below its methods, what does each event. What no event's
+    name says (a whole body, say) it reads in `_other`, and what one message leaves to the next it clears in `_clear`.
+
+    Attributes:
+        EVENTS: the methods that take a view, by the event's kind.
+        QUIET: kinds of events that say nothing of calls or text.
+        DONE_ENDS: whether `[DONE]` ends the message that is open; else it is a relay's, and says nothing.
+    """
+
+    EVENTS: ClassVar[Events] = {}
+    QUIET: ClassVar[frozenset[str]] = frozenset()
+    DONE_ENDS: ClassVar[bool] = False
+
+    _key: str | None
+    _open: bool
+    _n_turns: int
+
+    def __init__(self) -> None:
+        self._key = None  # of the message that is open
+        self._open = False
+        self._n_turns = 0  # messages that began
+        self._clear()
+
+    def _take(self, view: Any, frame: Frame) -> list[Delta]:
+        if view.error:
+            return report.error(view.error)
+        kind = self._kind(view, frame)
+        event = self.EVENTS.get(kind)
+        return self._other(view, frame, kind) if event is None else event(self, view)
+
+    def _kind(self, view: Any, frame: Frame) -> str:
+        """Return which event a view is: its type, else the name of the frame."""
+        kind: object = view.type
+        return kind if type(kind) is str else frame.event
+
+    def _other(self, view: Any, frame: Frame, kind: str, /) -> list[Delta]:  # noqa: ARG002
+        """Return what a view says that is no event of the table: nothing, or that nobody knows it."""
+        quiet = kind in self.QUIET or kind == "ping" or is_noise(frame)
+        return [] if quiet else report.unknown()
+
+    def _opened(self, id_: str | None = None, model: object = None, *, repeats: bool = False) -> list[Delta]:
+        """Begin a message, unless the one that is open goes on: another id is another message's.
+
+        What `repeats` the end of the last message begins none.
+        """
+        goes_on = self._open and (id_ is None or self._key in (None, id_))
+        return [] if goes_on or (repeats and self._n_turns) else self._begin(id_, model)
+
+    def _begin(self, id_: str | None = None, model: object = None) -> list[Delta]:
+        """Begin a message, whatever was before."""
+        self._key, self._open = id_, True
+        self._n_turns += 1
+        self._clear()
+        return [TurnOpened(id_, id_, name_label(model), restart=True)]
+
+    def _clear(self) -> None:
+        """Forget what was only the last message's: nothing in some dialects."""
+
+    def _end(self) -> list[Delta]:
+        """End the message."""
+        key, self._key, self._open = self._key, None, False
+        return [TurnEnded(key)]
+
+    def _done(self) -> list[Delta]:
+        return self._end() if self.DONE_ENDS and self._open else []

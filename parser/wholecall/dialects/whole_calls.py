@@ -16,7 +16,7 @@ from typing import Union
 
 import msgspec
 
-from wholecall.deltas import CallClosed, CallWhole, Delta
+from wholecall.deltas import INVALID_INDEX, CallClosed, CallWhole, Delta, Finish, Index
 from wholecall.dialects.decode import is_blank, plain
 from wholecall.dialects.repeats import Repeats, says_nothing
 from wholecall.discreet import discreet_repr
@@ -83,9 +83,10 @@ class WholeCalls:
         """What comes now is listed by another frame."""
         self._frame += 1
 
-    def tell(self, call: CallWhole, index: str | None = None, of: Told = _FRAMES) -> list[Delta]:
+    def tell(self, call: CallWhole, index: Index | None = None, of: Told = _FRAMES) -> list[Delta]:
         """Report what a frame lists, nothing if it is known; `index` is the wire's number of the call."""
         number = call.choice
+        index = None if index == INVALID_INDEX else index
         label = None if call.id is None and index is None else f"{number} {index} {call.id}"
         slot = self._slot(call, label, of)
         if slot is None and label is not None:
@@ -122,6 +123,11 @@ class WholeCalls:
         elif len(self._whole) < _MOST_LABELS:
             self._whole.add(number)
         return [CallClosed(number, slot, None) for slot in waiting]
+
+    def ended(self, finish: list[Delta]) -> list[Delta]:
+        """Return why the one choice of a turn ended, after what that means for its calls."""
+        reason: TurnReason | None = next((end.reason for end in finish if isinstance(end, Finish)), None)
+        return [*self.finish(0, reason), *self.no_repeats(), *finish]
 
     def lose(self) -> None:
         """A frame was lost, which may have told arguments: no call without any is over before a reason says so."""

@@ -28,6 +28,7 @@ __all__ = [
     "PieceChunk",
     "ToolCallView",
     "argument_text",
+    "calls_in",
     "unknown_fields",
 ]
 
@@ -148,9 +149,10 @@ class ArgumentFields(msgspec.Struct, gc=False):
 
 
 class FunctionView(ArgumentFields, gc=False):
-    """The `function` of a tool call, or a legacy `function_call`."""
+    """The `function` of a tool call, or a legacy `function_call`; only Ollama's own chat has an index there."""
 
     name: Any = None
+    index: Any = None
 
 
 class ToolCallView(ArgumentFields, gc=False):
@@ -218,6 +220,11 @@ WIDE = msgspec.json.Decoder(Chunk)
 
 _KNOWN = frozenset(ToolCallView.__struct_fields__)
 _NOTHING: tuple[object, ...] = (None, "", [], {})
+
+
+def calls_in(calls: list[ToolCallView] | ToolCallView | None) -> list[ToolCallView]:
+    """Return the calls where one may stand for a list (quirk 39)."""
+    return [calls] if isinstance(calls, ToolCallView) else calls or []
 
 
 def argument_text(*views: ArgumentFields | None) -> tuple[str, bool]:

@@ -1,0 +1,136 @@
+"""What most translators report, in one word each: lists of deltas, empty where the wire says nothing.
+
+Values are the wire's own: what is no text where a text was due, no name and no counts is as good as absent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wholecall.deltas import (
+    ITEM_DONE,
+    OBJECT,
+    CallClosed,
+    CallSeen,
+    CallWhole,
+    Delta,
+    Finish,
+    Index,
+    Noted,
+    ReasoningFragment,
+    Slot,
+    TextFragment,
+    UsageSeen,
+)
+from wholecall.dialects.decode import is_blank, provider_error
+from wholecall.dialects.labels import text_label
+from wholecall.dialects.reasons import turn_reason
+from wholecall.types import Kind, TurnReason
+
+__all__ = [
+    "call_start",
+    "closed",
+    "counts",
+    "error",
+    "finish",
+    "piece",
+    "text",
+    "thought",
+    "unknown",
+    "usage",
+    "whole_call",
+]
+
+
+def text(value: object, choice: int = 0) -> list[Delta]:
+    """Return visible text."""
+    return [TextFragment(choice, value)] if type(value) is str and value else []
+
+
+def thought(
+    value: object,
+    block: Index | None = None,
+    choice: int = 0,
+    *,
+    id: str | None = None,
+    signature: object = None,
+    data: object = None,
+) -> list[Delta]:
+    """Return a piece of reasoning, or what seals it; nothing if there is neither."""
+    thinks, signed, sealed = text_label(value), text_label(signature), text_label(data)
+    if thinks is signed is sealed is None:
+        return []
+    return [ReasoningFragment(choice, thinks or "", block, id, signed, sealed)]
+
+
+def usage(counts: Any) -> list[Delta]:
+    """Return token counts."""
+    return [UsageSeen(counts)] if isinstance(counts, dict) and counts else []
+
+
+def counts(view: object, *names: str) -> list[Delta]:
+    """Return token counts that stand in members of a view of their own."""
+    return usage({name: count for name in names if (count := getattr(view, name)) is not None})
+
+
+def finish(raw: object, choice: int = 0, *, drops_at: TurnReason | None = None) -> list[Delta]:
+    """Return why a choice ended; for the reason `drops_at` the provider takes back the calls that are open."""
+    known = turn_reason(raw)
+    return [] if known is None else [Finish(choice, *known, drops=known[0] == drops_at)]
+
+
+def error(told: Any) -> list[Delta]:
+    """Return the fatal fault for an error that the provider reports."""
+    return [provider_error(told)]
+
+
+def unknown() -> list[Delta]:
+    """Return that an event came which the dialect does not know."""
+    return [Noted(0, "unknown_events")]
+
+
+# Calls in slots.
+
+
+def call_start(
+    slot: Index | None,
+    id: str | None,
+    name: str | None,
+    text: str = "",
+    kind: Kind = "function",
+    *,
+    namespace: str | None = None,
+    extra: dict[str, Any] | None = None,
+) -> list[Delta]:
+    """Return the start of a call's block; an empty value in it is a placeholder for pieces to come (quirk 25)."""
+    if is_blank(text):
+        return [CallSeen(0, slot, None, id, name, kind, namespace, extra=extra, begins=True)]
+    return [CallWhole(0, slot, None, id, name, text, OBJECT, kind, namespace, extra=extra, begins=True)]
+
+
+def piece(slot: Index | None, text: str, kind: Kind = "function", *, whole: bool = False) -> list[Delta]:
+    """Return a piece of a call's text; or its `whole` value, where an empty one is a placeholder (quirk 25)."""
+    if whole:
+        return [] if is_blank(text) else [CallWhole(0, slot, None, None, None, text, OBJECT, kind)]
+    return [Slot(0, slot, None, text)] if text else []
+
+
+def whole_call(
+    slot: Index | None,
+    id: str | None,
+    name: str | None,
+    text: str,
+    kind: Kind = "function",
+    *,
+    final: bool = True,
+) -> list[Delta]:
+    """Return a call that came whole, and ends; if that is not `final`, the turn's reason decides whether it was cut."""
+    deltas: list[Delta] = [CallSeen(0, slot, None, id, name, kind)]
+    if text:
+        deltas.append(CallWhole(0, slot, None, id, name, text, ITEM_DONE, kind))
+    return deltas + closed(slot, final=final)
+
+
+def closed(slot: Index | None, *, final: bool = True) -> list[Delta]:
+    """Return that the wire ended a call."""
+    return [CallClosed(0, slot, None, final=final)]
