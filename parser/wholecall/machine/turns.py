@@ -1,0 +1,242 @@
+"""The turns of one stream: which of them goes on, how they begin and end, and which of them are kept.
+
+Theory of operation. A turn begins when the wire says so, or with the first delta of a choice. Some dialects run several
+side by side and switch between them by their keys; the current one is where deltas go. An ended turn has no open call
+any more, but the last word on it waits until nothing can follow it: until the next turn begins, too many turns are
+kept, or the stream ends.
+
+Not handled here: which delta does what (see `assembler`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from wholecall.deltas import TurnEnded, TurnOpened
+from wholecall.machine.budget import Budget
+from wholecall.machine.call import Call
+from wholecall.machine.choice import Choice, Outbox
+from wholecall.machine.endings import ending
+from wholecall.machine.routes import judge_all, reason_all
+from wholecall.machine.settling import settle
+from wholecall.machine.turn import TurnState
+from wholecall.output.events import StreamFault, TurnStarted
+from wholecall.output.turns import Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wholecall.limits import Limits
+    from wholecall.machine.verdicts import Ended
+    from wholecall.policy import Policy
+    from wholecall.tools import Tools
+
+__all__ = ["Turns"]
+
+
+class Turns:
+    """The turns of one stream.
+
+    Attributes:
+        dialect: the name that `TurnStarted` carries; the parser sets it when it is known.
+        turns: the last `Limits.max_turns` of them.
+        n_turns: how many there were.
+        failed: a fatal fault ended the stream's turns.
+    """
+
+    DERIVED: ClassVar = frozenset(["dialect", "_policy", "_limits", "_tools", "_out", "_choices"])
+
+    turns: list[TurnState]
+    n_turns: int
+    failed: bool
+    _early_faults: list[StreamFault]
+    _early_usage: dict[str, Any]
+    _keys: dict[str, TurnState]
+    _turn: TurnState | None
+    _spoke: set[TurnState]
+    _since_hole: set[TurnState]
+    _over: dict[str, Choice]
+
+    def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
+        self.dialect = "unknown"
+        self.turns, self.n_turns, self.failed = [], 0, False
+        self._policy, self._limits, self._tools = policy, limits, tools
+        self._out = Outbox()
+        self._early_faults, self._early_usage = [], {}  # of frames before the first turn
+        self._keys = {}
+        self._turn = None
+        self._spoke = set()  # turns that may hold text
+        self._since_hole = set()  # turns in which calls may have opened since the last hole
+        self._choices: dict[int, Choice] = {}  # those of the current turn
+        self._over = {}  # of turns that ended, by the ids of their calls
+
+    def makers(self) -> dict[type, Callable[[], Any]]:
+        """Return how to make the objects of turns that a snapshot holds."""
+        limits = self._limits
+        return {
+            TurnState: lambda: TurnState(0, TurnOpened(None), self.dialect, limits),
+            Choice: lambda: Choice(0, 0, self._out, Budget(limits), self._policy, limits, self._tools),
+            Call: lambda: Call(0, 0, "function"),
+            Budget: lambda: Budget(limits),
+        }
+
+    def remade(self) -> None:
+        """Find the choices of the current turn; snapshots hold them once.
+
+        Raises:
+            ValueError: the turns are not the last ones, in their order.
+        """
+        if [turn.number for turn in self.turns] != list(range(self._n_gone, self.n_turns)):
+            raise ValueError("the turns are not the last ones")
+        self._choices = self._turn.choices if self._turn is not None else {}
+
+    @property
+    def _n_gone(self) -> int:
+        """How many turns were forgotten."""
+        return self.n_turns - len(self.turns)
+
+    def call(self, turn: int, choice: int, number: int) -> Call | None:
+        """Return the call of this number, None if there is none."""
+        choices = self.turns[place].choices if 0 <= (place := turn - self._n_gone) < len(self.turns) else {}
+        calls = choices[choice].calls if choice in choices else []
+        return next((call for call in calls if call.number == number), None)
+
+    def snapshot(self) -> Turn[Any]:
+        """Return the current turn as it stands, an empty one if none began."""
+        return self._turn.view() if self._turn is not None else Turn(None)
+
+    def snapshots(self, start: int = 0) -> tuple[Turn[Any], ...]:
+        """Return the turns so far that are kept, from the one of this number on."""
+        return tuple(turn.view() for turn in self.turns[max(start - self._n_gone, 0) :])
+
+    def forget(self) -> None:
+        """Let go of what turns said so far."""
+        for turn in self._spoke:
+            turn.forget()
+        self._spoke = {self._turn} if self._turn is not None else set()
+
+    # How turns begin and end.
+
+    def _choice(self, number: int) -> Choice | None:
+        """Return a new choice of this number, None beyond the limit."""
+        turn = self._turn or self._open_turn(TurnOpened(None))
+        limit = self._limits.max_choices
+        if limit is None or len(turn.choices) < max(limit, 1):
+            options = self._policy, self._limits, self._tools
+            choice = turn.choices[number] = Choice(turn.number, number, self._out, turn.budget, *options)
+            choice.lost = turn.lost
+            return choice
+        next(iter(turn.choices.values())).anomalies.add("unknown_events")
+        return None
+
+    def _begin(self, opened: TurnOpened) -> TurnState:
+        self._let_go()
+        turn = TurnState(self.n_turns, opened, self.dialect, self._limits)
+        turn.faults, self._early_faults = self._early_faults, []
+        turn.usage, self._early_usage = self._early_usage, {}
+        self.turns.append(turn)
+        self.n_turns += 1
+        if opened.key is not None:
+            self._keys[opened.key] = turn
+        self._switch(turn)
+        return turn
+
+    def _open_turn(self, opened: TurnOpened) -> TurnState:
+        turn = self._begin(opened)
+        self._out.events.append(TurnStarted(turn.number, 0, self.dialect, opened.id, opened.model))
+        return turn
+
+    def _let_go(self) -> None:
+        """Make room for a turn: end the oldest one if it still goes on, and forget it."""
+        limit = self._limits.max_turns
+        if limit is None or len(self.turns) < max(limit, 1):
+            return
+        oldest = self.turns[0]
+        self._finish_turn(oldest, "open")
+        del self.turns[0]
+        self._spoke.discard(oldest)
+        self._since_hole.discard(oldest)
+        if oldest.key is not None and self._keys.get(oldest.key) is oldest:
+            del self._keys[oldest.key]
+        for choice in oldest.choices.values():
+            for id in choice.by_id:
+                if self._over.get(id) is choice:
+                    del self._over[id]
+
+    def _switch(self, turn: TurnState) -> None:
+        self._turn = turn
+        self._choices = turn.choices
+        self._spoke.add(turn)
+        self._since_hole.add(turn)
+
+    def _turn_opened(self, delta: TurnOpened) -> None:
+        known = self._keys.get(delta.key) if delta.key is not None else None
+        if known is not None and not delta.restart and not known.finished:
+            self._switch(known)
+            return
+        now = self._turn
+        if delta.restart and now is not None:
+            if now.key == delta.key and not now.ended:
+                now.begin_again()
+                return
+            self._finish_turn(now, "open")
+        self._open_turn(delta)
+
+    def _turn_ended(self, delta: TurnEnded) -> None:
+        turn = self._keys.get(delta.key) if delta.key is not None else None
+        turn = turn or self._turn or self._open_turn(TurnOpened(None))
+        if not delta.of_transport:
+            reason_all(turn.choices.values())
+        self._end_turn(turn, "clean")
+
+    def _end_turn(self, turn: TurnState, ended: Ended) -> None:
+        """Every open call of the turn gets its verdict; the last word on the turn waits for `_finish_turn`."""
+        turn.ended = True
+        choices = [choice for _, choice in sorted(turn.choices.items()) if not choice.ended]
+        for choice in choices:
+            settle(choice, ending(choice.reason, ended))
+        unclaimed = turn.unclaimed or any(choice.holds_strays for choice in turn.choices.values())
+        for choice in choices:
+            choice.unclaimed = unclaimed
+            self._end_choice(choice, ended)
+            self._over.update(dict.fromkeys(choice.by_id, choice))
+
+    def _end_choice(self, choice: Choice, ended: Ended) -> None:
+        choice.ended = True
+        if ended == "aborted":
+            choice.reason = "error" if self.failed else "aborted"
+        judge_all(choice, ending(choice.reason, ended), "open" if ended == "open" else None)
+
+    def _finish_turn(self, turn: TurnState, ended: Ended) -> None:
+        """End what is open and say the last word on each choice."""
+        if turn.finished:
+            return
+        if not turn.choices:
+            current = self._turn or turn
+            self._switch(turn)
+            self._choice(0)
+            self._switch(current)
+        self._end_turn(turn, ended)
+        turn.finish()
+        self._out.events.extend(turn.finished.values())
+
+    def close(self, ended: Ended = "open", detail: str = "") -> None:
+        """The stream is over: finish every turn; an empty stream has one empty turn.
+
+        `detail` says why, for calls that an abort drops.
+        """
+        if not self.turns:
+            self._begin(TurnOpened(None))
+        for turn in self.turns:
+            for choice in turn.choices.values():
+                choice.abort_detail = detail or choice.abort_detail
+            self._finish_turn(turn, "aborted" if self.failed else ended)
+
+    def _hole(self) -> None:
+        """Argument text was lost, of any open call; only what changed since the last hole is looked at (of many)."""
+        for turn in self._since_hole:
+            turn.lost = True
+            for choice in turn.choices.values():
+                if not choice.holed:
+                    choice.lose_text()
+        self._since_hole = {self._turn} if self._turn is not None else set()
