@@ -1,22 +1,19 @@
 """The parser: bytes of one stream in, events out.
 
 Theory of operation. Framing cuts the bytes into frames, the dialect's translator says in deltas what a frame
-says, the assembler makes events of them. The framing is chosen from the first bytes, the dialect from the
-first frame that is decisive; frames before that are kept, up to a limit, and translated then. Nothing here
+says (`reading`), the assembler makes events of them. The framing is chosen from the first bytes, the dialect from the
+first frame that is decisive; frames before that are kept, up to a limit, and translated then (`opening`). Nothing here
 does I/O, and nothing that comes from the wire raises.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 from wholecall.arguments.verdict import ArgsT
-from wholecall.deltas import Delta, WireFault, without_hole
-from wholecall.dialects.replaced import fault_of
-from wholecall.dialects.restated import ended_together
-from wholecall.dialects.table import Translator, named
+from wholecall.deltas import WireFault
 from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect
-from wholecall.framing import FRAMINGS, Frame, Framing
+from wholecall.framing import FRAMINGS, Framing
 from wholecall.framing.base import BytesLike, checked
 from wholecall.framing.opening import framing_of
 from wholecall.framing.parts import LARGE, parted
@@ -27,13 +24,12 @@ from wholecall.output.events import Event
 from wholecall.output.turns import Turn
 from wholecall.policy import Policy
 from wholecall.stream.live import LiveArguments
-from wholecall.stream.opening import Opening
 from wholecall.stream.payloads import frames_of
+from wholecall.stream.reading import FrameReader
 from wholecall.tools import Tools
 from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
@@ -46,11 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ToolCallParser"]
 
-# What came of the stream so far, and then its end: `close` reads what is left, and a closed parser takes nothing more.
-Life = Literal["new", "bytes", "frames", "closing", "closed"]
 
-
-class ToolCallParser(Uncopyable, Generic[ArgsT]):
+class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     """Turns one stream, in whatever pieces it comes, into whole tool calls.
 
     ::
@@ -82,14 +75,10 @@ class ToolCallParser(Uncopyable, Generic[ArgsT]):
     """
 
     INSTEAD = "take its snapshot() and give that to restore()"
-    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_told", "_translate"})
+    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_told"})
 
-    _assembler: Assembler
-    _translator: Translator | None
     _framing: Framing | None
     _head: bytes
-    _opening: Opening
-    _life: Life
 
     @overload
     def __init__(
@@ -121,20 +110,13 @@ class ToolCallParser(Uncopyable, Generic[ArgsT]):
         self._policy = policy
         self._limits = limits
         self._tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
-        self._assembler = Assembler(policy, limits, self._tools)
+        super().__init__(dialect, Assembler(policy, limits, self._tools), limits)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._told = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
-        self._translate: Callable[[list[Frame]], list[Delta]] = self._translate_first
-        self._translator = None
-        if dialect != "auto":
-            self._assembler.dialect = dialect
-            self._translator = named(dialect).start()
         if framing is not None and framing not in FRAMINGS:
             raise UnknownDialect(f"there is no framing {framing!r}; use one of: {', '.join(FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not tell the framing
-        self._opening = Opening(limits)
-        self._life = "new"
 
     def __enter__(self) -> Self:
         return self
@@ -324,7 +306,7 @@ class ToolCallParser(Uncopyable, Generic[ArgsT]):
                 raise BadSnapshot("a call is followed live that nobody watches")
         return parser
 
-    # Framing and frames.
+    # Framing.
 
     def _refuse_if_closed(self) -> None:
         if self._life == "closed":
@@ -347,54 +329,3 @@ class ToolCallParser(Uncopyable, Generic[ArgsT]):
         if came == "bytes" and not self._assembler.failed:
             detail = "bytes came but no event; were line ends lost, as with iter_lines()?"
             self._assembler.advance([WireFault("not_sse", detail)])
-
-    def _take_singly(self, framing: Framing, frames: list[Frame]) -> bool:
-        """Translate frames one by one, with faults between them where they happened; return whether there were any."""
-        done, faults = 0, framing.take_faults()
-        for position, fault in faults:
-            for frame in frames[done:position]:
-                self._frame(frame)
-            done = position
-            self._is_lost(fault)
-        for frame in frames[done:]:
-            self._frame(frame)
-        return bool(faults or frames)
-
-    def _translate_first(self, frames: list[Frame]) -> list[Delta]:
-        """Translate frames once the dialect is known; until then they are kept."""
-        self._life = "frames"
-        if self._translator is None:
-            frames = self._take_until_known(frames)
-        if self._translator is None:
-            return []
-        self._translate = self._opening.translating(self._translator)
-        return self._translate(frames)
-
-    def _take_until_known(self, frames: list[Frame]) -> list[Frame]:
-        """Keep frames until one tells the dialect, which translates them; return those that follow."""
-        for n, frame in enumerate(frames, 1):
-            dialect = self._opening.take(frame)
-            if dialect is not None:
-                self._assembler.dialect = dialect.name
-                self._translator = dialect.start()
-                for waiting in self._opening.give():
-                    self._frame(waiting)
-                return frames[n:]
-        return []
-
-    def _frame(self, frame: Frame) -> None:
-        if self._translator is None:
-            self._take_until_known([frame])
-            return
-        if frame.replaced and self._is_lost(fault_of(frame)):
-            return
-        deltas = ended_together(self._translator.translate(self._opening.opened(frame)))
-        advance = self._assembler.advance_replaced if frame.replaced else self._assembler.advance
-        advance([without_hole(delta) for delta in deltas] if self._life == "closing" else deltas)
-
-    def _is_lost(self, fault: WireFault) -> bool:
-        """Tell a fault; say whether what it was in is lost with it."""
-        if fault.hole and self._translator is not None:
-            self._translator.lose()
-        self._assembler.advance([without_hole(fault) if self._life == "closing" else fault])
-        return fault.hole

@@ -1,0 +1,99 @@
+"""From frames to deltas: the dialect of a stream is found, and its translator says what the frames say.
+
+Theory of operation. Frames of a healthy stream are translated in one go, and so are further ones. Frames that come
+with faults between them, or that hold replaced bytes, are taken one by one: each fault goes on where it happened, and
+what it took with it is lost to the translator as well. Until a frame tells the dialect, frames wait (`opening`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from wholecall.deltas import Delta, WireFault, without_hole
+from wholecall.dialects.replaced import fault_of
+from wholecall.dialects.restated import ended_together
+from wholecall.dialects.table import Translator, named
+from wholecall.framing import Frame, Framing
+from wholecall.limits import Limits
+from wholecall.machine.assembler import Assembler
+from wholecall.stream.opening import Opening
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["FrameReader", "Life"]
+
+# What came of the stream so far, and then its end: `close` reads what is left, and a closed parser takes nothing more.
+Life = Literal["new", "bytes", "frames", "closing", "closed"]
+
+
+class FrameReader:
+    """Reads the frames of one stream, and hands what they say to the assembler."""
+
+    DERIVED: ClassVar = frozenset({"_translate"})
+
+    _assembler: Assembler
+    _translator: Translator | None
+    _opening: Opening
+    _life: Life
+
+    def __init__(self, dialect: str, assembler: Assembler, limits: Limits) -> None:
+        self._assembler = assembler
+        self._translate: Callable[[list[Frame]], list[Delta]] = self._translate_first
+        self._translator = None
+        if dialect != "auto":
+            assembler.dialect = dialect
+            self._translator = named(dialect).start()
+        self._opening = Opening(limits)
+        self._life = "new"
+
+    def _take_singly(self, framing: Framing, frames: list[Frame]) -> bool:
+        """Translate frames one by one, with faults between them where they happened; return whether there were any."""
+        done, faults = 0, framing.take_faults()
+        for position, fault in faults:
+            for frame in frames[done:position]:
+                self._frame(frame)
+            done = position
+            self._is_lost(fault)
+        for frame in frames[done:]:
+            self._frame(frame)
+        return bool(faults or frames)
+
+    def _translate_first(self, frames: list[Frame]) -> list[Delta]:
+        """Translate frames once the dialect is known; until then they are kept."""
+        self._life = "frames"
+        if self._translator is None:
+            frames = self._take_until_known(frames)
+        if self._translator is None:
+            return []
+        self._translate = self._opening.translating(self._translator)
+        return self._translate(frames)
+
+    def _take_until_known(self, frames: list[Frame]) -> list[Frame]:
+        """Keep frames until one tells the dialect, which translates them; return those that follow."""
+        for n, frame in enumerate(frames, 1):
+            dialect = self._opening.take(frame)
+            if dialect is not None:
+                self._assembler.dialect = dialect.name
+                self._translator = dialect.start()
+                for waiting in self._opening.give():
+                    self._frame(waiting)
+                return frames[n:]
+        return []
+
+    def _frame(self, frame: Frame) -> None:
+        if self._translator is None:
+            self._take_until_known([frame])
+            return
+        if frame.replaced and self._is_lost(fault_of(frame)):
+            return
+        deltas = ended_together(self._translator.translate(self._opening.opened(frame)))
+        advance = self._assembler.advance_replaced if frame.replaced else self._assembler.advance
+        advance([without_hole(delta) for delta in deltas] if self._life == "closing" else deltas)
+
+    def _is_lost(self, fault: WireFault) -> bool:
+        """Tell a fault; say whether what it was in is lost with it."""
+        if fault.hole and self._translator is not None:
+            self._translator.lose()
+        self._assembler.advance([without_hole(fault) if self._life == "closing" else fault])
+        return fault.hole
