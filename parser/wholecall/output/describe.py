@@ -1,21 +1,17 @@
-"""What to tell a model about its calls: a sentence, and the tool result that carries it in each dialect.
+"""What a model is told about its calls: a sentence, and the tool result that carries it.
 
 Theory of operation. A call that was dropped is answered with an error, or the next request is refused. The
 sentence names the reason and what to do about it; the argument text is quoted only on request, wrapped as
-`{"INVALID_JSON": …}` so that what was broken cannot break the answer. How an answer looks is one row per
-dialect.
-
-Sources: the request references of the providers named below; the wrapper is Anthropic's recommendation for
+`{"INVALID_JSON": …}` so that what was broken cannot break the answer. The wrapper is Anthropic's recommendation for
 arguments that are no JSON.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from wholecall.errors import UnknownDialect
+from wholecall.output.results import Answer, tool_result
 
 if TYPE_CHECKING:
     from wholecall.arguments.verdict import Edit
@@ -94,105 +90,7 @@ def describe_call(
     return "; ".join(said)
 
 
-# --- the answer in each dialect -----------------------------------------------------------------------------
-
-
-def _id(dropped: _Dropped) -> str:
-    return _given(dropped.id, "id")
-
-
-def _name(dropped: _Dropped) -> str:
-    return _given(dropped.name, "name")
-
-
-def _given(label: str | None, what: str) -> str:
-    if label is None:
-        raise ValueError(
-            f"the call came without {what}, so that nothing can answer it; leave it out of the history"
-        )
-    return label
-
-
-def _chat(dropped: _Dropped, text: str) -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": _id(dropped), "content": text}
-
-
-def _responses(dropped: _Dropped, text: str) -> dict[str, Any]:
-    kind = "custom_tool_call_output" if dropped.kind == "custom" else "function_call_output"
-    return {"type": kind, "call_id": _id(dropped), "output": text}
-
-
-def _assistants(dropped: _Dropped, text: str) -> dict[str, Any]:
-    return {"tool_call_id": _id(dropped), "output": text}
-
-
-def _anthropic(dropped: _Dropped, text: str) -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": _id(dropped), "is_error": True, "content": text}
-
-
-def _converse(dropped: _Dropped, text: str) -> dict[str, Any]:
-    return {"toolResult": {"toolUseId": _id(dropped), "status": "error", "content": [{"text": text}]}}
-
-
-def _gemini(dropped: _Dropped, text: str) -> dict[str, Any]:
-    labels = {"id": dropped.id} if dropped.id is not None else {}
-    return {"functionResponse": {**labels, "name": _name(dropped), "response": {"error": text}}}
-
-
-def _interactions(dropped: _Dropped, text: str) -> dict[str, Any]:
-    answer = {"type": "function_result", "call_id": _id(dropped), "name": _name(dropped)}
-    return {**answer, "result": text, "is_error": True}
-
-
-def _conversations(dropped: _Dropped, text: str) -> dict[str, Any]:
-    return {"type": "function.result", "tool_call_id": _id(dropped), "result": text}
-
-
-def _cohere_v1(dropped: _Dropped, text: str) -> dict[str, Any]:
-    return {"call": {"name": _name(dropped), "parameters": {}}, "outputs": [{"error": text}]}
-
-
-def _ollama(dropped: _Dropped, text: str) -> dict[str, Any]:
-    return {"role": "tool", "tool_name": _name(dropped), "content": text}
-
-
-def _langchain(dropped: _Dropped, text: str) -> dict[str, Any]:
-    return {"type": "tool", "tool_call_id": _id(dropped), "status": "error", "content": text}
-
-
-def _ag_ui(dropped: _Dropped, text: str) -> dict[str, Any]:
-    return {"role": "tool", "toolCallId": _id(dropped), "content": text, "error": text}
-
-
-_RESULTS: dict[str, Callable[[_Dropped, str], dict[str, Any]]] = {
-    "chat-completions": _chat,
-    "cohere-v2": _chat,
-    "dashscope": _chat,
-    "llama-api": _chat,
-    "workers-ai": _chat,
-    "xai-grpc": _chat,
-    "responses": _responses,
-    "openai-realtime": _responses,
-    "openai-assistants": _assistants,
-    "anthropic": _anthropic,
-    "bedrock-converse": _converse,
-    "bedrock-invoke-nova": _converse,
-    "gemini": _gemini,
-    "gemini-live": _gemini,
-    "gemini-interactions": _interactions,
-    "mistral-conversations": _conversations,
-    "cohere-v1": _cohere_v1,
-    "ollama": _ollama,
-    "langchain": _langchain,
-    "langchain-events": _langchain,
-    "ag-ui": _ag_ui,
-}
-
-
 def as_tool_result(dropped: _Dropped, dialect: str, include_raw: bool) -> dict[str, Any]:
     """Return the message, item or part that answers a dropped call with an error."""
-    found = _RESULTS.get(dialect) or _RESULTS.get(dialect.removeprefix("bedrock-invoke-"))
-    if found is None:
-        known = ", ".join(_RESULTS)
-        raise UnknownDialect(f"calls of {dialect!r} are not answered with a tool result; use one of: {known}")
-    return found(dropped, describe_dropped(dropped, include_raw))
+    text = describe_dropped(dropped, include_raw)
+    return tool_result(dialect, Answer(dropped.id, dropped.name, text, dropped.kind, failed=True))

@@ -11,6 +11,7 @@ from wholecall.history.markers import MISSING_RESULT
 from wholecall.history.parts import Message, Part
 from wholecall.history.shapes.base import Shape
 from wholecall.history.shapes.blocks import block_types, read_message
+from wholecall.output.results import Answer, tool_result
 
 __all__ = ["ANTHROPIC", "block_result"]
 
@@ -20,7 +21,7 @@ _USUAL_BLOCKS = frozenset({"thinking", "document", "search_result"})
 
 def block_result(call: Part) -> Message:
     """Return a block that says that the result is missing."""
-    return {"type": "tool_result", "tool_use_id": call.id, "content": MISSING_RESULT, "is_error": True}
+    return tool_result("anthropic", Answer(call.id, call.name, MISSING_RESULT, failed=True))
 
 
 def _carrier(results: list[Any], _near: Message) -> Message:

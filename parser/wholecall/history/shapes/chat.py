@@ -12,6 +12,7 @@ from wholecall.history.markers import MISSING_RESULT
 from wholecall.history.parts import Message, Part
 from wholecall.history.shapes.base import Shape
 from wholecall.history.shapes.blocks import block_types, read_message
+from wholecall.output.results import Answer, tool_result
 
 __all__ = ["CHAT"]
 
@@ -21,7 +22,7 @@ _USUAL_BLOCKS = frozenset({"image_url", "input_audio", "file", "refusal"})
 def _result(call: Part) -> Message:
     if call.anonymous:
         return {"role": "function", "name": call.name, "content": MISSING_RESULT}
-    return {"role": "tool", "tool_call_id": call.id, "content": MISSING_RESULT}
+    return tool_result("chat-completions", Answer(call.id, call.name, MISSING_RESULT, failed=True))
 
 
 def _carrier(results: list[Any], _near: Message) -> Message:

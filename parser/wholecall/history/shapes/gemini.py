@@ -12,6 +12,7 @@ from wholecall.history.markers import MISSING_RESULT, is_made
 from wholecall.history.parts import ABSENT, Line, Message, Part, Places, at, first_id, first_text
 from wholecall.history.shapes.base import Shape, expect_dict
 from wholecall.history.shapes.blocks import read_stop, read_text
+from wholecall.output.results import Answer, tool_result
 
 __all__ = ["GEMINI"]
 
@@ -78,8 +79,10 @@ def _result(part: Message, key: str) -> Part:
 
 def _missing(call: Part) -> Message:
     key = _RESULTS[_CALLS.index(call.places.arguments[0][0])]
-    response: Message = {"name": call.name, "response": {"error": MISSING_RESULT}}
-    return {key: {"id": call.id, **response} if call.id else response}
+    (response,) = tool_result(
+        "gemini", Answer(call.id or None, call.name, MISSING_RESULT, failed=True)
+    ).values()
+    return {key: response}
 
 
 def _carrier(results: list[Any], _near: Message) -> Message:

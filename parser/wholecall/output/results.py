@@ -1,0 +1,160 @@
+"""What answers a call: the message, item or part of each dialect that holds a tool's result.
+
+Theory of operation. How an answer looks is one row per dialect. What a tool gave is text, or a value: requests that
+take text get its JSON, those that take objects get it as it is. A tool that failed says so in a member of its own
+where the dialect has one, else only in the text.
+
+Sources: the request references of the providers named below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from wholecall.discreet import compact, discreet_repr
+from wholecall.errors import UnknownDialect
+
+if TYPE_CHECKING:
+    from wholecall.types import Kind
+
+__all__ = ["Answer", "tool_result"]
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a tool gave for a call.
+
+    Attributes:
+        id, name: the call's; None where it has none.
+        output: text, or any JSON value.
+        kind: the call's.
+        failed: whether `output` says why there is no result.
+    """
+
+    id: str | None
+    name: str | None
+    output: Any
+    kind: Kind = "function"
+    failed: bool = False
+
+    __repr__ = discreet_repr
+
+    @property
+    def text(self) -> str:
+        """The output as text."""
+        return self.output if isinstance(self.output, str) else compact(self.output)
+
+
+def _id(answer: Answer) -> str:
+    return _given(answer.id, "id")
+
+
+def _name(answer: Answer) -> str:
+    return _given(answer.name, "name")
+
+
+def _given(label: str | None, what: str) -> str:
+    if label is None:
+        raise ValueError(
+            f"the call came without {what}, so that nothing can answer it; leave it out of the history"
+        )
+    return label
+
+
+def _chat(answer: Answer) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": _id(answer), "content": answer.text}
+
+
+def _responses(answer: Answer) -> dict[str, Any]:
+    kind = "custom_tool_call_output" if answer.kind == "custom" else "function_call_output"
+    return {"type": kind, "call_id": _id(answer), "output": answer.text}
+
+
+def _assistants(answer: Answer) -> dict[str, Any]:
+    return {"tool_call_id": _id(answer), "output": answer.text}
+
+
+def _anthropic(answer: Answer) -> dict[str, Any]:
+    failed = {"is_error": True} if answer.failed else {}
+    return {"type": "tool_result", "tool_use_id": _id(answer), "content": answer.text, **failed}
+
+
+def _converse(answer: Answer) -> dict[str, Any]:
+    status = "error" if answer.failed else "success"
+    return {"toolResult": {"toolUseId": _id(answer), "status": status, "content": [{"text": answer.text}]}}
+
+
+def _gemini(answer: Answer) -> dict[str, Any]:
+    labels = {"id": answer.id} if answer.id is not None else {}
+    said = {"error" if answer.failed else "output": answer.output}
+    return {"functionResponse": {**labels, "name": _name(answer), "response": said}}
+
+
+def _interactions(answer: Answer) -> dict[str, Any]:
+    failed = {"is_error": True} if answer.failed else {}
+    labels = {"call_id": _id(answer), "name": _name(answer)}
+    return {"type": "function_result", **labels, "result": answer.text, **failed}
+
+
+def _conversations(answer: Answer) -> dict[str, Any]:
+    return {"type": "function.result", "tool_call_id": _id(answer), "result": answer.text}
+
+
+def _cohere_v1(answer: Answer) -> dict[str, Any]:
+    said = {"error" if answer.failed else "output": answer.output}
+    return {"call": {"name": _name(answer), "parameters": {}}, "outputs": [said]}
+
+
+def _ollama(answer: Answer) -> dict[str, Any]:
+    return {"role": "tool", "tool_name": _name(answer), "content": answer.text}
+
+
+def _langchain(answer: Answer) -> dict[str, Any]:
+    status = "error" if answer.failed else "success"
+    return {"type": "tool", "tool_call_id": _id(answer), "status": status, "content": answer.text}
+
+
+def _ag_ui(answer: Answer) -> dict[str, Any]:
+    failed = {"error": answer.text} if answer.failed else {}
+    return {"role": "tool", "toolCallId": _id(answer), "content": answer.text, **failed}
+
+
+_RESULTS: dict[str, Callable[[Answer], dict[str, Any]]] = {
+    "chat-completions": _chat,
+    "cohere-v2": _chat,
+    "dashscope": _chat,
+    "llama-api": _chat,
+    "workers-ai": _chat,
+    "xai-grpc": _chat,
+    "responses": _responses,
+    "openai-realtime": _responses,
+    "openai-assistants": _assistants,
+    "anthropic": _anthropic,
+    "bedrock-converse": _converse,
+    "bedrock-invoke-nova": _converse,
+    "gemini": _gemini,
+    "gemini-live": _gemini,
+    "gemini-interactions": _interactions,
+    "mistral-conversations": _conversations,
+    "cohere-v1": _cohere_v1,
+    "ollama": _ollama,
+    "langchain": _langchain,
+    "langchain-events": _langchain,
+    "ag-ui": _ag_ui,
+}
+
+
+def tool_result(dialect: str, answer: Answer) -> dict[str, Any]:
+    """Return the message, item or part that answers a call.
+
+    Raises:
+        UnknownDialect: nothing is answered in this dialect.
+        ValueError: the call has no id or name, and the dialect pairs by it.
+    """
+    found = _RESULTS.get(dialect) or _RESULTS.get(dialect.removeprefix("bedrock-invoke-"))
+    if found is None:
+        known = ", ".join(_RESULTS)
+        raise UnknownDialect(f"calls of {dialect!r} are not answered with a tool result; use one of: {known}")
+    return found(answer)
