@@ -2,41 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations
+
 import pytest
 
+from tests.support import bless
 from tests.support.told import Echo
-from wholecall import WholecallError, detect
+from wholecall import Limits, WholecallError, detect
 from wholecall.dialects import table
+from wholecall.dialects.decode import payloads, plain
+from wholecall.dialects.envelope import opened
 from wholecall.dialects.table import DIALECTS, Dialect, detect_dialect, named, register
 from wholecall.errors import UnknownDialect
+from wholecall.framing import FRAMINGS
 from wholecall.framing.frame import Frame
+from wholecall.framing.opening import framing_of
 
 NAMES = [
+    *("legacy-completions", "vercel-data", "chat-completions", "responses", "anthropic"),
+    *("gemini-live", "langchain", "gemini", "bedrock-converse", "ollama", "ollama-generate"),
     *("bedrock-invoke-anthropic", "bedrock-invoke-nova"),
     *("bedrock-invoke-cohere-v1", "bedrock-invoke-cohere-v2"),
     *("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
     *("openai-assistants", "openai-realtime"),
-    *("responses", "anthropic"),
     "gemini-interactions",
     *("cohere-v1", "cohere-v2"),
     "langchain-protocol",
     *("mistral-conversations", "llama-stack", "llama-api"),
-    "gemini-live",
-    "ag-ui",
-    *("vercel-data", "vercel-ui"),
-    *("langchain", "langchain-events"),
+    *("ag-ui", "vercel-ui", "langchain-events"),
     *("acp", "copilot"),
-    *("gemini", "bedrock-converse"),
-    "dashscope",
-    *("legacy-completions", "xai-grpc", "chat-completions"),
-    *("ollama", "ollama-generate"),
-    "workers-ai",
+    *("dashscope", "xai-grpc", "workers-ai"),
 ]
+# Pairs of which the second one's detection takes frames of the first as well.
+NARROWER = {
+    ("legacy-completions", "chat-completions"),
+    ("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
+    ("vercel-data", "chat-completions"),
+    ("vercel-data", "vercel-ui"),
+    ("gemini-live", "gemini"),
+    ("langchain", "gemini"),
+    ("llama-stack", "llama-api"),
+}
 
 
 def test_the_order_of_the_table_is_the_order_of_detection() -> None:
-    """What asks for the most members is asked first: legacy before chat completions; names are unique."""
+    """What most streams speak is asked first, unless another one's frames look like its own; names are unique."""
     assert NAMES == [dialect.name for dialect in DIALECTS]
+    assert [] == [pair for pair in NARROWER if NAMES.index(pair[0]) > NAMES.index(pair[1])]
+
+
+def _detected(data: bytes) -> Iterator[tuple[str, ...]]:
+    """Yield the dialects for which each frame of a stream is decisive, in an envelope or without."""
+    framing = FRAMINGS[framing_of(data) or "sse"](Limits())
+    for frame in (*framing.feed(data), *framing.close()):
+        for one in (frame, opened(frame)):
+            for text in payloads(one.data):
+                told = plain(text) if text.lstrip().startswith("{") else {}
+                yield tuple(dialect.name for dialect in DIALECTS if dialect.detect(told or {}, one.event))
+
+
+def test_few_dialects_recognise_frames_of_each_other() -> None:
+    """So the order of the others says nothing about what a stream is, and may go by how common they are."""
+    found = {
+        pair
+        for entry in bless.manifest()
+        for names in _detected(bless.recorded(entry))
+        for pair in combinations(names, 2)
+    }
+
+    assert NARROWER == found
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,5 +1,9 @@
 """The dialects, as one literal table: a record each, in the order in which detection asks them.
 
+What most streams speak is asked first. Nearly all dialects recognise none of each other's frames; the few that take
+frames of another one as well stand after it (`tests/dialects/test_table.py` lists them, and holds that there are no
+others).
+
 A row names the dialect's module and the class in it; reading them all costs more than all else that the package
 imports, so a module is imported when the first stream of its dialect starts. What detects it is here from the start.
 
@@ -76,6 +80,29 @@ def _invoked(inner: str, detect: Detect, module: str, translator: str) -> Dialec
 
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
+    _ours("legacy-completions", _SSE, detect.legacy, "openai.legacy", "LegacyTranslator"),
+    _ours(
+        "vercel-data",
+        ("vercel", "jsonl"),
+        frameworks.vercel_data,
+        "frameworks.vercel_data",
+        "VercelDataTranslator",
+    ),
+    _ours("chat-completions", _SSE, detect.chat, "openai.chat", "ChatTranslator"),
+    _ours("responses", _SSE, detect.responses, "openai.responses", "ResponsesTranslator"),
+    _ours("anthropic", _SSE, detect.anthropic, "anthropic.messages", "AnthropicTranslator"),
+    _ours("gemini-live", _LINES, detect.gemini_live, "google.gemini_live", "GeminiLiveTranslator"),
+    _ours("langchain", _SSE, frameworks.langchain, "frameworks.langchain", "LangChainTranslator"),
+    _ours("gemini", ("sse", "jsonarray", "jsonl"), detect.gemini, "google.gemini", "GeminiTranslator"),
+    _ours("bedrock-converse", _BINARY, detect.converse, "amazon.converse", "ConverseTranslator"),
+    _ours("ollama", _LINES, detect.ollama, "others.ollama", "OllamaTranslator"),
+    _ours(
+        "ollama-generate",
+        _LINES,
+        detect.ollama_generate,
+        "others.ollama",
+        "OllamaTranslator",
+    ),
     _invoked("anthropic", detect.anthropic, "anthropic.messages", "AnthropicTranslator"),
     _invoked("nova", detect.converse, "amazon.converse", "ConverseTranslator"),
     _invoked("cohere-v1", detect.cohere_v1, "cohere.cohere_v1", "CohereV1Translator"),
@@ -84,8 +111,6 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     _invoked("chat-completions", detect.chat, "openai.chat", "ChatTranslator"),
     _ours("openai-assistants", _SSE, detect.assistants, "openai.assistants", "AssistantsTranslator"),
     _ours("openai-realtime", _LINES, detect.realtime, "openai.realtime", "RealtimeTranslator"),
-    _ours("responses", _SSE, detect.responses, "openai.responses", "ResponsesTranslator"),
-    _ours("anthropic", _SSE, detect.anthropic, "anthropic.messages", "AnthropicTranslator"),
     _ours(
         "gemini-interactions",
         _SSE,
@@ -107,17 +132,8 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     ),
     _ours("llama-stack", _SSE, detect.llama_stack, "others.llama_stack", "LlamaStackTranslator"),
     _ours("llama-api", _SSE, detect.llama_api, "others.llama_api", "LlamaTranslator"),
-    _ours("gemini-live", _LINES, detect.gemini_live, "google.gemini_live", "GeminiLiveTranslator"),
     _ours("ag-ui", ("sse", "jsonl", "jsonarray"), frameworks.ag_ui, "agents.ag_ui", "AgUiTranslator"),
-    _ours(
-        "vercel-data",
-        ("vercel", "jsonl"),
-        frameworks.vercel_data,
-        "frameworks.vercel_data",
-        "VercelDataTranslator",
-    ),
     _ours("vercel-ui", _SSE, frameworks.vercel_ui, "frameworks.vercel_ui", "VercelUITranslator"),
-    _ours("langchain", _SSE, frameworks.langchain, "frameworks.langchain", "LangChainTranslator"),
     _ours(
         "langchain-events",
         _LINES,
@@ -129,20 +145,8 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     _ours(
         "copilot", ("jsonl", "sse", "jsonarray"), frameworks.copilot, "agents.copilot", "CopilotTranslator"
     ),
-    _ours("gemini", ("sse", "jsonarray", "jsonl"), detect.gemini, "google.gemini", "GeminiTranslator"),
-    _ours("bedrock-converse", _BINARY, detect.converse, "amazon.converse", "ConverseTranslator"),
     _ours("dashscope", _SSE, detect.dashscope, "others.dashscope", "DashScopeTranslator"),
-    _ours("legacy-completions", _SSE, detect.legacy, "openai.legacy", "LegacyTranslator"),
     _ours("xai-grpc", _LINES, detect.xai_grpc, "others.xai_grpc", "XaiGrpcTranslator"),
-    _ours("chat-completions", _SSE, detect.chat, "openai.chat", "ChatTranslator"),
-    _ours("ollama", _LINES, detect.ollama, "others.ollama", "OllamaTranslator"),
-    _ours(
-        "ollama-generate",
-        _LINES,
-        detect.ollama_generate,
-        "others.ollama",
-        "OllamaTranslator",
-    ),
     _ours("workers-ai", _SSE, detect.workers_ai, "others.workers_ai", "WorkersTranslator"),
 )
 
