@@ -1,11 +1,11 @@
 """Half-finished arguments, to show while they stream: what is closed, and how far the open string has come.
 
-Theory of operation. `PartialArguments` is a snapshot and no call: it is no dict, it has no `arguments`, and its
-value is a read-only view that is no dict either, so nothing that executes calls takes it for one.
+Theory of operation. `PartialArguments` is a snapshot, not a call: it is not a dict, it has no `arguments`, and its
+value is a read-only view that is not a dict either, so nothing that executes calls takes it for one.
 
 The scanner only ever appends: members to the containers on the open path, pieces to the open string. So a
 snapshot need not copy anything. It remembers how long each of them was, which costs one step per open
-container, and puts the value together from these beginnings when somebody asks for it. Closed members are
+container, and builds the value from these beginnings only on request. Closed members are
 shared by all snapshots of a call.
 """
 
