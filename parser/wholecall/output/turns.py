@@ -1,4 +1,4 @@
-"""A turn as users read it, once it is over or while it goes on."""
+"""A turn as users read it, once it is over or while it is running."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ReasoningBlock(msgspec.Struct):
         id: the provider's id of the block.
         signature: the provider's signature over the text.
         data: encrypted reasoning.
-        name: what tells the block from usual reasoning, such as Cohere's `tool_plan`; None for most.
+        name: what distinguishes the block from usual reasoning, such as Cohere's `tool_plan`; None for most.
     """
 
     text: str = ""
@@ -106,7 +106,7 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         )
 
     def choice(self, number: int) -> Turn[ArgsT]:
-        """Return the turn as the given choice tells it; `choice(0)` is the first.
+        """Return the turn as seen from the given choice; `choice(0)` is the first.
 
         Raises:
             KeyError: the turn has no choice of this number.
