@@ -3,9 +3,9 @@
 Theory of operation. A call has no end of its own here, and late calls may follow a finish reason (a whole
 `message.tool_calls` after it). So what holds calls waits in a queue, together with the frames that finish choices
 and all that shows nothing, until the parser ends the turn. Frames that show text pass at once; one that shows text
-and calls is parted. At the end of the turn the queue is replayed as it is, if every naive reader gets our calls from
-it. Else it is *loosened*: the calls are cut out of its frames and written anew, where the first of them stood or
-before the first reason. Reasons are put right in either case.
+and calls is split. At the end of the turn the queue is replayed as it is, if every naive reader gets our calls from
+it. Else it is *loosened*: the calls are cut out of its frames and encoded again, where the first of them was or
+before the first reason. Reasons are corrected in either case.
 """
 
 from __future__ import annotations
@@ -92,18 +92,18 @@ class ChatMender(Mender[ChatEncoder]):
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; calls and what ends the turn are held, everything else passes."""
-        out = [self._tell(events)]
+        out = [self._take_events(events)]
         if any(type(event) is ToolCallDropped for event in events):
             self._loosen()  # what the turn says will not be what comes out: its frames can go
         ends = ends_turn(pieces, events)
-        behind: list[bytes] = []
+        following: list[bytes] = []
         for piece in self._in_time(self._readable(pieces, events), events):
             if ends and not _is_held(piece):
-                behind.append(piece.raw)
+                following.append(piece.raw)
             else:
                 out.append(self._sort(piece))
         if ends and self.failed is None:
-            out += [self._settle(), *behind]
+            out += [self._settle(), *following]
         return b"".join(out)
 
     def _in_time(self, pieces: Iterable[Piece], events: Sequence[Event[Any]]) -> Iterator[Piece]:
@@ -128,7 +128,7 @@ class ChatMender(Mender[ChatEncoder]):
         if said is None:
             return pieces
         if len(pieces) > 1:
-            said = {}  # nobody knows which of them said it
+            said = {}  # it is unknown which of them said it
         found = [shaped(piece, said) for piece in pieces]
         kept = [piece for piece in found if piece is not None]
         self._is_odd = self._is_odd or any(piece not in pieces for piece in kept)
