@@ -1,4 +1,4 @@
-"""Old arguments made short: long strings are cut inside the text, and valid JSON stays valid JSON.
+"""Shortens old arguments: long strings are cut inside the text, and valid JSON stays valid JSON.
 
 Theory of operation. Nothing is decoded and dumped again: `spans` finds the strings of the text, `leaves` cuts
 them, and the new spellings are spliced in. So every number keeps its spelling, keys keep their order and their
@@ -173,7 +173,7 @@ class _Plan:
 
 
 def _plan(text: str, options: _Options) -> _Plan | None:
-    """Return what is to be cut of the text; None if it is no JSON."""
+    """Return what is to be cut of the text; None if it is not JSON."""
     spans = read_spans(text, options.protect)
     if spans is None:
         return None

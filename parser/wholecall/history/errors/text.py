@@ -3,10 +3,10 @@
 Theory of operation
 -------------------
 Bodies come as JSON of a dozen shapes, as JSON inside a message of other JSON, as an SDK's repr, as an event
-of a stream, as HTML or as nothing. No shape is told from another: the strings of all members are gathered,
+of a stream, as HTML or as nothing. The shapes are not distinguished: the strings of all members are gathered,
 one line for each object, shallow ones first, except where a member echoes the request or the model's output
 (text of users must not pass for the provider's). Codes and types are words of the text like any other; the
-ones that say no more than a status does become a status.
+ones that mean the same as a status become that status.
 
 The work is bounded whatever the body: so many bytes are decoded, so many members visited, so deep, and so
 many characters kept of each string and of all. What is larger is read as plain text, its beginning and its
@@ -53,7 +53,7 @@ _CODES = frozenset(
 _PLACES = frozenset({"loc", "path"})
 # Members whose presence is a word of its own: when the provider will answer again, and that the key at the
 # provider behind it is the caller's own.
-_TELLING = {
+_PRESENT = {
     **dict.fromkeys(("resetsat", "resetat", "resetsin", "resetsinseconds"), "retry-after"),
     **dict.fromkeys(("retryafter", "retryafterseconds", "retrydelay"), "retry-after"),
     "isbyok": "is_byok",
@@ -170,7 +170,7 @@ def _lines(value: Any) -> Iterator[_Line]:
                 words.append(place)
             elif isinstance(member, (Mapping, list, tuple)) and depth < MAX_DEPTH:
                 waiting.append((member, depth + 1))
-            words += [_TELLING[key]] if key in _TELLING and member else []
+            words += [_PRESENT[key]] if key in _PRESENT and member else []
         yield _Line(" ; ".join(word for word in words if word), named, implied)
 
 

@@ -1,7 +1,7 @@
 """Messages with a role, read by one table of names: chat completions, Anthropic, pi, and mixtures of them.
 
-Hosts spell the same things in many ways, and store what they spelled. So types and members are looked up under
-all of their names here; the shapes differ in what they write.
+Hosts use different names for the same things, and store them so. Here types and members are looked up under
+all of their names; the shapes differ in what they write.
 """
 
 from __future__ import annotations
