@@ -1,4 +1,4 @@
-"""The speech of a Responses stream, text and reasoning: items with one part each, which is told in pieces."""
+"""The speech of a Responses stream, text and reasoning: items with one part each, which is sent in pieces."""
 
 from __future__ import annotations
 
