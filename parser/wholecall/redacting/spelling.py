@@ -1,8 +1,8 @@
 """How a string of JSON spells its characters, and other characters spelled the same way.
 
-Theory of operation. What stands between the quotes is cut into units, each a character and its spelling: the
+Theory of operation. The text between the quotes is cut into units, each a character and its spelling: the
 character itself, or an escape. A substitute of equal class is written in the spelling of the original, so
-the string keeps its size. Bytes that are no UTF-8 are surrogates without an escape, and stay.
+the string keeps its size. Bytes that are not UTF-8 are surrogates without an escape, and stay.
 """
 
 from __future__ import annotations
