@@ -1,9 +1,9 @@
 """Whether arguments fit their tool, as a verdict; and the coercions that a policy may allow.
 
-Theory of operation. A check says what does not fit and where a string stands in place of another type. With
+Theory of operation. A check returns what does not fit, and where there is a string in place of another type. With
 `Policy(coerce="schema")` those strings are read once more: as nested JSON where an object or array was wanted,
-as a number where a number was. Only what is strict JSON of the wanted type is taken, each change is listed as
-an edit, and the check has the last word.
+as a number where a number was wanted. Only strict JSON of the wanted type is taken, each change is listed as
+an edit, and the result is checked again.
 """
 
 from __future__ import annotations

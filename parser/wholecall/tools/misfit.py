@@ -1,4 +1,4 @@
-"""What a check says of arguments that do not fit: where, which rule, and what type would do, but none of their text."""
+"""How a check reports arguments that do not fit: where, which rule, and which type would fit, but none of their text."""
 
 from __future__ import annotations
 
