@@ -24,7 +24,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         max_stream_bytes: the whole stream; what goes beyond ends it, `stream_too_large`. Off by default.
         max_calls: tool calls per choice; later ones share one drop `too_many_calls`.
         max_choices: choices per turn; fragments of later ones are ignored and counted.
-        max_turns: turns that a parser keeps; the oldest is let go, and ended if it still went on.
+        max_turns: turns that a parser keeps; the oldest is removed, and ended if it was still running.
         max_id_chars: a longer call id drops its call, `id_too_long`.
         max_name_chars: a longer tool name drops its call, `name_too_long`.
         max_aliases: ids that one call remembers when a server changes them; and indices.

@@ -106,7 +106,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 def _width(text: str) -> int:
     if not text.isdecimal() or int(text) < MIN_WIDTH:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of columns from {MIN_WIDTH}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of columns from {MIN_WIDTH}")
     return int(text)
 
 

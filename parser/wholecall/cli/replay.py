@@ -1,7 +1,7 @@
 """The command `wholecall replay`: the tool calls of recorded streams.
 
-Theory of operation. A recording that cannot be read is named on standard error and the next one is tried; how
-it went is the exit code.
+Theory of operation. A recording that cannot be read is named on standard error and the next one is tried; the
+exit code shows that.
 """
 
 from __future__ import annotations

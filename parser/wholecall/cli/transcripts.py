@@ -91,7 +91,7 @@ def _decode_line(path: str, number: int, line: bytes) -> Any:
     with suppress(ValueError, RecursionError):
         return _decode(line)
     # Not inside of a handler: the decoder's error holds the line.
-    raise BadRecording(f"{path}: line {number} is no JSON; a transcript is JSON or JSON lines")
+    raise BadRecording(f"{path}: line {number} is not JSON; a transcript is JSON or JSON lines")
 
 
 def _checked(path: str, messages: Any) -> list[Any]:

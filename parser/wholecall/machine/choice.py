@@ -205,7 +205,7 @@ class Choice:
             raise ValueError("a block of reasoning is not there")
         last = [*self.emitted, *(events[-1] if events else None for _, events in self.waiting)]
         if not all(isinstance(event, TERMINAL) for event in last):
-            raise ValueError("a call ends with what is no end")
+            raise ValueError("a call ends with an event that is not terminal")
 
     # Calls and their labels.
 

@@ -1,7 +1,7 @@
 """Finds the calls that a final message restates: by labels, else by what they say, each at most once.
 
 Theory of operation. A finished response or message lists the calls that were reported while it streamed. The positions
-in the list are no slots, for bridges number their items differently (quirk 99). So a restated call is found by its id,
+in the list are not slots, for bridges number their items differently (quirk 99). So a restated call is found by its id,
 else by its item's id; else it is the one that fits best: the same value, then a text that it continues, then a call
 that lacks its text or is not complete.
 
