@@ -106,7 +106,7 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
 class CallSeen(msgspec.Struct, frozen=True, gc=False):
     """A call in a slot, without text: it opens there, or its id or name is learnt.
 
-    `name` of a builtin call is its `BuiltinKind`. `flags` go to the call as they are. `begins` says that a block of
+    `name` of a builtin call is its `BuiltinKind`. `flags` go to the call as they are. `begins` means that a block of
     the wire begins here, with labels of the wire, which may lie; else `index` is a key of the dialect's own.
     """
 
@@ -185,7 +185,7 @@ class Marked(msgspec.Struct, gc=False):
 class Reread(msgspec.Struct, frozen=True, gc=False):
     """All that came of a choice's calls, whose labels were odd: what it means outranks what was reported before.
 
-    `listed` holds the calls of a final message after it. `chunked` says that starts came with their texts, and that
+    `listed` holds the calls of a final message after it. `chunked` means that starts came with their texts, and that
     nothing ends a call.
     """
 
@@ -199,8 +199,8 @@ class CallClosed(msgspec.Struct, frozen=True, gc=False):
     """The wire ended the call in a slot.
 
     `final=False` holds the verdict until the next call opens or the turn's reason is known: a length stop
-    can close a block whose text still parses. `truncated=True` says that the wire itself called it cut.
-    `waits=True` says that only its text is over, and the end of the turn ends it.
+    can close a block whose text still parses. `truncated=True` means that the wire itself called it cut.
+    `waits=True` means that only its text is over, and the end of the turn ends it.
     """
 
     choice: int
@@ -212,9 +212,9 @@ class CallClosed(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallRefused(msgspec.Struct, frozen=True, gc=False):
-    """The wire itself says that the call in a slot is not whole, and the call ends here.
+    """The wire itself states that the call in a slot is not whole, and the call ends here.
 
-    For calls whose text cannot say so: the provider could not read it, or it is built from other things.
+    For calls whose text cannot show that: the provider could not read it, or it is built from other things.
     `text` is what is known of its text, for the raw text of the drop.
     """
 
@@ -231,7 +231,7 @@ class CallRefused(msgspec.Struct, frozen=True, gc=False):
 class CallCancelled(msgspec.Struct, frozen=True, gc=False):
     """The provider takes back a call that it sent, perhaps in an earlier turn: only the call's id is known.
 
-    `answered=True` says that the stream holds the call's result: it was executed elsewhere. A call that goes on then
+    `answered=True` means that the stream holds the call's result: it was executed elsewhere. A call that goes on then
     becomes the server's own, and a result of a call that did not come in this stream is ignored.
     """
 
@@ -242,7 +242,7 @@ class CallCancelled(msgspec.Struct, frozen=True, gc=False):
 class TurnOpened(msgspec.Struct, frozen=True, gc=False):
     """A message begins, or (a known key) the stream switches back to it.
 
-    `restart=True` says that this is a new message even if the key is known.
+    `restart=True` means that this is a new message even if the key is known.
     """
 
     key: str | None
@@ -254,7 +254,7 @@ class TurnOpened(msgspec.Struct, frozen=True, gc=False):
 class Finish(msgspec.Struct, frozen=True, gc=False):
     """Why a choice ended: `reason` in our words, `provider_reason` verbatim; more may come.
 
-    `drops=True` drops every open call (a refusal takes back what was begun). `ends=True` says that the end of
+    `drops=True` drops every open call (a refusal takes back what was begun). `ends=True` means that the end of
     the turn follows in the same frame: no call ends before it, so that all of them end in order.
     """
 
@@ -268,7 +268,7 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
 class TurnEnded(msgspec.Struct, frozen=True, gc=False):
     """The wire ended the message: `[DONE]`, `message_stop`, `response.completed`.
 
-    `of_transport=True` says that it is not a mark of the message itself: it ends no call that has no text.
+    `of_transport=True` means that it is not a mark of the message itself: it ends no call that has no text.
     """
 
     key: str | None = None
@@ -337,7 +337,7 @@ class Noted(msgspec.Struct, frozen=True, gc=False):
 class WireFault(msgspec.Struct, frozen=True, gc=False):
     """Trouble on the wire.
 
-    `hole=True` says that argument text may have been lost: every open call ends `incomplete_input` unless
+    `hole=True` means that argument text may have been lost: every open call ends `incomplete_input` unless
     the wire restates it. A fatal fault drops every open call and ends the stream.
     """
 

@@ -72,7 +72,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
         Nothing is recovered, nothing is taken for `{}` because it was silent, and no call comes out whose pieces only
         a reading of odd labels put together. A turn must end with a reason that is not a cut, and one bad call speaks
-        against its siblings. What each choice costs stands in `docs/policy.md`.
+        against its siblings. What each choice costs is in `docs/policy.md`.
         """
         return cls(
             recovery="none",

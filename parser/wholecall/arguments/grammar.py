@@ -92,7 +92,7 @@ class Grammar:
         self._begin()
 
     def _begin(self) -> None:
-        """Begin anew, before the first character."""
+        """Start again, before the first character."""
         self.complete = False
         self.stopped = False
         self._stack: list[Table] = []  # for each open bracket: what may follow a value inside
@@ -143,33 +143,33 @@ class Grammar:
     # What a subclass learns.
 
     def _on_key(self, key: str) -> None:
-        """A member's key was read; its value follows."""
+        """Take the key of a member; its value follows."""
 
     def _wants_key(self) -> bool:
-        """A key begins; return whether it is wanted."""
+        """Return whether the key that begins is wanted."""
         return True
 
     def _on_string(self) -> bool:
-        """A string value begins; return whether its text is wanted."""
+        """Return whether the text of the string value that begins is wanted."""
         return False
 
     def _on_text(self, text: str) -> None:
-        """More text of a wanted string value, decoded, never empty."""
+        """Take more text of a wanted string value, decoded, never empty."""
 
     def _on_string_end(self) -> None:
-        """The string value is closed."""
+        """Note that the string value is closed."""
 
     def _on_scalar(self) -> None:
-        """A number or a literal begins."""
+        """Note that a number or a literal begins."""
 
     def _on_scalar_end(self, value: object) -> None:
-        """It has ended, and this is its value."""
+        """Take the value of the number or literal that has ended."""
 
     def _on_open(self, container: dict[str, Any] | list[Any]) -> None:
-        """An object or a list begins, empty."""
+        """Note that an object or a list begins, empty."""
 
     def _on_close(self) -> None:
-        """The innermost object or list is closed."""
+        """Note that the innermost object or list is closed."""
 
     # Steps: each reads something at `at`, and returns where it ended.
 
@@ -177,7 +177,7 @@ class Grammar:
         return len(text)
 
     def _between(self, text: str, at: int) -> int:
-        """Read one character between strings and scalars, and do what the table says about it."""
+        """Read one character between strings and scalars, and do what the table states for it."""
         if text[at] in JSON_SPACE:
             at = _after(_SPACE, text, at)
             if at == len(text):

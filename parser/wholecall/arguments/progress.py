@@ -33,7 +33,7 @@ __all__ = ["Closed", "PartialArguments", "Path", "Piece", "ProgressScanner", "St
 
 
 class _Level:
-    """An open object or list: its members so far, where it stands, and which of its members comes next."""
+    """An open object or list: its members so far, its place, and which of its members comes next."""
 
     __slots__ = ("key", "path", "repeats", "shown", "value")
 

@@ -250,7 +250,7 @@ class _Writer:
 _Row = dict[str, Callable[[_Writer, Token], "DropReason | None"]]
 _KEY: _Row = {"string": _Writer.key, "word": _Writer.key}
 _VALUE: _Row = {"string": _Writer.scalar, "word": _Writer.scalar, "{": _Writer.open, "[": _Writer.open}
-# state -> what may come next -> how it is handled. A closing bracket stands only in rows of its own kind.
+# state -> what may come next -> how it is handled. A closing bracket is only in the rows of its own kind.
 _TABLE: dict[str, _Row] = {
     "first {": {**_KEY, "}": _Writer.close},
     "next {": {**_KEY, "}": _Writer.close, ",": _Writer.skip_comma},
@@ -281,7 +281,7 @@ def _read(text: str, start: int) -> Recovered | Fault:
     return Fault("truncated", len(text), len(text))
 
 
-# --- what stands around it -----------------------------------------------------------------------------
+# --- the text around it --------------------------------------------------------------------------------
 
 _MAX_GROUPS = 64  # brace groups among the words before the object
 _NOT_BEFORE = re.compile(r'["\[\]}]')
@@ -305,7 +305,7 @@ def _end_of_group(text: str, start: int) -> int:
 
 
 def _with_surroundings(text: str, read: Recovered) -> Recovered | Fault:
-    """Add the edits for what stands around the object, or say why it may be more than decoration."""
+    """Add the edits for the text around the object, or return why it may be more than decoration."""
     lead = text[: read.start].rstrip()
     if lead.endswith(("'", "`")) and not lead.endswith("```") and "\\" in text[read.start : read.end]:
         return Fault("ambiguous", read.start, read.end)  # quoted text: its escapes may count twice
@@ -321,19 +321,19 @@ def _with_surroundings(text: str, read: Recovered) -> Recovered | Fault:
 
 
 def _before(text: str, start: int) -> list[Edit] | Fault:
-    """Return the edits that leave out what stands before the object: comments, or any words."""
+    """Return the edits that leave out the text before the object: comments, or any words."""
     edits: list[Edit] = []
     for token in takewhile(lambda token: token.start < start, scan(text)):
         if token.kind not in _BESIDE:
             return [*edits, Edit("leading_text", token.start)]
-        if token.end > start:  # the object stands inside a comment
+        if token.end > start:  # the object is inside a comment
             return Fault("ambiguous", token.start, token.end)
         edits.append(Edit(_BESIDE[token.kind], token.start))
     return edits
 
 
 def _after(text: str, end: int) -> list[Edit] | Fault:
-    """Return the edits that leave out what stands after the object: comments, closing brackets, words."""
+    """Return the edits that leave out the text after the object: comments, closing brackets, words."""
     edits: list[Edit] = []
     for token in scan(text, end):
         if token.kind not in _BESIDE or _STRUCTURE.search(text, token.start, token.end):

@@ -39,7 +39,7 @@ _INT_DIGITS = 4300  # what CPython and msgspec turn into an int
 
 
 def read_strict(text: str, policy: Policy, limits: Limits) -> Read:
-    """Read `text` as RFC 8259 within the limits: one decode, its blind spots checked beside it."""
+    """Read `text` as RFC 8259 within the limits: one decode, and checks for its blind spots."""
     deep = limits.max_depth
     if deep is not None and text.count("{") + text.count("[") > deep and nesting(text).depth > deep:
         return Read(reason="nesting_too_deep")

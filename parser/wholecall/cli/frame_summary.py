@@ -39,7 +39,7 @@ _MAX_DEPTH = 40
 
 
 def summary(step: Step, room: int) -> tuple[str, str]:
-    """Return the name of the step's frame (its event, or its type) and what it says.
+    """Return the name of the step's frame (its event, or its type) and its contents.
 
     Args:
         step: a step of a timeline.

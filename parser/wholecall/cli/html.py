@@ -72,7 +72,7 @@ class HtmlPage:
 
 
 def _harmless(text: str) -> str:
-    """Return JSON that says the same and holds no character that means anything to HTML."""
+    """Return JSON of the same value without any character that means something to HTML."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

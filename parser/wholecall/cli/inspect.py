@@ -56,7 +56,7 @@ how to read a line:
 exit status:
   0  every recording was read
   2  the command line was wrong
-  3  a recording could not be read (named on standard error; the others are read all the same),
+  3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
 """
 
@@ -199,4 +199,4 @@ class _JsonLines:
             self._write(step.to_json())
 
     def end(self, text: str) -> None:
-        """The sum is for people."""
+        """Write nothing: the totals are for people."""

@@ -54,7 +54,7 @@ class Ledger(msgspec.Struct, kw_only=True):
         return not any(self.findings.values())
 
     def add(self, event: Event) -> None:
-        """Count what one event says."""
+        """Count the findings of one event."""
         found = self.findings
         if isinstance(event, TurnStarted):
             self.turns += 1

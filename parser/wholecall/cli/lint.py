@@ -40,7 +40,7 @@ exit status:
   0  nothing was found
   1  there are findings
   2  the command line was wrong
-  3  a recording could not be read (named on standard error; the others are read all the same),
+  3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
 """
 _WORDS = frozenset(

@@ -54,7 +54,7 @@ exit status:
   0  every recording was read
   1  with --check: something was dropped or faulted
   2  the command line was wrong
-  3  a recording could not be read (named on standard error; the others are read all the same),
+  3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
 """
 

@@ -57,7 +57,7 @@ def printable(text: str) -> str:
 
 
 def printable_json(text: str) -> str:
-    """Return JSON text that says the same without a character that a terminal would obey or hide."""
+    """Return JSON text of the same value without any character that a terminal would obey or hide."""
     if text.isprintable():
         return text
     return "".join(escaped_json(char) if _is_unseen(char) else char for char in text)

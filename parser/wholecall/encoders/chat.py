@@ -43,7 +43,7 @@ class ChatEncoder(Encoder):
     Calls of provider-defined tools have no shape in this dialect and are left out.
 
     Args:
-        head: what stands in every chunk beside its choices: id, model and so on.
+        head: the members of every chunk besides its choices: id, model and so on.
     """
 
     _has_choices = True

@@ -217,7 +217,7 @@ class LineFraming(ByteFraming):
             self._skipping = self._within_line = False
         lines.reverse()
         while lines and not self._dead:
-            self._read_line(lines.pop(), frames)  # and lets go of it: it may be a large one
+            self._read_line(lines.pop(), frames)  # which frees it: it may be large
         if self._dead:
             return
         if rest:

@@ -261,7 +261,7 @@ class SSEFraming(LineFraming):
         self._dispatch(frames)
 
     def _dispatch(self, frames: list[Frame]) -> None:
-        """WHATWG HTML 9.2.6, "dispatch the event": without data only the name is forgotten."""
+        """Do what WHATWG HTML 9.2.6 calls "dispatch the event": without data only the name is forgotten."""
         if self._data:
             self._data.pop()  # "If the data buffer's last character is U+000A LF, remove it"
             frames.append(self._frame(self._event or "message", self._data, self._id, self._retry))

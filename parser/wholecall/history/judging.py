@@ -229,7 +229,7 @@ def _coerced(call: Part, strict: bool) -> Any:
 
 
 def _strictly(raw: str, strict: bool) -> Any:
-    """Empty text is not arguments; other text stays, unless a strict transport has to be able to read it."""
+    """Return what replaces a text on a strict transport, `ABSENT` if it can stay; empty text is not arguments."""
     if not raw.strip():
         return "{}"
     if not strict:

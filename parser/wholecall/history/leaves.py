@@ -38,12 +38,12 @@ def _extends(character: str) -> bool:
 
 
 class Marker:
-    """What stands where something was cut.
+    """The marker in the place of text that was cut.
 
     Attributes:
         text: as the caller gave it.
-        spelled: as it stands inside a JSON string.
-        joins: whether a reader would see it run into what stands beside it.
+        spelled: as it is written inside a JSON string.
+        joins: whether a reader would see it run into the text beside it.
 
     Raises:
         ValueError: the marker holds a lone surrogate.

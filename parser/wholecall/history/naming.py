@@ -15,7 +15,7 @@ from wholecall.history.parts import Line, Part
 __all__ = ["Ids", "name_calls"]
 
 _COUNTED = re.compile(r"(?:functions\.)?(?P<name>.+):\d+", re.DOTALL)
-_ROOM = 40  # characters that every provider takes for an id, but for those that want exactly nine
+_ROOM = 40  # characters that every provider accepts for an id, except those that require exactly nine
 _EXACT = 9
 
 

@@ -74,7 +74,7 @@ class Part(msgspec.Struct, eq=False, gc=False):
 
     Attributes:
         kind: what it is; a `blank` is a text (or a list) that holds nothing.
-        value: the block, as it stands or as it was edited.
+        value: the block, as it is or as it was edited.
         field: the member of the message that holds it, "" where the message itself is the part.
         listed: whether `field` is a list of blocks.
         places: where calls and results keep their id, name and arguments.
@@ -151,7 +151,7 @@ class Line(msgspec.Struct, eq=False, gc=False):
             where each line is one.
         thread: what lines of one conversation share, where a file holds several.
         index: in the input.
-        message: as it stands.
+        message: as it is.
         head: results that are put into it, after those that it begins with.
         relocated: whether it is put after another line.
     """
@@ -183,7 +183,7 @@ class Line(msgspec.Struct, eq=False, gc=False):
 
     @property
     def touched(self) -> bool:
-        """Whether the message must be written anew."""
+        """Whether the message must be written again."""
         return bool(self.head) or any(not part.here or part.edited for part in self.parts)
 
 
@@ -254,7 +254,7 @@ def without(value: Message, path: Path) -> Message:
 def rebuild(message: Message, parts: list[Part], left: Iterable[Part]) -> Message:
     """Return a message made of the parts that are left; members that no part came from stay as they are.
 
-    A list that has nothing left goes, but for `content` beside other members that count, which becomes None.
+    A list that has nothing left is removed; only `content` beside other members that count becomes None instead.
     """
     remaining = list(left)
     if any(not part.field for part in remaining):

@@ -71,7 +71,7 @@ def shrink_transcript(
         keep_recent: how many calls at the end of the transcript stay as they are.
         max_leaf: decoded characters that a string keeps.
         threshold: arguments of at most so many characters are left alone.
-        marker: what stands for what was cut.
+        marker: what replaces the text that was cut.
         tail: decoded characters to keep at the end of a string, out of `max_leaf`.
         protect: keys below which nothing is cut.
         max_bytes: UTF-8 bytes that the arguments of each call should have at most.

@@ -60,7 +60,7 @@ class Spans:
         self._protected.append(place)
 
     def is_protected(self, start: int, end: int) -> bool:
-        """Whether a protected key stands in the range."""
+        """Whether a protected key is in the range."""
         at = bisect_left(self._protected, start)
         return at < len(self._protected) and self._protected[at] < end
 

@@ -3,7 +3,7 @@
 Theory of operation. A transcript is read through the view of its shape (`wholecall.history.shapes`) into lines of
 parts, and from there on all shapes are one: results are paired with calls (`pairing`), what must not stay is
 taken out (`judging`), ids are made distinct (`naming`), results are put after their turns (`placing`), and only
-what was changed is written anew (`writing`). A message that needs nothing is the same object as before, and so is
+what was changed is written again (`writing`). A message that needs nothing is the same object as before, and so is
 a list of such messages. Every step is linear.
 
 Only transcripts are repaired here; the text of arguments is never repaired, only brought into the form that the
@@ -41,7 +41,7 @@ class Report(msgspec.Struct, frozen=True):
         dropped_messages: indices of messages that are not in the output.
         dropped_results: ids of results that were dropped: of stripped calls, orphans, and those that came twice.
         synthesized: ids of calls for which a result was made that says that there is none.
-        moved: ids of calls whose results stood in another place.
+        moved: ids of calls whose results were in another place.
         coerced: ids of calls whose arguments were brought into the form of the shape.
         renamed: ids of calls that got another id or a name; the new id where there was none.
         dropped_thinking: for each thought that was taken out, the index of its message.

@@ -114,7 +114,7 @@ def dumped(value: object) -> str:
         ValueError: NaN, an infinity, a container that holds itself, or an integer that is too long.
     """
     pieces: list[str] = []
-    follows = False  # whether a value stands before, so that a comma is due
+    follows = False  # whether a value comes before, so that a comma is needed
     for kind, item in walk(value):
         if follows and kind not in ("}", "]"):
             pieces.append(",")

@@ -1,4 +1,4 @@
-"""The repaired list: which messages are kept as they are, which are written anew, and how entries link.
+"""The repaired list: which messages are kept as they are, which are written again, and how entries are linked.
 
 A message that was not changed is the same object as before. Where the entries of a file refer to each other, the
 children of a removed entry become those of the entry before it, and what is put after an entry comes between it and
@@ -24,7 +24,7 @@ class Written(msgspec.Struct, eq=False, gc=False):
     Attributes:
         line: where it came from, None for a new one.
         message: what it is now.
-        put_after: the line after which it was put, None for one that stands where it stood.
+        put_after: the line after which it was put, None for one that was not moved.
     """
 
     line: Line | None

@@ -82,7 +82,7 @@ def at_slot(choice: Choice, index: Index | None) -> list[Call]:
 
 
 def begin_again(choice: Choice) -> None:
-    """Note that the message starts again from its beginning: what is open was cut, and slots are assigned anew."""
+    """Note that the message starts again from its beginning: what is open was cut, and slots are assigned again."""
     choice.round += 1
     choice.unrepeated = [call for call in choice.calls if call.slotted and not call.stray]
     choice.slots.clear()

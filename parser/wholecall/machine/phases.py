@@ -265,7 +265,7 @@ def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
 
 
 def _stay(_choice: Choice, _call: Call, _what: object) -> None:
-    """Nothing changes."""
+    """Change nothing."""
 
 
 # Actions: after the end.

@@ -342,7 +342,7 @@ def _finish(choice: Choice, delta: Finish) -> None:
 
 
 def reason_all(choices: Iterable[Choice]) -> None:
-    """The choices end, or will: calls that began by now have an end."""
+    """Note on all calls so far that an end of their turn came after they began."""
     for choice in choices:
         for call in choice.calls:
             call.reasoned = True

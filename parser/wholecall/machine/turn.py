@@ -108,7 +108,7 @@ class TurnState:
         return dict(self.usage) or None
 
     def view(self) -> Turn:
-        """Return the turn as it stands; the fields of choice 0, the other choices beside it."""
+        """Return the turn as it is now: the fields of choice 0, and the other choices beside it."""
         others = {number: self._view(number, {}) for number in sorted(self.choices) if number != 0}
         return self._view(0, others)
 

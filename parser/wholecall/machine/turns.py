@@ -103,7 +103,7 @@ class Turns:
         return next((call for call in calls if call.number == number), None)
 
     def snapshot(self) -> Turn[Any]:
-        """Return the current turn as it stands, an empty one if none began."""
+        """Return the current turn as it is now, an empty one if none began."""
         return self._turn.view() if self._turn is not None else Turn(None)
 
     def snapshots(self, start: int = 0) -> tuple[Turn[Any], ...]:

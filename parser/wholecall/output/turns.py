@@ -68,12 +68,12 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         server_calls: calls that the provider executes.
         dropped: calls that must not be executed.
         cancelled: ids of calls of this turn that the provider took back, in order, as `ToolCallCancelled` told
-            them. Such a call stands in no list of calls to execute any more; one that has been executed may have
+            them. Such a call is in no list of calls to execute any more; one that has been executed may have
             to be undone.
         reason: why the turn ended, None while it goes on.
         provider_reason: what the provider said.
         usage: the provider's token counts.
-        faults: trouble on the wire during the turn.
+        faults: faults of the wire during the turn.
         anomalies: what was odd about the turn.
         others: the other choices by number: alternatives to this one, never a batch with it.
         content: all of it in the order in which it began: texts, blocks of reasoning, and the `index` of

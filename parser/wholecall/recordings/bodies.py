@@ -43,7 +43,7 @@ _FIRST_ERROR = 400
 
 
 class Response(msgspec.Struct, kw_only=True):
-    """What a file says of one response, in whatever form.
+    """What a file contains about one response, in whatever form.
 
     Attributes:
         body: its bytes; text as it was stored; timed pieces; None where there is none.

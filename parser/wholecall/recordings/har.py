@@ -77,7 +77,7 @@ def _recordings(
 
 
 def _entry(entry: Any, archive: LargeJSON) -> Response | str:
-    """Return what an entry says, or what is wrong with it."""
+    """Return the response of an entry, or what is wrong with it."""
     if not isinstance(entry, dict):
         return "it is not an entry, an object was expected"
     request, answer = _dict(entry.get("request")), _dict(entry.get("response"))
@@ -111,7 +111,7 @@ def _bytes(text: str, content_type: str, archive: LargeJSON) -> bytes:
 
 
 def _messages(entry: dict[str, Any]) -> list[Chunk]:
-    """Return what Chrome kept of a stream beside its body.
+    """Return what Chrome kept of a stream besides its body.
 
     Raises:
         ValueError: the base64 of a message is damaged.

@@ -49,7 +49,7 @@ class Source:
 
     @property
     def is_over(self) -> bool:
-        """Whether the reader has gone on to another file, and nothing was taken but can be: it can be read anew."""
+        """Whether the reader has moved on to another file, but this one can be read again from its beginning."""
         return self.closed and self.position == 0 and self.path != STDIN
 
     def fill(self) -> bool:

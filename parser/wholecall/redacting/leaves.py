@@ -65,7 +65,7 @@ class Leaf:
     """One string, or bare words where JSON has none.
 
     Attributes:
-        region, start, end: where what is between the quotes stands.
+        region, start, end: the place of the text between the quotes.
         raw: these bytes as text; bytes that are not UTF-8 as surrogates.
         key: the name of the member whose value it is, "" without one.
         frame: its frame.
@@ -73,7 +73,7 @@ class Leaf:
         deep: whether it is part of an argument object.
         counts: whether it is part of an object with usage counts.
         around: the name of the member whose value the object around it is.
-        bare: whether it stands without quotes; `key` is then the field of a line, if it is one.
+        bare: whether it has no quotes; `key` is then the field of a line, if it is one.
     """
 
     region: Region
@@ -98,7 +98,7 @@ class Leaf:
 
     @property
     def place(self) -> int:
-        """Where it stands in the stream."""
+        """Its place in the stream."""
         return self.region.offset + (0 if self.region.around else self.start)
 
 

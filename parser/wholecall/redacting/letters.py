@@ -33,7 +33,7 @@ _PREFIX = re.compile(
     r"(?:call|toolu|fc|ctc|srvtoolu|server_tool|mcptoolu|chatcmpl|cmpl|gen|resp|msg|message|rs|item|ws|ci|mcp"
     r"|mcpr|mcpl|event|run|lc_run|step|thread|asst|tooluse|chatcmpl-tool|functions)(?:--|[-_.])(?=[\w:.|-]+$)"
 )
-_ABSENT = frozenset({"null", "None"})  # what stands for an id that is none
+_ABSENT = frozenset({"null", "None"})  # what replaces an id that is absent
 
 _PART = re.compile(
     rf"""

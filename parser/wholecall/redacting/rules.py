@@ -123,7 +123,7 @@ _CLASSES = frozenset(
 _MODES = frozenset(
     {"messages", "updates", "values", "custom", "debug"}
 )  # of LangGraph, before their contents
-_NAMED_TYPE = "tool-"  # after it stands the name of a tool, in whole messages of the Vercel AI SDK
+_NAMED_TYPE = "tool-"  # followed by the name of a tool, in whole messages of the Vercel AI SDK
 # Types, models and the like have numbers; a code, a state or a reason with some may be a secret.
 _NUMBERED = frozenset(
     {"type", "types", "object", "event", "model", "index", "jsonrpc", "method", "version", "modality"}

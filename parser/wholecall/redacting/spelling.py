@@ -21,7 +21,7 @@ _ASTRAL = 0x10000
 
 
 def units(raw: str) -> Units:
-    """Return what stands between the quotes as units; an escape that JSON does not know is one backslash."""
+    """Return the text between the quotes as units; an escape that JSON does not know is one backslash."""
     found: Units = []
     for match in _UNIT.finditer(raw):
         high, low, code, short, char = match.groups()

@@ -31,7 +31,7 @@ _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
 _REASONS: Final = {"tool_calls": _CALL, "stop": "end_turn", "length": "max_tokens"}
 _PLACEHOLDERS: Final[tuple[Any, ...]] = ({}, None)
-# Of what speaks without a start, the start that was missing.
+# The start that was missing, for deltas without one.
 _STARTS: Final[dict[Any, dict[str, Any]]] = {
     "text_delta": {"type": "text", "text": ""},
     "thinking_delta": {"type": "thinking", "thinking": "", "signature": ""},
@@ -131,7 +131,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
     def _read(self) -> list[tuple[str, str, str]]:
         if self._stopped != self._tracks.keys():
             return [("", "", "")]  # a call without an end
-        # Without any text the placeholder at the start stands: that is how the API itself sends no arguments.
+        # Without any text the placeholder at the start counts: that is how the API itself sends no arguments.
         return [(track.id, track.name, track.text or "{}") for track in self._tracks.values()]
 
     # What goes out.
@@ -178,7 +178,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         payload = piece.payload or {}
         index, block = _hashable(payload.get("index")), payload.get("content_block")
         if index in self._starts and self._starts[index] == block:
-            return b""  # what it may begin anew has its start when it speaks
+            return b""  # the start of a message that it may begin follows later
         self._starts[index] = block
         self._numbers[index] = self._encoder.next_index
         self._encoder.next_index += 1

@@ -28,7 +28,7 @@ class Blocks:
         self._has_cr = False
 
     def __len__(self) -> int:
-        """How many bytes wait for the end of their block."""
+        """Return how many bytes wait for the end of their block."""
         return len(self._open)
 
     def feed(self, data: bytes) -> list[bytes]:

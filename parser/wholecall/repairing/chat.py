@@ -35,18 +35,18 @@ from wholecall.repairing.chat_reading import (
     choices_of,
     finishes,
     has_calls,
+    has_content,
     number_of,
     only,
     rest_of,
-    says,
-    speaks,
+    shows_content,
 )
 from wholecall.repairing.chat_shapes import said_in, shaped
 from wholecall.repairing.mender import Mender, Piece, ends_turn, mended_reason
 
 __all__ = ["ChatMender"]
 
-# A chunk in which none of this stands holds no call, ends nothing and has its text where clients look for it.
+# A chunk without any of this holds no call, ends nothing and has its text where clients look for it.
 _NOTABLE: Final = re.compile(
     rb'"(?:tool_calls"|toolCalls"|function_call"|message"|apiFormat"|response\.|delta"\s*:\s*null|content"\s*:\s*\[)'
     rb'|inish_?[rR]eason"\s*:\s*"'
@@ -94,7 +94,7 @@ class ChatMender(Mender[ChatEncoder]):
         """Take frames; calls and what ends the turn are held, everything else passes."""
         out = [self._take_events(events)]
         if any(type(event) is ToolCallDropped for event in events):
-            self._loosen()  # what the turn says will not be what comes out: its frames can go
+            self._loosen()  # the turn's own calls will not be those that come out: its frames can be dropped
         ends = ends_turn(pieces, events)
         following: list[bytes] = []
         for piece in self._in_time(self._readable(pieces, events), events):
@@ -143,7 +143,9 @@ class ChatMender(Mender[ChatEncoder]):
             return piece.raw
         self._take_head(payload)
         calls, ended = has_calls(payload), finishes(payload)
-        if not speaks(payload) or any(number_of(choice) in self._finished for choice in choices_of(payload)):
+        if not shows_content(payload) or any(
+            number_of(choice) in self._finished for choice in choices_of(payload)
+        ):
             return self._wait(piece, calls=calls, ended=ended)
         if ended:
             return self._wait(piece, calls=calls, ended=ended)
@@ -187,7 +189,7 @@ class ChatMender(Mender[ChatEncoder]):
                 continue
             is_head = has_calls(piece.payload or {}) and not finishes(kept.payload or {})
             if is_head and place is not None and place == len(self._queue):
-                place += 1  # what such a frame says besides, as the role, comes before the calls
+                place += 1  # other content of such a frame, such as the role, comes before the calls
             self._queue.append(kept)
         self._place = place
         self._n_waiting = sum(len(piece.raw) for piece in self._queue)
@@ -209,7 +211,7 @@ class ChatMender(Mender[ChatEncoder]):
         return b"".join(out)
 
     def _is_read_by_all(self) -> bool:
-        """Whether what waits says exactly the calls that come out."""
+        """Whether what waits contains exactly the calls that come out."""
         ours: dict[int, list[tuple[str, str, str]]] = {}
         for call in self._calls:
             if not isinstance(call, BuiltinToolCall):
@@ -255,4 +257,4 @@ def _without_calls(piece: Piece) -> Piece | None:
     if not has_calls(payload):
         return piece
     rest = rest_of(payload)
-    return piece._replace(payload=rest, raw=piece.with_payload(rest)) if says(rest) else None
+    return piece._replace(payload=rest, raw=piece.with_payload(rest)) if has_content(rest) else None

@@ -18,11 +18,11 @@ __all__ = [
     "choices_of",
     "finishes",
     "has_calls",
+    "has_content",
     "number_of",
     "only",
     "rest_of",
-    "says",
-    "speaks",
+    "shows_content",
 ]
 
 Payload = Mapping[str, Any]
@@ -49,7 +49,7 @@ def number_of(choice: Payload) -> int:
 
 
 def has_calls(payload: Payload) -> bool:
-    """Whether a chunk says anything of calls that a client would execute."""
+    """Return whether a chunk holds anything of calls that a client would execute."""
     if choices_of(payload):
         return any(_holds_calls(view) for choice in choices_of(payload) for view in _views(choice))
     if _is_guest(payload):
@@ -69,8 +69,8 @@ def finishes(payload: Payload) -> list[int]:
     ]
 
 
-def speaks(payload: Payload) -> bool:
-    """Whether a chunk shows something: text, reasoning, anything in a delta that is not a call."""
+def shows_content(payload: Payload) -> bool:
+    """Return whether a chunk shows something: text, reasoning, anything in a delta that is not a call."""
     deltas = (choice.get("delta") for choice in choices_of(payload))
     return any(
         value and field not in _QUIET
@@ -80,8 +80,8 @@ def speaks(payload: Payload) -> bool:
     )
 
 
-def says(payload: Payload) -> bool:
-    """Whether a chunk holds anything: what it shows, a role, a reason, token counts."""
+def has_content(payload: Payload) -> bool:
+    """Return whether a chunk holds anything besides calls: what it shows, a role, a reason, token counts."""
     if _is_guest(payload):
         return not _is_guest_call(payload)
     if payload.get("usage") or finishes(payload):
@@ -119,7 +119,7 @@ def only(payload: Payload, *fields: str) -> dict[str, Any]:
 
 
 def _is_guest(payload: Payload) -> bool:
-    """Whether a frame is one of the Responses dialect, where it stands in a chat stream (quirk 89)."""
+    """Whether a frame in a chat stream is one of the Responses dialect (quirk 89)."""
     return not choices_of(payload) and str(payload.get("type")).startswith("response.")
 
 

@@ -59,7 +59,7 @@ def shaped(piece: Piece, said: Mapping[int, Words]) -> Piece | None:
 
 
 def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, Words]) -> Piece | None:
-    """Return a frame that has no list of choices with one, of what it says."""
+    """Return a frame without a list of choices with one, made of its content."""
     if not any(value for member, value in payload.items() if member not in _EMPTY):
         return None
     choices = [{"index": choice, "delta": words, "finish_reason": None} for choice, words in said.items()]
@@ -68,7 +68,7 @@ def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, W
 
 
 def _choice(choice: dict[str, Any], words: Words) -> dict[str, Any]:
-    """Return a choice with a delta that says what the parser read; itself, if it has one."""
+    """Return a choice with a delta of what the parser read; the choice itself, if it has one."""
     delta, message = choice.get("delta"), choice.get("message")
     if not isinstance(delta, dict):
         role = message.get("role") if isinstance(message, dict) else None

@@ -68,19 +68,19 @@ _OF_CALLS = frozenset({Role.OPENS, Role.BELONGS, Role.WHOLE})
 
 
 class ItemMender(Mender[ItemEncoderT]):
-    """The queue of a stream of items; a dialect says what its frames are, and how they are numbered."""
+    """The queue of a stream of items; a subclass knows the frames of its dialect, and how they are numbered."""
 
     def __init__(self, encoder: ItemEncoderT, limits: Limits, *, live: bool) -> None:
         super().__init__(encoder, limits, live=live)
         self._is_shifted = False  # the wire's numbers are not ours any more
         self._shown: list[bytes] = []  # of calls that are still arriving
         self._queue: list[Piece] | None = None
-        self._is_loose = False  # the queue holds no calls: they are to be written anew, before the rest
+        self._is_loose = False  # the queue holds no calls: they are to be encoded again, before the rest
         self._n_open = 0  # calls that the queue saw begin
         self._n_judged = 0  # and those that have their verdict, or are shown
         self._n_waiting = 0  # bytes
 
-    # What a dialect says.
+    # What a subclass defines.
 
     @abstractmethod
     def _is_named(self, piece: Piece) -> bool:
@@ -185,7 +185,7 @@ class ItemMender(Mender[ItemEncoderT]):
         return b"" if self._n_waiting <= self._most else self.fail("too much waits for a tool call")
 
     def _loosen(self) -> None:
-        """Forget the frames of calls: their calls are written anew."""
+        """Forget the frames of calls: their calls are encoded again."""
         self._is_loose = self._is_shifted = True
         self._queue = [piece for piece in self._queue or () if not piece.is_call]
         self._n_waiting = sum(len(piece.raw) for piece in self._queue)
@@ -221,15 +221,15 @@ class ItemMender(Mender[ItemEncoderT]):
         ):
             self._loosen()
         queue, self._queue = self._queue, None
-        anew = b"".join(self._shown)
+        encoded = b"".join(self._shown)
         self._shown.clear()
         if self.failed is not None:
-            return anew
+            return encoded
         if queue is None or self._is_loose:
-            anew += b"".join(self._encoder.call(call) for call in self._calls)
+            encoded += b"".join(self._encoder.call(call) for call in self._calls)
         self._calls.clear()
-        self._is_shifted = self._is_shifted or bool(anew)
-        return anew + b"".join(self._passing(piece) for piece in queue or ())
+        self._is_shifted = self._is_shifted or bool(encoded)
+        return encoded + b"".join(self._passing(piece) for piece in queue or ())
 
 
 def _parted(events: Sequence[Event[Any]]) -> tuple[Sequence[Event[Any]], Sequence[Event[Any]]]:

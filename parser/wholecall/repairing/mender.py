@@ -127,7 +127,7 @@ def mended_reason(claimed: TurnReason, *, executed: bool, cut: bool) -> TurnReas
     """Return the reason that goes with what comes out of a turn; every dialect has its own words for it.
 
     Args:
-        claimed: what the wire says.
+        claimed: the reason of the wire.
         executed: whether calls come out of the turn.
         cut: whether one was withheld because it came to no end.
     """
@@ -164,7 +164,7 @@ class Mender(ABC, Generic[EncoderT]):
 
     @abstractmethod
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        """Take the frames of a block, and what the parser says of them; return what may go out now."""
+        """Take the frames of a block, and the parser's events for them; return what may go out now."""
 
     def fail(self, message: str) -> bytes:
         """End the stream with the dialect's error frame and return that."""

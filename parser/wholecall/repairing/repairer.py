@@ -149,17 +149,17 @@ class Repairer(Uncopyable):
 
     @property
     def _has_mender(self) -> bool:
-        """Whether the stream is one to mend; frames in envelopes are for no SDK, and pass as they are."""
+        """Whether the stream is to be repaired; no SDK reads frames in envelopes, so these pass as they are."""
         return self._parser.dialect in MENDERS and not self._parser.is_enveloped
 
     def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
-        """Hold a block until the dialect is known; then let all that waits pass, or mend it."""
+        """Hold a block until the dialect is known; then let all that waits pass, or repair it."""
         self._waiting.append(block)
         dialect = self._parser.dialect
         if self._has_mender:
             self._mender = MENDERS[dialect or ""](self._limits, live=self._live)
             held, self._waiting = self._waiting[:-1], []
-            if held:  # any of them may have said what the parser now says
+            if held:  # any of them may have caused the parser's events
                 events = [event for event in events if not isinstance(event, (TextDelta, ReasoningDelta))]
             return b"".join([*(self._mend(early, []) for early in held), self._mend(block, events)])
         limit = self._limits.max_pending_frames_bytes

@@ -217,7 +217,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return piece._replace(event=event).with_payload(edited)
 
     def _numbered(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return the numbers of a frame after something that was withheld or written anew."""
+        """Return the numbers of a frame after something that was withheld or encoded again."""
         numbers: dict[str, Any] = {}
         if type(payload.get("output_index")) is int:
             numbers["output_index"] = self._numbers[payload["output_index"]]

@@ -14,7 +14,7 @@ __all__ = ["Track", "is_text"]
 
 
 def is_text(value: object) -> bool:
-    """Whether a value is a string that any decoder of UTF-8 takes: no half of a character stands alone."""
+    """Whether a value is a string that any decoder of UTF-8 takes: it holds no single half of a character."""
     if type(value) is not str:
         return False
     try:

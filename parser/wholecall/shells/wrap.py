@@ -52,7 +52,7 @@ class _Found(Uncopyable, Generic[ChunkT, ArgsT]):
 
     @property
     def turn(self) -> Turn[ArgsT]:
-        """The current turn as it stands, the last one when the stream is over."""
+        """The current turn as it is now, the last one when the stream is over."""
         return self._parser.turn
 
     @property
@@ -140,7 +140,7 @@ class AsyncWrappedStream(_Found[ChunkT, ArgsT]):
         await self._feeding.close()
 
     async def close(self) -> None:
-        """The same as `aclose`, under the name that SDKs give it."""
+        """Do the same as `aclose`, under the name that SDKs give it."""
         await self.aclose()
 
 

@@ -113,7 +113,7 @@ class LiveArguments:
 
 
 def _progress(event: ArgumentsDelta | ArgumentsReset, reader: Reader) -> Iterator[ArgumentsProgress]:
-    """Yield what the argument text says that was not known before."""
+    """Yield the progress that new argument text makes."""
     where = event.turn, event.choice, event.index
     is_new = isinstance(event, ArgumentsDelta)
     if isinstance(reader, StringWatcher):

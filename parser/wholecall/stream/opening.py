@@ -60,7 +60,7 @@ class Opening:
         return None
 
     def _decided(self, frame: Frame) -> Dialect | None:
-        """Return the dialect by what the frame says or what is in its envelope says, and last by the event's name."""
+        """Return the dialect by the content of the frame or of its envelope, and last by the event's name."""
         inner = opened(frame)
         found = _decided(frame, detect_dialect)
         if found is None and inner != frame:

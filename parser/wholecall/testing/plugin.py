@@ -33,7 +33,7 @@ AnyAnswers = TypeVar("AnyAnswers", bound=RecordedAnswers)
 
 
 class _Marked(NamedTuple):
-    """What the marker of a test says."""
+    """The content of a test's marker."""
 
     recordings: tuple[Served, ...] = ()
     timing: bool = False

@@ -86,7 +86,7 @@ class _Lines:
 
 
 class _Elements:
-    """The elements of a JSON array, and whatever stands between two brackets or commas of theirs."""
+    """The elements of a JSON array, and whatever is between two of its brackets or commas."""
 
     def cut(self, data: bytes) -> Iterator[Piece]:
         for match in _TOKEN.finditer(data):

@@ -54,9 +54,9 @@ class CallChange(msgspec.Struct, frozen=True):
         after: its phase after the step.
         kind: what kind of call it is.
         id: the id that became known with this step (a minted one too), else None.
-        name: the name as it stands since this step, None if that did not change.
+        name: the name as it is since this step, None if that did not change.
         added: argument text that came into force.
-        replaced: whether that text stands in the place of what was known before, not after it.
+        replaced: whether that text replaces what was known before, instead of following it.
         size: characters of the text in force after the step.
         flags: what was odd about the call and is known since this step, sorted.
         hole: whether text was lost in this step that may have been this call's.

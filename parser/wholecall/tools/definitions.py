@@ -84,7 +84,7 @@ _GEMINI_TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "O
 
 
 def _from_gemini(schema: Any) -> Any:
-    """Return the schema as JSON Schema says it; one that has no upper-case type is taken as it is."""
+    """Return the schema as JSON Schema; one that has no upper-case type is taken as it is."""
     if not isinstance(schema, Mapping):
         return schema
     made = {key: _converted(key, value) for key, value in schema.items() if key != "nullable"}

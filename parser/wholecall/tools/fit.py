@@ -86,7 +86,7 @@ def _meaning(text: str, types: frozenset[str]) -> EditKind | None:
 
 
 def _places(arguments: dict[str, Any], path: Path) -> Iterator[tuple[Any, Any, Path]]:
-    """Yield (container, key, path) of what stands at the path; parts that lead nowhere are left out."""
+    """Yield (container, key, path) of the values at the path; parts that lead nowhere are left out."""
     found: list[tuple[Any, Path]] = [(arguments, ())]
     for part in path[:-1]:
         found = [(at[key], (*here, key)) for at, here in found for key in _keys(at, part)]

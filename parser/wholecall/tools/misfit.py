@@ -14,7 +14,7 @@ Path = tuple[Union[str, int, None], ...]
 
 
 class Want(msgspec.Struct, frozen=True):
-    """A place where a string stands and another type was wanted.
+    """A place that holds a string where another type was wanted.
 
     Attributes:
         path: keys and indices from the arguments down.

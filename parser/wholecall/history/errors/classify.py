@@ -3,7 +3,7 @@
 Theory of operation
 -------------------
 One decision for both ways an error comes: as the response to a request, and as a `StreamFault` inside a
-stream. What the provider says counts more than the status it says it with: gateways send a bad transcript as
+stream. The provider's text counts more than its status: gateways send a bad transcript as
 500, an empty account as 400, an overloaded engine as 429. So the text is examined first, by one ordered table of
 rules (`wholecall.history.errors.table`); the status decides where no rule knows the text. The class then
 follows from the category and the kind alone. docs/errors.md lists the words and what each means.

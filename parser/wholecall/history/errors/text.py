@@ -58,7 +58,7 @@ _PRESENT = {
     **dict.fromkeys(("retryafter", "retryafterseconds", "retrydelay"), "retry-after"),
     "isbyok": "is_byok",
 }
-# Words that say what a status says.
+# Words that mean the same as a status.
 _GENERIC = {
     **dict.fromkeys(
         ("invalid_request_error", "invalid_request", "invalid_argument", "failed_precondition"), 400
@@ -200,7 +200,7 @@ def _index(value: Any) -> str:
 
 
 def _unwrapped(text: str, depth: int, waiting: deque[tuple[Any, int]]) -> str:
-    """Return what a string says beside the JSON that it holds; the JSON waits to be read itself."""
+    """Return the text of a string around the JSON that it holds; the JSON is read later."""
     start, end = text.find("{"), text.rfind("}")
     if 0 <= start < end and depth < MAX_DEPTH:
         inner = _json(text[start : end + 1]) if end - start < MAX_JSON_CHARS else None

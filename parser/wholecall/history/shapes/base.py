@@ -1,4 +1,4 @@
-"""What a shape is: a record that says how its messages are read, written and made.
+"""A shape: a record of how its messages are read, written and made.
 
 `wholecall.history.transcripts` holds the one algorithm; a shape only knows where things are.
 """

@@ -164,7 +164,7 @@ def _block(value: Any, side: Side) -> Part:
 
 
 def _block_form(block: Message, kind: str) -> tuple[Places, Form]:
-    """Blocks that no provider's API knows keep the form in which their host stored the arguments."""
+    """Return the form of a block's arguments; blocks that no API knows keep the form in which their host stored them."""
     if kind in ("tool_use", "toolUse"):
         return _TOOL_USE, "object"
     if kind == "toolCall":

@@ -38,7 +38,7 @@ _USUAL_BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_fi
 
 
 def _of_server(item: Message) -> bool:
-    """A search for tools may run on either side; the item says where."""
+    """Return whether the server ran a search for tools, which may run on either side."""
     return str(item.get("type")).startswith("tool_search") and item.get("execution") == "server"
 
 
