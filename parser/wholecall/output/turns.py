@@ -67,7 +67,7 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         builtin_calls: calls of provider-defined tools to execute.
         server_calls: calls that the provider executes.
         dropped: calls that must not be executed.
-        cancelled: ids of calls of this turn that the provider took back, in order, as `ToolCallCancelled` told
+        cancelled: ids of calls of this turn that the provider took back, in order, as `ToolCallCancelled` reported
             them. Such a call is in no list of calls to execute any more; one that has been executed may have
             to be undone.
         reason: why the turn ended, None while it goes on.

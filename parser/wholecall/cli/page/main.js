@@ -40,8 +40,8 @@ function showEvents() {
   if (last > first) events.show(first, last - 1);
   else if (first > 0) events.show(first - 1);
   else events.show(0);
-  const events = model.steps[now].events.map((event) => JSON.stringify(event, null, 2)).join("\n");
-  fill(at("event"), events || "(no event)");
+  const written = model.steps[now].events.map((event) => JSON.stringify(event, null, 2)).join("\n");
+  fill(at("event"), written || "(no event)");
 }
 
 // Says what a step did, for those who cannot see it.
