@@ -64,7 +64,7 @@ ITEM_DONE = 4  # the finished item
 
 
 class Fragment(msgspec.Struct, frozen=True, gc=False):
-    """Argument text at an index, with no other label; the most frequent delta."""
+    """Argument text at an index, with no other label: the common fragment of chat."""
 
     choice: int
     index: Index
