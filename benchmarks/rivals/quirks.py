@@ -6,7 +6,7 @@ the repairing transport of `wholecall.transport`. The verdict is about what reac
 - `ok`: the expected calls, or none where none may run;
 - `wrong`: a call that nobody made, handed over or run as a good one;
 - `lost`: a call is missing, and nothing says so;
-- `raw`: text that is no JSON object is handed over as arguments, and the program has to notice;
+- `raw`: text that is not a JSON object is handed over as arguments, and the program has to notice;
 - `raise`: an error, raised or told to the model.
 
 Where nothing may run, `raw` and `raise` are right too. Libraries that are not installed are named and left out.

@@ -1,9 +1,9 @@
-"""Deltas: what a dialect's translator reports of one frame, in words that all dialects share.
+"""Deltas: what a dialect's translator reports of one frame, in terms that all dialects share.
 
-A translator says what the wire said and judges nothing: which call a delta belongs to is decided by the
-binders, what becomes of the call by the phases. Two ways of pointing at a call exist. *Labels* (index, id
-and name of chat completions) lie, and are bound together by one table. *Slots* (an output or block index
-with aliases: Responses, Anthropic) can be trusted.
+A translator reports what the wire says and judges nothing: the binders of the machine decide which call a delta
+belongs to, and its phases what becomes of the call. There are two ways to identify a call. *Labels* (index, id and
+name of chat completions) may be wrong; the binder for them (`machine.labels`) takes that into account. *Slots* (the
+index of a block or an item of the output, with aliases: Responses, Anthropic) are mostly right.
 
 `choice` is the wire's choice number. Labels are normalised by the dialect (`dialects.labels`): None means
 absent, and the index `INVALID_INDEX` means that the wire sent one that cannot be an index.
@@ -64,7 +64,7 @@ ITEM_DONE = 4  # the finished item
 
 
 class Fragment(msgspec.Struct, frozen=True, gc=False):
-    """The hot one: argument text at an index, with no other label."""
+    """Argument text at an index, with no other label: the common fragment of chat."""
 
     choice: int
     index: Index
@@ -106,7 +106,7 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
 class CallSeen(msgspec.Struct, frozen=True, gc=False):
     """A call in a slot, without text: it opens there, or its id or name is learnt.
 
-    `name` of a builtin call is its `BuiltinKind`. `flags` go to the call as they are. `begins` says that a block of
+    `name` of a builtin call is its `BuiltinKind`. `flags` go to the call as they are. `begins` means that a block of
     the wire begins here, with labels of the wire, which may lie; else `index` is a key of the dialect's own.
     """
 
@@ -129,8 +129,8 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
 
     Ranks `DONE` and `ITEM_DONE` are bound by slot; `HYDRATION` by id, then alias, then position.
     `id_wins` makes the id of this delta the public one (the finished item of a Responses stream). `told`
-    holds the ids of all calls that the same message restates. `closes` says what a `CallClosed` after it would,
-    `begins` what it says of a `CallSeen`. `truncated` says that the wire itself calls it cut.
+    holds the ids of all calls that the same message restates. `closes` means the same as a `CallClosed` after it,
+    `begins` the same as in a `CallSeen`. `truncated` means that the wire itself calls it cut.
     """
 
     choice: int
@@ -154,9 +154,9 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
 
 
 class Restated(msgspec.Struct, frozen=True, gc=False):
-    """The calls that a final message lists, in its order; those that were told are matched one to one.
+    """The calls that a final message lists, in its order; those that were reported before are matched one to one.
 
-    `told` holds the ids of calls that it lists and that need no second telling.
+    `told` holds the ids of calls that it lists and that need no second report.
     """
 
     choice: int
@@ -169,7 +169,7 @@ class Restated(msgspec.Struct, frozen=True, gc=False):
 class Marked(msgspec.Struct, gc=False):
     """One piece of a book: a call's start (`S`), a piece of its text (`T`), or its end (`E`), as the wire labels it.
 
-    `slot` is where it was shown, None where that is nowhere. `n` tells how many pieces of text were joined.
+    `slot` is where it was shown, None where that is nowhere. `n` is the number of pieces of text that were joined.
     """
 
     mark: Literal["S", "T", "E"]
@@ -183,9 +183,9 @@ class Marked(msgspec.Struct, gc=False):
 
 
 class Reread(msgspec.Struct, frozen=True, gc=False):
-    """All that came of a choice's calls, whose labels were odd: what it means outranks what was told before.
+    """All that came of a choice's calls, whose labels were odd: what it means outranks what was reported before.
 
-    `listed` holds the calls of a final message after it. `chunked` says that starts came with their texts, and that
+    `listed` holds the calls of a final message after it. `chunked` means that starts came with their texts, and that
     nothing ends a call.
     """
 
@@ -199,8 +199,8 @@ class CallClosed(msgspec.Struct, frozen=True, gc=False):
     """The wire ended the call in a slot.
 
     `final=False` holds the verdict until the next call opens or the turn's reason is known: a length stop
-    can close a block whose text still parses. `truncated=True` says that the wire itself called it cut.
-    `waits=True` says that only its text is over, and the end of the turn ends it.
+    can close a block whose text still parses. `truncated=True` means that the wire itself called it cut.
+    `waits=True` means that only its text is over, and the end of the turn ends it.
     """
 
     choice: int
@@ -212,10 +212,10 @@ class CallClosed(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallRefused(msgspec.Struct, frozen=True, gc=False):
-    """The wire itself says that the call in a slot is not whole, and the call ends here.
+    """The wire itself states that the call in a slot is not whole, and the call ends here.
 
-    For calls whose text cannot say so: the provider could not read it, or it is built from other things.
-    `text` is what is left to tell of it, for the drop's raw text.
+    For calls whose text cannot show that: the provider could not read it, or it is built from other things.
+    `text` is what is known of its text, for the raw text of the drop.
     """
 
     choice: int
@@ -231,8 +231,8 @@ class CallRefused(msgspec.Struct, frozen=True, gc=False):
 class CallCancelled(msgspec.Struct, frozen=True, gc=False):
     """The provider takes back a call that it sent, perhaps in an earlier turn: only the call's id is known.
 
-    `answered=True` says that the stream holds the call's result: it was executed elsewhere. A call that goes on then
-    becomes the server's own, and a result of a call that this stream did not tell says nothing.
+    `answered=True` means that the stream holds the call's result: it was executed elsewhere. A call that goes on then
+    becomes the server's own, and a result of a call that did not come in this stream is ignored.
     """
 
     id: str
@@ -242,7 +242,7 @@ class CallCancelled(msgspec.Struct, frozen=True, gc=False):
 class TurnOpened(msgspec.Struct, frozen=True, gc=False):
     """A message begins, or (a known key) the stream switches back to it.
 
-    `restart=True` says that this is a new message even if the key is known.
+    `restart=True` means that this is a new message even if the key is known.
     """
 
     key: str | None
@@ -254,7 +254,7 @@ class TurnOpened(msgspec.Struct, frozen=True, gc=False):
 class Finish(msgspec.Struct, frozen=True, gc=False):
     """Why a choice ended: `reason` in our words, `provider_reason` verbatim; more may come.
 
-    `drops=True` drops every open call (a refusal takes back what was begun). `ends=True` says that the end of
+    `drops=True` drops every open call (a refusal takes back what was begun). `ends=True` means that the end of
     the turn follows in the same frame: no call ends before it, so that all of them end in order.
     """
 
@@ -268,7 +268,7 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
 class TurnEnded(msgspec.Struct, frozen=True, gc=False):
     """The wire ended the message: `[DONE]`, `message_stop`, `response.completed`.
 
-    `of_transport=True` says that it is no mark of the message itself: it ends no call that has no text.
+    `of_transport=True` means that it is not a mark of the message itself: it ends no call that has no text.
     """
 
     key: str | None = None
@@ -287,7 +287,7 @@ class TextFragment(msgspec.Struct, frozen=True, gc=False):
 class ReasoningFragment(msgspec.Struct, frozen=True, gc=False):
     """Reasoning text, or what belongs to it.
 
-    `block` tells blocks apart (None: the open one), `signature` and `data` (encrypted reasoning) are the
+    `block` identifies the block (None: the open one), `signature` and `data` (encrypted reasoning) are the
     provider's, to be sent back untouched.
     """
 
@@ -307,7 +307,7 @@ Piecewise = Union[Fragment, Slot, TextFragment, ReasoningFragment]  # what comes
 class Run(msgspec.Struct, frozen=True, gc=False):
     """Pieces of one text that came in a row.
 
-    `of` is what each of them says, without a text; `texts` holds their texts. None of these is empty, and none holds
+    `of` is what they have in common, without a text; `texts` holds their texts. None of these is empty, and none holds
     half of a surrogate pair.
     """
 
@@ -337,7 +337,7 @@ class Noted(msgspec.Struct, frozen=True, gc=False):
 class WireFault(msgspec.Struct, frozen=True, gc=False):
     """Trouble on the wire.
 
-    `hole=True` says that argument text may have been lost: every open call ends `incomplete_input` unless
+    `hole=True` means that argument text may have been lost: every open call ends `incomplete_input` unless
     the wire restates it. A fatal fault drops every open call and ends the stream.
     """
 
@@ -375,18 +375,18 @@ Delta = Union[
 
 
 def in_telling_order(wholes: Iterable[CallWhole]) -> list[CallWhole]:
-    """Return restated calls, those without text last: then it is known whose all other text is."""
+    """Return restated calls, those without text last: then all other text has found its owner."""
     return sorted(wholes, key=lambda whole: not whole.text)
 
 
 def by_transport(deltas: list[Delta]) -> list[Delta]:
-    """Let ends be those of the transport: a mark that proxies add to streams of any dialect."""
+    """Mark ends as those of the transport, which proxies add to streams of any dialect."""
     replace = msgspec.structs.replace
     return [replace(delta, of_transport=True) if type(delta) is TurnEnded else delta for delta in deltas]
 
 
 def without_hole(delta: Delta) -> Delta:
-    """A frame that the end of the stream cut is no hole: what is open then ends as unterminated anyway."""
+    """Return a delta whose hole is cleared: at the end of the stream, what is open ends as unterminated anyway."""
     if isinstance(delta, WireFault) and delta.hole:
         return msgspec.structs.replace(delta, hole=False)
     return delta

@@ -1,4 +1,4 @@
-"""What a caller's mistake raises; wire trouble never raises, it is a `StreamFault` event.
+"""The exceptions for a caller's mistakes; faults of the wire never raise, they are `StreamFault` events.
 
 ::
 
@@ -67,4 +67,4 @@ class BadRecording(WholecallError):
 
 
 class BadSnapshot(WholecallError, ValueError):
-    """A snapshot that `ToolCallParser.restore` cannot read; the message says why, and quotes nothing of it."""
+    """A snapshot that `ToolCallParser.restore` cannot read; the message states why, and quotes nothing of it."""

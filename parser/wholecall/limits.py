@@ -24,7 +24,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         max_stream_bytes: the whole stream; what goes beyond ends it, `stream_too_large`. Off by default.
         max_calls: tool calls per choice; later ones share one drop `too_many_calls`.
         max_choices: choices per turn; fragments of later ones are ignored and counted.
-        max_turns: turns that a parser keeps; the oldest is let go, and ended if it still went on.
+        max_turns: turns that a parser keeps; the oldest is removed, and ended if it was still running.
         max_id_chars: a longer call id drops its call, `id_too_long`.
         max_name_chars: a longer tool name drops its call, `name_too_long`.
         max_aliases: ids that one call remembers when a server changes them; and indices.
@@ -60,15 +60,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def none(cls) -> Limits:
-        """No bounds at all, for input that is trusted."""
+        """Return no bounds at all, for input that is trusted."""
         return cls(**dict.fromkeys(cls.__struct_fields__))
 
     @classmethod
     def gateway(cls) -> Limits:
-        """Bounds for services that read many streams of strangers at once: a stream must not cost its neighbours.
-
-        What one stream can make a process hold is about a tenth of what the defaults allow.
-        """
+        """Return bounds for services that read many streams of strangers at once: a stream must not cost its neighbours."""
         return cls(
             max_line_bytes=4 * MIB,
             max_event_bytes=4 * MIB,
@@ -87,10 +84,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def desktop(cls) -> Limits:
-        """Bounds for one user's program that reads a provider of their choice: a long session, whole files as arguments.
-
-        They only keep a server that went wrong from filling the memory.
-        """
+        """Return bounds for one user's program that reads a provider of their choice: a long session, whole files as arguments."""
         return cls(
             max_line_bytes=64 * MIB,
             max_event_bytes=128 * MIB,

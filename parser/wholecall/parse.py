@@ -1,7 +1,7 @@
-"""Argument text to a verdict, held against the tool where that is known.
+"""From argument text to a verdict, with a check against the tool where that is known.
 
 Theory of operation. The text is read by the ladder of `wholecall.arguments.ladder`, whatever the tool. What could be
-read is then held against the tool, which can only make the verdict worse; integers are made safe last.
+read is then checked against the tool, which can only make the verdict worse; integers are made safe last.
 """
 
 from __future__ import annotations

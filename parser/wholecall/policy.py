@@ -1,4 +1,4 @@
-"""What the caller may decide about calls that are not plainly right; the defaults are the safe side."""
+"""What the caller may decide about calls that are not plainly right; the defaults are safe."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         """Return the policy for those who execute unattended: plainly right calls of plainly right turns, or none.
 
         Nothing is recovered, nothing is taken for `{}` because it was silent, and no call comes out whose pieces only
-        a reading of odd labels put together. A turn must end with a reason that is no cut, and one bad call speaks
-        against its siblings. What each choice costs stands in `docs/policy.md`.
+        a reading of odd labels put together. A turn must end with a reason that is not a cut, and one bad call speaks
+        against its siblings. What each choice costs is in `docs/policy.md`.
         """
         return cls(
             recovery="none",

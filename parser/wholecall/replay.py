@@ -34,7 +34,7 @@ class Chunking(msgspec.Struct, frozen=True):
     Attributes:
         size: bytes of each chunk.
         seed: draws the sizes at random instead, from 1 byte to 4 KiB; equal seeds draw equal sizes, for
-            each recording anew.
+            each recording again.
     """
 
     size: int | None = None

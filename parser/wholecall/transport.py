@@ -59,7 +59,7 @@ class RepairTransport:
 
     Args:
         inner: the transport that does the work, of httpx or httpx2; None makes an `HTTPTransport`.
-        library: `"httpx"` or `"httpx2"`, where the class of `inner` does not tell; None takes what is installed,
+        library: `"httpx"` or `"httpx2"`, where the class of `inner` does not show it; None takes what is installed,
             httpx2 before httpx.
         options: `tools`, `live_arguments`, `on_dropped`, `policy` and `limits`, as for `Repairer`.
 

@@ -1,4 +1,4 @@
-"""Objects that stand for a stream, which a copy of them would read twice."""
+"""Objects that stand for a stream and cannot be copied, because a copy would read the stream twice."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_what_cannot_be_shrunk_is_said(capsys: pytest.CaptureFixture[str]) -> No
     Path("t.json").write_text(json.dumps(chat('{"a": ' + LONG)), "utf-8")
 
     assert 0 == main(["history", "shrink", "t.json", "-o", "out"])
-    assert "! arguments of c1 are no JSON and stay as they are\n" in capsys.readouterr().err
+    assert "! arguments of c1 are not JSON and stay as they are\n" in capsys.readouterr().err
 
 
 def test_standard_input_and_output(
@@ -135,12 +135,12 @@ def test_standard_input_and_output(
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        (b'{"role": "user"}\n{"role": \n', "line 2 is no JSON; a transcript is JSON or JSON lines"),
+        (b'{"role": "user"}\n{"role": \n', "line 2 is not JSON; a transcript is JSON or JSON lines"),
         (b"[1, 2]", "it holds no list of messages, each an object"),
         (b'"text"', "it holds no list of messages, each an object"),
-        (b'[{"role": "user", "content": NaN}]', "line 1 is no JSON; a transcript is JSON or JSON lines"),
-        (b"\xff\xfe\x00", "line 1 is no JSON; a transcript is JSON or JSON lines"),
-        (b"[" * 100_000, "line 1 is no JSON; a transcript is JSON or JSON lines"),
+        (b'[{"role": "user", "content": NaN}]', "line 1 is not JSON; a transcript is JSON or JSON lines"),
+        (b"\xff\xfe\x00", "line 1 is not JSON; a transcript is JSON or JSON lines"),
+        (b"[" * 100_000, "line 1 is not JSON; a transcript is JSON or JSON lines"),
         (None, "No such file or directory"),
     ],
 )
@@ -170,7 +170,7 @@ def test_counts_are_counts(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as leaving:
         main(["history", "shrink", "t.json", "--max-leaf", "-1"])
     assert 2 == leaving.value.code
-    assert "is no count" in capsys.readouterr().err
+    assert "is not a count" in capsys.readouterr().err
 
 
 def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:

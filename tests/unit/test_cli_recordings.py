@@ -164,7 +164,7 @@ class TestRecord:
         assert capsys.readouterr().err.startswith("wholecall: no/x.jsonl: ")
 
     @pytest.mark.parametrize(
-        ("argv", "told"), [(["ftp://x"], "no http"), (["-H", "x"], "name: value"), ([], "-o/--output")]
+        ("argv", "told"), [(["ftp://x"], "not an http"), (["-H", "x"], "name: value"), ([], "-o/--output")]
     )
     def test_a_wrong_command_line(
         self, argv: list[str], told: str, capsys: pytest.CaptureFixture[str]

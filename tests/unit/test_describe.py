@@ -41,7 +41,7 @@ def test_a_misfit_tells_where() -> None:
 
     assert (
         "Error: the call of 'write_file' was not executed, because its arguments do not fit the tool "
-        "(at $.days: Expected `int`, got `str`). Please mend them and call it again."
+        "(at $.days: Expected `int`, got `str`). Please correct them and call it again."
     ) == text
 
 

@@ -136,11 +136,11 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("text", "told"),
         [
-            (HEAD + ONE + "- secret: [1", "it is no YAML (at line "),
-            (HEAD + ONE + "- request: {}\n response: secret", "it is no YAML (at line "),
+            (HEAD + ONE + "- secret: [1", "it is not YAML (at line "),
+            (HEAD + ONE + "- request: {}\n response: secret", "it is not YAML (at line "),
             (HEAD + ONE + "- *secret", "without an anchor"),
             (HEAD + ONE + "- &a [*a]", "without an anchor"),
-            (HEAD + ONE + "- ? [secret]\n  : 1", "a key is no scalar (at line 7)"),
+            (HEAD + ONE + "- ? [secret]\n  : 1", "a key is not a scalar (at line 7)"),
             (HEAD + ONE + "- {body: !!binary a}", "its base64 is damaged (at line 7)"),
             (HEAD + ONE + "- " + "[" * 200 + "]" * 200, "it nests deeper than 100 (at line 7)"),
             (
@@ -164,7 +164,7 @@ class TestDamage:
             ("- 1", "a cassette is a mapping (at line 1)"),
             ("version: 1\n", "it holds no interactions"),
             ("interactions: {}\n", "it holds no interactions"),
-            ("interactions: \xff\n".encode("latin-1"), "it is no YAML (at character "),
+            ("interactions: \xff\n".encode("latin-1"), "it is not YAML (at character "),
             ("", "a cassette is a mapping (at line 1)"),
         ],
     )

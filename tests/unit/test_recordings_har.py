@@ -154,7 +154,7 @@ class TestDamage:
         [
             (entry("a", content={"encoding": "base64"}), "the base64 of its body is damaged"),
             (entry("é", content={"encoding": "base64"}), "the base64 of its body is damaged"),
-            ([], "it is no entry"),
+            ([], "it is not an entry"),
             (entry(None, _webSocketMessages=[{"type": "receive", "opcode": 2, "data": "a"}]), "of a message"),
         ],
     )
@@ -185,12 +185,12 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("data", "told"),
         [
-            (b'{"log":{"entries":[{"a":"\xff"}]}}', "it is no JSON (between byte 0 and 31)"),
-            (b'{"log":{"entries":[nul]}}', "it is no JSON (between byte 0 and 25)"),
-            (b'{"log":{"entries":[1e999]}}', "it is no entry"),
+            (b'{"log":{"entries":[{"a":"\xff"}]}}', "it is not JSON (between byte 0 and 31)"),
+            (b'{"log":{"entries":[nul]}}', "it is not JSON (between byte 0 and 25)"),
+            (b'{"log":{"entries":[1e999]}}', "it is not an entry"),
             (b'{"log":{"pages":[]}}', "it holds no list log.entries"),
             (b'{"log":{"entries":{"x":1}}}', "it holds no list log.entries"),
-            (b'{"log":{"entries":[]}} secret', "it is no JSON"),
+            (b'{"log":{"entries":[]}} secret', "it is not JSON"),
         ],
     )
     def test_no_archive(self, data: bytes, told: str) -> None:

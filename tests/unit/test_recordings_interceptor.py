@@ -113,6 +113,6 @@ def test_a_damaged_record_stops_no_other() -> None:
     *broken, one = found
     assert [b'data: {"n":1}\n\n'] == [chunk for _, chunk in one.chunks]
     for recording in broken:
-        with pytest.raises(BadRecording, match=r"^log\.jsonl: record \d of the log is no JSON object$"):
+        with pytest.raises(BadRecording, match=r"^log\.jsonl: record \d of the log is not a JSON object$"):
             list(recording.chunks)
     assert 1 <= len(broken) <= 2

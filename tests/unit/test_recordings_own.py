@@ -99,14 +99,14 @@ class TestFormat:
     @pytest.mark.parametrize(
         ("line", "told"),
         [
-            ('{"t":1,"da', "line 2 is no chunk"),
-            ("[1]", "line 2 is no chunk"),
-            ('{"t":"soon","data":"x"}', "line 2 is no chunk"),
+            ('{"t":1,"da', "line 2 is not a chunk"),
+            ("[1]", "line 2 is not a chunk"),
+            ('{"t":"soon","data":"x"}', "line 2 is not a chunk"),
             ('{"t":1}', "line 2 has neither or both"),
             ('{"data":"x","b64":""}', "line 2 has neither or both"),
             ('{"b64":"a"}', "base64 of line 2 is damaged"),
             ('{"b64":"é"}', "base64 of line 2 is damaged"),
-            ('{"data":"\\ud800"}', "line 2 is no chunk"),
+            ('{"data":"\\ud800"}', "line 2 is not a chunk"),
         ],
     )
     def test_damage_is_told_with_its_line_and_ends_at_the_next_header(self, line: str, told: str) -> None:
@@ -122,8 +122,8 @@ class TestFormat:
         [
             ('{"wholecall":"recording","version":2}', "version 2"),
             ('{"wholecall":"song","version":1}', "version 1"),
-            ('{"wholecall":"recording","version":"x"}', "no header"),
-            ('{"wholecall":', "no header"),
+            ('{"wholecall":"recording","version":"x"}', "not a header"),
+            ('{"wholecall":', "not a header"),
         ],
     )
     def test_an_unknown_header_is_trouble(self, header: str, told: str) -> None:

@@ -64,7 +64,7 @@ class TestCompression:
         Path("x.sse").write_bytes(gzip.compress(STREAM)[:-9] if coding == "gzip" else CODINGS[coding][:-1])
         (recording,) = read("x.sse")
         got: list[bytes] = []
-        told = rf"^x\.sse: its {coding} data is cut \(behind byte \d+ of"
+        told = rf"^x\.sse: its {coding} data is cut \(after byte \d+ of"
         with pytest.raises(BadRecording, match=told) as raised:
             got.extend(chunk for _, chunk in recording.chunks)
         assert STREAM.startswith(b"".join(got))

@@ -147,5 +147,5 @@ def test_a_gate_needs_a_server(library: Any) -> None:
 
 def test_a_foreign_request_is_refused() -> None:
     """A request of another library is refused with its type's name."""
-    with pytest.raises(TypeError, match="_Request is no request of httpx or httpx2"):
+    with pytest.raises(TypeError, match="_Request is not a request of httpx or httpx2"):
         MockTransport().handle_request(_Request())

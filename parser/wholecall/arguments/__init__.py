@@ -1,3 +1,3 @@
-"""Argument text: what it says, strictly or mended, whole or while it arrives. Nothing here knows the wire."""
+"""Argument text: its value, read strictly or after repair, whole or while it arrives. Nothing here knows the wire."""
 
 _private = True

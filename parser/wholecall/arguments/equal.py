@@ -1,10 +1,10 @@
-"""When two decoded JSON values are equal: two questions, each with one answer.
+"""When two decoded JSON values are equal: two definitions, for two purposes.
 
-`same_value`: do they say the same to whoever executes them? Numbers count by their value: 1 and 1.0 are one.
-`spelled_alike`: can one writer have meant one value by both? Numbers count by their kind, too: 1 and 1.0 differ, and
-so do 0.0 and -0.0. `canonical` writes the values that are spelled alike as one text.
+`same_value`: do they mean the same to the tool that is executed? Numbers are compared by value: 1 and 1.0 are equal.
+`spelled_alike`: can one writer have meant one value by both? Numbers are compared by type as well: 1 and 1.0 differ,
+and so do 0.0 and -0.0. `canonical` writes values that are spelled alike as one text.
 
-To neither is `true` a number, and the order of members never counts.
+For both, `true` is not a number, and the order of members never matters.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Strict JSON in pieces: reads one object as its text arrives and tells a subclass what has come.
+"""Strict JSON in pieces: reads one object as its text arrives and calls a method of a subclass for each part.
 
-Theory of operation. What may come next is a table, from the next significant character to the step that reads
-it; a character that is not in the table stops the reading for good. Nothing is guessed and nothing is closed:
-text that is no strict JSON (RFC 8259) up to here, or goes beyond the limits, is not followed any further.
+Theory of operation. A table states what may come next, from the next significant character to the step that reads
+it; a character that is not in the table ends the reading for good. Nothing is guessed and nothing is closed:
+text that is not strict JSON (RFC 8259) so far, or exceeds the limits, is not followed any further.
 
 ====================  =======================================================================
 read as               what happens at the end of a piece
@@ -10,15 +10,15 @@ read as               what happens at the end of a piece
 brackets, ``: ,``     one character each; nothing to remember but the open brackets
 number, literal       kept until the character that ends it: `12` may become `123`
 key                   kept until its closing quote
-string value          told at once, decoded; an escape that is cut, and half of a surrogate
+string value          reported at once, decoded; a cut escape, and half of a surrogate
                       pair, are held back until the rest comes (at most eleven characters)
 ====================  =======================================================================
 
-String content is jumped over by one search per piece. Each character is looked at once, but for what is held
-back; memory is what is open. What a string means is decided by the decoder that also decides the verdict, so
+String content is skipped by one search per piece. Each character is looked at once, except for text that is held
+back; memory is needed only for what is open. What a string means is decided by the decoder that also decides the verdict, so
 the two cannot disagree.
 
-In front of the object white space and one byte order mark are skipped, after it white space.
+White space and one byte order mark before the object are skipped, and white space after it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 def _end_of_text(content: re.Match[str]) -> int:
-    """Return where matched content ends that can be told: before a high surrogate, whose other half may come."""
+    """Return the end of the matched content that can be reported: before a high surrogate, as its other half may come."""
     end = content.end()
     if content.lastindex and end - content.start(1) == 6 and _HIGH.match(content.string, content.start(1)):
         return end - 6
@@ -83,7 +83,7 @@ class Grammar:
 
     __slots__ = (
         *("_expected", "_held", "_in_key", "_key", "_max_depth", "_max_number", "_scalar", "_scalar_size"),
-        *("_skips", "_stack", "_step", "_tells", "complete", "stopped"),
+        *("_skips", "_stack", "_step", "_reads", "complete", "stopped"),
     )
 
     def __init__(self, limits: Limits) -> None:
@@ -92,14 +92,14 @@ class Grammar:
         self._begin()
 
     def _begin(self) -> None:
-        """Begin anew, before the first character."""
+        """Start again, before the first character."""
         self.complete = False
         self.stopped = False
         self._stack: list[Table] = []  # for each open bracket: what may follow a value inside
         self._expected = self._START
         self._step: Step = Grammar._between
         self._held = ""  # what the next piece continues: a cut escape, half of a surrogate pair
-        self._tells = False  # whether a string value is open whose text is wanted
+        self._reads = False  # whether a string value is open whose text is wanted
         self._skips = False  # whether a string is open, key or value, that is not wanted
         self._in_key = False  # whether the string that was opened last is a key
         self._key: list[str] = []
@@ -108,7 +108,7 @@ class Grammar:
 
     def _scan(self, text: str) -> None:
         """Read one more piece of the text."""
-        if (self._tells or self._skips) and self._within(text):
+        if (self._reads or self._skips) and self._within(text):
             return
         if self._held:
             text, self._held = self._held + text, ""
@@ -119,57 +119,57 @@ class Grammar:
     def _within(self, text: str) -> bool:
         """Read a piece that lies inside the open string, perhaps up to a backslash; return whether it was so simple.
 
-        This is the short way for a piece that holds an escape. Of what it does not read, it reads nothing.
+        This is the short way for a piece that holds an escape. It reads all of the piece or nothing.
         """
         piece, held = self._held + text, ""
         if piece[-1:] == "\\":
             piece, held = piece[:-1], "\\"
         try:
-            told: str = _decode(f'"{piece}"')
+            decoded: str = _decode(f'"{piece}"')
         except _NOT_JSON:
             return False
         self._held = held
-        if told and self._tells:
-            self._on_text(told)
+        if decoded and self._reads:
+            self._on_text(decoded)
         return True
 
     def _stop(self, text: str = "") -> int:
         self.stopped = True
         self.complete = False
-        self._tells = self._skips = False
+        self._reads = self._skips = False
         self._step = Grammar._ignore
         return len(text)
 
     # What a subclass learns.
 
     def _on_key(self, key: str) -> None:
-        """A member's key was read; its value follows."""
+        """Take the key of a member; its value follows."""
 
     def _wants_key(self) -> bool:
-        """A key begins; return whether it is wanted."""
+        """Return whether the key that begins is wanted."""
         return True
 
     def _on_string(self) -> bool:
-        """A string value begins; return whether its text is wanted."""
+        """Return whether the text of the string value that begins is wanted."""
         return False
 
     def _on_text(self, text: str) -> None:
-        """More text of a wanted string value, decoded, never empty."""
+        """Take more text of a wanted string value, decoded, never empty."""
 
     def _on_string_end(self) -> None:
-        """The string value is closed."""
+        """Note that the string value is closed."""
 
     def _on_scalar(self) -> None:
-        """A number or a literal begins."""
+        """Note that a number or a literal begins."""
 
     def _on_scalar_end(self, value: object) -> None:
-        """It has ended, and this is its value."""
+        """Take the value of the number or literal that has ended."""
 
     def _on_open(self, container: dict[str, Any] | list[Any]) -> None:
-        """An object or a list begins, empty."""
+        """Note that an object or a list begins, empty."""
 
     def _on_close(self) -> None:
-        """The innermost object or list is closed."""
+        """Note that the innermost object or list is closed."""
 
     # Steps: each reads something at `at`, and returns where it ended.
 
@@ -177,7 +177,7 @@ class Grammar:
         return len(text)
 
     def _between(self, text: str, at: int) -> int:
-        """Read one character between strings and scalars, and do what the table says about it."""
+        """Read one character between strings and scalars, and do what the table states for it."""
         if text[at] in JSON_SPACE:
             at = _after(_SPACE, text, at)
             if at == len(text):
@@ -236,8 +236,8 @@ class Grammar:
 
     def _open_string(self, _text: str, at: int) -> int:
         self._in_key = False
-        self._tells = self._on_string()
-        self._skips = not self._tells
+        self._reads = self._on_string()
+        self._skips = not self._reads
         self._step = Grammar._string
         return at + 1
 
@@ -250,14 +250,14 @@ class Grammar:
             self._take(text[at:end])
             self._close_string()
             return end + 1
-        told = _end_of_text(content)
+        known = _end_of_text(content)
         if not follows or _CUT_ESCAPE.match(text, end):
-            self._take(text[at:told])
-            self._held = text[told:]
+            self._take(text[at:known])
+            self._held = text[known:]
             return len(text)
-        if told > at:
-            self._take(text[at:told])
-            return told  # there is more content than one match takes, or a fault, which the next step meets
+        if known > at:
+            self._take(text[at:known])
+            return known  # there is more content than one match takes, or a fault, which the next step meets
         self._take(text[at:end])
         return self._stop(text)
 
@@ -271,7 +271,7 @@ class Grammar:
 
     def _close_string(self) -> None:
         skipped = self._skips
-        self._tells = self._skips = False
+        self._reads = self._skips = False
         if not self._in_key:
             self._after_value()
             self._on_string_end()
@@ -303,13 +303,13 @@ class Grammar:
             self._close_scalar(text[end])
         return end
 
-    def _close_scalar(self, behind: str) -> None:
+    def _close_scalar(self, following: str) -> None:
         try:
             value = _decode("".join(self._scalar))
         except msgspec.DecodeError:  # also a number that Python cannot hold
             self._stop()
             return
-        if behind not in JSON_SPACE and behind not in self._stack[-1]:
+        if following not in JSON_SPACE and following not in self._stack[-1]:
             self._stop()
             return
         self._after_value()

@@ -1,9 +1,9 @@
-"""Argument text to a verdict: the only module that decodes what may be executed, and it does so once.
+"""From argument text to a verdict: the only module that decodes what may be executed, and it does so once.
 
 Theory of operation. `read_arguments` climbs a ladder and stops at the first rung that holds:
 
 1. *strict*: the text is RFC 8259 and an object: `exact`. This is the fast path, one decode by msgspec.
-   What msgspec lets pass is checked beside it, each check behind a cheap guard: size, depth and long numbers
+   What msgspec accepts wrongly is checked in addition, each check after a cheap guard: size, depth and long numbers
    before, duplicate keys and NUL after.
 2. *normalise*: the text is strict JSON once its envelope is peeled off (BOM, white space, one code fence,
    trailing special tokens), or a string that holds an object, or one object that came twice or after `{}`.
@@ -11,8 +11,8 @@ Theory of operation. `read_arguments` climbs a ladder and stops at the first run
    its leaves must be a token of the input, in the same order.
 4. Everything else is dropped with a reason.
 
-Valid JSON never goes to rung 3, and no leaf is ever decoded again. How the call ended comes last and can only
-make the verdict worse: a cut turn keeps complete, non-empty objects, with a flag.
+Valid JSON never goes to rung 3, and no leaf is ever decoded again. Last, the way in which the call ended can only
+make the verdict worse: of a cut turn, complete and non-empty objects are kept, with a flag.
 
 No function here recurses. What does recurse (the decoders) sees a text only after its depth was counted;
 with `Limits(max_depth=None)` the interpreter's own `RecursionError` is the limit.

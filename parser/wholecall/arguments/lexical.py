@@ -1,9 +1,9 @@
 """A resumable lexical scan of JSON text: is the text one complete value, and may a value start here?
 
 Theory of operation. A JSON object has no proper prefix that is itself a complete object, so "is this text
-complete?" never flips back and tells an id that changed from a new call. The scan answers it without
+complete?" never flips back and distinguishes a changed id from a new call. The scan answers it without
 parsing: it keeps a stack of open brackets, whether it is inside a string, and the last significant
-character. Text is fed in pieces, each character is looked at once, whatever the pieces are.
+character. Text is fed in pieces, and each character is looked at once, whatever the pieces are.
 
 The scan trusts brackets and quotes alone. It does not notice a missing comma or a bad number: that is for
 the verdict on the whole text.

@@ -1,11 +1,11 @@
 """Half-finished arguments, to show while they stream: what is closed, and how far the open string has come.
 
-Theory of operation. `PartialArguments` is a snapshot and no call: it is no dict, it has no `arguments`, and its
-value is a read-only view that is no dict either, so nothing that executes calls takes it for one.
+Theory of operation. `PartialArguments` is a snapshot, not a call: it is not a dict, it has no `arguments`, and its
+value is a read-only view that is not a dict either, so nothing that executes calls takes it for one.
 
 The scanner only ever appends: members to the containers on the open path, pieces to the open string. So a
 snapshot need not copy anything. It remembers how long each of them was, which costs one step per open
-container, and puts the value together from these beginnings when somebody asks for it. Closed members are
+container, and builds the value from these beginnings only on request. Closed members are
 shared by all snapshots of a call.
 """
 
@@ -35,7 +35,7 @@ class StringDelta(msgspec.Struct, frozen=True, gc=False):
     """More text of an open string value.
 
     Attributes:
-        path: where the string stands.
+        path: the place of the string.
         text: what is new, decoded and never empty; the texts of one path add up to the string.
     """
 
@@ -50,7 +50,7 @@ class Closed(msgspec.Struct, frozen=True, gc=False):
     """A value is finished: a string, number or literal, or an object or list whose members came before it.
 
     Attributes:
-        path: where the value stands; each path closes at most once.
+        path: the place of the value; each path closes at most once.
         value: the whole value, shared with snapshots: read it, do not change it.
     """
 
@@ -135,7 +135,7 @@ class PartialArguments:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles hold what the snapshot shows, and nothing that came after it."""
+        """Return what copies and pickles hold: what the snapshot shows, and nothing that came after it."""
         marks = [(_beginning(container, count), count) for container, count in self._marks]
         text = None if self._text is None else self._text.beginning(self._count)
         return _copied, (marks, self._open_path, text, self._complete, self._stopped, self._resets)
@@ -180,7 +180,7 @@ class PartialArguments:
 
     @property
     def resets(self) -> int:
-        """How often everything was taken back and began anew."""
+        """How often everything was taken back and started again."""
         return self._resets
 
     def _put_together(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How the text of a call can begin, and what stands for one that is still to come: an empty object or a null (quirk 25)."""
+"""How the text of a call can begin, and its placeholders: an empty object or a null before the real text (quirk 25)."""
 
 from __future__ import annotations
 

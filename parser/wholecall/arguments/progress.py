@@ -1,22 +1,22 @@
-"""Live arguments: one call's half-finished argument text, told member by member while it streams.
+"""Live arguments: the argument text of one call, reported member by member while it streams.
 
-Theory of operation. Two readers over one grammar (`wholecall.arguments.grammar`), both linear in the text for every way
-it is cut: nothing is read again when a piece arrives. `ProgressScanner` builds the whole value and tells of
-everything; `StringWatcher` tells of one string, builds nothing and keeps nothing.
+Theory of operation. There are two readers over one grammar (`wholecall.arguments.grammar`). Both are linear in the
+text, however it is cut: nothing is read again when a piece arrives. `ProgressScanner` builds the whole value and
+reports everything; `StringWatcher` reports one string, builds nothing and keeps nothing.
 
-Most pieces of a long argument lie inside an open string and need no decoding. For those, `feed` asks three
+Most pieces of a long argument lie inside an open string and need no decoding. For those, `feed` makes three
 searches in C and appends; everything else goes through the grammar.
 
-What is told holds whatever follows: text of an open string only grows, a closed member never changes, a number
-is told when the character after it has come. Where the text stops being strict JSON the readers stop, and
-what they told before stays. Of two members with one key the first stays; a second one with another value stops
-the scanner, as it would drop the call. Half of a surrogate pair whose other half never comes is told alone, as
+What is reported stays true whatever follows: text of an open string only grows, a closed member never changes, and a
+number is reported when the character after it has come. Where the text stops being strict JSON the readers stop, and
+what they have reported stays. Of two members with one key the first stays; a second one with another value stops
+the scanner, as it would drop the call. Half of a surrogate pair whose other half never comes is reported alone, as
 JSON's grammar allows it, although such a call is dropped unless the policy keeps it.
 
-A path is a tuple, so what is told costs its depth, which `max_depth` bounds. Of the limits only those on depth
-and on numbers count here: the size of a call's text is bounded where it is gathered.
+A path is a tuple, so each report costs as much as its depth, which `max_depth` bounds. Of the limits only those on
+depth and on numbers apply here: the size of a call's text is bounded where it is collected.
 
-None of this is a verdict. Whether a call is whole, and what its arguments are, is for `ToolCall` to say.
+None of this is a verdict. Whether a call is whole, and what its arguments are, is decided by `ToolCall` alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Closed", "PartialArguments", "Path", "Piece", "ProgressScanner", "St
 
 
 class _Level:
-    """An open object or list: its members so far, where it stands, and which of its members comes next."""
+    """An open object or list: its members so far, its place, and which of its members comes next."""
 
     __slots__ = ("key", "path", "repeats", "shown", "value")
 
@@ -46,13 +46,13 @@ class _Level:
 
 
 class ProgressScanner(Grammar):
-    """Reads one call's argument text as it arrives; tells what is new, and shows what is known.
+    """Reads one call's argument text as it arrives; returns what is new, and shows what is known.
 
     Attributes:
-        complete: whether the text is one whole object. That the call is over is for the wire to say.
-        stopped: whether the text could no longer be followed: it is no strict JSON, goes beyond `max_depth` or
-            `max_number_chars`, holds something after its object, is no object, or gives one key two values.
-        resets: how often everything was taken back and began anew.
+        complete: whether the text is one whole object. Only the wire can show that the call is over.
+        stopped: whether the text could no longer be followed: it is not strict JSON, goes beyond `max_depth` or
+            `max_number_chars`, holds something after its object, is not an object, or gives one key two values.
+        resets: how often everything was taken back and started again.
     """
 
     __slots__ = ("_append", "_levels", "_marks", "_out", "_path", "_shown", "_text", "resets")
@@ -65,9 +65,9 @@ class ProgressScanner(Grammar):
         super()._begin()
         self._out: list[Piece] = []
         self._levels: list[_Level] = []  # from the arguments down; the arguments stay when they are closed
-        self._marks: tuple[Mark, ...] | None = ()  # None: to be made when somebody asks
-        self._path: Path = ()  # of the innermost value that is open and told of
-        self._shown = False  # whether the value that began last is told of
+        self._marks: tuple[Mark, ...] | None = ()  # None: to be made on request
+        self._path: Path = ()  # of the innermost value that is open and reported
+        self._shown = False  # whether the value that began last is reported
         self._text: OpenText | None = None  # of the open string
         self._append: Callable[[str], None] | None = None  # where a piece that is plain text goes
 
@@ -83,7 +83,7 @@ class ProgressScanner(Grammar):
         return self._read(delta)
 
     def reset(self, text: str = "") -> list[Piece]:
-        """Begin anew with `text`: what was told so far was replaced. The next snapshot counts one reset more."""
+        """Start again with `text`: what was reported so far was replaced. The next snapshot counts one reset more."""
         self.resets += 1
         self._begin()
         return self.feed(text)
@@ -112,13 +112,13 @@ class ProgressScanner(Grammar):
         self._append = None
         self._scan(delta)
         text = self._text
-        if text is not None and self._tells:
+        if text is not None and self._reads:
             self._text = text = text.compacted()
             if self._shown and not self._held:
                 self._append = text.pieces.append
         return out
 
-    # What the grammar tells.
+    # What the grammar reports.
 
     def _on_key(self, key: str) -> None:
         top = self._levels[-1]
@@ -184,10 +184,10 @@ class ProgressScanner(Grammar):
 
 
 class StringWatcher(Grammar):
-    """Reads one call's argument text as it arrives, and tells the text of one string in it, nothing else.
+    """Reads one call's argument text as it arrives, and returns the text of one string in it, nothing else.
 
-    The cheapest way to show a file while it is written. What stands elsewhere is checked for syntax and left
-    out. If the value at the path is no string, nothing is ever told.
+    This is the cheapest way to show a file while it is written. The text elsewhere is only checked for syntax. If
+    the value at the path is not a string, nothing is ever returned.
 
     Attributes:
         path: the keys and indices down to the string.
@@ -196,7 +196,7 @@ class StringWatcher(Grammar):
         complete: as `ProgressScanner.complete`.
         stopped: as `ProgressScanner.stopped`, but keys that come twice are noticed on the way to the string
             only, and then stop the watcher whatever their values.
-        resets: how often everything was taken back and began anew.
+        resets: how often everything was taken back and started again.
     """
 
     __slots__ = ("_at", "_level", "_met", "_out", "_passes", "_plain", "closed", "open", "path", "resets")
@@ -222,7 +222,7 @@ class StringWatcher(Grammar):
         self._at: str | int = 0  # the key or index in the innermost of them
         self._met = 0  # up to which level the path's keys were seen
         self._plain = False  # whether the watched string is open and the next piece begins a character
-        self._passes = False  # the same of any other string
+        self._passes = False  # the same for any other string
         self.open = False
         self.closed = False
 
@@ -239,7 +239,7 @@ class StringWatcher(Grammar):
         return self._read(delta)
 
     def reset(self, text: str = "") -> str:
-        """Begin anew with `text`: what was told so far was replaced."""
+        """Start again with `text`: what was reported so far was replaced."""
         self.resets += 1
         self._begin()
         return self.feed(text)
@@ -247,11 +247,11 @@ class StringWatcher(Grammar):
     def _read(self, delta: str) -> str:
         self._out = []
         self._scan(delta)
-        self._plain = self._tells and not self._held
+        self._plain = self._reads and not self._held
         self._passes = self._skips and not self._held
         return "".join(self._out)
 
-    # What the grammar tells.
+    # What the grammar reports.
 
     @property
     def _on_way(self) -> bool:

@@ -1,13 +1,13 @@
-"""JSON text with defects to strict JSON text, if there is exactly one reading.
+"""From JSON text with defects to strict JSON text, if there is exactly one reading.
 
 Theory of operation
 -------------------
 One pass over the tokens of the text (see `wholecall.arguments.tokens`) with one small table of states: which kind of
-token may stand next, and what is done with it. The writer copies tokens into strict, compact JSON and notes
+token may come next, and how it is handled. The writer copies tokens into strict, compact JSON and notes
 every deviation as an edit. It never closes a bracket or a string, never invents a comma, a colon, a key or
 a value, and never looks back: the first token without a place in the table is a fault, and ends the attempt.
 
-A text may surround its object. Before it may stand words and brace groups that are no objects (``use {x}:``),
+The object may have text around it: before it words and brace groups that are not objects (``use {x}:``),
 but no ``"`` and no ``[``; after it, closing brackets only, or words without quotes and brackets. Anything
 else might be a second document, or the object might be a member of one that lost its beginning (words
 before and closing brackets after), and recovery never chooses.
@@ -87,7 +87,7 @@ def recover(text: str) -> Recovered | Fault:
 
 # --- the envelope --------------------------------------------------------------------------------------
 
-# What servers leave behind when they cut a model's output into calls.
+# What servers leave when they cut a model's output into calls.
 SPECIAL_TOKENS = (
     *("<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "</s>"),  # ChatML, GPT, Llama, Mistral
     *("<|call|>", "<|end|>", "<|return|>"),  # Harmony
@@ -250,7 +250,7 @@ class _Writer:
 _Row = dict[str, Callable[[_Writer, Token], "DropReason | None"]]
 _KEY: _Row = {"string": _Writer.key, "word": _Writer.key}
 _VALUE: _Row = {"string": _Writer.scalar, "word": _Writer.scalar, "{": _Writer.open, "[": _Writer.open}
-# state -> what may stand next -> what is done with it. A closing bracket stands only in rows of its own kind.
+# state -> what may come next -> how it is handled. A closing bracket is only in the rows of its own kind.
 _TABLE: dict[str, _Row] = {
     "first {": {**_KEY, "}": _Writer.close},
     "next {": {**_KEY, "}": _Writer.close, ",": _Writer.skip_comma},
@@ -281,7 +281,7 @@ def _read(text: str, start: int) -> Recovered | Fault:
     return Fault("truncated", len(text), len(text))
 
 
-# --- what stands around it -----------------------------------------------------------------------------
+# --- the text around it --------------------------------------------------------------------------------
 
 _MAX_GROUPS = 64  # brace groups among the words before the object
 _NOT_BEFORE = re.compile(r'["\[\]}]')
@@ -292,7 +292,7 @@ _ONLY_CLOSERS = re.compile(r"[\]}\s]*")
 
 
 def _end_of_group(text: str, start: int) -> int:
-    """Return where the brace group ends that is no object (no quotes, colons, brackets in it), or -1."""
+    """Return where the brace group ends that is not an object (no quotes, colons, brackets in it), or -1."""
     depth = 0
     for match in _GROUP_STOPS.finditer(text, start):
         stop = match.group()
@@ -305,7 +305,7 @@ def _end_of_group(text: str, start: int) -> int:
 
 
 def _with_surroundings(text: str, read: Recovered) -> Recovered | Fault:
-    """Add the edits for what stands around the object, or say why it may be more than decoration."""
+    """Add the edits for the text around the object, or return why it may be more than decoration."""
     lead = text[: read.start].rstrip()
     if lead.endswith(("'", "`")) and not lead.endswith("```") and "\\" in text[read.start : read.end]:
         return Fault("ambiguous", read.start, read.end)  # quoted text: its escapes may count twice
@@ -321,19 +321,19 @@ def _with_surroundings(text: str, read: Recovered) -> Recovered | Fault:
 
 
 def _before(text: str, start: int) -> list[Edit] | Fault:
-    """Return the edits that leave out what stands before the object: comments, or any words."""
+    """Return the edits that leave out the text before the object: comments, or any words."""
     edits: list[Edit] = []
     for token in takewhile(lambda token: token.start < start, scan(text)):
         if token.kind not in _BESIDE:
             return [*edits, Edit("leading_text", token.start)]
-        if token.end > start:  # the object stands inside a comment
+        if token.end > start:  # the object is inside a comment
             return Fault("ambiguous", token.start, token.end)
         edits.append(Edit(_BESIDE[token.kind], token.start))
     return edits
 
 
 def _after(text: str, end: int) -> list[Edit] | Fault:
-    """Return the edits that leave out what stands after the object: comments, closing brackets, words."""
+    """Return the edits that leave out the text after the object: comments, closing brackets, words."""
     edits: list[Edit] = []
     for token in scan(text, end):
         if token.kind not in _BESIDE or _STRUCTURE.search(text, token.start, token.end):

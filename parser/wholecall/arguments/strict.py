@@ -1,7 +1,7 @@
 """Strict JSON: one decode of a text, with the checks that the decoder leaves out.
 
-Theory of operation. msgspec decodes RFC 8259 as strictly as it should, but for a few blind spots. Each is
-checked beside the decode, behind a cheap guard: depth and long numbers before, duplicate keys and NUL after.
+Theory of operation. msgspec decodes RFC 8259 as strictly as it should, except for a few cases. Each of these is
+checked separately, after a cheap guard: depth and long numbers before, duplicate keys and NUL after.
 Lone surrogates, which msgspec refuses, are read by the standard library if the policy wants them.
 """
 
@@ -25,7 +25,7 @@ __all__ = ["Read", "leaves", "read_strict"]
 
 
 class Read(msgspec.Struct, frozen=True):
-    """A strictly decoded value, or the reason why there is none; `invalid_json`: this is no strict JSON."""
+    """A strictly decoded value, or the reason why there is none; `invalid_json`: this is not strict JSON."""
 
     value: object = None
     flags: tuple[Flag, ...] = ()
@@ -39,7 +39,7 @@ _INT_DIGITS = 4300  # what CPython and msgspec turn into an int
 
 
 def read_strict(text: str, policy: Policy, limits: Limits) -> Read:
-    """Read `text` as RFC 8259 within the limits: one decode, its blind spots checked beside it."""
+    """Read `text` as RFC 8259 within the limits: one decode, and checks for its blind spots."""
     deep = limits.max_depth
     if deep is not None and text.count("{") + text.count("[") > deep and nesting(text).depth > deep:
         return Read(reason="nesting_too_deep")

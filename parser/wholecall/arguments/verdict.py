@@ -1,4 +1,4 @@
-"""What a text of arguments is worth, and what was changed to read it."""
+"""The verdict on an argument text: whether it can be executed, and what was changed to read it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The recordings that a command line names, one after the other.
 
-Theory of operation. What cannot be read is named on standard error, and the others are read all the same; how
-far it is shows on a terminal. Every command that takes many recordings takes them here.
+Theory of operation. A recording that cannot be read is named on standard error, and the others are still read;
+progress is shown on a terminal. Every command that takes many recordings uses this module.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Batch:
     Attributes:
         count: how many were read to their end.
         unreadable: how many could not be.
-        skipped: responses in the files that are no recordings.
+        skipped: responses in the files that are not recordings.
 
     Args:
         paths: files, folders, globs, `"-"`.

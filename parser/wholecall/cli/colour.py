@@ -1,7 +1,7 @@
 """Whether to write in colours, and what writes them.
 
 Theory of operation. An option decides, else the environment (`NO_COLOR`, then `FORCE_COLOR`; neither counts when
-it is empty), else whether somebody looks at it. Colours are drawn by rich, the extra `cli`; without it there are none.
+it is empty), else whether the output is a terminal. Colours need rich, in the extra `cli`; without it there are none.
 """
 
 from __future__ import annotations

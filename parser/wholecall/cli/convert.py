@@ -30,7 +30,7 @@ examples:
 exit status:
   0  every recording was read and written
   2  the command line was wrong
-  3  a recording could not be read (named on standard error; the others are written all the same), there was
+  3  a recording could not be read (named on standard error; the others are written anyway), there was
      none, or the output could not be written
 """
 

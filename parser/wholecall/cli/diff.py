@@ -1,4 +1,4 @@
-"""The command `wholecall diff`: what two recordings, or two parses of one, say differently.
+"""The command `wholecall diff`: how two recordings, or two parses of one, differ.
 
 Theory of operation. Either side is a recording, which is parsed, or a log of events as `replay --json` writes it.
 Both become lists of events that do not depend on the pieces in which text came: texts in a row are joined, and
@@ -45,7 +45,7 @@ exit status:
 """
 _PIECES = frozenset({"arguments_delta", "arguments_reset", "arguments_progress"})
 _TEXTS = frozenset({"text_delta", "reasoning_delta"})
-_TELLING = 200  # bytes of a log's beginning
+_HEAD_SIZE = 200  # bytes of a log's beginning
 Line = dict[str, Any]
 
 
@@ -93,7 +93,7 @@ def _is_log(path: str) -> bool:
     """Whether a file begins with an event, with or without the recording's name before its members."""
     try:
         with Path(path).open("rb") as file:
-            head = file.read(_TELLING)
+            head = file.read(_HEAD_SIZE)
     except OSError:
         return False  # reading it will say why
     return head.startswith((b'{"type":"turn_started"', b'{"recording":'))
@@ -106,7 +106,7 @@ def _logged(path: str) -> Iterator[Line]:
             with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 line = msgspec.json.decode(text, type=Line)
             if line is None:  # not inside of a handler: the decoder's error may hold the line
-                raise BadRecording(f"{path}: line {number} is no event")
+                raise BadRecording(f"{path}: line {number} is not an event")
             line.pop("recording", None)
             yield line
 

@@ -1,8 +1,8 @@
-"""A frame in a few words: what it says beyond what every frame of its stream says.
+"""A frame in a few words: what it contains beyond what every frame of its stream contains.
 
-Theory of operation. The leaves of its JSON, each with its key, in order; without those that say nothing (null,
-empty, the first index) and without the envelope that a provider repeats in each frame. A frame that is no JSON
-is shown as it is.
+Theory of operation. The summary lists the leaves of the frame's JSON, each with its key, in order. It leaves out those
+without information (null, empty, the first index) and the envelope that a provider repeats in each frame. A frame
+that is not JSON is shown as it is.
 """
 
 from __future__ import annotations
@@ -24,15 +24,22 @@ _ENVELOPE = frozenset(
         *("event_id", "item_id", "call_id", "response_id", "output_index", "content_index"),
     }
 )
-_UNNAMED = ("", "message")  # names of frames that tell nothing
-# Types that the members beside them tell as well.
-_TOLD_TYPES = ("function", "text_delta", "thinking_delta", "signature_delta", "input_json_delta", "tool_use")
+_UNNAMED = ("", "message")  # names of frames that mean nothing
+# Types that the members beside them show as well.
+_EVIDENT_TYPES = (
+    "function",
+    "text_delta",
+    "thinking_delta",
+    "signature_delta",
+    "input_json_delta",
+    "tool_use",
+)
 _NOTHING: tuple[Any, ...] = (None, "", {}, [])
 _MAX_DEPTH = 40
 
 
 def summary(step: Step, room: int) -> tuple[str, str]:
-    """Return the name of the step's frame (its event, or its type) and what it says.
+    """Return the name of the step's frame (its event, or its type) and its contents.
 
     Args:
         step: a step of a timeline.
@@ -66,13 +73,13 @@ def _name(event: str, value: Any) -> str:
 def _leaves(top: Any, name: str) -> Iterator[str]:
     members = top.items() if isinstance(top, dict) else [("", top)]
     for key, value in members:
-        is_told = key in _ENVELOPE or (key == "type" and value == name)
-        if isinstance(value, (dict, list)) or not is_told:
+        is_evident = key in _ENVELOPE or (key == "type" and value == name)
+        if isinstance(value, (dict, list)) or not is_evident:
             yield from _named(key, value, _MAX_DEPTH)
 
 
 def _named(key: str, value: Any, depth: int) -> Iterator[str]:
-    if value in _NOTHING or (key == "index" and value == 0) or (key == "type" and value in _TOLD_TYPES):
+    if value in _NOTHING or (key == "index" and value == 0) or (key == "type" and value in _EVIDENT_TYPES):
         return
     if isinstance(value, (dict, list)) and depth:
         members = value.items() if isinstance(value, dict) else [(key, one) for one in value]

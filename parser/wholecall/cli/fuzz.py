@@ -1,8 +1,8 @@
 """The command `wholecall fuzz`: whether a recording's events depend on how its bytes are cut.
 
-Theory of operation. The bytes are read once, as one piece; then again under splits that are drawn from a seed, the
-first of them single bytes. Every event has to be the same. For the dialects that come with wholecall this is a
-promise; a dialect of one's own (`--import`) can be held to it.
+Theory of operation. The bytes are parsed once as one piece, then again in random splits that follow from a seed, the
+first of them into single bytes. Every event has to be the same. For the dialects that come with wholecall this is
+guaranteed; a dialect of your own (`--import`) can be tested for it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ exit status:
   0  the events never differed
   1  they did
   2  the command line was wrong
-  3  a recording could not be read (named on standard error; the others are read all the same),
+  3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
 """
 
@@ -68,7 +68,7 @@ def add_command(commands: Any) -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of splits")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of splits")
     return int(text)
 
 
@@ -106,7 +106,7 @@ def _fuzz_one(recording: Recording, options: argparse.Namespace) -> int:
         chunking = Chunking(size=1) if seed is None else Chunking(seed=seed)
         found = _events(recording.name, data, chunking, dialect)
         differing += found != expected
-        _tell(
+        _report(
             recording.name, "1" if seed is None else f"random:{seed}", expected, found, as_json=options.json
         )
     return differing
@@ -117,7 +117,7 @@ def _events(name: str, data: bytes, chunking: Chunking, dialect: str) -> list[by
     return [event.to_json() for event in replay(recording, dialect, chunking=chunking)]
 
 
-def _tell(name: str, split: str, expected: list[bytes], found: list[bytes], *, as_json: bool) -> None:
+def _report(name: str, split: str, expected: list[bytes], found: list[bytes], *, as_json: bool) -> None:
     if found == expected and not as_json:
         return
     pairs = zip_longest(expected, found)

@@ -1,8 +1,8 @@
 """The command `wholecall history`: transcripts checked, repaired and shrunk.
 
-Theory of operation. Each of the three reads a file, has `wholecall.history` look at its messages, and tells on
-standard error, one fact a line, what was or would be changed. The new file goes to standard output or where
-`-o` says; `check` writes none. The exit code is 1 if something was or would be changed.
+Theory of operation. Each of the three reads a file, lets `wholecall.history` check its messages, and lists on
+standard error, one fact a line, what was or would be changed. The new file goes to standard output or to the
+file that `-o` names; `check` writes none. The exit code is 1 if something was or would be changed.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ exit status:
   2  the command line was wrong
   3  the file could not be read, or the output not be written
 """
-# What a report tells of, with the sign that a diff would have, and how it reads.
+# The fields of a report, each with the sign of a diff and the text of its line.
 _FACTS = (
     ("stripped_calls", "-", "call {} taken out"),
     ("dropped_results", "-", "result of {} dropped"),
     ("dropped_messages", "-", "message {} dropped"),
     ("dropped_thinking", "-", "thinking in message {} taken out"),
     ("synthesized", "+", "result for {} made: there was none"),
-    ("moved", "~", "result of {} moved behind its call"),
+    ("moved", "~", "result of {} moved after its call"),
     ("coerced", "~", "arguments of {} brought into the form that the transcript needs"),
     ("renamed", "~", "call {} renamed"),
     ("adjacent_turns", "!", "message {} now follows one of the same role"),
@@ -81,7 +81,7 @@ def add_command(commands: Any) -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no count")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a count")
     return int(text)
 
 
@@ -102,7 +102,7 @@ def _mend(options: argparse.Namespace, *, is_dry: bool) -> int:
     except ValueError as error:  # arguments that nest too deep to be written
         complain(f"{options.file}: {error}")
         return UNREADABLE
-    _tell(options.file, transcript, list(_facts(repaired.report)))
+    _list_changes(options.file, transcript, list(_facts(repaired.report)))
     if not is_dry and not _write(options.output, transcript.written(repaired.messages)):
         return UNREADABLE
     return FOUND if repaired.report.changed else OK
@@ -126,8 +126,8 @@ def _shrink(options: argparse.Namespace) -> int:
         complain(f"{options.file}: {error}")
         return UNREADABLE
     facts = [f"~ arguments of {label} shortened" for label in shrunk.shrunk]
-    facts += [f"! arguments of {label} are no JSON and stay as they are" for label in shrunk.invalid]
-    _tell(options.file, transcript, facts)
+    facts += [f"! arguments of {label} are not JSON and stay as they are" for label in shrunk.invalid]
+    _list_changes(options.file, transcript, facts)
     if not _write(options.output, transcript.written(shrunk.messages)):
         return UNREADABLE
     return FOUND if shrunk.changed else OK
@@ -156,7 +156,7 @@ def _write(path: str | None, data: bytes) -> bool:
     return True
 
 
-def _tell(path: str, transcript: Transcript, facts: list[str]) -> None:
+def _list_changes(path: str, transcript: Transcript, facts: list[str]) -> None:
     """Write what was or would be changed, a fact a line, under the name of the file."""
     count = f"{len(transcript.messages)} messages"
     if not facts:

@@ -1,10 +1,10 @@
 """A timeline as one page that needs nothing else: no network, no other file, no program.
 
-Theory of operation. The page's markup, style and script lie beside this module in `page/`; here they are put
-into one file with the steps as JSON. Whatever the wire sent is data: it stands in a block that no browser
+Theory of operation. The page's markup, style and script are beside this module in `page/`; here they are put
+into one file with the steps as JSON. Whatever the wire sent is data: it is in a block that no browser
 executes, written so that nothing in it can end that block, and the script shows it as text only. A content
-security policy names the page's own style and script by their hashes and forbids everything else, the network
-among it.
+security policy names the page's own style and script by their hashes and forbids everything else, including
+the network.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class HtmlPage:
 
 
 def _harmless(text: str) -> str:
-    """Return JSON that says the same and holds no character that means anything to HTML."""
+    """Return JSON of the same value without any character that means something to HTML."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

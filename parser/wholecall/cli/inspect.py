@@ -56,7 +56,7 @@ how to read a line:
 exit status:
   0  every recording was read
   2  the command line was wrong
-  3  a recording could not be read (named on standard error; the others are read all the same),
+  3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
 """
 
@@ -106,7 +106,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
 
 def _width(text: str) -> int:
     if not text.isdecimal() or int(text) < MIN_WIDTH:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of columns from {MIN_WIDTH}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of columns from {MIN_WIDTH}")
     return int(text)
 
 
@@ -199,4 +199,4 @@ class _JsonLines:
             self._write(step.to_json())
 
     def end(self, text: str) -> None:
-        """The sum is for people."""
+        """Write nothing: the totals are for people."""

@@ -1,4 +1,4 @@
-"""What is odd in recordings: counted by word, for one of them, for a provider's and for all."""
+"""What is odd in recordings: counted by word, for one recording, for those of a provider and for all."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Ledger(msgspec.Struct, kw_only=True):
 
     Attributes:
         recordings: how many recordings were counted.
-        odd: in how many of them there is something to tell.
+        odd: how many of them have a finding.
         turns: messages.
         calls: calls that were whole.
         empty: calls without arguments among them.
@@ -50,11 +50,11 @@ class Ledger(msgspec.Struct, kw_only=True):
 
     @property
     def clean(self) -> bool:
-        """Whether there is nothing to tell."""
+        """Whether there are no findings."""
         return not any(self.findings.values())
 
     def add(self, event: Event) -> None:
-        """Count what one event says."""
+        """Count the findings of one event."""
         found = self.findings
         if isinstance(event, TurnStarted):
             self.turns += 1

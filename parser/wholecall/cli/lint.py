@@ -27,7 +27,7 @@ __all__ = ["add_command"]
 _ABOUT = """\
 Count what is odd in recorded streams: calls that were dropped and why, faults of the wire, and the quirks that
 were survived (flags, edits, anomalies). Each recording with a finding has a line; then there is a table with
-one line a provider, or a dialect where nobody says who answered. docs/words.md explains every word.
+one line a provider, or a dialect where the provider is unknown. docs/words.md explains every word.
 """
 _EXAMPLES = """\
 examples:
@@ -40,7 +40,7 @@ exit status:
   0  nothing was found
   1  there are findings
   2  the command line was wrong
-  3  a recording could not be read (named on standard error; the others are read all the same),
+  3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
 """
 _WORDS = frozenset(
@@ -61,7 +61,7 @@ def add_command(commands: Any) -> None:
         default=[],
         choices=sorted(_WORDS),
         metavar="WORD",
-        help="a word that is no finding; may be given again",
+        help="a word that is not a finding; may be given again",
     )
     add_dialect(command)
 
@@ -72,7 +72,7 @@ def _lint(options: argparse.Namespace) -> int:
     for recording, ledger in batch.each(lambda recording: (recording, _ledger(recording, options))):
         groups[recording.provider or ledger.dialect or "unknown"].merge(ledger)
         total.merge(ledger)
-        _tell(recording.name, ledger, as_json=options.json)
+        _list_findings(recording.name, ledger, as_json=options.json)
     _sum_up(groups, total, as_json=options.json)
     if batch.unreadable:
         return UNREADABLE
@@ -88,7 +88,7 @@ def _ledger(recording: Recording, options: argparse.Namespace) -> Ledger:
     return ledger
 
 
-def _tell(name: str, ledger: Ledger, *, as_json: bool) -> None:
+def _list_findings(name: str, ledger: Ledger, *, as_json: bool) -> None:
     if as_json:
         json_writer(name)(json.dumps({"dialect": ledger.dialect} | ledger.to_dict()).encode())
     elif not ledger.clean:

@@ -1,8 +1,8 @@
-"""The program `wholecall`: its commands, and how it ends.
+"""The program `wholecall`: its commands and its exit code.
 
 Theory of operation. Each command is a module that adds itself to the parser and names the function that runs
-it. Data goes to standard output, everything else to standard error; what can go wrong with either is handled
-here for all of them.
+it. Data goes to standard output, everything else to standard error; errors of either are handled
+here for all commands.
 """
 
 from __future__ import annotations

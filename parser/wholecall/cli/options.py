@@ -26,6 +26,6 @@ def add_dialect(command: argparse.ArgumentParser, *, own: bool = False) -> None:
     """Add the option that names the dialect; with `own` it may be one that is registered later."""
     names = ["auto", *sorted(dialect.name for dialect in DIALECTS)]
     listed = textwrap.fill(", ".join(names), 70, break_on_hyphens=False)
-    text = f"the wire format, if the bytes do not tell it; one of\n{listed}"
+    text = f"the wire format, if the bytes do not show it; one of\n{listed}"
     choices = None if own else names
     command.add_argument("--dialect", choices=choices, default="auto", metavar="D", help=text)

@@ -1,8 +1,8 @@
-"""How far a long command is, on standard error.
+"""Shows on standard error how far a long command is.
 
-Theory of operation. It is shown only where somebody sees it and nothing else tells: standard error is a
-terminal and standard output is none. rich draws it where it is installed (the extra `cli`), else one line is
-written again and again.
+Theory of operation. Progress is shown only where somebody sees it and nothing else shows it: standard error is a
+terminal and standard output is not. Where rich is installed (the extra `cli`) it draws a bar, else one line is
+rewritten again and again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Progress:
     """Counts what a command has come to.
 
     Args:
-        clock: tells seconds.
+        clock: returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

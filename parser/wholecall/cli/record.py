@@ -1,7 +1,7 @@
 """The command `wholecall record`: save a stream with its chunks and times while it passes through.
 
-Theory of operation. What comes is written to the recording first and passed on then, chunk by chunk, as the
-transport delivers it. Of a URL only what names no key is kept: no query, no user, no header.
+Theory of operation. The stream is written to the recording first and then passed on, chunk by chunk, as the
+transport delivers it. Parts of a request that may hold a key are not kept: query, user and headers.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def add_command(commands: Any) -> None:
     add("--append", action="store_true", help="keep what the file holds, and add a recording")
     add("-q", "--quiet", action="store_true", help="pass nothing on to standard output")
     add(
-        "--json", action="store_true", help="as --quiet, and tell at the end what was saved, as a JSON object"
+        "--json",
+        action="store_true",
+        help="as --quiet, and report at the end what was saved, as a JSON object",
     )
     add("-X", "--method", metavar="M", help="the HTTP method; GET, or POST with -d")
     add(
@@ -77,7 +79,7 @@ def add_command(commands: Any) -> None:
 
 def _url(text: str) -> str:
     if urlsplit(text).scheme not in {"http", "https"}:
-        raise argparse.ArgumentTypeError("it is no http or https URL")
+        raise argparse.ArgumentTypeError("it is not an http or https URL")
     return text
 
 
@@ -113,7 +115,7 @@ def _asked(options: argparse.Namespace) -> Any:
 
     Raises:
         OSError: the server cannot be reached, or a file of data not be read.
-        http.client.HTTPException: what it says is no HTTP.
+        http.client.HTTPException: what it says is not HTTP.
     """
     data = None if options.data is None else _data(options.data)
     request = urllib.request.Request(options.url, data, dict(options.header), method=options.method)  # noqa: S310 - http(s) only
@@ -157,8 +159,8 @@ def _save(options: argparse.Namespace, take: Callable[[int], bytes], known: dict
                 sys.stdout.buffer.write(chunk)
                 sys.stdout.buffer.flush()
     if options.json:
-        told = {"status": known.get("status"), "chunks": n_chunks, "bytes": size, "complete": not trouble}
-        json_writer(options.output)(json.dumps(told).encode())
+        saved = {"status": known.get("status"), "chunks": n_chunks, "bytes": size, "complete": not trouble}
+        json_writer(options.output)(json.dumps(saved).encode())
     if trouble:
         complain(f"the stream broke off: {type(trouble[0]).__name__}; what came is in {options.output}")
     return UNREADABLE if trouble else OK

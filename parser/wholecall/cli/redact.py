@@ -1,7 +1,7 @@
 """The command `wholecall redact`: recordings that can be shown, with other letters and the same behaviour.
 
-Theory of operation. One that would not be the same stream any more is named on standard error and left out, like
-one that cannot be read; the others are written all the same.
+Theory of operation. A recording that would behave differently is named on standard error and left out, like one that
+cannot be read; the others are still written.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wholecall.redacting import Redaction, redact
 __all__ = ["add_command"]
 
 _ABOUT = """\
-Write recordings without what they tell. Letters and digits of texts, ids, keys and argument values become others of
+Write recordings without their contents. Letters and digits of texts, ids, keys and argument values become others of
 their kind; structure, sizes, chunks and times stay, so a recording replays as before: the same events with other
 letters. What is read is what `wholecall replay` reads.
 
@@ -45,7 +45,9 @@ def add_command(commands: Any) -> None:
     """Add the command to the program's parser."""
     command = add_command_parser(commands, "redact", "write recordings that can be shown", _ABOUT, _EXAMPLES)
     command.set_defaults(run=_redact)
-    add_saving(command, [form for form in FORMS if form != "session"])  # that tells what was said, not how
+    add_saving(
+        command, [form for form in FORMS if form != "session"]
+    )  # a session holds what was said, not how it was sent
     add = command.add_argument
     add("--seed", metavar="S", help="of the substitution; another one in each run by default")
     add("--names", action="store_true", help="replace names of tools, too")

@@ -1,7 +1,7 @@
 """The command `wholecall replay`: the tool calls of recorded streams.
 
-Theory of operation. A recording that cannot be read is named on standard error and the next one is tried; how
-it went is the exit code.
+Theory of operation. A recording that cannot be read is named on standard error and the next one is tried; the
+exit code shows that.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ exit status:
   0  every recording was read
   1  with --check: something was dropped or faulted
   2  the command line was wrong
-  3  a recording could not be read (named on standard error; the others are read all the same),
+  3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
 """
 

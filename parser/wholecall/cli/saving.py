@@ -1,7 +1,7 @@
-"""Recordings that a command writes: where to, in which form, and what is told of it.
+"""Recordings that a command writes: where, in which form, and what is reported about it.
 
 Theory of operation. Recordings are read, changed and written one at a time; each is whole before the first
-byte of it is written, so that a damaged one leaves no half in the output.
+byte of it is written, so that a damaged one leaves no part in the output.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def add_saving(command: argparse.ArgumentParser, forms: Iterable[str] = FORMS) -
     add("-o", "--output", metavar="OUT", help="where to write it; standard output by default")
     add("--to", choices=list(forms), default=_OWN, metavar="FORM", help=f"{', '.join(forms)} ({_OWN})")
     add("--only", type=_number, metavar="N", help="take only the N-th recording, counted from 1")
-    add("--json", action="store_true", help="with -o: tell what was written, one JSON object a recording")
+    add("--json", action="store_true", help="with -o: report what was written, one JSON object a recording")
 
 
 def _number(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
     return int(text)
 
 
@@ -45,7 +45,7 @@ def save(options: argparse.Namespace, change: Callable[[Recording], Recording]) 
     """Write what a function makes of the recordings that the options name; return the exit code."""
     to_stdout = options.output in {None, "-"}
     if options.json and to_stdout:
-        options.refuse("--json tells what was written, and needs -o OUT for the recordings")
+        options.refuse("--json reports what was written, and needs -o OUT for the recordings")
     batch = Batch(options.paths, options.only)
     recordings = _saved(batch, change, as_json=options.json)
     try:
@@ -65,7 +65,7 @@ def save(options: argparse.Namespace, change: Callable[[Recording], Recording]) 
 
 
 def _saved(batch: Batch, change: Callable[[Recording], Recording], *, as_json: bool) -> Generator[Recording]:
-    """Yield the recordings to write, and tell of each once it is written."""
+    """Yield the recordings to write, and report each once it is written."""
 
     def whole(recording: Recording) -> tuple[Recording, list[Chunk]]:
         changed = change(recording)

@@ -1,8 +1,8 @@
-"""What people read: events as a list of plain lines, and a count of them.
+"""Output for people: events as a list of plain lines, and a count of them.
 
 Theory of operation. Everything that came over the wire passes through `printable`: no control character, no
-invisible one and no lone surrogate reaches a terminal, so a stream cannot paint over what the list says. Each
-text of the wire stays on its own line and inside the width; texts of several lines stand after a margin.
+invisible one and no lone surrogate reaches a terminal, so a stream cannot overwrite the list. Each
+text of the wire stays on its own line and inside the width; texts of several lines have a margin.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Item = tuple[str, tuple[str, ...], Texts]  # a word, the facts beside it, the li
 
 _COLUMN = 13  # where the texts begin, after the first word
 _MAX_LINES = 12  # of arguments
-_MAX_RAW_LINES = 6  # of a text that is no JSON, or may be none
+_MAX_RAW_LINES = 6  # of a text that is not JSON, or may be none
 _MAX_FAULTS = 3  # of one kind in one turn
 _BOLD, _DIM, _RED, _GREEN, _YELLOW = 1, 2, 31, 32, 33
 _COLOURS = {"dropped": _RED, "fault": _RED, "cancelled": _YELLOW, "end": _DIM}  # all else is a call
@@ -57,7 +57,7 @@ def printable(text: str) -> str:
 
 
 def printable_json(text: str) -> str:
-    """Return JSON text that says the same without a character that a terminal would obey or hide."""
+    """Return JSON text of the same value without any character that a terminal would obey or hide."""
     if text.isprintable():
         return text
     return "".join(escaped_json(char) if _is_unseen(char) else char for char in text)
@@ -79,7 +79,7 @@ class Tally:
     def __init__(self) -> None:
         self.recordings = 0
         self.unreadable = 0
-        self.skipped = 0  # responses that are no recordings
+        self.skipped = 0  # responses that are not recordings
         self.calls = 0
         self.dropped: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
@@ -314,7 +314,7 @@ def _json(value: Any) -> str:
 
 
 def _raw(text: str) -> Texts:
-    """Yield the beginning of a text line by line, after a margin that tells it from our own words."""
+    """Yield the beginning of a text line by line, after a margin that distinguishes it from our own words."""
     if not text:
         return
     lines = text.split("\n", _MAX_RAW_LINES)

@@ -1,8 +1,8 @@
-"""A timeline for people: two columns, what came and what came of it.
+"""A timeline for people, in two columns: the frames and their effects.
 
-Theory of operation. A step becomes lines of *spans*, a text and a style each. What writes them (`Plain`, `Rich`)
-decides about colours and nothing else, so that the text is the same everywhere. As in all lists of the program,
-no character of the wire that a terminal would obey or hide gets through, and no line is wider than asked for;
+Theory of operation. A step becomes lines of *spans*, each a text and a style. The writers (`Plain`, `Rich`)
+decide about colours and nothing else, so that the text is the same everywhere. As in all lists of the program,
+no character of the wire that a terminal would obey or hide gets through, and no line exceeds the width;
 widths are counted in cells, of which some letters take two.
 """
 
@@ -106,7 +106,7 @@ class TimelineText:
         self._only_calls = only_calls
         self._is_first = True
         self._name = ""
-        self._timed: bool | None = None  # whether the recording tells times; None before its first step
+        self._timed: bool | None = None  # whether the recording has times; None before its first step
 
     def begin(self, name: str) -> None:
         """Start another recording; its title comes with its first step."""
@@ -175,34 +175,34 @@ def touches_calls(step: Step) -> bool:
 
 
 def _frame(step: Step, room: int) -> str:
-    """Return a frame in a line; of a long name the end, which tells more than the beginning."""
+    """Return a frame in a line; of a long name the end, which means more than the beginning."""
     name, text = summary(step, room)
     if len(name) > room // 2 and text:
         name = f"...{name[3 - room // 2 :]}"
     return " ".join(filter(None, (name, text)))
 
 
-# What came of a step.
+# The effects of a step.
 
 
 def effects(step: Step) -> Iterator[Line]:
     """Yield a line for each thing that a step did: news of turns and faults, calls, oddities, ends."""
     for event in step.events:
         if isinstance(event, _EARLY):
-            yield from _told(event)
+            yield from _event_lines(event)
     for change in step.changes:
         yield from _changed(change, _detail(step.events, change))
     for anomaly in step.anomalies:
         yield [("odd  ", "odd"), (anomaly, "")]
     for event in step.events:
         if isinstance(event, (ToolCallCancelled, TurnFinished)):
-            yield from _told(event)
+            yield from _event_lines(event)
 
 
 _EARLY = (TurnStarted, TextDelta, ReasoningDelta, StreamFault)
 
 
-def _told(event: Event[Any]) -> Iterator[Line]:
+def _event_lines(event: Event[Any]) -> Iterator[Line]:
     where = (f"turn {event.turn}" if event.turn else "") + (f" choice {event.choice}" if event.choice else "")
     place = f"  [{where.strip()}]" if where else ""
     if isinstance(event, TurnStarted):

@@ -1,7 +1,7 @@
 """Transcripts in files: a JSON list of messages, a request body that holds one, or a session file line by line.
 
 Theory of operation. What was not changed is written as it was read: a whole file, or the lines of a session
-file whose messages are the same objects as before. Only changed messages are encoded anew.
+file whose messages are the same objects as before. Only changed messages are encoded again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Transcript(msgspec.Struct, frozen=True):
         messages: the messages, items or session entries, decoded.
         source: the bytes of the file.
         lines: for a session file the bytes of each message, line end included; None for one JSON value.
-        body: the request body round the messages, None if the list stands alone.
+        body: the request body round the messages, None if there is only the list.
         key: where in the body the messages stand.
     """
 
@@ -91,7 +91,7 @@ def _decode_line(path: str, number: int, line: bytes) -> Any:
     with suppress(ValueError, RecursionError):
         return _decode(line)
     # Not inside of a handler: the decoder's error holds the line.
-    raise BadRecording(f"{path}: line {number} is no JSON; a transcript is JSON or JSON lines")
+    raise BadRecording(f"{path}: line {number} is not JSON; a transcript is JSON or JSON lines")
 
 
 def _checked(path: str, messages: Any) -> list[Any]:

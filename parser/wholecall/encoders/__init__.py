@@ -1,4 +1,4 @@
-"""Encoders: events of any dialect to a strict stream of one."""
+"""Encoders: from events of any dialect to a strict stream of one dialect."""
 
 from __future__ import annotations
 

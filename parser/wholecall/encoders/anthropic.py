@@ -1,4 +1,4 @@
-"""Events to a strict stream of Anthropic Messages: every block begins, has its deltas, and ends.
+"""From events to a strict stream of Anthropic Messages: every block begins, has its deltas, and ends.
 
 Source: Anthropic API reference, "Streaming Messages".
 """
@@ -93,14 +93,14 @@ class AnthropicEncoder(Encoder):
         return self.open(block) + _sent({"type": "content_block_stop", "index": index})
 
     def finish(self, reason: str, usage: Mapping[str, Any] | None = None) -> bytes:
-        """Return the frame that tells why the message ended."""
+        """Return the frame with the reason why the message ended."""
         delta = {"stop_reason": reason, "stop_sequence": None}
         return _sent(
             {"type": "message_delta", "delta": delta, "usage": {"output_tokens": tokens_of(usage)[1]}}
         )
 
     def error(self, message: str) -> bytes:
-        """Return the frame that tells of an error; clients raise for it."""
+        """Return the frame that reports an error; clients raise for it."""
         return _sent({"type": "error", "error": {"type": "stream_error", "message": message}})
 
     def _fault(self, event: StreamFault) -> bytes:

@@ -1,9 +1,9 @@
 """What every encoder has: events in, the bytes of a strict stream out.
 
 Theory of operation. An encoder writes one turn. It writes calls only when they are whole, each with its whole name,
-its id, an index of its own from 0 on, and its arguments as JSON text, so that every accumulator, however naive,
-gets them right. What the dialect cannot carry is left out: signatures and other fields in `extra`, calls of a kind
-that it has no shape for (`ServerToolCall` in all of them), and choices other than the first where there is one only.
+its id, an index of its own that counts from 0, and its arguments as JSON text, so that even a naive accumulator
+gets them right. What the dialect cannot express is left out: signatures and other fields in `extra`, calls of a kind
+for which it has no shape (`ServerToolCall` in all of them), and choices other than the first where it has only one.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Encoder(ABC):
 
     @abstractmethod
     def error(self, message: str) -> bytes:
-        """Return the frame that tells of an error, in the form for which clients raise."""
+        """Return the frame that reports an error, in the form for which clients raise."""
 
 
 def argument_text(call: Executable) -> str:

@@ -1,4 +1,4 @@
-"""Events to a strict stream of chat completions.
+"""From events to a strict stream of chat completions.
 
 A call is one fragment: index, id, type, name, arguments. Source: OpenAI API reference, "Chat streaming".
 """
@@ -43,7 +43,7 @@ class ChatEncoder(Encoder):
     Calls of provider-defined tools have no shape in this dialect and are left out.
 
     Args:
-        head: what stands in every chunk beside its choices: id, model and so on.
+        head: the members of every chunk besides its choices: id, model and so on.
     """
 
     _has_choices = True
@@ -107,7 +107,7 @@ class ChatEncoder(Encoder):
         return self._chunk({"index": choice, "delta": {}, "finish_reason": reason})
 
     def error(self, message: str) -> bytes:
-        """Return the chunk that tells of an error; clients raise for it."""
+        """Return the chunk that reports an error; clients raise for it."""
         return server_sent({"error": {"message": message, "type": "stream_error", "code": "stream_error"}})
 
     def _delta(self, choice: int, delta: Mapping[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""Events to a strict stream of OpenAI Responses: every item is added, told in pieces and whole, and done.
+"""From events to a strict stream of OpenAI Responses: every item is added, sent in pieces and whole, and done.
 
 Source: OpenAI API reference, "Responses: streaming events".
 """
@@ -140,7 +140,7 @@ class ResponsesEncoder(Encoder):
         return data + self._add({**item, "status": "in_progress"}) + self._done(index, item)
 
     def error(self, message: str) -> bytes:
-        """Return the frame that tells of an error: typed, and with the `error` for which clients raise."""
+        """Return the frame that reports an error: typed, and with the `error` for which clients raise."""
         error = {"code": "stream_error", "message": message, "param": None}
         return self._sent("error", **error, error={"type": "stream_error", **error})
 
@@ -167,9 +167,9 @@ class ResponsesEncoder(Encoder):
             "temperature": None,
             "top_p": None,
         }
-        return self._sent("response.created", response=self._told("in_progress"))
+        return self._sent("response.created", response=self._response_object("in_progress"))
 
-    def _told(self, status: str) -> dict[str, Any]:
+    def _response_object(self, status: str) -> dict[str, Any]:
         return {**self._response, "status": status, "output": self.output}
 
     def _finished(self, event: TurnFinished) -> bytes:
@@ -178,7 +178,7 @@ class ResponsesEncoder(Encoder):
         data = self._end_speech()
         reason = None if self._n_calls else _INCOMPLETE.get(event.reason)
         status = "completed" if reason is None else "incomplete"
-        response = self._told(status)
+        response = self._response_object(status)
         if reason is not None:
             response["incomplete_details"] = {"reason": reason}
         asked, answered = tokens_of(event.usage)

@@ -1,4 +1,4 @@
-"""The speech of a Responses stream, text and reasoning: items with one part each, which is told in pieces."""
+"""The speech of a Responses stream, text and reasoning: items with one part each, which is sent in pieces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SpeechKind(msgspec.Struct, frozen=True, kw_only=True):
         part: a part, without its text.
         event, part_event: the names of the events of its text and of its part, without the verb.
         labels: further members of the item.
-        place: where in the item its part stands.
+        place: the place of its part in the item.
         more: further members of the events of the text.
     """
 
@@ -53,7 +53,7 @@ REASONING: Final = SpeechKind(
 
 
 class Speech:
-    """An item that is open: where it stands, and its text so far."""
+    """An item that is open: its place, and its text so far."""
 
     def __init__(self, kind: SpeechKind, index: int) -> None:
         self.kind = kind
@@ -68,7 +68,7 @@ class Speech:
 
     @property
     def place(self) -> dict[str, Any]:
-        """Where the part stands."""
+        """The place of the part."""
         return {"item_id": self._id, "output_index": self.index, **self.kind.place}
 
     def item(self, status: str, text: str | None = None) -> dict[str, Any]:

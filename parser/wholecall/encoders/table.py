@@ -1,4 +1,4 @@
-"""The dialects that can be written, by name."""
+"""The dialects that have an encoder, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Framings: bytes to frames, without a word about what the frames mean."""
+"""Framings: from bytes to frames, without regard to what the frames mean."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What all framings share: the way in for bytes, the limits of a stream, and lines that span reads.
+"""What all framings share: how bytes come in, the limits of a stream, and lines that span reads.
 
 Theory of operation
 -------------------
 `ByteFraming.feed` is the only way in. It takes any bytes-like object, strips one byte order mark, counts
-the stream against `max_stream_bytes` and hands the rest to `_read`. Trouble never raises: it is a
+the stream against `max_stream_bytes` and hands the rest to `_read`. Damage on the wire never raises: it is a
 `WireFault`, recorded together with its *position*, the number of frames of its read before it, so that a
 parser can put frames and faults in one order which does not depend on how the stream was cut.
 A fatal fault makes the framing dead: whatever is fed later yields nothing.
@@ -11,8 +11,8 @@ A fatal fault makes the framing dead: whatever is fed later yields nothing.
 `LineFraming` adds lines that end in LF. Whole lines go to `_read_line` at once. The unfinished last line is
 kept in a bytearray, which grows in amortised constant time, so a line that arrives byte by byte costs
 linear work. `_measure` decides from its first bytes whether it will be wanted; if not, it is not kept
-at all, and a comment of any length takes no memory. A kept line that outgrows its room is read before
-its end has come, because all that can follow from it is the fault.
+at all, and a comment of any length takes no memory. A kept line that exceeds its limit is read before
+its end has come, because it can only give a fault.
 
 Everything here works on bytes and decodes late. UTF-8 never hides an ASCII byte inside another character,
 so cutting at terminators and brackets first and decoding afterwards gives the same text, with the same
@@ -108,7 +108,7 @@ class ByteFraming(ABC):
         return frames
 
     def close(self) -> list[Frame]:
-        """Tell that the stream is over and return what its end completes; idempotent."""
+        """End the stream and return the frames that its end completes; idempotent."""
         frames: list[Frame] = []
         if not self._dead and self._head:
             self._read(self._head, frames)
@@ -191,7 +191,7 @@ class LineFraming(ByteFraming):
         super().__init__(limits)
         self._partial = bytearray()  # the line whose end has not come
         self._room = None  # bytes that this line may have; None: its kind is not known yet
-        self._skipping = False  # nobody wants the rest of this line
+        self._skipping = False  # the rest of this line is not needed
         self._within_line = False
 
     def feed(self, data: BytesLike) -> list[Frame]:
@@ -217,7 +217,7 @@ class LineFraming(ByteFraming):
             self._skipping = self._within_line = False
         lines.reverse()
         while lines and not self._dead:
-            self._read_line(lines.pop(), frames)  # and lets go of it: it may be a large one
+            self._read_line(lines.pop(), frames)  # which frees it: it may be large
         if self._dead:
             return
         if rest:
@@ -231,7 +231,7 @@ class LineFraming(ByteFraming):
         return line
 
     def _keep(self, piece: bytes, frames: list[Frame]) -> None:
-        """Keep the beginning of a line, unless nobody will read it."""
+        """Keep the beginning of a line, unless it will not be read."""
         self._within_line = True
         if self._skipping:
             return

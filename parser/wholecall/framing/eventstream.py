@@ -9,12 +9,12 @@ A message is, in big-endian numbers::
     payload
     CRC32 of everything before it
 
-Both checksums are checked. After a wrong one nobody knows where the next message begins, or what was
-changed, so it ends the stream, as an impossible length does. A payload beyond `max_event_bytes` is skipped
-unread, and unchecked: nothing of it is believed.
+Both checksums are checked. After a wrong one it is unknown where the next message begins, or what was
+changed, so it ends the stream, as an impossible length does. A payload beyond `max_event_bytes` is skipped:
+it is neither read nor checked.
 
 An event becomes a frame named by its `:event-type`. Exceptions and errors become frames named `error`, an
-object with the exception's type as `code`, a `message`, and whatever else the payload says.
+object with the exception's type as `code`, a `message`, and whatever else the payload contains.
 
 Unread bytes wait in one bytearray, and a message is looked at when its last byte is there, so reads of
 single bytes cost linear work. Source: AWS documentation, "Event stream encoding"; the bound on headers is
@@ -145,8 +145,8 @@ def _strings(block: bytes) -> dict[str, str] | None:
 
 
 def _error(headers: dict[str, str], payload: bytes) -> bytes:
-    """Return the JSON object that tells an exception (named in a header) or an error (told in two)."""
-    told: dict[str, msgspec.Raw | str] = {
+    """Return the JSON object for an exception (named in one header) or an error (described in two)."""
+    members_of_error: dict[str, msgspec.Raw | str] = {
         "code": headers.get(":exception-type") or headers.get(":error-code", ""),
         "message": headers.get(":error-message", ""),
     }
@@ -154,7 +154,7 @@ def _error(headers: dict[str, str], payload: bytes) -> bytes:
         members = _MEMBERS.decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         if payload:
-            told["message"] = payload.decode("utf-8", "replace")
+            members_of_error["message"] = payload.decode("utf-8", "replace")
     else:
-        told.update((name, value) for name, value in members.items() if name != "code")
-    return msgspec.json.encode(told)
+        members_of_error.update((name, value) for name, value in members.items() if name != "code")
+    return msgspec.json.encode(members_of_error)

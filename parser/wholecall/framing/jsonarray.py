@@ -7,7 +7,7 @@ is a frame as soon as its brackets balance, not when the comma after it comes: t
 with the next element. Any other text is a frame at the next comma or bracket; no API sends such
 elements, and the dialect will call them undecodable. `Nesting` reads each byte once, whatever the reads.
 
-The frame holds the element's own text. That is why this is no work for ijson: its events carry values, and a
+The frame holds the element's own text. That is why ijson is not used here: its events carry values, and a
 number written again is no longer the number that was sent (`1.0`, `1e2`), its C backend gives no offsets
 into the text, and it is quadratic for one long string in small reads.
 

@@ -5,11 +5,11 @@ Theory of operation
 Lines end in LF; one CR before it is dropped, blank lines are skipped, the last LF may be missing. A line that
 is one JSON value is a frame. A line that only begins one (a pretty-printed body) is joined with what
 follows until its brackets balance. So that a cut line does not swallow the rest of the stream, joining
-also ends where no JSON text could go on: at a line end inside a string, and before a line that begins
-with a bracket where no value may stand. What was joined until then is delivered as it is, and so is every
-line that does not begin with a bracket: whether it makes sense is for the dialect to say.
+also ends where no JSON text could continue: at a line end inside a string, and before a line that begins
+with a bracket where no value may begin. What was joined until then is delivered as it is, and so is every
+line that does not begin with a bracket: whether it makes sense is for the dialect to decide.
 
-A value beyond `max_event_bytes` is skipped; reading goes on at the next line that begins with a bracket.
+A value beyond `max_event_bytes` is skipped; reading continues at the next line that begins with a bracket.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class JSONLinesFraming(LineFraming):
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         super().__init__(limits)
         self._value = bytearray()  # the lines of a value that is not whole yet, each followed by LF
-        self._last = b""  # its last byte that is no white space
+        self._last = b""  # its last byte that is not white space
         self._nesting = Nesting()
         self._lost = False  # a value grew too large: wait for a line that begins with a bracket
 

@@ -2,8 +2,8 @@
 
 One regular expression finds quotes, brackets and escapes, and a loop over them keeps count. It matches two
 bytes at most, so there is nothing to backtrack into and nothing to remember: work is linear and memory
-constant for every input and every chunking. Kinds of brackets are not told apart, nor is it noticed what
-stands between them; whoever decodes the text finds out.
+constant for every input and every chunking. Kinds of brackets are not distinguished, and the text between
+them is not checked; that is left to the decoder of the text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which framing the first bytes of a stream ask for."""
+"""Which framing a stream has, by its first bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BINARY = (b"\0", b"\1")  # a message has less than 32 MiB
 
 
 def framing_of(head: bytes) -> str | None:
-    """Return the name of the framing of a stream that begins so, None while more bytes may tell."""
+    """Return the name of the framing of a stream that begins so, None while more bytes may decide."""
     name = sniff(head[:_LONGEST_HEAD])
     return "sse" if name is None and len(head) >= _LONGEST_HEAD else name
 
@@ -24,7 +24,7 @@ def sniff(first_bytes: bytes) -> str | None:
     """Return the name of the framing of a stream that begins so, or None while that is open.
 
     One byte decides, the first that is neither of a byte order mark nor white space. Everything that is
-    not JSON is SSE, also what is no stream at all: that framing finds no frame in it. Only a byte with
+    not JSON is SSE, also what is not a stream at all: that framing finds no frame in it. Only a byte with
     which a binary event stream can begin asks for the rest of its first head, whose checksum decides, one
     that can be the code of a line of Vercel's asks for the colon and what begins a value, and a bracket for what
     follows it: lines of LangGraph's are arrays that begin with a word or with an array (quirk 122).
@@ -48,5 +48,5 @@ def sniff(first_bytes: bytes) -> str | None:
 
 
 def _array(first: bytes) -> str | None:
-    """Tell lines that are arrays from one array by what stands first in it."""
+    """Distinguish lines that are arrays from one array by its first element."""
     return {b"": None, b'"': "jsonl", b"[": "jsonl"}.get(first, "jsonarray")

@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-Line terminators are made LF first (WHATWG HTML 9.2.5: CRLF, LF or CR), so nothing below knows of CR. A CR at
+Line terminators are changed to LF first (WHATWG HTML 9.2.5: CRLF, LF or CR), so nothing below sees a CR. A CR at
 the end of a read counts as a terminator at once; an LF that begins the next read then belongs to it.
 
 Two readers share the work:
@@ -17,12 +17,12 @@ The framing is *resting* when it is between two events. Only then may the block 
 reader hands back to it after the blank line of the event. While resting, the beginning of an event that
 looks ordinary is held as it is (`_held`) and put before the next read.
 
-Three departures from the standard can be asked for, as LLM servers depart from it, and bytes are damaged. `dispatch_at_eof`
+Three departures from the standard can be switched on, because LLM servers depart from it, and bytes are damaged. `dispatch_at_eof`
 returns the last event even if the blank line after it is missing. `raw_json` makes a frame of a bare JSON
 object among the lines, which would be an unknown field: Gemini reports errors so. It ends at the line
 where its brackets balance, or gives way to the next line that is a field; and at the first line end inside
 a string, which no JSON text has. `misspelt` takes JSON in a field that the standard does not know for an event
-that was damaged on its way: nobody writes what nobody reads.
+that was damaged on its way: no server sends JSON in a field that no client reads.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class SSEFraming(LineFraming):
             self._read_field(name, line[start:])
 
     def _read_other(self, line: bytes, frames: list[Frame]) -> None:
-        """Read a line that is no field: bare JSON, a comment, or a field that was damaged on its way."""
+        """Read a line that is not a field: bare JSON, a comment, or a field that was damaged on its way."""
         if self._misspelt and _MISSPELT.match(line):
             self._end_raw(frames)
             if self._fits(line, 0, bytearray(), frames):
@@ -261,7 +261,7 @@ class SSEFraming(LineFraming):
         self._dispatch(frames)
 
     def _dispatch(self, frames: list[Frame]) -> None:
-        """WHATWG HTML 9.2.6, "dispatch the event": without data only the name is forgotten."""
+        """Do what WHATWG HTML 9.2.6 calls "dispatch the event": without data only the name is forgotten."""
         if self._data:
             self._data.pop()  # "If the data buffer's last character is U+000A LF, remove it"
             frames.append(self._frame(self._event or "message", self._data, self._id, self._retry))
@@ -275,7 +275,7 @@ class SSEFraming(LineFraming):
         if name in _FIELDS and colon:
             self._end_raw(frames)
             if not value:
-                return None  # a space that is no part of the value may follow
+                return None  # a space that is not part of the value may follow
             if name != b"data":
                 return self._max_line
             overhead = len(b"data:") + value.startswith(b" ")

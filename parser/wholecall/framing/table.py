@@ -34,7 +34,7 @@ class Framing(Protocol):
         ...
 
     def close(self) -> list[Frame]:
-        """Tell that the stream is over and return what its end completes; idempotent."""
+        """End the stream and return the frames that its end completes; idempotent."""
         ...
 
     def take_faults(self) -> list[tuple[int, WireFault]]:

@@ -2,7 +2,7 @@ r"""Lines of the data stream protocol of the Vercel AI SDK: `9:{"toolCallId":"c1
 
 Theory of operation. Each line is a frame: its one character before the colon is the event's name, what follows
 is one JSON value, which holds no raw line end. Lines end in LF; one CR before it is dropped, blank lines are
-skipped, the last LF may be missing. A line without such a code is a frame as it stands, with the event name
+skipped, the last LF may be missing. A line without such a code is a frame as it is, with the event name
 `""`: an error of a proxy, say. `max_event_bytes` counts the JSON text; a line that is too large is skipped.
 """
 
@@ -42,7 +42,7 @@ class VercelFraming(LineFraming):
         return min(self._max_line, self._event_room(_CODE_SIZE if is_coded(line) else 0, bytearray()))
 
     def _drop_event(self) -> None:
-        """Nothing is kept beyond a line."""
+        """Do nothing: no event is longer than a line."""
 
     def _end(self, frames: list[Frame]) -> None:
         if self._partial:

@@ -1,4 +1,4 @@
-"""The history shelf: what was said, made fit to be sent again; and why a provider refused it."""
+"""Histories: turns and transcripts made fit to be sent again, and the reason why a provider refused one."""
 
 from wholecall.history.encode import encode_arguments
 from wholecall.history.errors import ErrorCategory, ErrorClass, ErrorKind, ErrorScope, classify_error

@@ -12,7 +12,7 @@
                                               {toolUse: {toolUseId, name, input: OBJECT}}]}
 
 Thinking without a signature is refused, so it is left out; blank text too. `redactedContent` is the base64 text
-of the wire; boto3 wants it decoded. A signature of Gemini stands on the very part that it came with.
+of the wire; boto3 wants it decoded. A signature of Gemini is sent on the same part that it came with.
 
 Sources: the API references of Anthropic, Google and AWS.
 """

@@ -1,16 +1,16 @@
-"""What of a turn goes back into history, in order, before any transport gives it a shape.
+"""The parts of a turn that go back into history, in order, before a transport gives them a shape.
 
-Theory of operation. `gather` walks a turn once. Text stays text; reasoning stays where its own provider reads
-it again (signatures and encrypted blocks mean nothing to another one) and goes otherwise; calls become
+Theory of operation. `gather` walks a turn once. Text stays text; reasoning is kept where its own provider reads
+it again (signatures and encrypted blocks mean nothing to another one), and is left out elsewhere; calls become
 `Call`s with the transport's id and encoded arguments. What cannot go back is left out and listed:
 
 * calls without a name, and those that an abort or a fault cut off: there is nothing to answer;
 * calls that the provider executed, where the transport does not take them without the results, which a turn
   does not hold; and calls of provider-defined tools whose text could not be read;
-* under `on_malformed="omit"`, calls whose text is no JSON object.
+* under `on_malformed="omit"`, calls whose text is not a JSON object.
 
 A turn that loses all calls that wait for an answer loses its reasoning with them; so does an aborted turn that
-has none. Records, which nobody reads again to go on from them, tell all reasoning.
+has none. Records, which no model continues from, contain all reasoning.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class Capacity(msgspec.Struct, frozen=True):
         server_calls: which of its own calls the provider takes back without their results.
         follows: whether reasoning has to be followed by what it led to, and calls that are known by their
             own items (`item_id`) preceded by it.
-        raw_text: whether text that is no JSON object has a place, though arguments are objects.
-        record: whether the messages only tell what was said: nobody reads them again as their own, so that
-            reasoning of every origin is told, whatever became of the calls that it led to.
+        raw_text: whether text that is not a JSON object has a place, though arguments are objects.
+        record: whether the messages are only a record: no model reads them again as its own, so they contain
+            reasoning of every origin, whatever became of the calls that it led to.
     """
 
     origins: frozenset[str] = frozenset()
@@ -239,12 +239,12 @@ def _without_item(call: Call) -> Call:
 
 
 def _followed(pieces: Sequence[Piece | None]) -> list[Piece | None]:
-    """Return the pieces, with None for reasoning whose next piece is None; blank text is no piece."""
+    """Return the pieces, with None for reasoning whose next piece is None; blank text is not a piece."""
     found: list[Piece | None] = []
-    behind: Piece | None = None
+    following: Piece | None = None
     for piece in reversed(pieces):
-        here = None if isinstance(piece, ReasoningBlock) and behind is None else piece
+        here = None if isinstance(piece, ReasoningBlock) and following is None else piece
         found.append(here)
         if not isinstance(piece, str) or piece.strip():
-            behind = here
+            following = here
     return found[::-1]

@@ -1,8 +1,8 @@
-"""The arguments of a call as a transport takes them back: in its own text where that is right.
+"""The arguments of a call as a transport takes them back: as their own text where that is possible.
 
-Theory of operation. What was sent exactly goes back byte for byte wherever text is carried: dumping it again
-would lose the spelling of numbers, and a prompt cache with it. What was executed after an edit goes back as it
-was executed. What was dropped is never read again: its text goes back as it came, or wrapped as
+Theory of operation. Arguments that were exact go back byte for byte wherever text is carried: to dump them again
+would lose the spelling of numbers, and a prompt cache with it. Arguments that were executed after an edit go back as
+they were executed. Those of a dropped call are never read again: their text goes back as it came, or wrapped as
 `{"INVALID_JSON": text}` where only an object can go, which is what Anthropic advises. Nothing is encoded twice:
 the result is the value of the message's field, and the HTTP layer writes it.
 
@@ -43,7 +43,7 @@ def encode_arguments(
         arguments: a call that came out, a call that was dropped, argument text (judged here, once, as after
             a clean end), or an object. Nothing of it is changed.
         transport: the name of a known transport, or a `Transport`.
-        on_malformed: what goes where text that is no JSON object cannot go, on object transports and on
+        on_malformed: what goes where text that is not a JSON object cannot go, on object transports and on
             strict string ones: `"wrap"` an object that holds the text under `Transport.wrapper`, `"empty"`
             an empty object (the text is lost), `"omit"` nothing: leave out the call and its result.
         strict_json_arguments: treat a string transport as strict, whatever it says itself.
@@ -56,7 +56,7 @@ def encode_arguments(
     Raises:
         UnknownDialect: the transport's name is not known.
         TypeError: `arguments` is nothing of the kind, or holds what JSON does not know.
-        ValueError: `on_malformed` is no word of its own, or `arguments` holds NaN, an infinity or itself.
+        ValueError: `on_malformed` is not one of its words, or `arguments` holds NaN, an infinity or itself.
     """
     target = transport_named(transport)
     if on_malformed not in get_args(Malformed):

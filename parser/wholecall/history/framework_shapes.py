@@ -1,4 +1,4 @@
-"""Messages that are no provider's: LangChain, AG-UI, the Vercel AI SDK, and OpenTelemetry's record of an output.
+"""Messages that belong to no provider: LangChain, AG-UI, the Vercel AI SDK, and OpenTelemetry's record of an output.
 
     LangChain      {type: "ai", content: TEXT | [{type: "thinking", thinking, signature} {type: "text", text}],
                     additional_kwargs?: {reasoning_content},
@@ -101,7 +101,7 @@ def _langchain_drop(call: Call, event: ToolCallDropped) -> JSON:
 
 
 def ag_ui(pieces: Sequence[Piece]) -> list[JSON]:
-    """Return the message of AG-UI after those of its reasoning; its id is the turn's to tell."""
+    """Return the message of AG-UI after those of its reasoning; its id comes from the turn."""
     blocks = [piece for piece in pieces if isinstance(piece, ReasoningBlock)]
     message: JSON = {"role": "assistant"}
     text = "".join(piece for piece in pieces if isinstance(piece, str))
@@ -118,16 +118,16 @@ def _ag_ui_thought(block: ReasoningBlock) -> JSON:
 
 
 def _ag_ui_call(call: Call) -> JSON:
-    told = {key: call.extra[key] for key in ("encryptedValue", "metadata") if key in call.extra}
+    kept = {key: call.extra[key] for key in ("encryptedValue", "metadata") if key in call.extra}
     function = {"name": call.name, "arguments": call.arguments}
-    return {"id": call.id, "type": "function", "function": function} | told
+    return {"id": call.id, "type": "function", "function": function} | kept
 
 
 # Vercel AI SDK
 
 
 def vercel(pieces: Sequence[Piece]) -> list[JSON]:
-    """Return the UI message; its id is the turn's to tell."""
+    """Return the UI message; its id comes from the turn."""
     parts: list[JSON] = []
     for piece in pieces:
         if isinstance(piece, Call):
@@ -152,9 +152,9 @@ def _vercel_call(call: Call) -> JSON:
     part |= {"toolCallId": call.id, "state": "input-available", "input": call.arguments}
     if isinstance(event, ToolCallDropped):
         part |= {"state": "output-error", "errorText": event.describe()}
-    told = {name: extra[name] for name in ("title", "toolMetadata") if name in extra}
+    kept = {name: extra[name] for name in ("title", "toolMetadata") if name in extra}
     metadata = extra.get("callProviderMetadata", extra.get("providerMetadata"))
-    return part | told | ({} if metadata is None else {"callProviderMetadata": metadata})
+    return part | kept | ({} if metadata is None else {"callProviderMetadata": metadata})
 
 
 # OpenTelemetry
@@ -168,7 +168,7 @@ def finish_reason(turn: Turn) -> JSON:
 
 
 def otel(pieces: Sequence[Piece]) -> list[JSON]:
-    """Return the output message; why it ended is the turn's to tell."""
+    """Return the output message; its finish reason comes from the turn."""
     parts: list[JSON] = []
     for piece in pieces:
         if isinstance(piece, Call):
@@ -182,6 +182,6 @@ def otel(pieces: Sequence[Piece]) -> list[JSON]:
 def _otel_call(call: Call) -> JSON:
     head = {"id": call.id, "name": call.name}
     if call.kind == "server":
-        told = {"type": call.name, "arguments": call.arguments}
-        return {"type": "server_tool_call", **head, "server_tool_call": told}
+        executed = {"type": call.name, "arguments": call.arguments}
+        return {"type": "server_tool_call", **head, "server_tool_call": executed}
     return {"type": "tool_call", **head, "arguments": call.arguments}

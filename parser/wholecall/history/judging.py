@@ -1,12 +1,12 @@
 """Which parts of a transcript stay, and what the calls that stay must look like.
 
-Theory of operation. Lines of the model are grouped into *answers*, because one word ends them all. An answer that
+Theory of operation. Lines of the model are grouped into *answers*, because one reason ends all of them. An answer that
 was aborted loses its calls and its thoughts; one that was cut loses the calls that may be incomplete. A stored
-call without its name or its arguments, or with what only a stream leaves behind, goes as well, unless a real
-result shows that it was executed: then it is put right. A thought goes with the calls it led to. What answers a
-call that goes is dropped with it; that is the only word on results here.
+call without its name or its arguments, or with members that only a stream leaves, is taken out as well, unless a real
+result shows that it was executed: then it is corrected. A thought is taken out with the calls that it led to, and a
+result with its call; nothing else is decided about results here.
 
-Argument text is judged by `parse_arguments`, written by `encode_arguments`, and never read otherwise.
+Argument text is judged by `parse_arguments`, written by `encode_arguments`, and not read in any other way.
 """
 
 from __future__ import annotations
@@ -169,8 +169,8 @@ def _is_incomplete(call: Part, last: bool) -> bool:
 def _unpaired(answer: Answer) -> list[Part]:
     """Return the blocks of the provider's own tools that lack their other half."""
     calls, results = answer.parts("server_call"), answer.parts("server_result")
-    called, told = {part.id for part in calls}, {part.id for part in results}
-    return [part for part in calls if part.id not in told] + [
+    called, answered = {part.id for part in calls}, {part.id for part in results}
+    return [part for part in calls if part.id not in answered] + [
         part for part in results if part.id not in called
     ]
 
@@ -229,7 +229,7 @@ def _coerced(call: Part, strict: bool) -> Any:
 
 
 def _strictly(raw: str, strict: bool) -> Any:
-    """Empty text is no arguments; other text stays, unless a strict transport has to be able to read it."""
+    """Return what replaces a text on a strict transport, `ABSENT` if it can stay; empty text is not arguments."""
     if not raw.strip():
         return "{}"
     if not strict:

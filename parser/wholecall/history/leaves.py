@@ -1,10 +1,10 @@
-r"""A string of a JSON text, cut between two of its characters without being decoded.
+r"""Cuts a string of a JSON text between two of its characters, without decoding it.
 
 Theory of operation. A string token is spelled in units: a plain character, an escape such as `\n`, or the two
 halves of a surrogate pair. Each unit is one character of the decoded string. `Leaf` knows the units that are
 longer than one character of text, so a place in the decoded string is found in the text by bisection, and a cut
 never falls inside a unit. Nor does it fall before a combining mark, a variation selector or an emoji's modifier,
-or after a zero-width joiner: what a reader sees as one sign stays one.
+or after a zero-width joiner: what a reader sees as one character stays one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNIT = re.compile(
     r"|\\u[0-9a-fA-F]{4}|\\."
 )
 _JOINER = "\u200d"
-_NEAR = 64  # characters; a longer row of marks is no sign that anybody reads
+_NEAR = 64  # characters; a longer row of marks is not a sign that anybody reads
 _MODIFIERS = range(0x1F3FB, 0x1F400)  # skin tones
 
 
@@ -38,12 +38,12 @@ def _extends(character: str) -> bool:
 
 
 class Marker:
-    """What stands where something was cut.
+    """The marker in the place of text that was cut.
 
     Attributes:
         text: as the caller gave it.
-        spelled: as it stands inside a JSON string.
-        joins: whether a reader would see it run into what stands beside it.
+        spelled: as it is written inside a JSON string.
+        joins: whether a reader would see it run into the text beside it.
 
     Raises:
         ValueError: the marker holds a lone surrogate.
@@ -94,7 +94,7 @@ class Leaf:
         self.length = len(body) - self._excess[-1]
 
     def cut(self, keep: int, tail: int) -> Cut | None:
-        """Return the string cut to `keep` characters, `tail` of them at its end; None if that is no gain."""
+        """Return the string cut to `keep` characters, `tail` of them at its end; None if that is not a gain."""
         if self.length <= keep:
             return None
         head, rest = keep - tail, self.length - tail

@@ -1,7 +1,7 @@
-"""Results that stand in for missing ones: the sentence by which they are known, ours and that of others.
+"""Results that stand in for missing ones: the sentences by which they are recognised, ours and those of others.
 
-A made result is marked by what it says and by nothing else: providers refuse members that they do not know, and
-a model that reads the history should be told as well.
+A made result is marked by its text and by nothing else: providers refuse members that they do not know, and
+a model that reads the history should know about it as well.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LONGEST = 200
 
 
 def is_made(content: Any) -> bool:
-    """Tell whether a result's content is that of a result that was made to fill a gap."""
+    """Return whether a result's content is that of a result that was made to fill a gap."""
     text = text_of(content).strip()
     return len(text) <= _LONGEST and (text in _OTHERS or _OPENCLAW.fullmatch(text) is not None)
 

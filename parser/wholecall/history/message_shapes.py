@@ -6,7 +6,7 @@
     Cohere             {role, tool_plan?, content?, tool_calls: [{id, type, function: {name, arguments: TEXT}}]}
     Ollama             {role, content, thinking?, tool_calls: [{id, function: {name, arguments: OBJECT}}]}
 
-Reasoning goes along only with calls: providers who ask for it ask in the middle of a turn, and some refuse it
+Reasoning is sent only with calls: providers that require it do so in the middle of a turn, and some refuse it
 elsewhere. A list of calls is never empty, and `content` is null only beside calls.
 
 Sources: the API references of OpenAI, DeepSeek, OpenRouter, Cohere and Ollama.

@@ -1,6 +1,6 @@
 """A turn as the messages that send it back: text, reasoning and calls in the shape of one transport.
 
-Theory of operation. `content` decides what of a turn goes back, and under which ids; a *shape* writes it down.
+Theory of operation. `content` decides what of a turn goes back, and under which ids; a *shape* writes it.
 The table gives each transport its shape and what it can hold. Reasoning and extra fields (signatures, encrypted
 blocks, Gemini's `extra_content`) go back where they came from and nowhere else (quirk 96). The results of the
 calls are the caller's: they take the ids that `Encoded` gives.
@@ -62,7 +62,7 @@ def _any_of_them(_call: ServerToolCall) -> bool:
 
 
 class _Shape(msgspec.Struct, frozen=True):
-    """How pieces are written, and which members of the last message are the turn's to tell."""
+    """How pieces are written, and which members of the last message come from the turn."""
 
     write: Callable[[Sequence[Piece]], list[JSON]]
     capacity: Capacity = Capacity()
@@ -161,7 +161,7 @@ def encode_calls(
         turn: the turn, usually a finished one; of a turn that goes on, what has ended so far. It speaks of one
             choice; give `turn.choice(n)` for another one. Nothing of it is changed.
         transport: the name of a known transport, or a `Transport` whose name has a shape.
-        on_malformed: what goes where text that is no JSON object cannot go, see `encode_arguments`; with
+        on_malformed: what goes where text that is not a JSON object cannot go, see `encode_arguments`; with
             `"omit"` such calls are left out. Under `"wrap"` the text stays bare where LangChain and
             OpenTelemetry have a place for it.
         strict_json_arguments: treat a string transport as strict, whatever it says itself.
@@ -173,7 +173,7 @@ def encode_calls(
     Raises:
         UnknownDialect: the transport's name is not known, or has no message shape.
         TypeError: `transport` or `ids` is of another type.
-        ValueError: `on_malformed` is no word of its own, or `ids` obeys another transport's rule.
+        ValueError: `on_malformed` is not one of its words, or `ids` obeys another transport's rule.
     """
     target = transport_named(transport)
     shape = _shape(target)

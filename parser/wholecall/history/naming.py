@@ -1,4 +1,4 @@
-"""Ids that tell calls apart: repeated ids get a new one, missing ids are made, results follow their calls.
+"""Ids that distinguish calls: repeated ids get a new one, missing ids are made, results follow their calls.
 
 A new id fits wherever the old one did: it grows only where ids may be longer, and uses letters, digits and `_`.
 Ids of the form `functions.<name>:<n>` are counted within one answer by the models that use them, and such models
@@ -15,7 +15,7 @@ from wholecall.history.parts import Line, Part
 __all__ = ["Ids", "name_calls"]
 
 _COUNTED = re.compile(r"(?:functions\.)?(?P<name>.+):\d+", re.DOTALL)
-_ROOM = 40  # characters that every provider takes for an id, but for those that want exactly nine
+_ROOM = 40  # characters that every provider accepts for an id, except those that require exactly nine
 _EXACT = 9
 
 
@@ -69,7 +69,7 @@ def name_calls(calls: Iterable[tuple[Line, Part]], *, keep_counted: bool) -> lis
         last[key] = line.index
         if call.id != before:
             call.set("id", call.id)
-        if _tell(call) or call.id != before:
+        if _rename_result(call) or call.id != before:
             renamed.append(before or call.id)
     return renamed
 
@@ -86,16 +86,16 @@ def _alias(call: Part, ids: Ids) -> str:
     return alias
 
 
-def _tell(call: Part) -> bool:
+def _rename_result(call: Part) -> bool:
     """Let the result of a call name it by its id, and where calls go by their names, by its name too."""
     result = call.result
     if result is None:
         return False
-    told = False
+    changed = False
     if call.id and call.id != result.id and (result.id or not result.anonymous):
         result.set("id", call.id)
-        told = True
+        changed = True
     if result.anonymous and call.name != result.name:
         result.set("name", call.name)
-        told = True
-    return told
+        changed = True
+    return changed

@@ -3,9 +3,9 @@
 Theory of operation. Lines are read in order, each conversation (thread) of a file by itself. Calls wait under
 their id, under their name (where results may come without an id) and under their aliases. Results that follow
 each other are one *run*, and a run answers the most recent answers whose calls wait under its key, the calls of
-each in their order: so repeated ids pair by occurrence, and one lost result shifts no other. A call has one
-result at most: the first one, but that a real result replaces one that was made, wherever it stands. A result
-before its call is taken only if one call alone has its id. All else answers nothing.
+each in their order: so repeated ids pair by occurrence, and one lost result shifts no other. A call has at most one
+result, the first one; but a real result replaces one that was made, wherever it is. A result before its call is
+taken only if a single call has its id. All other results answer nothing.
 
 Every list is consumed from its end, so the work is linear however often an id repeats.
 """
@@ -21,7 +21,7 @@ from wholecall.history.parts import Line, Part
 __all__ = ["Pairing", "pair"]
 
 Key = tuple[str, str]
-# Under what a result finds its call, the surest first: "any" is for results that tell nothing at all.
+# The kinds of keys by which a result finds its call, surest first: "any" is for results without any of the others.
 _KINDS = ("id", "alias", "no id", "name", "any")
 
 
@@ -135,7 +135,7 @@ class Pairing:
         return results[len(calls) :]
 
     def _replaces(self, result: Part) -> bool:
-        """Let a real result that is left over take the place of a made one; tell whether there was one."""
+        """Let a real result that is left over take the place of a made one; return whether there was one."""
         keys = (self._key(result, kind) for kind in _KINDS) if result.real else ()
         call = next(filter(None, map(self._filled, keys)), None)
         if call is not None:

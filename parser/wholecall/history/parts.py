@@ -1,7 +1,7 @@
-"""What every shape's messages are read into: lines of parts, and places to change a part without touching it.
+"""The form into which the messages of every shape are read: lines of parts, which are edited without being changed.
 
 Theory of operation. A *line* is one message, item or session entry; a *part* is what the repair can keep, change
-or take out of it: a text, a thought, a call, a result. A part holds its block as it stands (`value`) and the
+or take out of it: a text, a thought, a call, a result. A part holds its block as it is (`value`) and the
 `field` of the message it was found in ("" where the message itself is the part). Nothing is ever changed in
 place: an edit replaces `value` by a shallow copy, and `rebuild` makes a message from the parts that are left.
 """
@@ -74,7 +74,7 @@ class Part(msgspec.Struct, eq=False, gc=False):
 
     Attributes:
         kind: what it is; a `blank` is a text (or a list) that holds nothing.
-        value: the block, as it stands or as it was edited.
+        value: the block, as it is or as it was edited.
         field: the member of the message that holds it, "" where the message itself is the part.
         listed: whether `field` is a list of blocks.
         places: where calls and results keep their id, name and arguments.
@@ -83,7 +83,7 @@ class Part(msgspec.Struct, eq=False, gc=False):
         arguments: of a call, `ABSENT` where there is no such member.
         form: how a call's arguments are carried: an object, JSON text, free text, or a form of the provider's
             own, which is left alone.
-        scratch: members of a call that only a stream leaves behind.
+        scratch: members of a call that only a stream leaves.
         anonymous: whether a call needs no id.
         answerable: whether a result that says there is none can be made.
         real: False for a result that was made to fill a gap.
@@ -144,14 +144,14 @@ class Line(msgspec.Struct, eq=False, gc=False):
 
     Attributes:
         side: who speaks: the model, the user (or anyone else who is not the model), nobody but results, or
-            `other` for an entry that is no part of the conversation.
+            `other` for an entry that is not part of the conversation.
         parts: what the message is made of, in order.
         stop: the provider's word on why the answer ended, None where there is none.
         answer: what lines of one answer of the model share; `RUN` where all lines in a row are one answer, None
             where each line is one.
         thread: what lines of one conversation share, where a file holds several.
         index: in the input.
-        message: as it stands.
+        message: as it is.
         head: results that are put into it, after those that it begins with.
         relocated: whether it is put after another line.
     """
@@ -183,7 +183,7 @@ class Line(msgspec.Struct, eq=False, gc=False):
 
     @property
     def touched(self) -> bool:
-        """Whether the message must be written anew."""
+        """Whether the message must be written again."""
         return bool(self.head) or any(not part.here or part.edited for part in self.parts)
 
 
@@ -254,7 +254,7 @@ def without(value: Message, path: Path) -> Message:
 def rebuild(message: Message, parts: list[Part], left: Iterable[Part]) -> Message:
     """Return a message made of the parts that are left; members that no part came from stay as they are.
 
-    A list that has nothing left goes, but for `content` beside other members that count, which becomes None.
+    A list that has nothing left is removed; only `content` beside other members that count becomes None instead.
     """
     remaining = list(left)
     if any(not part.field for part in remaining):

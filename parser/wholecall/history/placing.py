@@ -1,15 +1,15 @@
-"""Where results stand, and where they have to: right after their turn.
+"""Where results are, and where they must be: right after their turn.
 
 Theory of operation. A *turn* is what is answered together: one message of the model, or a run of them where the
-shape takes those for one. Behind it lies its zone: results, and nothing else, until somebody speaks. A result of
-the turn that stands there is in place; others are moved there, made ones are put there. Where a shape gathers,
-the zone is the head of the one next message; elsewhere each result keeps a line of its own, and a line that holds
+shape takes those for one. After it comes its zone, which holds only results, up to the next text. A result of the
+turn that is there is in place; others are moved there, and made ones are put there. Where a shape gathers results,
+the zone is the beginning of the next message; elsewhere each result keeps a line of its own, and a line that holds
 nothing but results of the turn moves as a whole.
 
 Agents that change providers leave messages of several shapes in one list. A result keeps the form that it has: one
-that is a message of its own is never put into another, and one that is a block never made a message.
+that is a message of its own is never put into another, and one that is a block is never made a message.
 
-Nothing is written here: `place` says what goes where, `wholecall.history.writing` makes messages of it.
+Nothing is written here: `place` decides what goes where, `wholecall.history.writing` makes the messages.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ class Plan(msgspec.Struct, eq=False):
     """What goes where.
 
     Attributes:
-        behind: by the index of a line, what is put after it: lines of the input and messages that are new.
+        put_after: by the index of a line, what is put after it: lines of the input and messages that are new.
         moved: the calls whose results were not in place.
         made: the calls whose results are made.
     """
 
-    behind: dict[int, list[Line | Message]] = {}
+    put_after: dict[int, list[Line | Message]] = {}
     moved: list[Part] = []
     made: list[Part] = []
 
     def put(self, end: Line, item: Line | Message) -> None:
         """Put something after a line, and after what was put there before."""
-        self.behind.setdefault(end.index, []).append(item)
+        self.put_after.setdefault(end.index, []).append(item)
 
     def relocate(self, line: Line, end: Line) -> None:
         """Put a line after another one, with all that is in it."""

@@ -1,4 +1,4 @@
-"""Old arguments made short: long strings are cut inside the text, and valid JSON stays valid JSON.
+"""Shortens old arguments: long strings are cut inside the text, and valid JSON stays valid JSON.
 
 Theory of operation. Nothing is decoded and dumped again: `spans` finds the strings of the text, `leaves` cuts
 them, and the new spellings are spliced in. So every number keeps its spelling, keys keep their order and their
@@ -78,7 +78,7 @@ def shrink_arguments(
         max_leaf: decoded characters that a string keeps.
         threshold: texts of at most so many characters are left alone (dicts: as compact JSON), unless they
             miss the budget.
-        marker: what stands for what was cut.
+        marker: what replaces the text that was cut.
         tail: decoded characters to keep at the end of a string, out of `max_leaf`.
         protect: keys below which, at any depth, nothing is cut.
         max_bytes: UTF-8 bytes that the arguments should have at most; strings may then be cut below
@@ -131,7 +131,7 @@ class _Options(NamedTuple):
         return self.max_bytes is None or size <= self.max_bytes
 
     def tail_of(self, keep: int) -> int:
-        """Return how much of a string that keeps so many characters stands at its end: the same part of all."""
+        """Return how much of a string that keeps so many characters is at its end: the same part of all."""
         return self.tail if keep >= self.max_leaf else self.tail * keep // self.max_leaf
 
 
@@ -153,7 +153,7 @@ class _Plan:
     Attributes:
         text: the new text.
         strings: new spellings of strings, without quotes, by their numbers.
-        arrays: the range of the items that the marker stands for, by the numbers of arrays.
+        arrays: the range of the items that the marker replaces, by the numbers of arrays.
     """
 
     def __init__(self, text: str, marker: Marker) -> None:
@@ -173,7 +173,7 @@ class _Plan:
 
 
 def _plan(text: str, options: _Options) -> _Plan | None:
-    """Return what is to be cut of the text; None if it is no JSON."""
+    """Return what is to be cut of the text; None if it is not JSON."""
     spans = read_spans(text, options.protect)
     if spans is None:
         return None

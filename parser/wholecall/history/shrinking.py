@@ -1,4 +1,4 @@
-"""Transcripts made short: the arguments of old calls are shrunk, and nothing else is touched.
+"""Shortens transcripts: the arguments of old calls are shrunk, and nothing else is changed.
 
 Theory of operation. The messages are read through the view of their shape, as for a repair; of each call but the
 last ones the arguments go through `shrink_arguments`, text as text and objects as objects. Calls, ids and results
@@ -30,7 +30,7 @@ class ShrunkTranscript(msgspec.Struct, frozen=True):
         messages: the input itself if nothing was shrunk, else a new list.
         changed: whether anything was shrunk.
         shrunk: the calls whose arguments were.
-        invalid: the old calls whose arguments are no JSON: they stay as they are, for `repair_transcript`.
+        invalid: the old calls whose arguments are not JSON: they stay as they are, for `repair_transcript`.
         elided: characters that are missing, as `Shrunk.elided` counts them.
         fits: whether the arguments of each old call have at most `max_bytes`; True without a budget.
     """
@@ -71,14 +71,14 @@ def shrink_transcript(
         keep_recent: how many calls at the end of the transcript stay as they are.
         max_leaf: decoded characters that a string keeps.
         threshold: arguments of at most so many characters are left alone.
-        marker: what stands for what was cut.
+        marker: what replaces the text that was cut.
         tail: decoded characters to keep at the end of a string, out of `max_leaf`.
         protect: keys below which nothing is cut.
         max_bytes: UTF-8 bytes that the arguments of each call should have at most.
         shape: as in `repair_transcript`.
 
     Raises:
-        TypeError: `messages` is no list or tuple, or something in it is not a dict; what `shrink_arguments`
+        TypeError: `messages` is not a list or tuple, or something in it is not a dict; what `shrink_arguments`
             raises.
         ValueError: `keep_recent` is negative, the shape is not known; what `shrink_arguments` raises.
     """

@@ -1,11 +1,11 @@
-"""Where the strings and arrays of a strict JSON text stand.
+"""Finds the strings and arrays of a strict JSON text.
 
-Theory of operation. The tokens of the text drive one table: it says which token may come in which state, and
-anything else is no JSON. What RFC 8259 allows passes, also what a verdict on arguments would refuse: repeated
-keys, numbers of any size, lone surrogates, any depth. Open containers are on a stack, so nothing recurses, and
+Theory of operation. One table lists which token may come in which state; any other is not JSON. All that RFC 8259
+allows passes, including what a verdict on arguments would refuse: repeated keys, numbers of any size, lone
+surrogates, any depth. Open containers are on a stack, so nothing recurses, and
 each token is looked at once.
 
-What stands below a protected key is passed over; its place is remembered, so that an array that holds it is
+A value below a protected key is passed over; its place is remembered, so that an array that holds it is
 left whole.
 """
 
@@ -60,7 +60,7 @@ class Spans:
         self._protected.append(place)
 
     def is_protected(self, start: int, end: int) -> bool:
-        """Whether a protected key stands in the range."""
+        """Whether a protected key is in the range."""
         at = bisect_left(self._protected, start)
         return at < len(self._protected) and self._protected[at] < end
 

@@ -1,12 +1,12 @@
-"""Transcripts put right: what an aborted, cut or careless turn left behind that no provider takes.
+"""Repairs transcripts: what an aborted, cut or careless turn left that no provider accepts.
 
 Theory of operation. A transcript is read through the view of its shape (`wholecall.history.shapes`) into lines of
 parts, and from there on all shapes are one: results are paired with calls (`pairing`), what must not stay is
-taken out (`judging`), ids are told apart (`naming`), results are put after their turns (`placing`), and only
-what was changed is written anew (`writing`). A message that needs nothing is the same object as before, and so is
+taken out (`judging`), ids are made distinct (`naming`), results are put after their turns (`placing`), and only
+what was changed is written again (`writing`). A message that needs nothing is the same object as before, and so is
 a list of such messages. Every step is linear.
 
-Repair speaks of transcripts; the text of arguments is never repaired here, only carried in the form that the
+Only transcripts are repaired here; the text of arguments is never repaired, only brought into the form that the
 shape needs.
 """
 
@@ -41,7 +41,7 @@ class Report(msgspec.Struct, frozen=True):
         dropped_messages: indices of messages that are not in the output.
         dropped_results: ids of results that were dropped: of stripped calls, orphans, and those that came twice.
         synthesized: ids of calls for which a result was made that says that there is none.
-        moved: ids of calls whose results stood in another place.
+        moved: ids of calls whose results were in another place.
         coerced: ids of calls whose arguments were brought into the form of the shape.
         renamed: ids of calls that got another id or a name; the new id where there was none.
         dropped_thinking: for each thought that was taken out, the index of its message.
@@ -99,16 +99,16 @@ def repair_transcript(
             `"rename"` names them `invalid_tool_call`. Those that were answered are renamed.
         aborted: what stays of a turn that was aborted or failed: `"keep_text"` or nothing (`"drop_turn"`).
         names: the tools that there are. Given, calls of others that were not answered are taken out.
-        strict_json_arguments: whether argument text that is no JSON object is wrapped in one, for servers that
+        strict_json_arguments: whether argument text that is not a JSON object is wrapped in one, for servers that
             read it. Otherwise text is sent as it was stored.
-        shape: of the messages, where it cannot be told from them: `"chat-completions"`, `"responses"`,
+        shape: of the messages, where it cannot be seen from them: `"chat-completions"`, `"responses"`,
             `"anthropic"`, `"gemini"`, or the session files of `"pi"`, `"claude-code"`, `"codex"`.
 
     Returns:
         The repaired list, or the input itself, and a report.
 
     Raises:
-        TypeError: `messages` is no list or tuple, or something in it is not a dict.
+        TypeError: `messages` is not a list or tuple, or something in it is not a dict.
         ValueError: an option that is not one, or arguments that hold themselves.
     """
     rules = _rules(unanswered, nameless, aborted, names, strict_json_arguments)
@@ -159,7 +159,7 @@ def read_lines(messages: Sequence[Message], shape: str) -> tuple[list[Line], Sha
 
 
 def _count_runs(lines: Iterable[Line]) -> None:
-    """Tell the runs apart that are one answer because nothing is said in between."""
+    """Number the runs, each of which is one answer because nothing is said in between."""
     run, ended = 0, False
     for line in lines:
         if line.answer == RUN:
@@ -171,7 +171,7 @@ def _count_runs(lines: Iterable[Line]) -> None:
 
 
 def _part_threads(lines: Iterable[Line], links: Links) -> None:
-    """Tell the conversations beside the main one apart, where only their links do: each has a first entry."""
+    """Distinguish the conversations beside the main one, where only their links do: each has a first entry."""
     first: dict[str, str] = {}
     for line in lines:
         id, parent = line.message.get(links.id), line.message.get(links.parent)
@@ -239,7 +239,7 @@ def _adjacent(lines: list[Line], output: list[Written], shape: Shape) -> list[in
     adjacent: list[int] = []
     roles: dict[str, tuple[str, int | None]] = {}
     for item in output:
-        near = item.line or item.behind
+        near = item.line or item.put_after
         if near is None or near.side == "other":
             continue
         role = _role(item, shape)

@@ -1,8 +1,8 @@
 """How each transport takes calls back: what carries the arguments, how strict it is, which ids it accepts.
 
-Theory of operation. A transport is a way back into a provider's request, or into the messages of a framework,
-and goes by the name of the dialect that its answers speak; `otel` is the way into telemetry. It carries the arguments of a call as a *string* (JSON text inside JSON) or as an
-*object*. A string transport is lenient unless `strict_json_arguments` says otherwise: text that is no JSON
+Theory of operation. A transport is a way back into a provider's request, or into the messages of a framework, and has
+the name of the dialect of its answers; `otel` is the way into telemetry. It carries the arguments of a call as a
+*string* (JSON text inside JSON) or as an *object*. A string transport is lenient unless `strict_json_arguments` says otherwise: text that is not JSON
 goes back as it came. Strict ones refuse it, with an error that every later turn of the conversation meets
 again, so there it is wrapped; so it is on object transports, where text has no place. `{}` in the place of
 lost arguments would be a lie (quirk 84).
@@ -47,11 +47,11 @@ class Transport(msgspec.Struct, frozen=True):
         carries: whether arguments are JSON text in a `"string"`, or an `"object"`.
         strict_json_arguments: whether a string has to be the text of an object. MiniMax and StepFun refuse
             any other; so do servers that decode the history for a chat template.
-        wrapper: the key under which text that is no object goes, where only an object can.
+        wrapper: the key under which text that is not an object goes, where only an object can.
         ids: which ids are accepted, see above.
 
     Raises:
-        ValueError: `carries` or `ids` is no word of theirs, or `wrapper` is empty.
+        ValueError: `carries` or `ids` is not one of their words, or `wrapper` is empty.
     """
 
     name: str

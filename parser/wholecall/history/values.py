@@ -1,8 +1,8 @@
 """JSON values as Python holds them, walked without recursion: checked, copied, dumped.
 
-Theory of operation. `walk` tells a value as a row of steps, in the order of its JSON text; `built` and
-`dumped` make a new value and a text of such steps. Nothing here calls itself, so no depth is too deep, and what
-cannot be JSON is refused where it is met.
+Theory of operation. `walk` turns a value into a series of steps, in the order of its JSON text; `built` and
+`dumped` make a new value and a text of such steps. Nothing here is recursive, so no depth is too large, and what
+cannot be JSON is refused where it is found.
 
 ====================  =================================================
 step                  its item
@@ -80,7 +80,7 @@ def _members(kind: str, container: Any) -> list[Step]:
 
 
 def built(steps: Iterable[Step]) -> Any:
-    """Return the value that the steps tell: its containers are new, its strings and numbers the same."""
+    """Return the value that the steps describe: its containers are new, its strings and numbers the same."""
     root: list[Any] = []
     stack: list[Any] = [root]
     key = ""
@@ -114,7 +114,7 @@ def dumped(value: object) -> str:
         ValueError: NaN, an infinity, a container that holds itself, or an integer that is too long.
     """
     pieces: list[str] = []
-    follows = False  # whether a value stands before, so that a comma is due
+    follows = False  # whether a value comes before, so that a comma is needed
     for kind, item in walk(value):
         if follows and kind not in ("}", "]"):
             pieces.append(",")

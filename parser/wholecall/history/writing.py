@@ -1,7 +1,7 @@
-"""The repaired list: which messages are kept as they are, which are written anew, and how entries link.
+"""The repaired list: which messages are kept as they are, which are written again, and how entries are linked.
 
-A message of which nothing was changed is the same object as before. Where entries of a file name each other, an
-entry that goes hands its children to the entry before it, and what is put after an entry stands between it and
+A message that was not changed is the same object as before. Where the entries of a file refer to each other, the
+children of a removed entry become those of the entry before it, and what is put after an entry comes between it and
 its children.
 """
 
@@ -24,17 +24,17 @@ class Written(msgspec.Struct, eq=False, gc=False):
     Attributes:
         line: where it came from, None for a new one.
         message: what it is now.
-        behind: the line after which it was put, None for one that stands where it stood.
+        put_after: the line after which it was put, None for one that was not moved.
     """
 
     line: Line | None
     message: Message
-    behind: Line | None = None
+    put_after: Line | None = None
 
     @property
     def changed(self) -> bool:
         """Whether it is not what it was, or not where it was."""
-        return self.line is None or self.behind is not None or self.message is not self.line.message
+        return self.line is None or self.put_after is not None or self.message is not self.line.message
 
 
 def write(lines: list[Line], plan: Plan, shape: Shape) -> list[Written]:
@@ -43,20 +43,20 @@ def write(lines: list[Line], plan: Plan, shape: Shape) -> list[Written]:
     for line in lines:
         if not line.relocated:
             output += _of_line(line, shape)
-        for item in plan.behind.get(line.index, ()):
+        for item in plan.put_after.get(line.index, ()):
             output += _of_line(item, shape, line) if isinstance(item, Line) else [Written(None, item, line)]
     if shape.links is not None:
         _relink(lines, output, shape.links)
     return output
 
 
-def _of_line(line: Line, shape: Shape, behind: Line | None = None) -> list[Written]:
+def _of_line(line: Line, shape: Shape, put_after: Line | None = None) -> list[Written]:
     if line.side == "other":
-        return [Written(line, line.message, behind)]
+        return [Written(line, line.message, put_after)]
     if not line.visible:
         return []
     message = shape.write(line.message, line.parts, line.left) if line.touched else line.message
-    return [Written(line, message, behind)]
+    return [Written(line, message, put_after)]
 
 
 # --- entries that name each other ----------------------------------------------------------------------
@@ -67,15 +67,15 @@ def _relink(lines: list[Line], output: list[Written], links: Links) -> None:
     unchanged = len(output) == len(lines) and not any(item.changed for item in output)
     if unchanged or not ids:
         return
-    staying = {item.line.index for item in output if item.line is not None and item.behind is None}
+    staying = {item.line.index for item in output if item.line is not None and item.put_after is None}
     gone: dict[str | None, str | None] = {
         _id(line.message, links): _named(line.message, links.parent)
         for line in lines
         if line.index not in staying
     }
-    tails = _chain([item for item in output if item.behind is not None], ids, links)
+    tails = _chain([item for item in output if item.put_after is not None], ids, links)
     for item in output:
-        if item.behind is None:
+        if item.put_after is None:
             item.message = _linked(item.message, gone, tails, links)
 
 
@@ -93,8 +93,8 @@ def _chain(put: Iterable[Written], ids: set[str], links: Links) -> dict[str, str
     """Chain what was put after each line; return the end of each chain by the id of that line."""
     tails: dict[str, str] = {}
     for number, item in enumerate(put):
-        assert item.behind is not None
-        start = _id(item.behind.message, links)
+        assert item.put_after is not None
+        start = _id(item.put_after.message, links)
         before = start if start is None else tails.get(start, start)
         own = _id(item.message, links) or ""
         while not own or (item.line is None and own in ids):

@@ -1,3 +1,3 @@
-"""From what a dialect reports to the events of whole calls: who owns a fragment, which phase a call is in, when it comes out."""
+"""From deltas to events: which call a fragment belongs to, which phase a call is in, and when it is emitted."""
 
 _private = True

@@ -1,15 +1,18 @@
-"""From deltas to events: routes each delta of a stream to its choice.
+"""From deltas to events: passes each delta of a stream to the choice that it belongs to.
 
-Theory of operation. A stream holds turns, a turn holds choices, a choice holds calls. A delta that belongs to
-a choice is passed on to `routes`; those that concern a turn or the whole stream are handled in `turns` and here:
-counts, calls that are taken back, faults that leave holes. Nothing here parses or looks at argument text.
+Theory of operation. A stream consists of turns, a turn of choices, a choice of calls. A dialect turns each frame of
+the wire into deltas, and the `Assembler` takes these one after another and collects the events that follow. A delta
+that belongs to a choice goes to `routes`, which finds its call. Deltas that concern a turn or the whole stream are
+handled in the base class (`turns`) and here: usage counts, calls that are taken back, and faults, which may leave a
+hole, that is, argument text that was lost. Nothing here parses argument text.
 
-The hot path is `_say`: fragments in a row whose call is on the choice's hot list, of which none can begin an
-object longer than the text, and which fit the granted room, are appended as one text and shown as they came.
-All else goes the cold way, fragment by fragment, which heats the call again if it can.
+Most deltas of a stream are fragments of one call in a row. They take a short way, the hot path (`_take_at_once`): if
+the call is in the choice's table of hot calls, if no fragment can begin an object longer than the text so far, and if
+the budget has room, the fragments are appended as one text and emitted as they came. All others are taken one by one
+(`_route`), which puts the call back on the hot path if it can.
 
-Not handled here: framing, dialects, detection (see `wholecall.stream`), and what an argument text means
-(see `wholecall.arguments`).
+Not handled here: framing, dialects and their detection (see `wholecall.stream`), and what an argument text means (see
+`wholecall.arguments`).
 """
 
 from __future__ import annotations
@@ -53,9 +56,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Assembler"]
 
-_LONGEST_DETAIL = 4096  # characters of what a server says of its error
-_MOST_COUNTS = 256  # members of a turn's usage, after which no more are taken up
-_AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # deltas that say nothing once a turn is over
+_LONGEST_DETAIL = 4096  # characters of a server's description of its error
+_MOST_COUNTS = 256  # members of a turn's usage; further ones are ignored
+_AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # deltas that mean nothing once a turn is over
 
 
 class Assembler(Turns):
@@ -80,26 +83,26 @@ class Assembler(Turns):
         return events
 
     def advance(self, deltas: Iterable[Delta]) -> None:
-        """Take deltas in the order of their frames."""
+        """Take deltas, in the order of their frames."""
         for delta in deltas:
             if type(delta) is Run:
-                if not self._say(delta.of, delta.texts):
+                if not self._take_at_once(delta.of, delta.texts):
                     self._take_singly(delta)
             elif type(delta) is Slot or type(delta) is Fragment:
-                if not (text := delta.text) or holds_half(text) or not self._say(delta, (text,)):
+                if not (text := delta.text) or holds_half(text) or not self._take_at_once(delta, (text,)):
                     self._route(delta)
             else:
                 self._route(delta)
 
     def _take_singly(self, run: Run) -> None:
-        """Take the pieces of a run the cold way, but for those that follow a first one at once: it heats its call."""
+        """Take the first piece of a run the long way, which makes its call hot, and the others at once if that worked."""
         self._route(replace(run.of, text=run.texts[0]))
         others = run.texts[1:]
-        if others and not self._say(run.of, others):
+        if others and not self._take_at_once(run.of, others):
             self.advance(run.pieces()[1:])
 
-    def _say(self, of: Piecewise, texts: Sequence[str]) -> bool:
-        """Take pieces of what `of` says at once; False, and nothing taken, where one could mean anything else."""
+    def _take_at_once(self, of: Piecewise, texts: Sequence[str]) -> bool:
+        """Take pieces that differ only in their text; return False, and take none, where one could be more than a piece."""
         choice = self._choices.get(of.choice)
         if choice is None:
             return False
@@ -110,7 +113,7 @@ class Assembler(Turns):
         elif type(of) is Fragment:
             call = choice.hot.get(of.index)
         else:
-            return type(of) is TextFragment and self._tell(choice, texts)
+            return type(of) is TextFragment and self._take_visible(choice, texts)
         if call is None:
             return False
         text = "".join(texts)
@@ -119,11 +122,11 @@ class Assembler(Turns):
             return False
         call.parts.append(text)
         call.room = room
-        self._out.events.extend(map(call.tell, texts))
+        self._out.events.extend(map(call.to_event, texts))
         return True
 
-    def _tell(self, choice: Choice, texts: Sequence[str]) -> bool:
-        """Tell pieces of visible text of a choice that goes on; False if it was ended."""
+    def _take_visible(self, choice: Choice, texts: Sequence[str]) -> bool:
+        """Emit pieces of visible text; return False if the choice has ended."""
         if choice.ended:
             return False
         choice.text.append("".join(texts))
@@ -154,7 +157,7 @@ class Assembler(Turns):
             choice.anomalies.add("data_after_end")
 
     def _ignore(self, delta: Any) -> None:
-        """A delta of a choice beyond the limit; if it is argument text without a name, a call elsewhere may lack it."""
+        """Drop a delta of a choice beyond the limit; if it is argument text without a name, a call elsewhere may lack it."""
         nameless = isinstance(delta, Fragment) or (isinstance(delta, Labelled) and delta.name is None)
         if nameless and delta.text and self._turn is not None:
             self._turn.unclaimed = True
@@ -170,7 +173,7 @@ class Assembler(Turns):
         here = (choice for choice in self._choices.values() if delta.id in choice.by_id)
         choice = next(here, None) or self._over.get(delta.id)
         turn, number = (self._turn.number if self._turn is not None else 0), 0
-        if choice is not None:  # else it is a call of a stream before this one
+        if choice is not None:  # else the call is one of an earlier stream
             turn, number = choice.turn, choice.number
         if take_back(choice, delta):
             self._out.events.append(ToolCallCancelled(turn, number, delta.id))

@@ -1,9 +1,10 @@
-"""Sizes of argument text, counted per call and per turn without work per delta.
+"""Counts the bytes of argument text per call and per turn, and enforces the limits, without work per fragment.
 
-Theory of operation. A call on the hot path holds a grant of characters, each worth at most four bytes, which
-it may append without asking. When the grant is used up the bytes are counted exactly and a new one is
-given. What a call that has ended leaves of its grant is found when room gets short. Near a limit the grants
-shrink to nothing and each fragment is counted, so a limit is met at the same byte for every way the stream is cut.
+Theory of operation. To count each fragment would slow down the hot path. So a call holds a *grant*: a number of
+characters (`Call.room`) that it may append without asking, each reserved at four bytes, the most that UTF-8 needs. When
+the grant is used up, the bytes are counted exactly and a new grant is given. What an ended call leaves of its grant is
+collected when the turn runs short of room. Near a limit the grants shrink to nothing and each fragment is counted, so
+a limit is met at the same byte however the stream is cut into chunks.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _UNBOUNDED = 1 << 62
 
 
 class Budget:
-    """What the calls of one turn may still hold."""
+    """The bytes that the calls of one turn may still take."""
 
     __slots__ = ("_free", "_holders", "_per_call", "_raw")
     DERIVED: ClassVar = frozenset({"_per_call", "_raw"})
@@ -54,12 +55,12 @@ class Budget:
         return self._admit_exactly(call, text)
 
     def release(self, call: Call) -> None:
-        """Take back what a call has that holds no text any more."""
+        """Take back the grant of a call whose text was cleared."""
         if not call.full:
             self._count(call)
 
     def _admit_exactly(self, call: Call, text: str) -> bool:
-        """Admit a text that may meet a limit."""
+        """Admit a text that may exceed a limit, after counting its bytes."""
         need, held = utf8_size(text), call.bytes
         if held and call.may_be_replaced_by(text):
             held = 0
@@ -71,7 +72,7 @@ class Budget:
         return True
 
     def admit_whole(self, call: Call, text: str, *, counted: bool = False) -> bool:
-        """Return whether the call may hold a restated text; `counted`: it is that of the fragments."""
+        """Return whether the call may hold a restated text; `counted`: it equals the fragments, which are counted."""
         if call.full:
             return False
         if counted and not call.charged_whole:

@@ -1,8 +1,12 @@
-"""A call: its phase, the labels it went by, and what speaks for and against it.
+"""A call: its phase, its labels, and what speaks for and against it.
 
-Theory of operation. A `Call` is the mutable record of the project: what the wire said of one call so far. Its text is
-in the base class, with what fragments mean; who changes its phase is `phases`, which call a fragment is of is found
-by `labels` and `slots`.
+Theory of operation. A `Call` is the mutable record of one tool call: everything that the wire has said of it so far.
+Its text, and what each fragment does to it, are in the base class (`call_text`). A `Call` decides little by itself:
+its phase is changed by `phases` only, the binders (`labels` and `slots`) find the call that a fragment belongs to, and
+`verdicts` decides how it ends.
+
+Calls are found in one of two ways. Those of chat streams are found by *labels* (index, id, name), which servers fill
+in all sorts of ways. Those of other dialects are found by *slots* (the number of a block or an item).
 """
 
 from __future__ import annotations
@@ -25,40 +29,40 @@ Phase = Literal["pending", "streaming", "settled", "ended"]
 
 
 class Call(CallText):
-    """What is known of one call.
+    """Everything that is known of one call.
 
     Attributes:
         number: its index in events, dense per choice in order of first appearance; -1 for a phantom.
-        tell: makes the event that shows a piece of its text; there once the call has its number.
+        to_event: makes the event for a piece of its text; set once the call has its number.
         phase: `pending`, `streaming`, `settled` or `ended`; only `phases` changes it.
         id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
-        name: the name as the wire has it so far; `public_name` the one that events carry, once it is final.
-        heated: the indices at which its fragments take the hot path; `heard` is the alias that they then have.
+        name: the name so far as the wire gave it; `public_name` the one that events carry, once it is final.
+        heated: the indices at which its fragments take the hot path; `heard` is the alias that they carry there.
         extra: fields of the provider that are to be sent back.
-        refusal: why it cannot be emitted, whatever its text says; `detail` is for people.
+        refusal: why it cannot be emitted, whatever its text; `detail` explains it to people.
         dropped: why it was dropped, None if it was not.
-        closed, cut: the wire ended this call; and called it incomplete.
+        closed, cut: the wire ended this call; the wire called it incomplete.
         reasoned: a finish reason, or another end of its turn, came after it began.
 
     Of calls that are found by labels:
-        phantom: perhaps only labels that came again: without a number, and not told, until its choice is settled.
+        phantom: perhaps only repeated labels: without a number and without events until its choice is settled.
         head: characters of its first fragment; `labelled`: of later ones that came with its id.
         bare: a fragment without labels and text came before any text.
 
     Of calls that are found by slots:
-        slotted: it is one of these; `slot` is the number of its slot, and `n_slots` says how many it went by.
+        slotted: it is one of these; `slot` is the number of its slot, and `n_slots` counts those that it was found by.
         block: its slots are numbers of the wire, not of its dialect.
-        opened: the wire did not end it yet; `beside` says that another one was open with it.
-        stray: no call of the wire, but text that has no owner (see `claims`).
-        elsewhere: the index under which text came that was bound by order.
-        round: how often its message had been begun anew when it was announced.
-        echo: the call that this one seems to tell again; None if it is one of its own.
+        opened: the wire did not end it yet; `beside`: another one was open at the same time.
+        stray: not a call of the wire, but a container for text without an owner (see `claims`).
+        elsewhere: the index of text that was bound to it by order.
+        round: how often its message had been restarted when it was announced.
+        echo: the earlier call that this one seems to repeat; None if it repeats none.
     """
 
     turn: int
     choice: int
     number: int
-    tell: partial[ArgumentsDelta]
+    to_event: partial[ArgumentsDelta]
     phase: Phase
     id: str | None
     name: str | None
@@ -91,7 +95,7 @@ class Call(CallText):
     echo: Call | None
 
     __slots__ = tuple(__annotations__)
-    DERIVED: ClassVar = frozenset({"tell"})
+    DERIVED: ClassVar = frozenset({"to_event"})
 
     def __init__(self, turn: int, choice: int, kind: Kind, *, slotted: bool = False) -> None:
         super().__init__(kind)
@@ -109,15 +113,15 @@ class Call(CallText):
         return f"<Call {self.number} {self.phase} id={self.id!r} name={self.name!r}>"
 
     def appear(self, number: int) -> None:
-        """Take a number: the call has come to be."""
+        """Give the call its number: from now on it exists for users."""
         self.number = number
-        self.tell = partial(ArgumentsDelta, self.turn, self.choice, number)
+        self.to_event = partial(ArgumentsDelta, self.turn, self.choice, number)
 
     def remade(self) -> None:
-        """Find out anew what snapshots do not hold.
+        """Restore what snapshots do not hold.
 
         Raises:
-            ValueError: the state is none that a call can be in.
+            ValueError: a call cannot be in this state.
         """
         super().remade()
         if self.phase in ("streaming", "settled") and (self.name is None or self.public_name is None):
@@ -125,8 +129,8 @@ class Call(CallText):
         preset = (
             self.restated is None or (self.slotted and self.rank == OBJECT) or is_placeholder(self.restated)
         )
-        told = not (self.phantom or self.full)
-        if self.phase == "pending" and self.name is not None and told and (self.parts or not preset):
+        visible = not (self.phantom or self.full)
+        if self.phase == "pending" and self.name is not None and visible and (self.parts or not preset):
             raise ValueError("it has a name and a text, and did not begin")
         self.appear(self.number)
 
@@ -136,13 +140,13 @@ class Call(CallText):
         return self.phase == "ended"
 
     @property
-    def tellable(self) -> bool:
-        """Whether events may tell of it: it has a name, and is no echo of another call."""
+    def reportable(self) -> bool:
+        """Whether events may report it: it has a name, and repeats no other call."""
         return self.name is not None and self.echo is None and not self.phantom
 
     @property
     def unfinished(self) -> bool:
-        """Whether the text so far asks for more: it is no whole value, or more than one."""
+        """Whether the text so far needs more: it is not a whole value, or is more than one."""
         if self.is_over or self.empty or self.restated is not None:
             return False
         scan = self._lexical()
@@ -154,7 +158,7 @@ class Call(CallText):
             self.refusal, self.detail = reason, detail
 
     def start_over(self) -> None:
-        """Let go of labels, text and what speaks against the call, but for a limit that it met."""
+        """Clear labels, text and objections, except for a limit that was exceeded."""
         self.clear_text()
         self.id = self.extra = None
         if self.refusal not in ("id_too_long", "name_too_long", "arguments_too_large"):

@@ -1,19 +1,20 @@
-"""The text of a call: the fragments in force, a restated whole, and what both say so far.
+"""The text of a call: the fragments in force, a restated whole text, and what both mean so far.
 
-Theory of operation. A call holds at most two texts: the fragments in order, and a restated whole with its rank. What a
-fragment means is decided here and nowhere else:
+Theory of operation. A call holds at most two texts: its fragments in order, and a whole text that the wire restated,
+with a rank (see `deltas`). What a fragment does to the text is decided here and nowhere else:
 
 * it is appended, unless the text so far proves that it cannot be a continuation. Only white space may follow
   a complete object, so an equal fragment repeats it (quirk 23), and an object after `{}` replaces that
   placeholder (quirk 25);
 * a fragment that begins with all of the text so far is a snapshot (quirk 24), unless JSON allows that text to
-  come again, as in `{"a":` + `{"a":1}` or `{"` + `{":1}`. There both readings are kept, and the snapshot is
+  occur again, as in `{"a":` + `{"a":1}` or `{"` + `{":1}`. There both readings are kept, and the snapshot is
   believed only if the other one turns out not to parse;
-* a restatement fills and replaces, never erases.
+* a restatement adds and replaces, but never erases.
 
-Free text of custom tools knows none of this: its fragments are always appended. The questions about the text are
-asked while it streams, so none reads what it has read: a lexical scan goes on from where it was, and what was found
-to be an object is remembered with its size.
+The free text of custom tools has none of these rules: its fragments are always appended.
+
+The questions about the text (is it complete, is it an object) are asked while it streams, so that no text is read
+twice: a lexical scan continues where it stopped, and an object that was found is remembered with its size.
 """
 
 from __future__ import annotations
@@ -36,18 +37,18 @@ class CallText:
 
     Attributes:
         kind: `custom` calls have free text, all others JSON.
-        flags: what was odd about the call, here about how its text came.
-        hole: text that could be this call's was lost; a restatement heals it, and `healed` says so.
-        parts: the fragments in force, those that were counted or read joined to blocks.
+        flags: the oddities of the call; here, of how its text came.
+        hole: text that could be this call's was lost; a restatement heals it and sets `healed`.
+        parts: the fragments in force; those that were counted or read are joined to blocks.
         half: half of a character whose other half has not come (quirk 35).
-        restated: a whole text that was told at once, of the highest `rank` so far; None if none was.
-        reading: a text and what it says, kept for the next restatement (see `slots`).
+        restated: the whole text of the highest `rank` that came so far; None if none came.
+        reading: a text and its value, kept for the next restatement (see `restating`).
         full: a limit was met; no more text is taken.
-        snapshots: a fragment was the text so far with more of it.
-        shown: characters of the fragments that were shown, None for all of them.
+        snapshots: a fragment repeated the text so far and added to it.
+        shown: how many characters of the fragments were emitted, None for all of them.
         length, bytes: the size of the fragments that were counted, in characters and in bytes.
-        room: characters that the hot path may append before the sizes are counted; `granted` is what it was, and
-            `charged` and `charged_whole` are the bytes that the turn's budget was told of (see `budget`).
+        room: characters that the hot path may append before the sizes are counted; `granted` is its first value, and
+            `charged` and `charged_whole` are the bytes that the turn's budget has counted (see `budget`).
     """
 
     kind: Kind
@@ -71,8 +72,8 @@ class CallText:
     _counted: int  # parts whose size is in `length` and `bytes`
     _scan: Scan | None
     _scanned: int  # parts that the scan has seen
-    _n_whole: int  # characters in which an object was found
-    _other_reading: list[str]  # the text if an undecidable fragment was a snapshot
+    _n_whole: int  # size of the text when it was found to be an object
+    _other_reading: list[str]  # the text, should an undecidable fragment prove to be a snapshot
     _other_size: int
 
     __slots__ = tuple(__annotations__)
@@ -88,10 +89,10 @@ class CallText:
         self.parts, self._other_reading = [], []
 
     def remade(self) -> None:
-        """Find out anew what snapshots do not hold.
+        """Restore what snapshots do not hold.
 
         Raises:
-            ValueError: the state is none that a text can be in.
+            ValueError: a text cannot be in this state.
         """
         if self.half and not "\ud800" <= self.half <= "\udbff":
             raise ValueError("half of a character is none")
@@ -117,7 +118,7 @@ class CallText:
         parts = self.parts
         if len(parts) > 1:
             counted = self._counted
-            if counted:  # else it is counted when that is needed, as one
+            if counted:  # else it is counted as one block, when that is needed
                 self.count()
             if len(parts) > 1:
                 self._join(0)
@@ -131,7 +132,7 @@ class CallText:
 
     @property
     def other_reading(self) -> str:
-        """The text if an undecidable fragment was a snapshot, empty if there was none."""
+        """The text, should an undecidable fragment prove to be a snapshot; empty if there was none."""
         return "".join(self._other_reading)
 
     def count(self) -> None:
@@ -145,7 +146,7 @@ class CallText:
         self.granted = self.room
 
     def _join(self, first: int) -> str:
-        """Make one block of the fragments from this one on, and return it; the scan has seen them then."""
+        """Join the fragments from this one on into one block, after the scan has read them, and return it."""
         parts = self.parts
         if self._scan is not None:
             self._lexical()
@@ -154,10 +155,10 @@ class CallText:
         parts[first:] = [block]
         return block
 
-    # What the wire says.
+    # Taking text.
 
     def take(self, text: str) -> str | None:
-        """Take a fragment; return the text to show, or None if what was shown has been replaced."""
+        """Take a fragment; return the text to emit, or None if the text that was emitted has been replaced."""
         if self.half or not text.isascii():
             text = self._whole_characters(text) if text else ""
         if not text:
@@ -184,7 +185,7 @@ class CallText:
     def restate(self, text: str, rank: int) -> bool:
         """Take a whole text; return whether it agrees with what the call holds.
 
-        An empty object says nothing: it counts only if nothing else comes.
+        An empty object proves nothing: it counts only if nothing else comes.
         """
         if rank == OBJECT and not self.blank:
             return self.is_restated_by(text)
@@ -200,7 +201,7 @@ class CallText:
         return text == self.restated
 
     def clear_text(self) -> None:
-        """Let go of the text, but for one that met a limit."""
+        """Clear the text, unless it exceeded a limit."""
         self.restated = self._scan = None
         self.hole = self.healed = self.snapshots = False
         self.rank = self._counted = self.length = self.bytes = self._scanned = self._n_whole = 0
@@ -287,11 +288,11 @@ class CallText:
         self.half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
         return text[:-1] if self.half else text
 
-    # What the text says so far.
+    # Questions about the text so far.
 
     @property
     def complete(self) -> bool:
-        """Whether the text is one whole value; scans only what it has not seen."""
+        """Whether the text is one whole value; only text that is new is scanned."""
         if self.restated is not None:
             return True
         if not self.parts or self._lexical().complete:
@@ -316,21 +317,21 @@ class CallText:
 
     @property
     def blank(self) -> bool:
-        """Whether what comes next may be all of the text: there is none yet, only a placeholder, or a blank."""
+        """Whether the next text may be all of it: so far there is none, only a placeholder, or white space."""
         if self.restated is not None:
             return is_placeholder(self.restated)
         return self.size <= PLACEHOLDER_SIZE and (not self.text.strip() or is_placeholder(self.text))
 
     @property
     def holds_placeholder(self) -> bool:
-        """Whether all that came is a placeholder, which what comes next may fill (quirk 25)."""
+        """Whether the text is only a placeholder, which the next fragment may replace (quirk 25)."""
         if self.restated is not None:
             return is_placeholder(self.restated)
         return self.size <= PLACEHOLDER_SIZE and is_placeholder(self.text)
 
     @property
     def holds_object(self) -> bool:
-        """Whether the text in force is one whole object, strictly; it is read once."""
+        """Whether the text in force is exactly one JSON object; a text is read once."""
         if self.restated is not None:
             return is_object(self.restated)
         if not (self._n_whole and self._n_whole == self.size):
@@ -354,8 +355,8 @@ class CallText:
         """Return whether the text is the next snapshot, if the call's fragments are snapshots."""
         return self.has_two_readings and len(text) >= self._other_size and text.startswith(self.other_reading)
 
-    def may_be_retold_by(self, text: str) -> bool:
-        """Return whether a fragment could tell all of the text once more, or fill a placeholder."""
+    def may_be_repeated_by(self, text: str) -> bool:
+        """Return whether a fragment could repeat all of the text, or replace a placeholder."""
         if self.kind == "custom" or self.empty or text[0] not in BEGINNINGS:
             return False
         return self.holds_placeholder or (len(text) >= self.size and text.startswith(self.text))

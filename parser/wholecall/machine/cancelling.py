@@ -1,8 +1,11 @@
 """Calls that are taken back: by the provider, or because somebody else executed them.
 
-Theory of operation. A call that did not come out yet is dropped as `aborted`, whether it is open or held by the policy.
-One that came out is remembered by its number, and the event that says so is the assembler's. A result in the
-stream takes back only what came out: a call that goes on then is the server's.
+Theory of operation. `take_back` is called with the id of such a call. A call whose terminal event was not emitted yet,
+because it is open or because the policy holds it back, is dropped as `aborted`. For a call that was already emitted
+the caller emits a `ToolCallCancelled`; its number is remembered in `Choice.cancelled`, so that the turn leaves it out.
+
+Where the stream contains the result of a call (`answered`), somebody else executed it. Then only an emitted call is
+taken back; one that is still open becomes a call of the server.
 """
 
 from __future__ import annotations
@@ -23,9 +26,9 @@ _TAKEN_BACK = "the provider took the call back"
 
 
 def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
-    """Drop the calls of an id that did not come out yet, open or held by the policy, and remember them all.
+    """Drop the calls of an id that were not emitted yet, and remember all of them as cancelled.
 
-    Return whether that is to be told. A call that has its result is taken back only if it came out.
+    Return whether to report the cancellation. A call that has its result is taken back only if it was emitted.
     """
     if choice is None:
         return not delta.answered
@@ -49,9 +52,9 @@ def take_back(choice: Choice | None, delta: CallCancelled) -> bool:
 
 
 def _is_out(choice: Choice, call: Call) -> bool:
-    """Whether a call that was executed elsewhere is to be taken back.
+    """Return whether a call that was executed elsewhere is to be taken back, because it was emitted.
 
-    One that goes on is the server's from now on; if the wire closed it, its result shows that it was whole.
+    One that is open is the server's from now on; if the wire closed it, its result shows that it was whole.
     """
     if call.is_over:
         return call.kind != "server" and call.dropped is None and call.number not in choice.cancelled

@@ -1,9 +1,12 @@
-"""One choice of a turn: its calls, the labels they went by, and what is to be said at its end.
+"""One choice of a turn: its calls, the labels they were found by, and everything else that is remembered until its end.
 
-Theory of operation. Choices are alternatives: each has calls, indices and ids of its own. `by_index`, `by_id`
-and `slots` remember which calls claimed a label; the binders read them. `hot` maps an index to the one call
-whose text there simply appends, so that the common fragment asks nobody; `hot_slots` does the same for slots.
-`heat` and `cool` keep them.
+Theory of operation. Choices are alternative answers of the model (`n` of chat completions): each has calls, indices
+and ids of its own. A `Choice` is the state that the functions of this package share. It opens calls and numbers them;
+`by_index`, `by_id` and `slots` record which calls have a label, and the binders (`labels`, `slots`) read them.
+
+`hot` maps an index to the one call to which text at this index is simply appended, so that most fragments need no
+binder; `hot_slots` does the same for slots. `heat` adds an entry, `cool` removes those of a call whose phase changes.
+Text, blocks of reasoning and calls are kept in the order in which they began (`places`), for the view of the turn.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ class Outbox:
     """The events that nobody has taken yet.
 
     Attributes:
-        events: in their order; whoever takes them leaves a new list.
+        events: in their order; taking them replaces the list by a new one.
     """
 
     __slots__ = ("events",)
@@ -49,23 +52,23 @@ class Choice:
     Attributes:
         out: where events go, shared by all choices of a parser.
         calls: in order of first appearance.
-        overflow: the one call that stands for all beyond `Limits.max_calls`, None so far.
+        overflow: the one call that stands for all beyond `Limits.max_calls`, None if there are none.
         record: what came since labels were first odd, None as long as they are as documented.
-        turns: calls took turns, while labels were as documented; `latest` is the one that opened last.
-        lost: argument text was lost since the turn began, so that nothing is certain by being the only one.
+        turns: the calls alternated while labels were as documented; `latest` is the one that opened last.
+        lost: argument text was lost since the turn began, so that being the only candidate proves nothing.
         holds: whether the policy judges calls when the choice has ended.
         max_labels: how many labels of a kind a call may learn.
         unclaimed: text came in another choice that could be a call's here (quirk 14).
         held: the call that the wire closed, whose verdict waits for what comes next.
-        slots: the calls that went by a slot, those that were over when another took it left out.
-        opened: the slotted calls that are open, perhaps with some that are not; `n_open` counts them.
-        fresh: the same, of those that opened since text came that has no owner.
-        strays: what gathers text without an owner, by its index.
-        untold: the calls of a message that is told again which have not been told again yet.
-        round: how often the message was begun anew.
+        slots: the calls of each slot, except those that had ended when another call took it.
+        opened: the slotted calls that are open, perhaps with some that are not; `n_open` counts the open ones.
+        fresh: the same, for those that opened since text without an owner last came.
+        strays: the calls that collect text without an owner, by its index.
+        unrepeated: of a message that was restarted, the earlier calls that have not been repeated yet.
+        round: how often the message was restarted.
         cancelled: the ids by which calls were taken back, by the calls' numbers.
         replaced: the frame at hand held bytes that are not UTF-8.
-        holed: text was lost, and no delta came since.
+        holed: text was lost, and no delta has come since.
         places: where each block of reasoning and each call began, in pieces of `text` before it.
         reason: why the choice ended, None while no reason is known.
     """
@@ -80,7 +83,7 @@ class Choice:
     opened: list[Call]
     fresh: list[Call]
     strays: dict[Union[Index, None], Call]
-    untold: list[Call]
+    unrepeated: list[Call]
     n_open: int
     lost: bool
     round: int
@@ -134,7 +137,7 @@ class Choice:
         self.turns = self.lost = self.unclaimed = self.ended = self.replaced = self.holed = False
         self.record = self.latest = self.overflow = self.held = self.reason = self.provider_reason = None
         self.n_overflow = self.n_numbered = self.n_open = self.round = 0
-        self.opened, self.fresh, self.untold, self.strays = [], [], [], {}
+        self.opened, self.fresh, self.unrepeated, self.strays = [], [], [], {}
         self.abort_detail = "the turn was aborted"
         self.calls = []
         self.by_index = {}
@@ -152,10 +155,10 @@ class Choice:
         self.taken_ids = set()
 
     def remade(self) -> None:
-        """See that the state is one that a choice can be in.
+        """Check that a choice can be in this state.
 
         Raises:
-            ValueError: it is not.
+            ValueError: it cannot.
         """
         claimants = [call for calls in self.by_id.values() for call in calls]
         named = [
@@ -163,7 +166,7 @@ class Choice:
             *(call.echo for call in self.calls),
             *self.opened,
             *self.fresh,
-            *self.untold,
+            *self.unrepeated,
             *self.strays.values(),
             *self.by_index.values(),
             *(self.record.shown if self.record is not None else ()),
@@ -202,7 +205,7 @@ class Choice:
             raise ValueError("a block of reasoning is not there")
         last = [*self.emitted, *(events[-1] if events else None for _, events in self.waiting)]
         if not all(isinstance(event, TERMINAL) for event in last):
-            raise ValueError("a call ends with what is no end")
+            raise ValueError("a call ends with an event that is not terminal")
 
     # Calls and their labels.
 
@@ -220,7 +223,7 @@ class Choice:
         return call
 
     def materialise(self, call: Call) -> None:
-        """Give the call its number: it has come to be."""
+        """Give the call its number: from now on it exists for users."""
         number = self.n_numbered
         self.n_numbered = number + 1
         call.appear(number)
@@ -229,7 +232,7 @@ class Choice:
     # Slotted calls.
 
     def reopen(self, call: Call) -> None:
-        """The call goes on, or begins: note which calls are open side by side."""
+        """Mark the call as open, and note which calls are open at the same time."""
         if call.opened:
             return
         call.opened, call.closed, call.round = True, False, self.round
@@ -243,7 +246,7 @@ class Choice:
         self.fresh.append(call)
 
     def shut(self, call: Call) -> None:
-        """The call is open no more."""
+        """Mark the call as open no more."""
         if call.opened:
             call.opened = False
             self.n_open -= 1
@@ -268,7 +271,7 @@ class Choice:
         return self.overflow
 
     def claim_index(self, call: Call, index: Index) -> None:
-        """Let the call learn an index, the latest one to whom it is given; the overflow call learns only taken ones."""
+        """Let the call learn an index, taking it from an earlier call; the overflow call learns only taken ones."""
         known = self.by_index.get(index)
         if known is call:
             return
@@ -296,14 +299,14 @@ class Choice:
             self.by_id.setdefault(label, []).append(call)
 
     def claim_alias(self, call: Call, alias: str) -> None:
-        """Let the call be found by another label than its id."""
+        """Let the call be found by a label other than its id."""
         if alias not in call.aliases and call is not self.overflow:
             if alias in self.by_id:
                 self.hot_slots.clear()
             self._learn(call, alias)
 
     def lose_text(self) -> None:
-        """Let each open call know that text was lost that may have been its own."""
+        """Note on each open call that text was lost which may have been its own."""
         self.holed = self.lost = True
         if self.record is not None:
             self.record.n_lost = len(self.record.pieces)
@@ -320,22 +323,22 @@ class Choice:
         blocks[-1].append(delta)
 
     def forget(self) -> None:
-        """Let go of what was said: text, reasoning, and where calls stand in them."""
+        """Clear text and reasoning, and the places of calls in them."""
         self.text.clear()
         self.places.clear()
         del self.reasoning[:-1]
-        for block in self.reasoning:  # the last one may go on
+        for block in self.reasoning:  # the last one may continue
             block[:] = [replace(block[-1], text="")]
 
     @property
     def holds_strays(self) -> bool:
-        """Whether argument text came that no name claims: some servers number the choices by chunk (quirk 14)."""
+        """Whether argument text without a name came here: some servers use the choice number to count chunks (quirk 14)."""
         return any(call.name is None and not call.blank for call in self.calls)
 
     # The hot path.
 
     def heat(self, call: Call, index: Index, alias: str | None = None) -> None:
-        """Let fragments at the index append to the call, if nothing could make them mean anything else."""
+        """Let fragments at the index be appended to the call at once, if they cannot mean anything else."""
         simple = call.phase == "streaming" and call.plain
         if call.slotted:
             hot, simple = self.hot_slots, simple and self.slots.get(index) == [call]
@@ -350,7 +353,7 @@ class Choice:
             hot.pop(index, None)
 
     def cool(self, call: Call) -> None:
-        """Send fragments of the call through the binder again: its phase changed."""
+        """Take the call off the hot path: its phase changed, so its fragments go through the binder again."""
         if call.heated:
             hot = self.hot_slots if call.slotted else self.hot
             for index in call.heated:

@@ -1,8 +1,12 @@
-"""The slots of a choice: which calls are open in them, and what they are found by.
+"""The slots of a choice: which calls are found at them, and how calls get their slots and labels.
 
-Theory of operation. A slot is a block's or an item's index. Several open calls can go by one, where a server starts
-a block before it has ended another, so a slot keeps all of its calls that are open and the last one that was.
-Text without an owner is kept by *strays*, which have no slot (see `slots`).
+Theory of operation. A slot is the number of a block or an item of the wire. Usually one call has it. But several open
+calls can share a slot, where a server starts a block before it has ended the one before, so a slot keeps all of its
+calls that are open, and the last one that was open.
+
+Argument text whose call cannot be determined has no *owner*. It is collected by a *stray*: a call without a name and
+without a slot, which ends as a dropped call, so that users see the text. Which text has an owner is decided in
+`slots`; here are the operations that change `Choice.slots`, `Choice.strays` and the open calls.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ __all__ = ["adopt", "at_slot", "begin_again", "learn_labels", "opened_call", "st
 
 
 def opened_call(choice: Choice, kind: Kind, echo: Call | None = None) -> Call:
-    """Return a new slotted call that is open; an echo gets its number when it proves to be none."""
+    """Return a new slotted call that is open; an echo gets its number only if it proves not to be one."""
     call = choice.open(kind, slotted=True, phantom=echo is not None)
     if call is not choice.overflow:
         call.phantom, call.echo = False, echo
@@ -28,7 +32,7 @@ def opened_call(choice: Choice, kind: Kind, echo: Call | None = None) -> Call:
 
 
 def stray_of(choice: Choice, index: Index | None, text: str) -> Call:
-    """Return the call without a name that gathers text without an owner which came at an index; each object has its own."""
+    """Return the stray that collects text without an owner at an index; each object that begins there has its own."""
     stray = choice.strays.get(index)
     is_over = stray is not None and stray.complete and text.lstrip().startswith("{")
     if stray is None or stray.is_over or not stray.stray or is_over:
@@ -38,7 +42,7 @@ def stray_of(choice: Choice, index: Index | None, text: str) -> Call:
 
 
 def adopt(choice: Choice, stray: Call) -> None:
-    """A stray has got its name: it is a call like others."""
+    """Make a stray that has got its name a call like all others."""
     stray.stray = False
     choice.strays = {index: call for index, call in choice.strays.items() if call is not stray}
     choice.reopen(stray)
@@ -66,7 +70,7 @@ def claim_slot(choice: Choice, call: Call, index: Index) -> None:
 
 
 def at_slot(choice: Choice, index: Index | None) -> list[Call]:
-    """Return the open calls at a slot; where none of its calls is open, the last one if that can be meant."""
+    """Return the open calls at a slot; if none is open, its last call, where that can be meant."""
     claimants = choice.slots.get(index)
     if claimants is None:
         return []
@@ -78,9 +82,9 @@ def at_slot(choice: Choice, index: Index | None) -> list[Call]:
 
 
 def begin_again(choice: Choice) -> None:
-    """The message is told from its beginning: what is open was cut, and labels count anew."""
+    """Note that the message starts again from its beginning: what is open was cut, and slots are assigned again."""
     choice.round += 1
-    choice.untold = [call for call in choice.calls if call.slotted and not call.stray]
+    choice.unrepeated = [call for call in choice.calls if call.slotted and not call.stray]
     choice.slots.clear()
     choice.hot_slots.clear()
     for call in choice.opened:

@@ -1,10 +1,13 @@
-"""A call that seems to tell an earlier one again: whether it does, and what becomes of both.
+"""A call that seems to repeat an earlier one: decides whether it does, and what becomes of both.
 
-Theory of operation. The same id under the same name at another place, or a call of a message that is told from its
-beginning, is an *echo*: it has no number, and nothing is told of it while it comes. At its end it is held against the
-earlier call. One that says the same vanishes. In a message that is told again it also says what the earlier
-one lacks, if that is still open, and another value is an anomaly: the first one stays. Where the message
-goes on, another value under the same id is a call of its own.
+Theory of operation. A call is an *echo* if it has the id and the name of an earlier call at another place, or if it
+comes in a message that was restarted from its beginning. An echo has no number and no events while it streams. At its
+end its text is compared with that of the earlier call (`is_echo`):
+
+* if both mean the same, the echo vanishes, and the earlier call is flagged as `repeated`;
+* in a restarted message, the echo also completes the earlier call if that is still open; a text of another value is
+  reported as an anomaly, and the first one stays;
+* in a message that simply continues, another value under the same id is a call of its own.
 """
 
 from __future__ import annotations
@@ -22,26 +25,26 @@ if TYPE_CHECKING:
 
 __all__ = ["is_echo", "same_text"]
 
-_MOST_CLAIMANTS = 16  # of an id that are held against each other
+_MOST_CLAIMANTS = 16  # calls of one id that are compared with each other
 
 
 def is_echo(choice: Choice, call: Call, ended: Ended) -> bool:
-    """Return whether the call that ends is only an echo; else it becomes a call of its own."""
+    """Return whether the call that ends is only an echo; if not, make it a call of its own."""
     earlier, call.echo = call.echo, None
     assert earlier is not None
-    retold = earlier.round < call.round
+    restarted = earlier.round < call.round
     whole = ended == "clean" and not call.hole and call.refusal is None
-    if not retold and _is_constant(choice, earlier):
+    if not restarted and _is_constant(choice, earlier):
         choice.materialise(call)
         return False
-    if retold and not earlier.is_over:
+    if restarted and not earlier.is_over:
         if whole:
             _complete(earlier, call)
         return True
-    if earlier.dropped is None and (retold or whole) and (not whole or _same_text(earlier, call)):
+    if earlier.dropped is None and (restarted or whole) and (not whole or _same_text(earlier, call)):
         earlier.flags.add("repeated")
         return True
-    if retold and earlier.dropped is None:
+    if restarted and earlier.dropped is None:
         choice.anomalies.add("conflicting_arguments")
         return True
     choice.materialise(call)
@@ -49,7 +52,7 @@ def is_echo(choice: Choice, call: Call, ended: Ended) -> bool:
 
 
 def _is_constant(choice: Choice, earlier: Call) -> bool:
-    """Whether the id says nothing: different calls of the message have it."""
+    """Return whether the id identifies nothing: different calls of the message have it."""
     claimants = choice.by_id.get(earlier.id or "", ())
     return any(
         call.name != earlier.name or not _same_text(call, earlier) for call in claimants[1:_MOST_CLAIMANTS]
@@ -57,7 +60,7 @@ def _is_constant(choice: Choice, earlier: Call) -> bool:
 
 
 def _complete(earlier: Call, call: Call) -> None:
-    """The second telling says all of a call that the first one left open."""
+    """Give a call that was left open the text of its repetition."""
     earlier.hole, earlier.healed = False, True
     earlier.restated, earlier.rank = text_of(call), DONE
     earlier.flags.add("repeated")
@@ -73,7 +76,7 @@ def _same_text(one: Call, other: Call) -> bool:
 
 
 def same_text(one: str, other: str) -> bool:
-    """Whether two texts say the same; no text says what an empty object says."""
+    """Return whether two texts have the same value; no text counts as an empty object."""
     texts = [one or "{}", other or "{}"]
     if texts[0] == texts[1]:
         return True

@@ -1,9 +1,11 @@
-"""Why a turn ended, in our words, and what was odd about it: the last event of each choice.
+"""Why a choice ended, in our words, and the last event of each choice.
 
-Theory of operation. What the provider claims is a hint: calls are there or they are not. A choice with calls to
-execute ended for `tool_calls` whatever was claimed (quirk 43), one that claims calls and has none did not
-(quirk 47), and one whose every call was dropped is `malformed`. A cut, a filter and a pause are facts of
-the turn that calls do not outrank.
+Theory of operation. The provider's finish reason is only a hint, because the calls are what counts. A choice with calls
+to execute ended for `tool_calls` whatever reason came (quirk 43); one whose reason promises calls and which has none
+did not (quirk 47); one whose every call was dropped is `malformed`. A cut, a filter and a pause are facts of the turn,
+and calls do not outrank them. A reason that does not fit the calls is noted as an anomaly.
+
+`ending` combines the reason with the way in which the stream ended, which decides how open calls are judged.
 """
 
 from __future__ import annotations
@@ -26,18 +28,18 @@ _FACTS = CUT_REASONS | {"error", "aborted", "pause"}
 _PRECEDENCE = ("aborted", "error", "content_filter", "length")
 _NO_CLAIM = frozenset(
     {"completed", "STOP", "success", "turnComplete", "end_of_turn"}
-)  # that is all that some dialects ever say
+)  # the only reasons of some dialects
 
 
 def outranks(new: TurnReason, old: TurnReason | None) -> bool:
-    """Return whether a second reason replaces the first: the worse one stands, else the last."""
+    """Return whether a second reason replaces the first: the worse one wins, else the last."""
     if old in _PRECEDENCE:
         return new in _PRECEDENCE and _PRECEDENCE.index(new) <= _PRECEDENCE.index(old)
     return True
 
 
 def ending(reason: TurnReason | None, ended: Ended) -> Ended:
-    """Return how a choice ended: a reason that is known outranks how the stream did."""
+    """Return how a choice ended: a known reason outranks the way in which the stream ended."""
     if ended == "aborted" or reason is None:
         return ended
     return "length" if reason in CUT_REASONS else "clean"

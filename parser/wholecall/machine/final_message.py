@@ -1,9 +1,11 @@
-"""What a final message says of an oddly labelled choice: which call of the reading each restated one is.
+"""Matches the calls of a final message with the calls that an oddly labelled choice was read as.
 
-Theory of operation. A final message knows which calls there are better than any reading of labels does. Each restated
-call is the one that it names by an id, else one that says the same or begins so, else one that is not sure
-otherwise; no id nor name may speak against it. What is left over in the message is new, and what is left over in
-the reading is not sure.
+Theory of operation. Some streams end with a final message that restates all calls. Where the labels of the fragments
+were odd, the calls have been found by reading them in all ways (see `readings`), and the final message knows better.
+Each restated call is matched with one call of the reading by the first rule that finds one: it names its id; it has
+the same text; it has the same value; it continues its text; the call of the reading is not sure. No match may
+contradict an id or a name. Restated calls that are left are new calls; calls of the reading that are left are not
+sure, unless they were emitted already.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ __all__ = ["Meant", "restated"]
 
 
 class Meant(NamedTuple):
-    """One call of the reading, and what a final message says of it."""
+    """One call of the reading, and what a final message restates of it."""
 
     read: ReadCall | None
     whole: CallWhole | None
@@ -45,21 +47,21 @@ class Meant(NamedTuple):
     @property
     def name(self) -> str | None:
         """Its name: the restated one, else that of its pieces."""
-        told = self.whole.name if self.whole is not None else None
-        return told or (self.read.name if self.read is not None else None)
+        restated = self.whole.name if self.whole is not None else None
+        return restated or (self.read.name if self.read is not None else None)
 
     @property
-    def is_told(self) -> bool:
-        """Whether a final message tells the call's text, so that nothing of it is lost."""
+    def is_restated(self) -> bool:
+        """Whether a final message restates the call's text, so that nothing of it is lost."""
         return self.whole is not None and bool(self.whole.text) and not is_placeholder(self.whole.text)
 
 
 def restated(choice: Choice, record: Record, meant: list[Meant]) -> list[Meant]:
-    """Match what a final message restates with the calls of the reading; it knows better which there are."""
-    told_ids = Counter(whole.id for whole in record.told if whole.id is not None)
+    """Return the calls of the reading as the final message corrects them, and those that only the message has."""
+    restated_ids = Counter(whole.id for whole in record.restated if whole.id is not None)
     read_ids = Counter(id for one in meant for id in _ids(record, one))
-    ids = {id for id, n in told_ids.items() if n == 1 and read_ids[id] < 2}  # that tell calls apart
-    left = list(record.told)
+    ids = {id for id, n in restated_ids.items() if n == 1 and read_ids[id] < 2}  # that distinguish calls
+    left = list(record.restated)
     found: dict[int, CallWhole] = {}
     for match in _MATCHES:
         for whole in list(left):
@@ -67,18 +69,18 @@ def restated(choice: Choice, record: Record, meant: list[Meant]) -> list[Meant]:
                 n
                 for n, one in enumerate(meant)
                 if n not in found
-                and _may_be(one, whole, told := _ids(record, one), ids)
-                and match(choice, one, whole, told & ids)
+                and _may_be(one, whole, own := _ids(record, one), ids)
+                and match(choice, one, whole, own & ids)
             )
             n = next(fits, None)
             if n is not None:
                 found[n] = whole
                 left.remove(whole)
-    restated = [
+    corrected = [
         Meant(_believed(record, one, found.get(n), ids), found.get(n), n in found or _is_fact(record, one))
         for n, one in enumerate(meant)
     ]
-    return restated + [Meant(None, whole, True) for whole in left]
+    return corrected + [Meant(None, whole, True) for whole in left]
 
 
 def _ids(record: Record, one: Meant) -> set[str]:
@@ -86,7 +88,7 @@ def _ids(record: Record, one: Meant) -> set[str]:
 
 
 def _believed(record: Record, one: Meant, whole: CallWhole | None, ids: set[str]) -> ReadCall | None:
-    """Return what of a call is to be believed: of one that the message tells apart only its label."""
+    """Return what to believe of a call; of one that the message splits in several, only its label."""
     read = one.read
     if read is None or whole is None or len(_ids(record, one) & ids) < 2:
         return read
@@ -98,17 +100,17 @@ def _is_fact(record: Record, one: Meant) -> bool:
     return record.shown[one.pieces[0]].is_over
 
 
-def _may_be(one: Meant, whole: CallWhole, told: set[str], ids: set[str]) -> bool:
-    """Whether a restated call can be this one: no id says otherwise, nor a name."""
-    if told & ids:
-        return whole.id in told & ids
-    if whole.id in ids and told:
+def _may_be(one: Meant, whole: CallWhole, own: set[str], ids: set[str]) -> bool:
+    """Return whether a restated call can be this one: neither an id nor a name contradicts it."""
+    if own & ids:
+        return whole.id in own & ids
+    if whole.id in ids and own:
         return False
     return one.name is None or whole.name is None or one.name == final_name(whole.name)
 
 
-def _has_id(_: Choice, __: Meant, whole: CallWhole, told: set[str]) -> bool:
-    return whole.id in told
+def _has_id(_: Choice, __: Meant, whole: CallWhole, own: set[str]) -> bool:
+    return whole.id in own
 
 
 def _has_text(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:
@@ -116,11 +118,11 @@ def _has_text(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:
 
 
 def _has_value(choice: Choice, one: Meant, whole: CallWhole, _: set[str]) -> bool:
-    says = [
+    values = [
         read_arguments(text, "clean", choice.policy, choice.limits).arguments
         for text in (one.text, whole.text)
     ]
-    return None not in says and same_value(*says)
+    return None not in values and same_value(*values)
 
 
 def _is_begun(_: Choice, one: Meant, whole: CallWhole, __: set[str]) -> bool:

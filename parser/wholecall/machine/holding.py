@@ -1,8 +1,9 @@
-"""When what ends a call is emitted: at once, or when the turn has ended, if the policy judges all of its calls then.
+"""When the end of a call is emitted: at once, or at the end of the turn if the policy then judges all calls together.
 
-Theory of operation. Some policies depend on what comes later: whether a sibling is dropped, whether the turn is cut,
-whether a reason comes at all. Under them every verdict waits in its choice; at the end of the turn all are emitted in
-the order of the calls, or dropped for what speaks against all.
+Theory of operation. Some policies depend on what comes later: whether another call of the turn is dropped, whether the
+turn is cut, whether a finish reason comes at all. Under such a policy every verdict waits in its choice
+(`Choice.waiting`); at the end of the turn (`release`) all are emitted in the order of the calls, or all calls are
+dropped for the same reason. Under other policies `conclude` emits the verdict at once.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def conclude(choice: Choice, call: Call, events: list[Event]) -> None:
 
 
 def release(choice: Choice) -> None:
-    """Emit what the policy held back, judged by how the choice ended."""
+    """Emit the verdicts that the policy held back, or drops in their place."""
     waiting, choice.waiting = choice.waiting, []
     against = _objection_to_all(choice, waiting)
     for call, events in sorted(waiting, key=lambda item: item[0].number):

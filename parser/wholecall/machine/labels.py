@@ -1,12 +1,13 @@
-"""Which call a chat fragment belongs to: at once where labels are as documented, else a guess until the end.
+"""Finds the call of a chat fragment: by its index where labels are as documented, else by a guess that is checked later.
 
-Theory of operation. As long as a choice's labels are as documented, the index says it all (`_documented`). With the first
-odd label the choice gets a `Record`, and what follows is shown in the call that it most likely belongs to
-(`_guessed`). That guess is for display only: what may come out is decided at the end of the turn, when the record is
-read in every way in which a server can have meant it (`settling`).
+Theory of operation. As documented, the first fragment of a call brings a new index, an id and a name, and later
+fragments repeat the index. As long as a choice's labels are like this, the index alone decides (`_documented`). With
+the first odd label the choice gets a `Record` that keeps all fragments, and each one is shown in the call that it most
+likely belongs to (`_guessed`). That guess is for display only: what may be executed is decided at the end of the turn,
+when the record is read in every way in which a server can have meant it (`settling`).
 
-*Odd* is what two meanings could explain: no index, a name that comes again or late, an id that changes or that
-several calls have, ids on some calls only, and text that could tell the call's text once more.
+A label is *odd* if it has two possible meanings: no index, a name that comes again or late, an id that changes or that
+several calls have, ids on some calls only, and text that could repeat the call's text.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ __all__ = ["begin_record", "bind"]
 
 
 def bind(choice: Choice, delta: Labelled) -> Call | None:
-    """Return the call that the fragment belongs to, opened if need be; None if it says nothing.
+    """Return the call that the fragment belongs to, opened if necessary; None if the fragment holds nothing.
 
-    The call has learnt the fragment's id and index, not its name.
+    The call has learnt the fragment's id and index, but not its name.
     """
     slot = _slot_of(choice, delta)
     if slot is not None:
@@ -45,7 +46,7 @@ def bind(choice: Choice, delta: Labelled) -> Call | None:
 
 
 def begin_record(choice: Choice) -> Record:
-    """The choice is odd from now on: keep what came so far, and all that follows."""
+    """Start the record of a choice whose labels are odd, with what came so far."""
     own = (call for call in choice.calls if call is not choice.overflow)
     calls = (call for call in own if is_labelled(call) and not call.dropped)
     record = Record(calls, turns=choice.turns)
@@ -54,11 +55,11 @@ def begin_record(choice: Choice) -> Record:
     return record
 
 
-# Slots: indices of our own, and calls that came by slot.
+# Slots: indices that a dialect assigned, and calls that were found by slot.
 
 
 def _slot_of(choice: Choice, delta: Labelled) -> Call | None:
-    """Return the call of an index of our own, or one that came by slot and goes by its id or index here."""
+    """Return the call of an index that the dialect assigned, or a slotted call that has this id or index; else None."""
     index = delta.index
     call = choice.by_index.get(index) if index is not None else None
     if type(index) is str:
@@ -85,14 +86,14 @@ def _learnt(choice: Choice, call: Call, delta: Labelled) -> Call:
 
 
 def _mark_bare(choice: Choice, delta: Labelled) -> None:
-    """Remember a fragment without labels and text after the head of a call."""
+    """Note on a call without text that a fragment without labels and text came."""
     call = choice.by_index.get(delta.index) if delta.index is not None else None
     if call is not None and call.empty:
         call.bare = True
 
 
 def _documented(choice: Choice, delta: Labelled) -> Call | None:
-    """Return the fragment's call by its index; None at the first oddity."""
+    """Return the fragment's call by its index; None if its labels are odd."""
     index, id = delta.index, delta.id
     if index is None or index == INVALID_INDEX:
         return None
@@ -100,11 +101,15 @@ def _documented(choice: Choice, delta: Labelled) -> Call | None:
     if call is None:
         return _opened(choice, delta)
     if call.is_over and id is not None and id == call.id and not _other_name(delta, call):
-        return call  # what came out comes out no second time
+        return call  # a call is emitted only once
     if delta.name is not None or (id is not None and id != call.id):
         return None
     if delta.text and not call.is_over:
-        if call.restated is not None or (delta.rank and not call.empty) or call.may_be_retold_by(delta.text):
+        if (
+            call.restated is not None
+            or (delta.rank and not call.empty)
+            or call.may_be_repeated_by(delta.text)
+        ):
             return None
         call.labelled += len(delta.text) if id is not None else 0
         choice.turns = choice.turns or call is not choice.latest
@@ -112,7 +117,7 @@ def _documented(choice: Choice, delta: Labelled) -> Call | None:
 
 
 def _opened(choice: Choice, delta: Labelled) -> Call | None:
-    """Open a call at a new index, if it has a name, and an id of its own where the others have."""
+    """Open a call at a new index; None if it has no name, or no id of its own where the others have one."""
     latest = choice.latest
     if choice.overflow is not None:
         return choice.overflow if delta.name is None else choice.open(delta.kind)
@@ -124,11 +129,11 @@ def _opened(choice: Choice, delta: Labelled) -> Call | None:
     if call.refusal is not None:  # the one that stands for all beyond the limit
         return call
     choice.latest, call.head = call, len(delta.text)
-    choice.hot.clear()  # the first fragment for an earlier call tells that they take turns
+    choice.hot.clear()  # so the next fragment of an earlier call shows that they alternate
     return _learnt(choice, call, delta)
 
 
-# From the first oddity on.
+# After the first odd label.
 
 
 def _recorded(choice: Choice, delta: Labelled) -> Call | None:
@@ -153,7 +158,7 @@ def _recorded(choice: Choice, delta: Labelled) -> Call | None:
 
 
 def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
-    """Return the call in which a fragment is most likely read in the end, opened if need be."""
+    """Return the call to which a fragment most likely belongs in the end, opened if necessary."""
     index = None if delta.index == INVALID_INDEX else delta.index
     here = choice.by_index.get(index) if index is not None else None
     known = choice.by_id[delta.id][-1] if delta.id in choice.by_id else None
@@ -166,7 +171,7 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
     if call is None:
         return _learnt(choice, choice.open(delta.kind), delta)
     if delta.name is None and call is not choice.overflow and _is_more_of(delta, call):
-        # As most are: the other questions would come to the same.
+        # The common case: the checks below would give the same.
         return call if call is here and delta.id is None else _learnt(choice, call, delta)
     is_new_id = delta.id is not None and call.id is not None and not (is_known and delta.id in call.aliases)
     again = is_new_id or (delta.name is not None and call.name is not None)
@@ -187,7 +192,7 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
 
 
 def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) -> bool:
-    """Whether a fragment without another name opens another call rather than going on with this one."""
+    """Return whether a fragment that brings no other name opens a new call, or continues this one."""
     name, text = delta.name, delta.text
     if name is not None and is_new_id and (is_new_place or call.name is None):
         return True
@@ -195,11 +200,11 @@ def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) 
         return True
     if _is_more_of(delta, call):
         return False
-    is_told = name is not None or is_new_id or (text[:1] == "{" and call.complete)
-    if is_new_place and is_told and delta.id not in call.aliases:
+    is_marked = name is not None or is_new_id or (text[:1] == "{" and call.complete)
+    if is_new_place and is_marked and delta.id not in call.aliases:
         return True
     if not is_new_id and (name is None or call.name is None):
-        return False  # what goes on, or a name that comes late
+        return False  # a continuation, or a name that comes late
     if call.kind == "custom":
         return not call.empty and name is not None and is_new_id
     if not call.complete:
@@ -208,17 +213,17 @@ def _opens(delta: Labelled, call: Call, *, is_new_place: bool, is_new_id: bool) 
 
 
 def _is_more_of(delta: Labelled, call: Call) -> bool:
-    """Whether the call's text is open and this can only be more of it."""
+    """Return whether the call's text is open and the fragment can only continue it."""
     if call.kind == "custom" or not call.parts or call.complete:
         return False
     return not _begins_anew(delta, call)
 
 
 def _begins_anew(delta: Labelled, call: Call) -> bool:
-    """Whether the text begins another text than the open one of the call; no text could be before one."""
+    """Return whether the fragment begins a new text and cannot continue the call's; one without text could precede one."""
     if delta.rank or not delta.text:
         return True
-    return delta.text.lstrip()[:1] == "{" and not (call.takes_value or call.may_be_retold_by(delta.text))
+    return delta.text.lstrip()[:1] == "{" and not (call.takes_value or call.may_be_repeated_by(delta.text))
 
 
 def _other_name(delta: Labelled, call: Call) -> bool:
@@ -228,7 +233,7 @@ def _other_name(delta: Labelled, call: Call) -> bool:
 
 
 def _may_be_named(choice: Choice, call: Call, name: str) -> bool:
-    """Whether another name may be the next piece of the call's (quirk 16)."""
+    """Return whether another name may be the next piece of the call's name (quirk 16)."""
     assert call.name is not None
     if not call.empty or call.phase != "pending" or call.phantom:
         return False

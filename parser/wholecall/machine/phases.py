@@ -1,27 +1,27 @@
-"""The life of a call, as a table: what each kind of news does in each phase, and where that leads.
+"""The life of a call, as a table: what each kind of news does in each phase, and which phases may follow.
 
 Theory of operation. A call is in one of four phases:
 
-* *pending*: it has no final name, or nothing to show; no event tells of it yet;
+* *pending*: it has no final name yet, or nothing to show; no event has reported it;
 * *streaming*: `ToolCallStarted` was emitted, and fragments of its text may follow;
-* *settled*: its whole text was told at once; fragments that still come can only repeat it;
+* *settled*: its whole text was restated; fragments that still come can only repeat it;
 * *ended*: its one terminal event is decided; nothing changes it any more.
 
-News comes in six kinds: a `name`, a `fragment`, a `whole` text, `close` (the wire ended this call), `finish` (the
-reason of the turn is known, more may come) and `end` (the turn is over, or the call was refused or taken back).
-`PHASES` has a cell for each pair: what to do, and the phases to which that may lead. `advance` is the way in. Two
-ways lead past it, and change no phase on their own: the hot path of the assembler, which appends fragments to a
-streaming call whose text nothing could make mean anything else, and `read_as`, which replaces the text of a call
-whose labels were odd, once its choice has ended and the readings are known.
+There are six kinds of news: a `name`, a `fragment`, a `whole` text, `close` (the wire ended this call), `finish` (the
+reason of the turn is known, but more may come) and `end` (the turn is over, or the call was refused or taken back).
+`PHASES` has a cell for each pair of phase and news: what to do, and the phases to which that may lead. `advance` looks
+up the cell. Only two things change the text of a call without it, and neither changes a phase by itself: the hot
+path of the assembler, which appends fragments to a streaming call where they cannot mean anything else, and `read_as`,
+which replaces the text of a call whose labels were odd, once its choice has ended and has been read.
 
 Rule 1: a phase changes in `_start`, `_settle` and `_finish` below, and nowhere else.
 Rule 2: completion is decided by the wire. That a text happens to parse ends nothing; at `finish` it only
 decides which calls need not wait for the end.
 
-Four smaller machines stand beside this one, each with its state in the choice: a call that the wire closed is *held*
-until the next one shows that its labels were right (`routes`); verdicts *wait* for the end of the turn if the policy
-judges all calls together (`holding`); one call stands for all beyond the limit, *overflow*; and a call is *hot* while
-its fragments only append (`Choice.heat`, `Choice.cool`).
+Four smaller state machines exist beside this one, each with its state in the choice: a call that the wire closed is
+*held* until the next one shows that its labels were right (`routes`); verdicts *wait* for the end of the turn if the
+policy judges all calls together (`holding`); one call stands for all beyond the limit, the *overflow*; and a call is
+*hot* while its fragments are only appended (`Choice.heat`, `Choice.cool`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ News = Literal["name", "fragment", "whole", "close", "finish", "end"]
 
 
 class Cell(NamedTuple):
-    """What a kind of news does in a phase: the action, and the phases in which the call may be after it."""
+    """What a kind of news does in a phase: the action, and the phases that may follow."""
 
     do: Callable[[Choice, Call, Any], None]
     to: frozenset[Phase]
@@ -64,20 +64,20 @@ def advance(choice: Choice, call: Call, news: Literal["close"], what: bool) -> N
 @overload
 def advance(choice: Choice, call: Call, news: Literal["finish", "end"], what: Ended) -> None: ...
 def advance(choice: Choice, call: Call, news: News, what: Any) -> None:
-    """Let news change the call.
+    """Change the call as the news requires.
 
     Args:
-        choice: the call's.
+        choice: the choice of the call.
         call: in any phase.
-        news: which kind.
-        what: the name; the text; the whole text with its rank; whether the wire closed a call that it calls
-            incomplete; how the turn, or the call, ended.
+        news: the kind of news.
+        what: the name; the text; the whole text with its rank; whether the wire calls the call that it
+            closed incomplete; how the turn, or the call, ended.
     """
     PHASES[call.phase][news].do(choice, call, what)
 
 
 def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
-    """Let an open call have the text that its fragments mean after all, and put right what was shown."""
+    """Give an open call the text that its fragments proved to mean, and correct what was emitted."""
     if call.full or not choice.budget.admit(call, text):
         return
     call.put(text)
@@ -87,14 +87,14 @@ def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
     elif not text.startswith(shown):
         choice.out.events.append(ArgumentsReset(choice.turn, choice.number, call.number, text))
     elif text != shown:
-        choice.out.events.append(call.tell(text[len(shown) :]))
+        choice.out.events.append(call.to_event(text[len(shown) :]))
 
 
 # The functions that change phases.
 
 
 def _start(choice: Choice, call: Call) -> None:
-    """The name is final now; show what has come of the text."""
+    """Make the name final, and emit the start of the call and the text that came so far."""
     assert call.name is not None
     name = call.name = final_name(call.name)
     if choice.tools is None:
@@ -107,7 +107,7 @@ def _start(choice: Choice, call: Call) -> None:
         ToolCallStarted(choice.turn, choice.number, call.number, call.id, name, call.kind)
     )
     if text := "".join(call.parts):
-        choice.out.events.append(call.tell(text))
+        choice.out.events.append(call.to_event(text))
 
 
 def _settle(choice: Choice, call: Call) -> None:
@@ -137,7 +137,7 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
 
 
 def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:
-    """Whether a call that nobody was told of may still come out: by its end, or, where the policy lets it, without."""
+    """Return whether a call without events may still be emitted: because it ended, or because the policy does not require that."""
     return ended == "clean" or (
         ended == "open" and call.restated is not None and not choice.policy.require_terminal
     )
@@ -154,18 +154,18 @@ def _learn_name(choice: Choice, call: Call, name: str) -> None:
     if limit is not None and len(call.name) > limit:
         call.refuse("name_too_long", f"a name of more than {limit} characters")
         call.name = call.name[:limit]
-    if call.tellable and call.restated is not None and not is_placeholder(call.restated):
+    if call.reportable and call.restated is not None and not is_placeholder(call.restated):
         _settle(choice, call)
-    elif call.tellable and call.parts:
+    elif call.reportable and call.parts:
         _start(choice, call)
     if call.closed:
         _finish(choice, call, "clean")
 
 
 def _joined(choice: Choice, call: Call, old: str, new: str) -> str:
-    """Return the name so far: what the tools' names make of the two, if that is one of them.
+    """Return the name so far: where the tools are known, the two pieces joined as one of their names requires.
 
-    The names of blocks come whole.
+    Names of blocks always come whole.
     """
     if call.block:
         if final_name(old) != final_name(new):
@@ -185,7 +185,7 @@ def _joined(choice: Choice, call: Call, old: str, new: str) -> str:
 
 
 def _merged(call: Call, old: str, new: str) -> str:
-    """Return the name so far: an extension replaces, as does a repeat, a piece is appended."""
+    """Return the name so far: a longer or equal name replaces the old one, a piece is appended."""
     if new.strip().startswith(old.strip()):
         return new
     call.flags.add("name_joined")
@@ -193,9 +193,9 @@ def _merged(call: Call, old: str, new: str) -> str:
 
 
 def _untagged(name: str) -> str:
-    """Return the name without a tag that a server left behind it (quirk 58).
+    """Return the name without a tag that a server left after it (quirk 58).
 
-    A server that misreads tags may have lost arguments with them: where the tools are known, such a name is none of theirs.
+    A server that misreads tags may have lost arguments with them: where the tools are known, such a name matches none.
     """
     return name.partition("<")[0].rstrip() or name
 
@@ -212,7 +212,7 @@ def _confirm_name(_: Choice, call: Call, name: str) -> None:
 def _buffer(choice: Choice, call: Call, text: str) -> None:
     if choice.budget.admit(call, text):
         call.take(text)
-    if call.tellable:
+    if call.reportable:
         _start(choice, call)
 
 
@@ -221,7 +221,7 @@ def _append(choice: Choice, call: Call, text: str) -> None:
         return
     shown = call.take(text)
     if shown:
-        choice.out.events.append(call.tell(shown))
+        choice.out.events.append(call.to_event(shown))
     elif shown is None:
         choice.out.events.append(ArgumentsReset(choice.turn, choice.number, call.number, call.text))
 
@@ -230,13 +230,13 @@ def _restate(choice: Choice, call: Call, whole: tuple[str, int]) -> None:
     text, rank = whole
     held = call.text if call.size == len(text) else ""
     if text == held:
-        text = held  # one copy of what came twice
+        text = held  # keep one copy only
     if not choice.budget.admit_whole(call, text, counted=text is held):
         return
     if not call.restate(text, rank):
         choice.anomalies.add("conflicting_arguments")
     preset = call.slotted and rank == OBJECT  # the input at the start of a block: deltas may follow
-    if call.tellable and call.restated is not None and not (preset or is_placeholder(text)):
+    if call.reportable and call.restated is not None and not (preset or is_placeholder(text)):
         _settle(choice, call)
 
 
@@ -265,7 +265,7 @@ def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
 
 
 def _stay(_choice: Choice, _call: Call, _what: object) -> None:
-    """Nothing changes."""
+    """Change nothing."""
 
 
 # Actions: after the end.

@@ -1,9 +1,10 @@
-"""What a choice keeps of its fragments from the first odd label on: pieces as they came, and where each was shown.
+"""What a choice keeps of its fragments after the first odd label: the pieces as they came, and where each was shown.
 
-Theory of operation. As long as labels are as documented nothing is kept per fragment. At the first oddity the calls
-so far are put together again as two pieces each, a head and a rest, which is enough: had a boundary inside the rest
-mattered, it would have been the first oddity. From then on each fragment is a piece, or joins the last one if it has the
-same labels and cannot begin, repeat or restate a text. `settling` reads the record when the turn ends.
+Theory of operation. As long as labels are as documented, no single fragment is kept. At the first odd label a `Record`
+is made, and each call so far is put into it as two pieces, a head and a rest. Two pieces are enough: had a boundary
+inside the rest mattered, it would have been odd itself. From then on each fragment is kept as a piece (`Record.add`),
+or is joined to the last piece if it has the same labels and cannot begin, repeat or restate a text. For each piece
+`shown` holds the call in which it was shown. `settling` reads the record at the end of the turn.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _PIECE = 64  # bytes, without its texts
 
 
 def is_labelled(call: Call) -> bool:
-    """Whether a call goes by the labels of the wire, which may lie; an index of our own is a slot."""
+    """Return whether a call is found by labels of the wire, which may lie, and not by slot."""
     return not call.slotted and call.slot is None and str not in map(type, call.indices)
 
 
@@ -37,9 +38,9 @@ class Record:
     Attributes:
         pieces: in the order of the stream.
         shown: the call in which each piece was shown.
-        told: what final messages restate.
-        turns: calls took turns before the first oddity.
-        doubtful: labels came that only come again, or open another call: no further call is told before the end.
+        restated: the calls that final messages restate.
+        turns: the calls alternated before the first odd label.
+        doubtful: labels came that either repeat or open another call: no further call is reported before the end.
         n_lost: pieces before the last loss.
         n_reasoned: pieces before the last finish reason.
         size: bytes held.
@@ -47,18 +48,18 @@ class Record:
 
     pieces: list[Piece]
     shown: list[Call]
-    told: list[CallWhole]
+    restated: list[CallWhole]
     turns: bool
     doubtful: bool
     n_lost: int
     n_reasoned: int
     size: int
-    _rest: list[str]  # what goes on from the last piece's text
+    _rest: list[str]  # texts that continue the last piece
 
     __slots__ = tuple(__annotations__)
 
     def __init__(self, calls: Iterable[Call] = (), *, turns: bool = False) -> None:
-        self.pieces, self.shown, self.told, self._rest = [], [], [], []
+        self.pieces, self.shown, self.restated, self._rest = [], [], [], []
         self.turns, self.doubtful = turns, False
         self.n_lost = self.n_reasoned = self.size = 0
         for call in calls:
@@ -79,7 +80,7 @@ class Record:
             self._keep(Piece(index, id, None, rest, custom=custom, n=n, spoilt=spoilt), call)
         if call.restated is not None and not whole:
             kind, id = call.kind, call.id
-            self.told.append(
+            self.restated.append(
                 CallWhole(call.choice, None, None, id, call.name, call.restated, HYDRATION, kind)
             )
         if call.hole:
@@ -93,7 +94,7 @@ class Record:
         self.size += _PIECE + utf8_size(f"{piece.text}{piece.id or ''}{piece.name or ''}")
 
     def goes_on(self, delta: Labelled) -> bool:
-        """Whether a fragment only goes on from the last piece, whatever a server means."""
+        """Return whether a fragment only continues the last piece, whatever the server means by its labels."""
         if not self.pieces or not delta.text or delta.text[0] in BEGINNINGS or delta.rank or delta.extra:
             return False
         last = self.pieces[-1]
@@ -102,7 +103,7 @@ class Record:
         return (delta.kind == "custom") == last.custom and bool(last.text) and not last.whole
 
     def add(self, delta: Labelled, call: Call, *, goes_on: bool, spoilt: bool) -> None:
-        """Keep a fragment that was shown in a call; `goes_on` says what the method of that name does."""
+        """Keep a fragment that was shown in a call; `goes_on` is what the method of that name returned."""
         if goes_on:
             last = self.pieces[-1]
             last.n, last.spoilt = last.n + 1, last.spoilt or spoilt
@@ -116,7 +117,7 @@ class Record:
         self._keep(Piece(*labels, delta.text, whole, custom, spoilt=spoilt, extra=delta.extra), call)
 
     def mark(self) -> None:
-        """A fragment came that has neither labels nor text."""
+        """Note that a fragment came that has neither labels nor text."""
         if self.pieces:
             self.pieces[-1].bare = True
 
@@ -127,8 +128,8 @@ class Record:
             self._rest.clear()
 
     def drop(self) -> None:
-        """Let go of the pieces: they are more than a limit allows."""
-        for kept in (self.pieces, self.shown, self.told, self._rest):
+        """Clear the pieces: they exceed a limit."""
+        for kept in (self.pieces, self.shown, self.restated, self._rest):
             kept.clear()
 
 

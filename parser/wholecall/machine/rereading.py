@@ -1,10 +1,13 @@
-"""What calls mean after all whose labels were odd, where the wire marks their starts and ends.
+"""Reads calls again whose labels were odd, in dialects where the wire marks their starts and ends.
 
-Theory of operation. Such calls are shown as each label suggests when it comes. When nothing more can come, the dialect
-gives its book of all pieces, it is read (`readings.solve_book`), and the calls that were shown get what it means, as at
-the end of an oddly labelled choice of chat (`settling`). What the readings do not have in common is not sure.
+Theory of operation. While such a stream runs, its calls are shown as the labels suggest. When nothing more can come,
+the dialect hands over its *book*: all pieces that came, each marked as a start, a text or an end (`Reread`). The book
+is read in every way in which a server can have meant it (`readings.solve_book`), and the calls that were shown get what
+it means, as at the end of an oddly labelled choice of chat (`settling.give`). Calls on which the readings disagree are
+not sure, and end as `ambiguous`.
 
-Nothing is read anew after a loss, beyond a limit, or where a call is not the client's: then what was shown stands.
+Nothing is read again after a loss, beyond a limit, or where a call is not one for the client: then the calls stay as
+they were shown.
 """
 
 from __future__ import annotations
@@ -27,11 +30,11 @@ __all__ = ["reread"]
 
 
 def reread(choice: Choice, delta: Reread) -> bool:
-    """Give the calls of a choice what all of their pieces mean; False if they are not to be read so."""
+    """Give the calls of a choice what all of their pieces mean; return False if they cannot be read so."""
     if not (delta.pieces and choice.calls) or choice.lost or not all(map(_is_open, choice.calls)):
         return False
     if any("\ufffd" in f"{piece.id}{piece.name}" for piece in delta.pieces):
-        return False  # a label that was replaced is another one
+        return False  # a label with replaced bytes is not the one that was sent
     record = _record(choice, delta)
     meant = _meant(choice, record, delta)
     if not meant:
@@ -46,7 +49,7 @@ def reread(choice: Choice, delta: Reread) -> bool:
 
 
 def _is_open(call: Call) -> bool:
-    """Whether a call may be read anew: it is the client's, and only labels speak against it."""
+    """Return whether a call may be read again: it is the client's, and only labels speak against it."""
     return (
         not call.is_over and call.kind == "function" and call.refusal in (None, "ambiguous") and not call.full
     )
@@ -65,13 +68,13 @@ def _record(choice: Choice, delta: Reread) -> Record:
         extra = call.extra if piece.mark == "S" else None
         record.pieces.append(Piece(None, piece.id, piece.name, piece.text, n=piece.n, extra=extra))
         record.shown.append(call)
-    record.told.extend(delta.listed)
+    record.restated.extend(delta.listed)
     record.n_reasoned = len(record.pieces)
     return record
 
 
 def _shown(piece: Marked, waiting: list[Call], latest: Call) -> Call:
-    """Return the call in which a piece was shown: a start that of the next call in its slot."""
+    """Return the call in which a piece was shown: for a start, the next call in its slot."""
     return waiting.pop() if piece.mark == "S" and waiting else latest
 
 
@@ -89,5 +92,5 @@ def _meant(choice: Choice, record: Record, delta: Reread) -> list[Meant]:
     if not delta.listed:
         return meant
     sure = [one.read for one in meant if one.is_sure]
-    told = restated(choice, record, meant)  # an empty text of one that disagrees says nothing
-    return [one._replace(is_sure=one.is_sure and (one.is_told or one.read in sure)) for one in told]
+    corrected = restated(choice, record, meant)  # an empty text that disagrees proves nothing
+    return [one._replace(is_sure=one.is_sure and (one.is_restated or one.read in sure)) for one in corrected]

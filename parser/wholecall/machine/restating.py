@@ -1,8 +1,12 @@
-"""Which call a final message restates: matched one to one, by labels, then by what they say.
+"""Finds the calls that a final message restates: by labels, else by what they say, each at most once.
 
-Theory of operation. A finished response or message lists calls that events told before. Its positions are no slots:
-bridges number their items otherwise (quirk 99). So a restated call is found by its id, else by its item's id, else it
-is the one that says the same, begins so, or lacks its text.
+Theory of operation. A finished response or message lists the calls that were reported while it streamed. The positions
+in the list are not slots, for bridges number their items differently (quirk 99). So a restated call is found by its id,
+else by its item's id; else it is the one that fits best: the same value, then a text that it continues, then a call
+that lacks its text or is not complete.
+
+`find_restated` does this for one call at a time; `matched` does it for a whole message, for dialects that report its
+calls together.
 """
 
 from __future__ import annotations
@@ -29,17 +33,17 @@ def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
         if len(named) == 1 and (named[0].rank != HYDRATION or named[0].is_restated_by(delta.text)):
             return named[0]
         if claimants:
-            return _best_fit(choice, delta, named) or _told_apart(claimants)
+            return _best_fit(choice, delta, named) or _refuse_split(claimants)
     nameable = [call for call in choice.calls if _may_be_restated(call, delta)]
     return _best_fit(choice, delta, nameable)
 
 
-def _told_apart(claimants: list[Call]) -> Call | None:
-    """The message restates more calls than the deltas told: one of those is two, and nobody knows which."""
+def _refuse_split(claimants: list[Call]) -> Call | None:
+    """Refuse the calls of an id that the message lists more often than the deltas did: nobody knows which one is two."""
     if claimants[-1].is_over:
         return claimants[-1]
     for call in claimants:
-        call.refuse("ambiguous", "a final message tells two calls apart that the deltas did not")
+        call.refuse("ambiguous", "a final message lists two calls where the deltas showed one")
     return None
 
 
@@ -54,8 +58,8 @@ def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | Non
     calls = [call for call in calls if call.rank != HYDRATION]
     if not calls:
         return None
-    says = parse_arguments(delta.text).arguments
-    fits = [(fit, call) for call in calls if (fit := _fit(call, delta, says))]
+    value = parse_arguments(delta.text).arguments
+    fits = [(fit, call) for call in calls if (fit := _fit(call, delta, value))]
     if not fits:
         return None
     best = max(fit for fit, _ in fits)
@@ -64,16 +68,16 @@ def _best_fit(choice: Choice, delta: CallWhole, calls: list[Call]) -> Call | Non
     return next((call for call in equals if call in here), equals[0])
 
 
-def _fit(call: Call, delta: CallWhole, says: dict[str, Any] | None) -> int:
-    """Return how well a restated text fits the call; 0 if it does not. Two known ids ask for equal text.
+def _fit(call: Call, delta: CallWhole, value: dict[str, Any] | None) -> int:
+    """Return how well a restated text fits the call; 0 if it does not. Where both have an id, a text must equal or continue the call's.
 
-    Two texts that say the same may be spelled differently. `says` is what the restated one says, and each
-    call keeps what it says: a message can restate many calls, so no text is read twice.
+    Two texts of the same value may be spelled differently. `value` is that of the restated text, and each call
+    keeps its own: a message can restate many calls, so no text is read twice.
     """
     if call.id is not None and call.id in delta.told and call.id != delta.id:
         return 0  # the message restates that call by its own id
     held = call.restated if call.restated is not None else call.text
-    if held == delta.text or (held and says is not None and same_value(says, _held_says(call, held))):
+    if held == delta.text or (held and value is not None and same_value(value, _held_value(call, held))):
         return 4
     if not call.blank and delta.text.startswith(held):
         return 3
@@ -82,17 +86,17 @@ def _fit(call: Call, delta: CallWhole, says: dict[str, Any] | None) -> int:
     return 2 if call.blank else int(not call.complete)
 
 
-def _held_says(call: Call, held: str) -> dict[str, Any] | None:
+def _held_value(call: Call, held: str) -> dict[str, Any] | None:
     if call.reading is None or call.reading[0] != held:
         call.reading = held, parse_arguments(held).arguments
     return call.reading[1]
 
 
 def matched(choice: Choice, delta: Restated) -> list[tuple[CallWhole, Call | None]]:
-    """Return the restated calls with those that they tell again, each once; None for what is new.
+    """Return the restated calls, each with the call that it repeats, or None for a new one.
 
-    By labels, else by name and value, else the only one that is left of the name. Where several are left nobody knows
-    which is meant, and none of them is sure.
+    They are matched by labels, else by name and value, else because only one call of the name is left. Where several
+    are left, nobody knows which one is meant: then the restated call is left out, and none of them is sure.
     """
     found: dict[int, Call | None] = {}
     left = [call for call in choice.calls if not call.stray and not delta.told.intersection(call.aliases)]
@@ -104,14 +108,14 @@ def matched(choice: Choice, delta: Restated) -> list[tuple[CallWhole, Call | Non
             if call is not None:
                 found[n] = call
                 left.remove(call)
-    told = []
+    pairs = []
     for n, whole in enumerate(delta.calls):
         rest = [call for call in left if _may_be_restated(call, whole)] if n not in found else []
         for call in rest:
             call.hole = True
         if not rest:
-            told.append((whole, found.get(n)))
-    return told
+            pairs.append((whole, found.get(n)))
+    return pairs
 
 
 def _by_label(choice: Choice, whole: CallWhole, left: list[Call]) -> Call | None:
@@ -121,13 +125,13 @@ def _by_label(choice: Choice, whole: CallWhole, left: list[Call]) -> Call | None
 
 
 def _by_value(_: Choice, whole: CallWhole, left: list[Call]) -> Call | None:
-    says = parse_arguments(whole.text or "{}").arguments
-    return next((call for call in left if says is not None and same_value(says, _says(call))), None)
+    value = parse_arguments(whole.text or "{}").arguments
+    return next((call for call in left if value is not None and same_value(value, _value(call))), None)
 
 
 def _by_name(_: Choice, _whole: CallWhole, left: list[Call]) -> Call | None:
     return left[0] if len(left) == 1 else None
 
 
-def _says(call: Call) -> dict[str, Any] | None:
-    return _held_says(call, (call.restated if call.restated is not None else call.text) or "{}")
+def _value(call: Call) -> dict[str, Any] | None:
+    return _held_value(call, (call.restated if call.restated is not None else call.text) or "{}")

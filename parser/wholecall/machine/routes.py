@@ -1,8 +1,14 @@
-"""What each delta does to its choice: finds the call, and lets the news change it.
+"""What each delta does to its choice: finds the call that it is about, and passes the news on to that call.
 
-Theory of operation. One function per kind of delta that belongs to a choice, in the table `_ACTIONS`. Labelled
-deltas are bound by `labels`, slotted ones by `slots`; what the news does to the call is the business of
-`phases`. Ends of turns and faults concern more than one choice and are the assembler's.
+Theory of operation. There is one function per kind of delta that belongs to a choice; the table `_ACTIONS` at the end
+holds them. Each first finds the call: `labels` finds it for deltas with labels (chat), `slots` for deltas with slots,
+`restating` for final messages. Then it takes over ids, flags and the like, and lets `phases.advance` change the call.
+
+A call that the wire closed is often not ended at once: it is *held* (`Choice.held`), because the next block may show
+that the labels were wrong. It is released, and ends, when the next call begins or ends, or when the finish reason
+comes. Also decided here is when a restated text *heals* a call of which text was lost (`_heals`).
+
+Ends of turns and faults concern more than one choice: see `assembler` and `turns`.
 """
 
 from __future__ import annotations
@@ -88,7 +94,7 @@ def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
 
 
 def _add_extra(call: Call, extra: dict[str, Any]) -> None:
-    if call.is_over:  # its last event holds what was known
+    if call.is_over:  # its terminal event has been emitted
         return
     call.extra = extra if call.extra is None else {**call.extra, **extra}
 
@@ -100,7 +106,7 @@ def _slot(choice: Choice, delta: Slot) -> None:
     call = slots.owner(choice, delta)
     held = choice.held
     if held is not None and call.name is None and held.blank:
-        held.hole = True  # the text may be more of the block before
+        held.hole = True  # the text may belong to the block before
     _take_text(choice, call, delta.text)
     if delta.index is not None:
         choice.heat(call, delta.index, delta.alias)
@@ -112,7 +118,7 @@ def _call_seen(choice: Choice, delta: CallSeen) -> None:
 
 
 def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
-    """Return the call that is announced; the one before it was whole if this one is new."""
+    """Return the call that is announced; if it is new, release the one that was held."""
     if slots.is_new(choice, delta):
         if choice.held is not None:
             _release_held(choice)
@@ -131,7 +137,7 @@ def _announced(choice: Choice, delta: Union[CallSeen, CallWhole]) -> Call:
 
 def _call_whole(choice: Choice, delta: CallWhole) -> None:
     if delta.rank == HYDRATION and choice.record is not None and type(delta.index) is not str:
-        choice.record.told.append(delta)
+        choice.record.restated.append(delta)
         return
     if delta.rank == HYDRATION:
         call = find_restated(choice, delta) or _opened(choice, delta)
@@ -140,11 +146,11 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     elif delta.rank == DONE and delta.name is None:
         call = slots.owner(choice, delta)
     else:
-        call = _told(choice, delta)
+        call = _finished_item(choice, delta)
     heals = (call.hole or call.refusal is not None) and _heals(choice, call, delta)
     tainted = call.hole and call.block and not heals
     if heals and call.refusal == "ambiguous" and delta.name == call.name:
-        call.refusal = None  # it tells by itself what labels left in doubt
+        call.refusal = None  # the delta settles what labels left in doubt
     if not call.stray:
         learn_labels(choice, call, delta)
     if delta.id_wins and delta.id is not None and call.id not in (None, delta.id):
@@ -155,26 +161,28 @@ def _call_whole(choice: Choice, delta: CallWhole) -> None:
     _take_text(choice, call, delta.text, delta.rank)
     unowned = delta.rank > HYDRATION and is_placeholder(delta.text) and call.blank
     if unowned and delta.id is not None and not call.block:
-        unowned = False  # nothing began that it could be
+        unowned = False  # no call began that it could be
     if tainted or (unowned and not slots.is_all_owned(choice, delta.text)):
-        # A place alone heals nothing, and neither does what servers say when they lost the text.
+        # A place alone heals nothing, and neither does the text that servers send when they lost the real one.
         call.hole = True
     elif heals and delta.rank == HYDRATION:
-        _quieten(choice, call, delta)
+        _accept_silence(choice, call, delta)
     if delta.closes:
         _close(choice, call, truncated=False)
 
 
-def _quieten(choice: Choice, call: Call, delta: CallWhole) -> None:
-    """Believe a final message that a call has no text, if it tells all text that came elsewhere."""
+def _accept_silence(choice: Choice, call: Call, delta: CallWhole) -> None:
+    """Believe a final message that a call has no text, if it restates all text that came without an owner."""
     if delta.text or not call.blank or choice.lost or not call.hole or not slots.is_all_owned(choice, ""):
         return
     call.hole, call.rank = False, max(call.rank, delta.rank)
 
 
 def _restated(choice: Choice, delta: Restated) -> None:
-    told = [(whole, call or _opened(choice, whole)) for whole, call in matched(choice, delta)]
-    for whole, call in sorted(told, key=lambda pair: not pair[0].text):  # then it is known what is owned
+    pairs = [(whole, call or _opened(choice, whole)) for whole, call in matched(choice, delta)]
+    for whole, call in sorted(
+        pairs, key=lambda pair: not pair[0].text
+    ):  # empty texts last, when owners are known
         _take_restated(choice, whole, call)
 
 
@@ -186,7 +194,7 @@ def _take_restated(choice: Choice, whole: CallWhole, call: Call) -> None:
     _take_text(choice, call, whole.text, whole.rank)
     call.hole = call.hole or tainted
     if not tainted:
-        _quieten(choice, call, whole)
+        _accept_silence(choice, call, whole)
     if whole.truncated:
         _close(choice, call, truncated=True)
 
@@ -198,7 +206,7 @@ def _reread(choice: Choice, delta: Reread) -> None:
 
 
 def _heals(choice: Choice, call: Call, delta: CallWhole) -> bool:
-    """Whether a whole text says all of the call: it names it by an id, and is no empty object while text has no owner."""
+    """Return whether a whole text replaces all of the call's: it has the call's id, and it is not empty while text has no owner."""
     own = (
         delta.id in call.aliases
         or delta.alias in call.aliases
@@ -207,8 +215,8 @@ def _heals(choice: Choice, call: Call, delta: CallWhole) -> bool:
     return own and (not is_placeholder(delta.text) or slots.is_all_owned(choice, delta.text))
 
 
-def _told(choice: Choice, delta: CallWhole) -> Call:
-    call = slots.told_of(choice, delta) or _opened(choice, delta)
+def _finished_item(choice: Choice, delta: CallWhole) -> Call:
+    call = slots.finished_by(choice, delta) or _opened(choice, delta)
     if call.stray and delta.name is not None:
         adopt(choice, call)
         call.hole = call.hole or (not call.blank and is_placeholder(delta.text))  # or another's text
@@ -216,7 +224,7 @@ def _told(choice: Choice, delta: CallWhole) -> Call:
 
 
 def _opened(choice: Choice, delta: Union[CallSeen, CallWhole], *, refused: bool = False) -> Call:
-    """Open a call: the one before it was whole, unless this one has no name yet and may be more of it."""
+    """Open a call, and release the held one, unless the new one has no name and may be more of the held one."""
     held = choice.held
     if held is not None and (delta.name is not None or refused or not held.blank):
         _release_held(choice)
@@ -242,7 +250,7 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
 
 
 def _is_taken_over(call: Call, delta: Union[CallSeen, CallWhole]) -> bool:
-    """Whether the wire says late that it executes the call itself: the call must not be executed again."""
+    """Return whether the wire reports late that it executes the call itself: then nobody else may execute it."""
     return call.kind in ("function", "custom") and delta.kind == "server" and not call.is_over
 
 
@@ -258,7 +266,7 @@ def _call_closed(choice: Choice, delta: CallClosed) -> None:
         _release_others(choice, call)
         call.closed = True
         choice.shut(call)
-        if not (call.beside and call.block):  # else the labels of those beside it may still prove to lie
+        if not (call.beside and call.block):  # else the labels of the others may still prove wrong
             choice.held = call
 
 
@@ -266,7 +274,7 @@ def _close(choice: Choice, call: Call, *, truncated: bool) -> None:
     if not truncated and not call.is_over:
         _release_others(choice, call)
     if call.echo is not None and call.echo.round == call.round and not truncated:
-        choice.shut(call)  # at the end of the message it is known what its id says
+        choice.shut(call)  # whether it is an echo is decided at the end of the message
         call.closed = True
         return
     advance(choice, call, "close", truncated)
@@ -278,16 +286,16 @@ def _release_others(choice: Choice, call: Call) -> None:
 
 
 def _call_refused(choice: Choice, delta: CallRefused) -> None:
-    told = CallSeen(delta.choice, delta.index, delta.alias, None, None)
-    call = slots.refused_by(choice, delta) or _opened(choice, told, refused=True)
+    seen = CallSeen(delta.choice, delta.index, delta.alias, None, None)
+    call = slots.refused_by(choice, delta) or _opened(choice, seen, refused=True)
     _take_text(choice, call, delta.text)
-    if call is not choice.overflow:  # that one goes on counting
+    if call is not choice.overflow:  # which must stay open to count further calls
         call.refuse(delta.reason, delta.detail)
         advance(choice, call, "end", "clean")
 
 
 def _release_held(choice: Choice) -> None:
-    """The next block begins or ends: the one before it was whole."""
+    """End the held call: the next block begins or ends, so it was whole."""
     held, choice.held = choice.held, None
     if held is not None:
         _close(choice, held, truncated=False)
@@ -334,7 +342,7 @@ def _finish(choice: Choice, delta: Finish) -> None:
 
 
 def reason_all(choices: Iterable[Choice]) -> None:
-    """The choices end, or will: calls that began by now have an end."""
+    """Note on all calls so far that an end of their turn came after they began."""
     for choice in choices:
         for call in choice.calls:
             call.reasoned = True
@@ -343,7 +351,7 @@ def reason_all(choices: Iterable[Choice]) -> None:
 
 
 def judge_all(choice: Choice, ended: Ended, unreasoned: Ended | None = None) -> None:
-    """End every open call in order; `unreasoned` says how those ended that began after the finish reason."""
+    """End every open call in order; `unreasoned` is how those ended that began after the finish reason."""
     for call in sorted(choice.calls, key=lambda call: call.number):
         advance(choice, call, "end", ended if unreasoned is None or call.reasoned else unreasoned)
     choice.held = None

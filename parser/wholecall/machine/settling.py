@@ -1,11 +1,14 @@
-"""The end of an oddly labelled choice: what its record means goes into its calls, and the rest is not believed.
+"""The end of an oddly labelled choice: its record is read, and its calls get what the record means.
 
-Theory of operation. `settle` has the record read (`readings.solve`) and gives each call of the reading to the call in
-which it was shown, or to a new one: labels, name, flags, and the text in force. What was shown otherwise is put right
-by an event. Calls that are not sure are refused as `ambiguous`; the ordinary verdict does the rest. Calls that nobody was
-told of are numbered anew, in the order in which they began.
+Theory of operation. Until now the calls of such a choice were shown by a guess (`labels`). `settle` has the record read
+in every way in which a server can have meant it (`readings.solve`), and corrects the guess: each call of the reading
+goes to the call in which its pieces were shown, or to a new one, and gives it its labels, name, flags and text. Where
+another text was shown, an event corrects that. Calls that are not in all likely readings are not *sure*, and are refused
+as `ambiguous`; the others get the ordinary verdict. Calls that no event has reported yet are numbered again, in the
+order in which they began.
 
-A final message is the truth over such a choice: its calls come out, and calls that it does not restate are not sure.
+If a final message came, it decides: its calls are emitted, and calls that it does not restate are not sure
+(`final_message`).
 """
 
 from __future__ import annotations
@@ -47,7 +50,7 @@ _UNSURE = "its labels can be read in several ways"
 
 
 def doubt(choice: Choice) -> None:
-    """Read a choice as odd if a text of it is no whole object: labels can be as documented and lie."""
+    """Start a record if any text of the choice is not a whole object: labels can look as documented and still be wrong."""
     if choice.record is None and not all(map(_is_plain, choice.calls)):
         begin_record(choice)
 
@@ -72,7 +75,7 @@ def settle(choice: Choice, ended: Ended) -> None:
     if meant:
         give(choice, record, meant, shown)
     else:
-        _disbelieve(choice, shown)
+        _refuse_all(choice, shown)
 
 
 def give(choice: Choice, record: Record, meant: list[Meant], shown: list[Call]) -> None:
@@ -86,8 +89,8 @@ def give(choice: Choice, record: Record, meant: list[Meant], shown: list[Call]) 
         _flag_bound_by_order(record, owners, meant)
 
 
-def _disbelieve(choice: Choice, shown: list[Call]) -> None:
-    """Leave calls as they were shown; none can come out."""
+def _refuse_all(choice: Choice, shown: list[Call]) -> None:
+    """Leave calls as they were shown, and refuse all of them."""
     for call in shown:
         if call.phantom and not call.empty:
             call.phantom = False
@@ -102,21 +105,21 @@ def _meant(choice: Choice, record: Record, *, cut: bool) -> list[Meant]:
     solution = solve(record.pieces, read, cut=cut, turns=record.turns, known=known, facts=_facts(record))
     out = {piece.id for piece, call in zip(record.pieces, record.shown, strict=True) if call.is_over}
     meant = [
-        Meant(call, None, sure and not _goes_by(record, call, out))
+        Meant(call, None, sure and not _has_used_id(record, call, out))
         for call, sure in zip(solution.calls, solution.sure, strict=True)
     ]
-    return restated(choice, record, meant) if record.told else meant
+    return restated(choice, record, meant) if record.restated else meant
 
 
-def _goes_by(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
-    """Whether a call that did not come out has the id of one that did: that call came already."""
+def _has_used_id(record: Record, call: ReadCall, ids: set[str | None]) -> bool:
+    """Return whether a call that was not emitted has the id of one that was: that call came already."""
     if not ids or record.shown[call.pieces[0]].is_over:
         return False
     return any(id is not None and id in ids for id in (record.pieces[at].id for at in call.pieces))
 
 
 def _facts(record: Record) -> list[tuple[int, str, str]]:
-    """Return the calls that came out before the first oddity: first piece, name and text."""
+    """Return the calls that were emitted before the first odd label: first piece, name and text."""
     facts: dict[Call, tuple[int, str, str]] = {}
     for at, call in enumerate(record.shown):
         if call.is_over and call.dropped is None and call.name is not None and call not in facts:
@@ -129,7 +132,7 @@ def _facts(record: Record) -> list[tuple[int, str, str]]:
 
 
 def _started_over(choice: Choice, call: Call) -> str:
-    """Take from a shown call what the reading gives anew; return the text that users saw."""
+    """Clear what the reading gives a shown call anew; return the text that users saw."""
     for alias in call.aliases:
         others = [other for other in choice.by_id.pop(alias, ()) if other is not call]
         if others:
@@ -164,9 +167,9 @@ def _owners(
         ]
         call = min(fits, key=lambda call: call.phase == "pending", default=None)
         has_text = one.whole is not None or bool(one.text)
-        untold = call is None or call.phase == "pending"
-        if untold and not (one.is_sure or has_text):
-            continue  # labels that came again
+        unreported = call is None or call.phase == "pending"
+        if unreported and not (one.is_sure or has_text):
+            continue  # only repeated labels
         call = call or choice.open("function" if one.whole is None else one.whole.kind, phantom=True)
         if call is choice.overflow:
             continue
@@ -186,7 +189,7 @@ def _public(choice: Choice, name: str) -> str:
 
 
 def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], texts: dict[Call, str]) -> None:
-    """Number the calls that nobody was told of anew, in the order in which they began."""
+    """Number the calls that no event has reported again, in the order in which they began."""
     anew = {call for call in texts if call.phase == "pending"} | {
         call for call, _ in owners if call.number < 0
     }
@@ -208,7 +211,7 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
 
 
 def _fill(others: list[Call], taken: set[int]) -> None:
-    """Let calls that are none keep a number that would be missing, and have no number else."""
+    """Give the calls that proved not to be calls the numbers that would be missing, or none."""
     missing = iter([number for number in range(max(taken, default=-1)) if number not in taken])
     for call in others:
         number = next(missing, -1)
@@ -219,7 +222,7 @@ def _fill(others: list[Call], taken: set[int]) -> None:
 
 
 def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) -> None:
-    """Let a call have what it means: labels, name, text in force, and what speaks against it."""
+    """Give a call what it means: labels, name, text in force, and objections."""
     pieces = [record.pieces[at] for at in one.pieces]
     _label(choice, call, one, pieces)
     if call.phase == "pending":
@@ -232,19 +235,19 @@ def _give(choice: Choice, record: Record, call: Call, one: Meant, shown: str) ->
     if one.whole is not None and one.whole.text:
         advance(choice, call, "whole", (one.whole.text, HYDRATION))
     call.reasoned = one.whole is not None or one.pieces[0] < record.n_reasoned
-    call.hole = not one.is_told and choice.lost and not _stands_alone(record, one)
+    call.hole = not one.is_restated and choice.lost and not _stands_alone(record, one)
     limit = choice.limits.max_name_chars
     if limit is not None and len(one.name or "") > limit:
         call.refuse("name_too_long", f"a name of more than {limit} characters")
     if any(piece.spoilt for piece in pieces):
         call.refuse("invalid_utf8", "the argument text held bytes that are not UTF-8")
-    is_torn = one.read is not None and one.read.way == "torn" and not one.is_told
+    is_torn = one.read is not None and one.read.way == "torn" and not one.is_restated
     if not one.is_sure or is_torn:
         call.refuse("ambiguous", _UNSURE)
 
 
 def _flags(one: Meant, pieces: list[Piece]) -> Iterator[Flag]:
-    """Return what was odd about how name and text came."""
+    """Yield the flags for how name and text came."""
     assert one.read is not None
     names = {final_name(piece.name) for piece in pieces if piece.name is not None}
     if one.whole is None and one.name is not None and one.name not in names:
@@ -257,19 +260,19 @@ def _flags(one: Meant, pieces: list[Piece]) -> Iterator[Flag]:
 
 
 def _flag_bound_by_order(record: Record, owners: list[tuple[Call, Meant]], meant: list[Meant]) -> None:
-    """Flag the calls of which a piece has no label that tells one call from all others."""
-    indices = _of_one_call(record, meant, "index")
-    left: dict[Call, list[str | None]] = {}  # the ids of pieces whose index does not tell
+    """Flag the calls that have a piece without any label that distinguishes its call from all others."""
+    indices = _unique_labels(record, meant, "index")
+    left: dict[Call, list[str | None]] = {}  # the ids of pieces whose index identifies no call
     for call, one in owners:
         pieces = [record.pieces[at] for at in one.pieces[1:]]
         left[call] = [piece.id for piece in pieces if piece.index not in indices]
-    ids = _of_one_call(record, meant, "id") if any(left.values()) else set()
+    ids = _unique_labels(record, meant, "id") if any(left.values()) else set()
     for call, others in left.items():
         if not ids.issuperset(others):
             call.flags.add("bound_by_order")
 
 
-def _of_one_call(record: Record, meant: list[Meant], label: str) -> set[Any]:
+def _unique_labels(record: Record, meant: list[Meant], label: str) -> set[Any]:
     having: Counter[Any] = Counter()
     for one in meant:
         having.update({getattr(record.pieces[at], label) for at in one.pieces})
@@ -292,13 +295,13 @@ def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
         extras.append(one.whole.extra)
     for extra in extras:
         call.extra = {**(call.extra or {}), **extra}
-    told_again = one.read is not None and one.read.way == "again"
-    if not told_again and len(indices) > 1:
+    is_repeated = one.read is not None and one.read.way == "again"
+    if not is_repeated and len(indices) > 1:
         call.flags.add("index_churn")
 
 
 def _stands_alone(record: Record, one: Meant) -> bool:
-    """Whether a call began after the last loss, with labels that tell it from all others, and a whole name."""
+    """Return whether a call began after the last loss, with a whole name and with labels that no other call has."""
     if not one.pieces or one.pieces[0] < record.n_lost:
         return False
     at, pieces = one.pieces[0], record.pieces

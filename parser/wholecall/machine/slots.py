@@ -1,20 +1,20 @@
-"""Which call a slotted delta belongs to: text belongs to the call that its labels name, or to nobody.
+"""Finds the call of a delta with slots: text belongs to the call that its labels identify, or to none.
 
 Theory of operation. Blocks and items have labels: a call id, an item's id, an index, in this order. The first
-label that any call has decides, the others tell several such calls apart; labels that name different calls
-contradict each other. A delta whose labels no call has can only be meant for the one call that is open.
+label that any call has decides, and the others distinguish several calls that have it; labels of different calls
+contradict each other. A delta with labels that no call has can only be meant for the one call that is open.
 
-Text that names several calls, or none while none or several are open, has no *owner*. Nobody knows what is
-missing where, so it taints every call that is open and every call without text, and goes to a *stray*: a call
-of its own that has no name and ends as a drop, so that its text is told. An announcement takes a stray over
-only by its id, never by its place.
+Text that fits several calls, or none while no call or several are open, has no *owner*. Then nobody knows what is
+missing where. So it taints every call that is open and every call without text, that is, these have a hole; and it
+goes to a *stray*, a call without a name that ends as a dropped call, so that users see the text. An announcement can
+turn a stray into a call only by its id, never by its place.
 
-An announcement with a name is a call of its own, unless its id is known under the same name. Where that call
-is open this is one start told twice. Where it is over the new one is its *echo*: nothing is told of it until
-it ends, and nothing at all if it says the same.
+An announcement with a name begins a new call, unless its id is known under the same name. If that call is open, the
+start was simply sent twice. If it has ended, the new call is its *echo*: no event reports it until it ends, and none
+at all if it has the same text (see `echoes`).
 
-After a loss nothing is bound by being the only one. Some dialects tell calls apart themselves and number them
-as they like: such a number is always right (`Call.block` is false then).
+After text was lost, nothing is bound because it is the only candidate. Some dialects distinguish calls themselves and
+number them as they like: such a number is always right (`Call.block` is false then).
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "announced",
     "ended_by",
+    "finished_by",
     "is_all_owned",
     "is_new",
     "open_new",
@@ -41,7 +42,6 @@ __all__ = [
     "open_slot",
     "owner",
     "refused_by",
-    "told_of",
 ]
 
 _MOST_CANDIDATES = 16  # calls that are looked at for one piece of text
@@ -62,8 +62,8 @@ def owner(choice: Choice, delta: Slot | CallWhole) -> Call:
     return found[0] if len(found) == 1 else _stray(choice, delta)
 
 
-def told_of(choice: Choice, delta: CallWhole) -> Call | None:
-    """Return the call that a finished item is about, None if it is a new one, or may be about several."""
+def finished_by(choice: Choice, delta: CallWhole) -> Call | None:
+    """Return the call that a finished item is about; None if it is a new one, or may be about several."""
     only = _only(choice, delta.id, delta.alias, delta.index)
     if only is not None and only.name == delta.name:
         return only
@@ -80,18 +80,18 @@ def told_of(choice: Choice, delta: CallWhole) -> Call | None:
         return None
     if len(found) == 1:
         return found[0]
-    taint(choice)  # it is a call by itself, and one of these
+    taint(choice)  # it is treated as a new call, but is one of these
     return None
 
 
 def refused_by(choice: Choice, delta: CallRefused) -> Call | None:
-    """Return the call that the wire refuses, None if it told nothing of it yet."""
+    """Return the call that the wire refuses, None if nothing came of it before."""
     found = _labelled(choice, None, delta.alias, delta.index)
     return found[0] if len(found) == 1 else None
 
 
 def ended_by(choice: Choice, delta: CallClosed) -> Call | None:
-    """Return the call that the wire ends, None if it is no open one or may be several."""
+    """Return the call that the wire ends; None if that is not an open one, or may be several."""
     only = _only(choice, None, delta.alias, delta.index)
     if only is not None and only.elsewhere is None:
         return only
@@ -104,7 +104,7 @@ def ended_by(choice: Choice, delta: CallClosed) -> Call | None:
         return found[0]
     sole = _sole(choice, delta.index)
     if not sole and delta.index is not None:
-        taint(choice)  # labels lie
+        taint(choice)  # labels are wrong
     return sole[0] if sole else None
 
 
@@ -115,12 +115,12 @@ def announced(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
     for call in reversed(_with_id(choice, delta)):
         if call.name in (None, delta.name) and (call.stray or _goes_on(choice, call, delta)):
             return call
-    return _nameable_at(choice, delta)
+    return _repeated_at(choice, delta)
 
 
 def is_new(choice: Choice, delta: CallSeen | CallWhole) -> bool:
-    """Whether a named start has no label that any call ever had, so that it can only begin another call."""
-    if not delta.begins or delta.name is None or delta.index in choice.slots or choice.untold:
+    """Return whether a named start has no label that any call ever had, so that it can only begin another call."""
+    if not delta.begins or delta.name is None or delta.index in choice.slots or choice.unrepeated:
         return False
     by_id = choice.by_id
     return delta.id not in by_id and delta.alias not in by_id
@@ -135,12 +135,12 @@ def open_new(choice: Choice, delta: CallSeen | CallWhole) -> Call:
 
 
 def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
-    """Open a call with the delta's labels; an echo gets no number before it proves to be more."""
+    """Open a call with the delta's labels; an echo gets no number until it proves not to be one."""
     begins = delta.begins and delta.name is not None
-    told = _with_id(choice, delta) if delta.id is not None else choice.slots.get(delta.index, [])
-    for earlier in told if begins else ():
+    earlier_calls = _with_id(choice, delta) if delta.id is not None else choice.slots.get(delta.index, [])
+    for earlier in earlier_calls if begins else ():
         if _is_filled(earlier) and earlier.id == delta.id:
-            choice.shut(earlier)  # all of its text is there, whether the wire says so or not
+            choice.shut(earlier)  # all of its text is there, whether the wire ended it or not
     call = opened_call(choice, delta.kind, _echoed(choice, delta) if begins else None)
     call.block = delta.begins or delta.alias is not None
     for rival in _rivals(choice, delta) if call.block else ():
@@ -151,28 +151,28 @@ def open_slot(choice: Choice, delta: CallSeen | CallWhole) -> Call:
 
 
 def taint(choice: Choice) -> None:
-    """Text has no owner: let each call know whose text it may be."""
+    """Note on each call that may own it that text without an owner came."""
     for call in choice.fresh:
-        is_open = not call.is_over and call.rank < DONE  # what was told whole lacks nothing
+        is_open = not call.is_over and call.rank < DONE  # a whole text lacks nothing
         if is_open and (call.opened or call.beside or call.blank):
             call.hole = True
     choice.fresh.clear()
 
 
-def is_all_owned(choice: Choice, told: str) -> bool:
-    """Whether all text that came without an owner was told again as some call's whole text, or is told now."""
+def is_all_owned(choice: Choice, whole: str) -> bool:
+    """Return whether every text without an owner was restated as some call's whole text; `whole` is the one at hand."""
     if not choice.strays or len(choice.calls) > 2 * _MOST_CANDIDATES:
         return not choice.strays
     strays = [call.text for call in choice.calls if call.stray and not call.blank]
-    wholes = [told, *(call.restated for call in choice.calls if call.restated is not None)]
-    return all(any(same_text(text, whole) for whole in wholes) for text in strays)
+    wholes = [whole, *(call.restated for call in choice.calls if call.restated is not None)]
+    return all(any(same_text(text, other) for other in wholes) for text in strays)
 
 
-# What labels name.
+# What labels identify.
 
 
 def _only(choice: Choice, id: str | None, alias: str | None, index: Index | None) -> Call | None:
-    """Return the only call at an index, if it is open and has the other labels: nothing else can be meant."""
+    """Return the only call at an index if it is open and has the other labels: no other can be meant."""
     here = choice.slots.get(index)
     if here is None or len(here) != 1 or not (call := here[0]).opened:
         return None
@@ -181,18 +181,18 @@ def _only(choice: Choice, id: str | None, alias: str | None, index: Index | None
 
 
 def _sole(choice: Choice, index: Index | None) -> list[Call]:
-    """Return the only call that labels which no call has can be meant for.
+    """Return the only open call, for a delta with labels that no call has.
 
-    An index that no call has shows that indices lie: of calls that were open side by side none is sure then.
+    An index that no call has shows that indices are wrong: then a call that was open beside others is not sure.
     """
     sole = None if choice.lost else choice.sole_open
     return [] if sole is None or (sole.beside and index is not None) else [sole]
 
 
 def _is_next(elsewhere: Index | None, index: Index | None) -> bool:
-    """Whether text that was bound by order stood under the index of the next block.
+    """Return whether the next block ends under the index of text that was bound by order.
 
-    A block that ends under its own index has right ones, and the text was that of a block whose start was lost.
+    A block that ends under its own index has right labels, so that text was that of a block whose start was lost.
     """
     return type(elsewhere) is int and type(index) is int and elsewhere == index + 1
 
@@ -209,14 +209,14 @@ def _unlabelled(choice: Choice, delta: Slot | CallWhole) -> list[Call]:
 
 
 def _may_go_on(call: Call, text: str) -> bool:
-    """Whether the text can be more of the call's: nothing follows a whole object but what repeats it."""
+    """Return whether the text can continue the call's: only a repetition follows a whole object."""
     if call.kind == "custom" or not call.complete or call.holds_placeholder:
         return True
     return call.is_restated_by(text)
 
 
 def _labelled(choice: Choice, id: str | None, alias: str | None, index: Index | None) -> list[Call]:
-    """Return the calls that the labels name, several if they contradict each other."""
+    """Return the calls that the labels identify, several if the labels contradict each other."""
     found: list[Call] = []
     for claimants in (
         _open_with(choice, id, index),
@@ -237,7 +237,7 @@ def _labelled_call(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
     """Return the call that labels without a start are about: the latest that has one of them."""
     held = choice.held
     if delta.begins and delta.id is None and held is not None and held.id is None:
-        return held  # the next block goes on with the one before: neither has an id that says otherwise
+        return held  # the next block continues the one before: no id contradicts that
     here, named = choice.slots.get(delta.index, []), _with_id(choice, delta)
     if here and here[-1].block:
         claimants = named or [call for call in here if _agree(call.name, delta.name)]
@@ -258,18 +258,18 @@ def _rivals(choice: Choice, delta: CallSeen | CallWhole) -> list[Call]:
 
 
 def _with_id(choice: Choice, delta: CallSeen | CallWhole) -> list[Call]:
-    """Return the calls that go by the id of an announcement, or else by its alias."""
+    """Return the calls that have the id of an announcement, or else its alias."""
     return _with(choice, delta.id, delta.index) or _with(choice, delta.alias, delta.index)
 
 
 def _open_with(choice: Choice, label: str | None, index: Index | None) -> list[Call]:
-    """Return the calls that go by an id or an alias: those that are open, else the last one."""
+    """Return the calls that have an id or an alias: those that are open, else the last one."""
     claimants = _with(choice, label, index)
     return [call for call in claimants if call.opened] or claimants[-1:]
 
 
 def _with(choice: Choice, label: str | None, index: Index | None) -> list[Call]:
-    """Return the calls that go by an id or an alias; beside an index of the dialect's own it says nothing."""
+    """Return the calls that have an id or an alias; where the dialect assigned the index, only the index counts."""
     claimants = choice.by_id.get(label, []) if label is not None else []
     return (
         [call for call in claimants if index is None or call.block or call.stray] if claimants else claimants
@@ -277,7 +277,7 @@ def _with(choice: Choice, label: str | None, index: Index | None) -> list[Call]:
 
 
 def _goes_on(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
-    """Whether an announcement stands where the call was announced, which is still open and lacks text."""
+    """Return whether an announcement repeats that of a call which is still open and lacks text."""
     if not call.opened or call.round != choice.round or _is_filled(call):
         return False
     if _contradicts(call, delta):
@@ -288,14 +288,14 @@ def _goes_on(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
 
 
 def _is_filled(call: Call) -> bool:
-    """Whether all of a call's text is there; an input at the start of a block may still be told in pieces."""
+    """Return whether all of a call's text is there; after an input at the start of a block, pieces may follow."""
     if call.kind == "custom" or call.holds_placeholder or (call.restated is not None and call.rank == OBJECT):
         return False
     return call.complete and not call.unfinished
 
 
 def _is_another_item(call: Call, delta: CallSeen | CallWhole) -> bool:
-    """Whether an announcement is that of another item: one id on two of them is two calls."""
+    """Return whether an announcement is that of another item: one id on two items is two calls."""
     alias = delta.alias
     return alias is not None and alias not in call.aliases and any(known != call.id for known in call.aliases)
 
@@ -304,8 +304,8 @@ def _is_here(choice: Choice, call: Call, delta: CallSeen | CallWhole) -> bool:
     return delta.index is None or call.slot is None or call in choice.slots.get(delta.index, ())
 
 
-def _nameable_at(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
-    """Return the open call at the index that an announcement can only tell again: one of them has no id."""
+def _repeated_at(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
+    """Return the open call at the index that an announcement can only repeat: one of the two has no id."""
     for call in reversed(choice.slots.get(delta.index, [])):
         if (
             call.opened
@@ -318,16 +318,16 @@ def _nameable_at(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
 
 
 def _echoed(choice: Choice, delta: CallSeen | CallWhole) -> Call | None:
-    """Return the call that a new one seems to tell again: one of its id in its place, unless others have had that id.
+    """Return the call that a new one seems to repeat: one of its id in its place, unless other calls had that id.
 
-    In a message that is told again, it is the next one of its id and name.
+    In a message that was restarted, it is the next one of its id and name.
     """
-    for n, call in enumerate(choice.untold):
+    for n, call in enumerate(choice.unrepeated):
         if call.id == delta.id and call.name == delta.name:
-            return choice.untold.pop(n)
+            return choice.unrepeated.pop(n)
     claimants = choice.by_id.get(delta.id, ()) if delta.id is not None else ()
     if any(call.opened or call.name != delta.name for call in claimants):
-        return None  # nobody tells a block again before it is over
+        return None  # no block is repeated before it is over
     return next(
         (call for call in claimants if delta.alias is not None or _is_here(choice, call, delta)), None
     )
@@ -338,7 +338,7 @@ def _same_name(calls: list[Call], delta: CallWhole) -> list[Call]:
 
 
 def _open_namesakes(choice: Choice, delta: CallWhole) -> list[Call]:
-    """Return the open calls that a finished item without known labels can be about: one that says the same, if any."""
+    """Return the open calls that a finished item without known labels can be about: one with the same text, if any."""
     if choice.lost or choice.n_open > _MOST_CANDIDATES:
         return []
     calls = _same_name([call for call in choice.opened if call.opened and call.rank < delta.rank], delta)
@@ -348,7 +348,7 @@ def _open_namesakes(choice: Choice, delta: CallWhole) -> list[Call]:
 
 
 def _stray_restated(choice: Choice, delta: CallWhole) -> Call | None:
-    """Return the stray in an item's place whose text the item tells again: that is where it came from."""
+    """Return the stray in an item's place whose text the item repeats: that is where the text came from."""
     stray = choice.strays.get(delta.index)
     return stray if stray is not None and stray.stray and stray.is_restated_by(delta.text) else None
 
@@ -366,14 +366,14 @@ def _agree(old: str | None, new: str | None) -> bool:
 
 
 def open_restated(choice: Choice, delta: CallSeen | CallWhole) -> Call:
-    """Open a call that only a final message tells."""
+    """Open a call that only a final message holds."""
     call = choice.open(delta.kind)
     learn_labels(choice, call, delta)
     return call
 
 
 def _stray(choice: Choice, delta: Slot | CallWhole) -> Call:
-    """Return the call without a name that gathers text without an owner."""
+    """Return the stray that collects text without an owner."""
     if choice.overflow is not None:
         return choice.overflow
     if delta.text.strip():

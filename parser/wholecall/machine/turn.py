@@ -1,4 +1,9 @@
-"""A turn in the making, and the view of it that users get."""
+"""One turn while it is made, and the view of it that users get.
+
+Theory of operation. A `TurnState` holds what a turn shares between its choices: id, model, usage, faults, and the
+budget of argument text. `view` makes a `Turn`, the immutable object that users see, from the choices as they stand;
+it can be asked for at any time, also while the turn is running. Nothing here handles deltas.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +44,11 @@ class TurnState:
 
     Attributes:
         number: 0 for the first turn of a stream.
-        key: what the wire calls it, where several run side by side.
+        key: the wire's name for it, where several run side by side.
         choices: by the wire's number.
-        unclaimed: argument text that no name claims came for a choice beyond the limit.
+        unclaimed: argument text without a name came for a choice beyond the limit.
         lost: a part of it was lost.
-        ended: every call of it had its verdict.
+        ended: every call of it has its verdict.
         finished: the last event of each choice; empty until the turn is over.
     """
 
@@ -75,7 +80,7 @@ class TurnState:
         self.finished = {}
 
     def remade(self) -> None:
-        """See that each choice is where its number says.
+        """Check that each choice is stored under its number.
 
         Raises:
             ValueError: one is not.
@@ -84,26 +89,26 @@ class TurnState:
             raise ValueError("a choice has another number")
 
     def begin_again(self) -> None:
-        """The message is told from its beginning, before it came to its end."""
+        """Note in each choice that the message was restarted before it had ended."""
         for choice in self.choices.values():
             begin_again(choice)
 
     def finish(self) -> None:
-        """Report the last word on each choice."""
+        """Make the last event of each choice."""
         for number in sorted(self.choices):
             self.finished[number] = turn_finished(self.choices[number], self._usage())
 
     def forget(self) -> None:
-        """Let go of what was said, but not of the calls."""
+        """Clear text and reasoning, but not the calls."""
         for choice in self.choices.values():
             choice.forget()
 
     def _usage(self) -> dict[str, Any] | None:
-        """Return what is known of the usage now; events and views do not change any more."""
+        """Return a copy of the usage so far, None if there is none; events and views must not change later."""
         return dict(self.usage) or None
 
     def view(self) -> Turn:
-        """Return the turn as it stands; the fields of choice 0, the other choices beside it."""
+        """Return the turn as it is now: the fields of choice 0, and the other choices beside it."""
         others = {number: self._view(number, {}) for number in sorted(self.choices) if number != 0}
         return self._view(0, others)
 
@@ -135,7 +140,7 @@ class TurnState:
 
 
 def _by_kind(choice: Choice) -> dict[str, Any]:
-    """Return the terminal events of a choice by the field of `Turn` they stand in, in order of their calls."""
+    """Return the terminal events of a choice by the field of `Turn` that holds them, in order of their calls."""
     fields: dict[str, list[Any]] = {name: [] for name in _FIELDS.values()}
     for event in choice.emitted:
         if not (isinstance(event, EXECUTABLE) and event.index in choice.cancelled):

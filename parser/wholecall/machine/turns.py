@@ -1,11 +1,12 @@
-"""The turns of one stream: which of them goes on, how they begin and end, and which of them are kept.
+"""The turns of one stream: which one is current, how they begin and end, and which are kept.
 
-Theory of operation. A turn begins when the wire says so, or with the first delta of a choice. Some dialects run several
-side by side and switch between them by their keys; the current one is where deltas go. An ended turn has no open call
-any more, but the last word on it waits until nothing can follow it: until the next turn begins, too many turns are
-kept, or the stream ends.
+Theory of operation. A turn begins when the wire opens one, or with the first delta of a choice. Deltas go to the
+current turn. Some dialects run several turns side by side and switch between them by their keys. When a turn ends,
+all of its calls get their verdict (`_end_turn`). Its last event (`TurnFinished`) waits until nothing can follow it any
+more: until the next turn begins, until more turns than `Limits.max_turns` are kept, or until the stream ends
+(`_finish_turn`).
 
-Not handled here: which delta does what (see `assembler`).
+What each delta does is in `assembler`, the subclass of `Turns`.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Turns:
         self._early_faults, self._early_usage = [], {}  # of frames before the first turn
         self._keys = {}
         self._turn = None
-        self._spoke = set()  # turns that may hold text
+        self._spoke = set()  # turns that may hold text that was not forgotten
         self._since_hole = set()  # turns in which calls may have opened since the last hole
         self._choices: dict[int, Choice] = {}  # those of the current turn
         self._over = {}  # of turns that ended, by the ids of their calls
@@ -81,7 +82,7 @@ class Turns:
         }
 
     def remade(self) -> None:
-        """Find the choices of the current turn; snapshots hold them once.
+        """Restore the choices of the current turn; snapshots hold them once.
 
         Raises:
             ValueError: the turns are not the last ones, in their order.
@@ -102,7 +103,7 @@ class Turns:
         return next((call for call in calls if call.number == number), None)
 
     def snapshot(self) -> Turn[Any]:
-        """Return the current turn as it stands, an empty one if none began."""
+        """Return the current turn as it is now, an empty one if none began."""
         return self._turn.view() if self._turn is not None else Turn(None)
 
     def snapshots(self, start: int = 0) -> tuple[Turn[Any], ...]:
@@ -110,7 +111,7 @@ class Turns:
         return tuple(turn.view() for turn in self.turns[max(start - self._n_gone, 0) :])
 
     def forget(self) -> None:
-        """Let go of what turns said so far."""
+        """Clear text and reasoning of the turns so far."""
         for turn in self._spoke:
             turn.forget()
         self._spoke = {self._turn} if self._turn is not None else set()
@@ -147,7 +148,7 @@ class Turns:
         return turn
 
     def _let_go(self) -> None:
-        """Make room for a turn: end the oldest one if it still goes on, and forget it."""
+        """Make room for a turn: end the oldest one if it is still running, and remove it."""
         limit = self._limits.max_turns
         if limit is None or len(self.turns) < max(limit, 1):
             return
@@ -190,7 +191,7 @@ class Turns:
         self._end_turn(turn, "clean")
 
     def _end_turn(self, turn: TurnState, ended: Ended) -> None:
-        """Every open call of the turn gets its verdict; the last word on the turn waits for `_finish_turn`."""
+        """Give every open call of the turn its verdict; the last event of the turn waits for `_finish_turn`."""
         turn.ended = True
         choices = [choice for _, choice in sorted(turn.choices.items()) if not choice.ended]
         for choice in choices:
@@ -208,7 +209,7 @@ class Turns:
         judge_all(choice, ending(choice.reason, ended), "open" if ended == "open" else None)
 
     def _finish_turn(self, turn: TurnState, ended: Ended) -> None:
-        """End what is open and say the last word on each choice."""
+        """End what is open, and emit the last event of each choice."""
         if turn.finished:
             return
         if not turn.choices:
@@ -221,9 +222,9 @@ class Turns:
         self._out.events.extend(turn.finished.values())
 
     def close(self, ended: Ended = "open", detail: str = "") -> None:
-        """The stream is over: finish every turn; an empty stream has one empty turn.
+        """Finish every turn, because the stream is over; an empty stream has one empty turn.
 
-        `detail` says why, for calls that an abort drops.
+        `detail` is the reason, for calls that an abort drops.
         """
         if not self.turns:
             self._begin(TurnOpened(None))
@@ -233,7 +234,7 @@ class Turns:
             self._finish_turn(turn, "aborted" if self.failed else ended)
 
     def _hole(self) -> None:
-        """Argument text was lost, of any open call; only what changed since the last hole is looked at (of many)."""
+        """Note that argument text of any open call was lost; only what changed since the last hole is looked at."""
         for turn in self._since_hole:
             turn.lost = True
             for choice in turn.choices.values():

@@ -1,8 +1,13 @@
 """What becomes of a call at its end: one terminal event, decided in one place.
 
-Theory of operation. `judge` is asked once per call. It looks at what speaks against the call in a fixed order
-(no name, a limit, lost text, a cut, the text itself), has the text parsed once, and answers with the events
-to emit: what is still to be shown of a restated text, then the terminal event. It changes no phase.
+Theory of operation. `judge` is called once per call, when it ends. It checks the objections to the call in a fixed
+order: a missing name, a limit, lost text, a cut, and last the text itself, which is parsed once. It returns the events
+to emit: first those that correct the text that was shown so far, then the terminal event, which is the call itself or
+its drop. It changes no phase.
+
+Where two texts exist, the fragments and a restated one, `_read` decides which is in force: the restated one, unless
+only the fragments are valid JSON. A call without any text is only believed to have no arguments if the wire gives
+evidence for that (`_against_silence`).
 """
 
 from __future__ import annotations
@@ -45,7 +50,7 @@ _CUT: dict[Ending, tuple[DropReason, str]] = {
 _LIMITS: frozenset[DropReason | None] = frozenset(
     {"too_many_calls", "id_too_long", "name_too_long", "arguments_too_large"}
 )
-# What outranks a missing name: the overflow is no one call, and an unreadable one cannot show its name.
+# What outranks a missing name: the overflow is not a single call, and an unreadable call cannot show its name.
 _BEFORE_NAME: frozenset[DropReason | None] = frozenset({"too_many_calls", "unparseable"})
 _GARBLED: frozenset[DropReason | None] = frozenset({"invalid_json", "unparseable"})
 
@@ -53,8 +58,8 @@ _GARBLED: frozenset[DropReason | None] = frozenset({"invalid_json", "unparseable
 def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Event]:
     """Return the events that end the call, the terminal one last.
 
-    `ended` says how: `clean` if the wire ended the call or the turn, `length` if the turn was cut, `open` if
-    the stream just stopped, `aborted` after a fault or a cancel. `fragments` is the text that came in pieces.
+    `ended` is `clean` if the wire ended the call or the turn, `length` if the turn was cut, `open` if the stream
+    just stopped, `aborted` after a fault or a cancel. `fragments` is the text that came in pieces.
     """
     if ended == "aborted":
         return [drop(choice, call, "aborted", choice.abort_detail)]
@@ -79,7 +84,7 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
 
 
 def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str | None = None) -> Event:
-    """Return the event that drops the call, with its text in force."""
+    """Return the event that drops the call; it holds the text in force."""
     call.dropped = reason
     if text is None:
         text = call.text if call.restated is None else call.restated
@@ -90,7 +95,7 @@ def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str 
 
 
 def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
-    """Return what speaks against the call before its text is read, by precedence."""
+    """Return the objection to the call that comes before its text is read, by precedence."""
     if call.name is None and call.refusal not in _BEFORE_NAME:
         return "nameless", "no name came before the call ended"
     if call.refusal is not None and call.refusal in _LIMITS:
@@ -100,12 +105,12 @@ def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
     if ended == "length" and (call.slotted or call.kind == "custom"):
         return _CUT["length"]
     if call.kind == "custom" and (ended == "open" or not (call.reasoned or call.closed or call.restated)):
-        return _CUT["open"]  # where free text ends only the wire can say
+        return _CUT["open"]  # only the wire can show where free text ends
     return None if call.refusal is None else (call.refusal, call.detail)
 
 
 def _silent(choice: Choice, call: Call, ended: Ending) -> list[Event]:
-    """Return the drop of a call that may have had more to say than nothing; none if its silence is evidenced."""
+    """Return the drop of a call without text that may have lost it; nothing if there is evidence that it has none."""
     against = _against_silence(choice, call) if ended == "clean" and call.blank else None
     return [] if against is None else [drop(choice, call, *against)]
 
@@ -129,7 +134,9 @@ def _read(choice: Choice, call: Call, fragments: str, ended: Ending) -> tuple[st
     if call.restated is None or preset:
         verdict = read_arguments(fragments, ended, choice.policy, choice.limits)
         if call.rank >= DONE and verdict.reason in _GARBLED and not fragments.lstrip().startswith("{"):
-            call.flags.add("done_mismatch")  # pieces that were never JSON, of a text that was told as empty
+            call.flags.add(
+                "done_mismatch"
+            )  # pieces that were never JSON, of a text that was restated as empty
             return "{}", read_arguments("{}", ended, choice.policy, choice.limits)
         return (
             (fragments, verdict) if verdict.reason is None else _second_reading(choice, call, ended, verdict)
@@ -151,9 +158,9 @@ def _read(choice: Choice, call: Call, fragments: str, ended: Ending) -> tuple[st
 
 
 def _second_reading(choice: Choice, call: Call, ended: Ending, verdict: Verdict) -> tuple[str, Verdict]:
-    """Return the other reading of the fragments if that one can be read, else the first with its verdict.
+    """Return the other reading of the fragments if that can be parsed, else the first one, with its verdict.
 
-    Fragments that seem to be one whole value were meant so, unless that is no JSON where the other reading is.
+    Fragments that seem to be one whole value were meant so, unless they are not JSON and the other reading is.
     """
     if ended == "clean" and call.other_reading and (call.unfinished or verdict.reason in _GARBLED):
         other = read_arguments(call.other_reading, ended, choice.policy, choice.limits)
@@ -164,7 +171,7 @@ def _second_reading(choice: Choice, call: Call, ended: Ending, verdict: Verdict)
 
 
 def _accept(choice: Choice, call: Call, text: str, verdict: Verdict) -> Verdict[Any]:
-    """Hold what could be read against the policy, and against the tool that it is for if the tools are known."""
+    """Check the arguments against the policy, and against the schema of their tool if the tools are known."""
     if verdict.reason is not None:
         return verdict
     if verdict.status == "empty" and choice.policy.silence == "drop" and call.kind != "server":
@@ -182,7 +189,7 @@ def _accept(choice: Choice, call: Call, text: str, verdict: Verdict) -> Verdict[
 
 
 def _unknown_tool(choice: Choice, call: Call) -> str | None:
-    """Return what speaks against a call of a tool that nobody gave the model; the policy may only flag it."""
+    """Return the objection to a call of a tool that was not given to the model; the policy may only flag it."""
     if choice.tools is None or call.kind not in ("function", "custom") or _name(call) in choice.tools:
         return None
     if choice.policy.unknown_tool == "flag":
@@ -192,11 +199,11 @@ def _unknown_tool(choice: Choice, call: Call) -> str | None:
 
 
 def _show(choice: Choice, call: Call, shown: str, text: str) -> list[Event]:
-    """Return what makes the shown text the one in force."""
+    """Return the events that turn the text that was shown into the one in force."""
     if text == shown:
         return []
     if text.startswith(shown):
-        return [call.tell(text[len(shown) :])]
+        return [call.to_event(text[len(shown) :])]
     return [ArgumentsReset(choice.turn, choice.number, call.number, text)]
 
 
@@ -225,7 +232,7 @@ def _custom(choice: Choice, call: Call) -> list[Event]:
 
 
 def _refused(choice: Choice, event: Any) -> str:
-    """Return what the policy has against a call, by its flags; no server asks it for a call of its own."""
+    """Return why the policy refuses a call because of its flags; server calls are never refused."""
     flags = choice.policy.refused_flags
     if not flags or isinstance(event, ServerToolCall):
         return ""
@@ -274,7 +281,7 @@ def _public_id(choice: Choice, call: Call) -> str:
 
 
 def _free_id(choice: Choice, stem: str, first: int) -> str:
-    """Return the stem, or the stem with the first free number: the same at every replay."""
+    """Return the stem, or the stem with the first free number; every replay gives the same."""
     n = first
     id = stem if n == 1 else f"{stem}#{n}"
     while id in choice.taken_ids or id in choice.by_id:

@@ -1,3 +1,3 @@
-"""What comes out: events, turns, and what is said of calls that were dropped."""
+"""What comes out: events, turns, and descriptions of calls that were dropped."""
 
 _private = True

@@ -250,7 +250,7 @@ class ToolCallDropped(msgspec.Struct, frozen=True, tag_field="type", tag="tool_c
 
 
 class ToolCallCancelled(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_cancelled"):
-    """The provider takes back a call that it sent before, or tells its result; not a terminal event."""
+    """The provider takes back a call that it sent before, or sends its result; not a terminal event."""
 
     turn: int
     choice: int

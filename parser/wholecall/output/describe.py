@@ -2,8 +2,8 @@
 
 Theory of operation. A call that was dropped is answered with an error, or the next request is refused. The
 sentence names the reason and what to do about it; the argument text is quoted only on request, wrapped as
-`{"INVALID_JSON": …}` so that what was broken cannot break the answer. The wrapper is Anthropic's recommendation for
-arguments that are no JSON.
+`{"INVALID_JSON": …}` so that broken text cannot break the answer. The wrapper is Anthropic's recommendation for
+arguments that are not JSON.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _ADVICE: dict[DropReason, tuple[str, str]] = {
     "unterminated": ("the stream ended inside of it", _TRY_AGAIN),
     "aborted": ("the turn was aborted", "call it again if it is still needed"),
     "incomplete_input": ("part of its arguments was lost on the way", _TRY_AGAIN),
-    "unparseable": ("its arguments are no JSON", _TRY_AGAIN),
+    "unparseable": ("its arguments are not JSON", _TRY_AGAIN),
     "invalid_json": ("its arguments are not valid JSON", _TRY_AGAIN),
     "ambiguous": ("it can be read in more than one way", _TRY_AGAIN),
     "multiple_objects": ("its arguments hold several JSON objects", "make one call for each of them"),
-    "not_an_object": ("its arguments are no JSON object", _TRY_AGAIN),
+    "not_an_object": ("its arguments are not a JSON object", _TRY_AGAIN),
     "empty_arguments": ("it has no arguments, but the tool requires some", _TRY_AGAIN),
     "duplicate_key": ("a key occurs twice with different values", "give every key once"),
     "lone_surrogate": ("a string holds half of a surrogate pair", "write the character whole"),
@@ -62,7 +62,7 @@ _ADVICE: dict[DropReason, tuple[str, str]] = {
     "id_too_long": ("its id is too long", "call it again"),
     "name_too_long": ("its tool name is too long", "name one of the available tools"),
     "unknown_tool": ("there is no such tool", "name one of the available tools"),
-    "schema": ("its arguments do not fit the tool", "mend them and call it again"),
+    "schema": ("its arguments do not fit the tool", "correct them and call it again"),
 }
 
 

@@ -111,7 +111,7 @@ class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fau
     """Trouble on the wire.
 
     Attributes:
-        kind: what kind of trouble.
+        kind: the kind of the fault.
         detail: a sentence for people.
         error: the provider's error object, untouched.
         fatal: whether the stream is over; every open call was dropped.

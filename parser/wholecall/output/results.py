@@ -1,8 +1,8 @@
-"""What answers a call: the message, item or part of each dialect that holds a tool's result.
+"""The answer to a call: the message, item or part of each dialect that holds a tool's result.
 
-Theory of operation. How an answer looks is one row per dialect. What a tool gave is text, or a value: requests that
-take text get its JSON, those that take objects get it as it is. A tool that failed says so in a member of its own
-where the dialect has one, else only in the text.
+Theory of operation. One row per dialect describes what an answer looks like. A tool returns text or a value: requests
+that take text get the value's JSON, those that take objects get the value. That a tool failed is stated in a member
+of its own where the dialect has one, else only in the text.
 
 Sources: the request references of the providers named below.
 """

@@ -1,4 +1,4 @@
-"""A turn as users read it, once it is over or while it goes on."""
+"""A turn as users read it, once it is over or while it is running."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ReasoningBlock(msgspec.Struct):
         id: the provider's id of the block.
         signature: the provider's signature over the text.
         data: encrypted reasoning.
-        name: what tells the block from usual reasoning, such as Cohere's `tool_plan`; None for most.
+        name: what distinguishes the block from usual reasoning, such as Cohere's `tool_plan`; None for most.
     """
 
     text: str = ""
@@ -67,13 +67,13 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         builtin_calls: calls of provider-defined tools to execute.
         server_calls: calls that the provider executes.
         dropped: calls that must not be executed.
-        cancelled: ids of calls of this turn that the provider took back, in order, as `ToolCallCancelled` told
-            them. Such a call stands in no list of calls to execute any more; one that has been executed may have
+        cancelled: ids of calls of this turn that the provider took back, in order, as `ToolCallCancelled` reported
+            them. Such a call is in no list of calls to execute any more; one that has been executed may have
             to be undone.
         reason: why the turn ended, None while it goes on.
         provider_reason: what the provider said.
         usage: the provider's token counts.
-        faults: trouble on the wire during the turn.
+        faults: faults of the wire during the turn.
         anomalies: what was odd about the turn.
         others: the other choices by number: alternatives to this one, never a batch with it.
         content: all of it in the order in which it began: texts, blocks of reasoning, and the `index` of
@@ -106,7 +106,7 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         )
 
     def choice(self, number: int) -> Turn[ArgsT]:
-        """Return the turn as the given choice tells it; `choice(0)` is the first.
+        """Return the turn as seen from the given choice; `choice(0)` is the first.
 
         Raises:
             KeyError: the turn has no choice of this number.

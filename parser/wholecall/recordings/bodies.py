@@ -1,9 +1,9 @@
-"""A response out of a file that holds many: is it a model's answer, and what are its bytes?
+"""One response of a file that holds many: is it a model's answer, and what are its bytes?
 
-Theory of operation. A content type of streams decides at once. JSON and types that say nothing (`text/plain`)
-are looked into: a dialect knows the beginning, or it is an error. Everything else is skipped, with a reason.
-Tools store bodies as text, as base64 and as the compressed bytes that came; a name of a coding is believed
-only where the bytes agree.
+Theory of operation. A content type of streams decides at once. For JSON and for types that mean nothing
+(`text/plain`) the body decides: a dialect recognises its beginning, or it is an error. Everything else is skipped, with a reason.
+Tools store bodies as text, as base64 and as the compressed bytes that came; a named coding is believed
+only where the bytes agree with it.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _STREAMS = frozenset(
     }
 )
 _UNSAID = frozenset({"", "text/plain", "application/octet-stream", "x-unknown", "binary/octet-stream"})
-_TOLD = 16 * 1024 * 1024  # bytes that tell whether a response is a model's; whole ones are rarely larger
+_DECISIVE = 16 * 1024 * 1024  # bytes that show whether a response is a model's; whole ones are rarely larger
 _FIRST_ERROR = 400
 
 
 class Response(msgspec.Struct, kw_only=True):
-    """What a file says of one response, in whatever form.
+    """What a file contains about one response, in whatever form.
 
     Attributes:
         body: its bytes; text as it was stored; timed pieces; None where there is none.
@@ -84,10 +84,10 @@ def recording_of(name: str, form: str, response: Response) -> Recording | str:
         return "other_type"
     try:
         pieces = _pieces(body, response)
-        told, pieces = (b"", pieces) if kind in _STREAMS else _peeked(pieces)
+        head, pieces = (b"", pieces) if kind in _STREAMS else _peeked(pieces)
     except DAMAGE as error:
         return broken(name, str(error), **known)
-    if kind not in _STREAMS and not _is_answer(told, response.status):
+    if kind not in _STREAMS and not _is_answer(head, response.status):
         return "no_dialect"
     return Recording(name=name, chunks=_timeless(name, pieces), **known)
 
@@ -109,10 +109,10 @@ def _may_be_one(kind: str) -> bool:
     return kind in _STREAMS or kind in _UNSAID or kind.endswith(("/json", "+json"))
 
 
-def _is_answer(told: bytes, status: int | None) -> bool:
-    if status is not None and status >= _FIRST_ERROR and b'"error"' in told:
+def _is_answer(head: bytes, status: int | None) -> bool:
+    if status is not None and status >= _FIRST_ERROR and b'"error"' in head:
         return True
-    return detect(told) is not None
+    return detect(head) is not None
 
 
 def _pieces(body: bytes | str, response: Response) -> Iterator[bytes]:
@@ -147,9 +147,9 @@ def _peeked(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
     for piece in pieces:
         first.append(piece)
         size += len(piece)
-        if size >= _TOLD:
+        if size >= _DECISIVE:
             break
-    return b"".join(first)[:_TOLD], chain(first, pieces)
+    return b"".join(first)[:_DECISIVE], chain(first, pieces)
 
 
 def _timeless(name: str, pieces: Iterable[bytes]) -> Iterator[Chunk]:

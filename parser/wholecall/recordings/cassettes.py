@@ -1,9 +1,9 @@
 """VCR cassettes in YAML, one interaction at a time.
 
-Theory of operation. PyYAML's parser tells events (libyaml's in C, where it is there); the sequence of
-interactions is found among them, and each of its items is composed for itself. No constructor of YAML tags
-runs: leaves are text, bytes, numbers, booleans and None. An alias is the very object of its anchor; what it
-stands for is bounded all the same, as are depth and the number of anchors.
+Theory of operation. PyYAML's parser emits events (libyaml's in C, where it is there); the sequence of
+interactions is found among them, and each of its items is composed separately. No constructor of YAML tags
+runs: leaves are text, bytes, numbers, booleans and None. An alias is the same object as its anchor; still,
+its expanded size is bounded, as are depth and the number of anchors.
 
 PyYAML is in the extra `cli`.
 """
@@ -35,7 +35,7 @@ def read_cassette(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
     """Yield the recordings of a cassette; `#n` counts its interactions.
 
     Raises:
-        BadRecording: it is no YAML or no cassette, from the place on that the message names; or PyYAML is
+        BadRecording: it is not YAML or not a cassette, from the place on that the message names; or PyYAML is
             missing.
     """
     yaml = _yaml(source.path)
@@ -50,7 +50,7 @@ def read_cassette(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
     except yaml.YAMLError as error:
         place = _place(error)
     if place is not None:  # not inside of the handler: PyYAML's error holds the text
-        raise BadRecording(f"{source.path}: it is no YAML ({place})")
+        raise BadRecording(f"{source.path}: it is not YAML ({place})")
 
 
 def _yaml(path: str) -> Any:
@@ -62,7 +62,7 @@ def _yaml(path: str) -> Any:
 
 
 def _place(error: Any) -> str:
-    """Return where; what stands there is nobody's business."""
+    """Return the place; the contents are not quoted."""
     mark = getattr(error, "problem_mark", None)
     if mark is not None:
         return f"at line {mark.line + 1}"
@@ -169,7 +169,7 @@ class _Cassette:
         while not isinstance(event := self._next(), self._yaml.MappingEndEvent):
             key = self._compose(event, depth + 1)
             if isinstance(key, (list, dict)):
-                raise self._refused(event, "a key is no scalar")
+                raise self._refused(event, "a key is not a scalar")
             members[key] = self._compose(self._next(), depth + 1)
         return members
 

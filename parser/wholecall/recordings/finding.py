@@ -1,6 +1,6 @@
 """Find the files that may hold recordings: paths, folders, globs, standard input.
 
-Theory of operation. Finding never fails: what cannot be read is found as a place that says so. Folders are
+Theory of operation. Finding never fails: a path that cannot be read is returned with its error. Folders are
 listed as they are reached.
 """
 

@@ -1,8 +1,8 @@
-"""What kind of file it is, from its first bytes.
+"""Finds the form of a file by its first bytes.
 
-Theory of operation. Like the framing of a stream, the form of a file is asked of its beginning, and the answer
-may be that more is needed: a live stream on standard input must not wait. Nearly every file is decided by its
-first member or line; what is none of the known forms is one raw stream. The suffix only breaks ties.
+Theory of operation. Like the framing of a stream, the form of a file is seen from its beginning, and more bytes may
+be needed, but no more than that: a live stream on standard input must not wait. For nearly every file its first
+member or line decides; a file of no known form is one raw stream. The suffix only breaks ties.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Theory of operation. An archive may be far larger than memory: entries are read 
 `response.content.text` is the decoded body, as text or base64. Chrome keeps no body of an event stream that a
 page is still reading; its messages are in `_eventSourceMessages` (`eventName`, `eventId`, `data`, `time`), and
 those of a WebSocket in `_webSocketMessages` (`type`, `opcode`, `data`, `time`; opcode 2 is binary, base64). The
-former are written again as server-sent events, of the latter what was received is JSON lines. Their times are
+former are written again as server-sent events, the received ones of the latter as JSON lines. Their times are
 seconds.
 
 Source: the HAR 1.2 specification (W3C Web Performance group), and what Chrome, Firefox and mitmproxy export.
@@ -37,11 +37,11 @@ def read_archive(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
     """Yield the recordings of an archive; `#n` counts its entries.
 
     Raises:
-        BadRecording: it is no JSON from the place on that the message names, or has no entries.
+        BadRecording: it is not JSON from the place on that the message names, or has no entries.
     """
     archive = LargeJSON(source, ("log", "entries"))
     entries = (_entry(entry, archive) for entry in archive.items())
-    yield from _told(source.path, _FORM, entries, skipped)
+    yield from _recordings(source.path, _FORM, entries, skipped)
 
 
 def read_interactions(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
@@ -61,7 +61,7 @@ def read_interactions(source: Source, skipped: Counter[str]) -> Iterator[Recordi
             yield found
 
 
-def _told(
+def _recordings(
     path: str, form: str, found: Iterator[Response | str], skipped: Counter[str]
 ) -> Iterator[Recording]:
     for number, response in enumerate(found, 1):
@@ -77,9 +77,9 @@ def _told(
 
 
 def _entry(entry: Any, archive: LargeJSON) -> Response | str:
-    """Return what an entry says, or what is wrong with it."""
+    """Return the response of an entry, or what is wrong with it."""
     if not isinstance(entry, dict):
-        return "it is no entry, an object was expected"
+        return "it is not an entry, an object was expected"
     request, answer = _dict(entry.get("request")), _dict(entry.get("response"))
     content = _dict(answer.get("content"))
     text = content.get("text")
@@ -103,7 +103,7 @@ def _entry(entry: Any, archive: LargeJSON) -> Response | str:
 def _bytes(text: str, content_type: str, archive: LargeJSON) -> bytes:
     """Return the bytes of a body's text.
 
-    In a file that spells half surrogate pairs, what replaces them is made bytes that are no text again: the
+    In a file that spells half surrogate pairs, what replaces them is made bytes that are not text again: the
     server sent something else than this character.
     """
     data = bytes_of(text, content_type, is_binary=_EVENT_STREAM in content_type)
@@ -111,7 +111,7 @@ def _bytes(text: str, content_type: str, archive: LargeJSON) -> bytes:
 
 
 def _messages(entry: dict[str, Any]) -> list[Chunk]:
-    """Return what Chrome kept of a stream beside its body.
+    """Return what Chrome kept of a stream besides its body.
 
     Raises:
         ValueError: the base64 of a message is damaged.

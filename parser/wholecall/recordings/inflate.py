@@ -1,7 +1,7 @@
 """Compressed bytes, piece by piece: gzip, zlib and Zstandard.
 
-Theory of operation. A decompressor knows whether its frame is over and what lies after it; frames may follow
-each other, as in files that were appended to. What goes in is cut small, so that what comes out of one step is
+Theory of operation. A decompressor knows whether its frame is over and what follows it; frames may follow
+each other, as in files that were appended to. The input is cut into small pieces, so that the output of one step is
 bounded whatever the ratio.
 """
 

@@ -32,7 +32,7 @@ def interaction_of(name: str, form: str, value: Any, provider: str | None = None
         provider: who answered, if the file says so.
     """
     if not isinstance(value, dict):
-        return broken(name, "it is no interaction, an object was expected", form=form)
+        return broken(name, "it is not an interaction, an object was expected", form=form)
     request = _dict(value.get("request"))
     asked = Request(_text(request.get("method")), _text(request.get("uri") or request.get("url")))
     try:
@@ -58,8 +58,8 @@ def _event(event: Any) -> bytes:
     name = _text(_dict(event).get("event"))
     data = _dict(event).get("data")
     line = b"" if name is None else b"event: " + text_to_bytes(name) + b"\n"
-    told = text_to_bytes(data) if isinstance(data, str) else value_to_bytes(data)
-    return line + b"data: " + told + b"\n\n"
+    body = text_to_bytes(data) if isinstance(data, str) else value_to_bytes(data)
+    return line + b"data: " + body + b"\n\n"
 
 
 def _stored(value: dict[str, Any]) -> Response:

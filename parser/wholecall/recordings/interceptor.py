@@ -1,11 +1,11 @@
 """Logs of llm-interceptor: JSON lines of requests, the events of their responses, and how they ended.
 
-Theory of operation. Lines belong together by their request's id and may be mixed. A response is yielded when
-its last line has come, so only those are held that are open. The log holds decoded events, not bytes: they are
-written again as server-sent events, one chunk each. It notes an event's name at the event before; as every
-API that names its events also says their type inside, the names are left out.
+Theory of operation. Lines of one response share the id of its request; the lines of several may be mixed. A response
+is yielded when its last line has come, so only open responses are held. The log holds decoded events, not bytes: they are
+written again as server-sent events, one chunk each. It notes an event's name at the event before; because
+every API that names its events also states their type inside, the names are left out.
 
-Format: llm-interceptor 2.x, `response_chunk` with `content`; `[DONE]` is `{"done": true}`, what was no JSON is
+Format: llm-interceptor 2.x, `response_chunk` with `content`; `[DONE]` is `{"done": true}`, what was not JSON is
 `{"raw": text}`.
 """
 
@@ -47,7 +47,7 @@ def read_interceptor(source: Source, skipped: Counter[str]) -> Iterator[Recordin
     log = _Log(source.path, skipped)
     for number, record in enumerate(_records(source), 1):
         if record is None:
-            yield broken(source.path, f"record {number} of the log is no JSON object", form=_FORM)
+            yield broken(source.path, f"record {number} of the log is not a JSON object", form=_FORM)
         else:
             yield from log.read(record)
     yield from log.close()

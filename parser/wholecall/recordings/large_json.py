@@ -1,12 +1,12 @@
 """The items of a list inside a JSON file that may be far larger than memory, one at a time.
 
-Theory of operation. ijson tells events; only those inside the list are built into values, and only one item is
+Theory of operation. ijson emits events; only those inside the list are built into values, and only one item is
 held at a time. What it needs to be safe here:
 
 - pieces that grow while no event comes, because its C backend reads a long string again with each piece;
 - a bound on nesting;
-- no half surrogate pairs: the C backend makes a question mark of them, which is somebody else's text. They are
-  replaced before it sees them, and `torn` tells that replacement characters may stand for what was no text;
+- no half surrogate pairs: the C backend turns them into question marks, which is another text. They are
+  replaced before it sees them, and `torn` is set where replacement characters may stand for bytes that were not text;
 - names for what it raises, `SystemError` and `UnicodeDecodeError` among them. Its messages quote the text, so
   ours say only where it went wrong.
 """
@@ -72,7 +72,7 @@ class LargeJSON:
         """Yield the items of the list.
 
         Raises:
-            BadRecording: the file is no JSON from the place on that the message names, or holds no such list.
+            BadRecording: the file is not JSON from the place on that the message names, or holds no such list.
         """
         events = sendable_list()
         parser = ijson.basic_parse_coro(events, use_float=False)
@@ -86,7 +86,7 @@ class LargeJSON:
             for event, value in events:
                 yield from self._item(event, value)
             if trouble:
-                raise BadRecording(self._told(trouble, began))
+                raise BadRecording(self._message(trouble, began))
             size = max(size // 2, _FIRST_PIECE) if events else min(2 * size, _LARGEST_PIECE)
             events.clear()
         if not self._is_there:
@@ -100,12 +100,12 @@ class LargeJSON:
             if at_end:
                 parser.close()
         except ijson.IncompleteJSONError:
-            return "the JSON is cut" if at_end else "it is no JSON"
+            return "the JSON is cut" if at_end else "it is not JSON"
         except _TROUBLE:
-            return "it is no JSON"
+            return "it is not JSON"
         return ""
 
-    def _told(self, trouble: str, began: int) -> str:
+    def _message(self, trouble: str, began: int) -> str:
         return f"{self._source.path}: {trouble} (between byte {began} and {self._source.position})"
 
     def _item(self, event: str, value: Any) -> Iterator[Any]:

@@ -1,9 +1,9 @@
-"""The bytes of a body that a tool read in another encoding than the server's.
+"""Restores the bytes of a body that a tool read in an encoding other than the server's.
 
 Theory of operation. Event streams are UTF-8 whatever their content type says (WHATWG HTML 9.2.4), but tools that
 export text go by the type: without a charset mitmproxy reads `text/event-stream` as Latin-1 and Chromium as
 Windows-1252. Both keep every byte as a character, so the way back is exact. It is taken if it leads to valid
-UTF-8, which text that was read rightly does not do by chance: it would have to spell such a misreading itself.
+UTF-8. Text that was read correctly does not do that by chance: it would have to contain such a misreading itself.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def bytes_of(text: str, content_type: str, *, is_binary: bool) -> bytes:
 
     Args:
         text: the body.
-        content_type: as the tool tells it.
-        is_binary: whether the type is of bytes that are no text.
+        content_type: as the tool states it.
+        is_binary: whether the type is of bytes that are not text.
     """
     kind = content_type.lower()
     if text.isascii() or "charset" in kind or "json" in kind or _ANOTHER.search(text):

@@ -1,8 +1,8 @@
 """What a reader yields: one recorded response, its bytes in chunks, and what is known about it.
 
-Theory of operation. Nothing that is wrong with a file raises where recordings are enumerated: the trouble is
-told by the recording, and raised by whoever takes its chunks. So one damaged recording stops no other. Chunks
-are read when they are taken and can be taken once.
+Theory of operation. While recordings are enumerated, nothing raises because a file is damaged: the recording keeps
+the error, and raises it when its chunks are taken. So one damaged recording does not stop the others. Chunks are
+read when they are taken, and can be taken once.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from wholecall.errors import BadRecording
 
 __all__ = ["Chunk", "Recording", "Request", "broken", "provider_of"]
 
-Chunk = tuple[Optional[float], bytes]  # seconds since the response began, None where nobody knows; the bytes
+Chunk = tuple[
+    Optional[float], bytes
+]  # seconds since the response began, None where that is unknown; the bytes
 
-# Hosts that tell who answered; a suffix of the host's name is enough.
+# Hosts that identify the provider; a suffix of the host's name is enough.
 _PROVIDERS = {
     "api.openai.com": "openai",
     "openai.azure.com": "azure",
@@ -58,14 +60,14 @@ class Recording(msgspec.Struct, kw_only=True, eq=False):
         name: the file's path as it was found (`"-"` for standard input), with `#n` after it where a file holds
             several: the n-th response in it, those counted that were skipped.
         chunks: the bytes as they came, each with its time in seconds since the response began, or None where
-            the file does not tell. To be taken once; what was begun, before the next recording is asked for,
+            the file does not state it. To be taken once; what was begun, before the next recording is asked for,
             and of standard input in any case. Taking them raises `BadRecording` where the file is damaged.
         form: the format it was read from, a key of `wholecall.recordings.reading.READERS`.
         dialect: the name of the wire format, if whoever recorded it said so; None leaves it to the bytes.
-        provider: who answered, if the file or the URL tells.
-        request: what was asked, if the file tells.
-        status: the response's HTTP status, if the file tells.
-        content_type: the response's content type, if the file tells.
+        provider: who answered, if the file or the URL shows it.
+        request: what was asked, if the file contains it.
+        status: the response's HTTP status, if the file contains it.
+        content_type: the response's content type, if the file contains it.
         meta: what else the file says about the recording, JSON values.
         trouble: why it cannot be read at all; None where taking the chunks is worth a try.
     """

@@ -91,7 +91,7 @@ def read_own(source: Source, _skipped: object) -> Iterator[Recording]:
     """Yield the recordings of a file in our own format; the second and later are called `path#n`."""
     lines = _Lines(source)
     for line in lines:
-        if is_header(line):  # anything else is what nobody took of the recording before
+        if is_header(line):  # anything else is what was not taken of the recording before
             lines.recording += 1
             name = source.path if lines.recording == 1 else f"{source.path}#{lines.recording}"
             yield _begun(name, line, lines)
@@ -101,7 +101,7 @@ def _begun(name: str, line: bytes, lines: _Lines) -> Recording:
     try:
         header = _HEADERS.decode(line)
     except _UNDECODABLE:
-        return broken(name, f"line {lines.number} is no header of a recording", form="wholecall")
+        return broken(name, f"line {lines.number} is not a header of a recording", form="wholecall")
     if (header.wholecall, header.version) != (FORMAT, VERSION):
         trouble = f"line {lines.number}: version {header.version} of the format is not known here"
         return broken(name, trouble, form="wholecall")
@@ -149,7 +149,7 @@ def _chunk(name: str, line: bytes, number: int) -> Chunk:
     with suppress(*_UNDECODABLE):
         chunk = _CHUNKS.decode(line)
     if chunk is None:  # not inside of a handler: the decoder's error may hold the line
-        raise BadRecording(f"{name}: line {number} is no chunk of a recording")
+        raise BadRecording(f"{name}: line {number} is not a chunk of a recording")
     if (chunk.data is None) == (chunk.b64 is None):
         raise BadRecording(f"{name}: line {number} has neither or both of data and b64")
     if chunk.data is not None:

@@ -1,7 +1,7 @@
 """Read recordings from files of any known form, one at a time.
 
 Theory of operation. Each file is opened when its turn comes, its form is found from its bytes, and the reader
-of that form yields its recordings. What a reader cannot go on with is told by one last recording that raises
+of that form yields its recordings. Where a reader cannot continue, it yields one last recording that raises
 when its chunks are taken; then the next file is tried. Nothing is read ahead: memory holds one recording, or
 one chunk where a file is a single stream.
 """
@@ -53,7 +53,7 @@ class Recordings(Iterator[Recording]):
     """The recordings of some files, read as they are asked for.
 
     Attributes:
-        skipped: how many responses so far were no recordings, by reason: `no_response`, `no_body`,
+        skipped: how many responses so far were not recordings, by reason: `no_response`, `no_body`,
             `other_type` (a content type that no model answers with), `no_dialect` (JSON that no dialect knows),
             `no_cassette` (a YAML file in a folder).
     """

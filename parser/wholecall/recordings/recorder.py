@@ -49,7 +49,7 @@ class Recorder:
         status: the response's HTTP status.
         content_type: the response's content type.
         meta: JSON values to keep beside it.
-        clock: tells seconds; the first reading is the response's beginning.
+        clock: returns seconds; the first reading is the response's beginning.
 
     Raises:
         OSError: the target cannot be opened or written.

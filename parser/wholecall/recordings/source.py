@@ -1,6 +1,6 @@
-"""A file's bytes, decompressed, to be looked at before they are taken.
+"""A file's bytes, decompressed, which can be looked at before they are taken.
 
-Theory of operation. A source is an iterator of pieces with a buffer in front of it. Every trouble of the disk
+Theory of operation. A source is an iterator of pieces with a buffer in front of it. Every error of the disk
 or of a compressed file becomes a `BadRecording` that names the file and the byte. What a pipe has sent is
 passed on at once.
 """
@@ -49,7 +49,7 @@ class Source:
 
     @property
     def is_over(self) -> bool:
-        """Whether the reader has gone on to another file, and nothing was taken but can be: it can be read anew."""
+        """Whether the reader has moved on to another file, but this one can be read again from its beginning."""
         return self.closed and self.position == 0 and self.path != STDIN
 
     def fill(self) -> bool:
@@ -156,7 +156,7 @@ def _decompressed(path: str, pieces: Iterable[bytes], coding: str) -> Iterator[b
             position += len(piece)
             yield piece
     except DAMAGE as error:
-        raise BadRecording(f"{path}: {error} (behind byte {position} of what it holds)") from None
+        raise BadRecording(f"{path}: {error} (after byte {position} of its contents)") from None
 
 
 def _pieces(place: Place) -> Generator[bytes]:

@@ -1,7 +1,7 @@
 """Recordings written for others: the bare bytes, an HTTP archive, a VCR cassette, a session of messages.
 
 Theory of operation. Each writer yields the file in pieces and takes one recording at a time, so memory holds
-one. A session tells what came out of the streams, not the bytes: it follows the Session Trace Simple format of
+one. A session holds what came out of the streams, not the bytes: it follows the Session Trace Simple format of
 the Hugging Face Hub, a header line and then a line for each message.
 """
 

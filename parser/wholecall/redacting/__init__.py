@@ -1,4 +1,4 @@
-"""Redaction: recordings with the letters of their secrets replaced, and everything else as it was."""
+"""Redaction: replaces the letters of secrets in recordings, and leaves everything else as it was."""
 
 from wholecall.redacting.redact import Redaction, redact
 

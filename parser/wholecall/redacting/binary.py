@@ -1,8 +1,8 @@
-"""The strings of a binary event stream, and its checksums made right again.
+"""Finds the strings of a binary event stream, and corrects its checksums.
 
 Theory of operation. Messages are found by their lengths; a payload is a region, and so is the message of an
-error in the headers. After the payloads were changed the checksum of each message is made anew, but only where
-it was right. Where lengths are wrong nothing can be found any more: the rest must not be published.
+error in the headers. After the payloads were changed, the checksum of each message is computed again, but only where
+it was right before. After a wrong length nothing can be found any more: the rest must not be published.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from wholecall.redacting.leaves import Frame, Leaf, Region, scan_value
 
 __all__ = ["Messages"]
 
-_EVENT, _TOLD = b":event-type", b":error-message"
+_EVENT, _MESSAGE = b":event-type", b":error-message"
 _STRING = 7  # the type of header values that are text
 
 
@@ -60,13 +60,13 @@ class Messages:
 
     def _message(self, start: int, body: int, end: int) -> Iterator[Leaf]:
         frame = Frame()
-        told: list[tuple[int, int]] = []
+        places: list[tuple[int, int]] = []
         for name, first, last in self._headers(start + PRELUDE_BYTES, min(body, len(self._data))):
             if name == _EVENT:
                 frame.event = self._data[first:last].decode("utf-8", "replace")
-            elif name == _TOLD:
-                told.append((first, last))
-        for first, last in told:
+            elif name == _MESSAGE:
+                places.append((first, last))
+        for first, last in places:
             region = self._region(first, last)
             yield Leaf(region, 0, last - first, "", frame, bare=True)
         yield from scan_value(self._region(body, end), frame)

@@ -1,14 +1,14 @@
-"""The strings of a recorded stream: where each stands in the bytes, and under which key.
+"""Finds the strings of a recorded stream: the place of each in the bytes, and its key.
 
 Theory of operation
 -------------------
-Nothing is decoded as a whole: a tolerant scan cuts the bytes into JSON tokens, so what is damaged, cut, or no
-JSON at all is found too, and whatever is put in the place of a string leaves every other byte where it was. Lines
-of server-sent events lose the field before the value. A new event, and a line that begins an object or array,
-starts anew, so damage ends there. A message of a binary event stream is a region of its own, base64 that
-holds JSON a region inside another one.
+Nothing is decoded as a whole: a tolerant scan cuts the bytes into JSON tokens, so strings are found even where
+the JSON is damaged or cut, and replacing a string leaves every other byte where it was. In lines
+of server-sent events the field before the value is skipped. The scan starts again at a new event, and at a line that
+begins an object or array, so damage ends there. A message of a binary event stream is a region of its own; base64
+that holds JSON is a region inside another one.
 
-A value is `deep` inside an object that holds arguments: the keys are the model's own there.
+A value is `deep` inside an object that holds arguments, because the keys there are the model's own.
 """
 
 from __future__ import annotations
@@ -65,15 +65,15 @@ class Leaf:
     """One string, or bare words where JSON has none.
 
     Attributes:
-        region, start, end: where what is between the quotes stands.
-        raw: these bytes as text; bytes that are no UTF-8 as surrogates.
+        region, start, end: the place of the text between the quotes.
+        raw: these bytes as text; bytes that are not UTF-8 as surrogates.
         key: the name of the member whose value it is, "" without one.
         frame: its frame.
         is_key: whether it is the name of a member.
         deep: whether it is part of an argument object.
-        counts: whether it is part of an object that tells what was used.
+        counts: whether it is part of an object with usage counts.
         around: the name of the member whose value the object around it is.
-        bare: whether it stands without quotes; `key` then tells the field of a line, if it is one.
+        bare: whether it has no quotes; `key` is then the field of a line, if it is one.
     """
 
     region: Region
@@ -98,7 +98,7 @@ class Leaf:
 
     @property
     def place(self) -> int:
-        """Where it stands in the stream."""
+        """Its place in the stream."""
         return self.region.offset + (0 if self.region.around else self.start)
 
 

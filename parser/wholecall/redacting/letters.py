@@ -1,4 +1,4 @@
-"""The substitution: each letter and digit becomes another one of its kind, wherever it stands.
+"""The substitution: each letter and digit becomes another one of its kind, the same everywhere.
 
 Theory of operation
 -------------------
@@ -7,10 +7,11 @@ prefix, and fragments add up to the substitute of the whole, however they are cu
 digits, and every character keeps its size in UTF-8 and in UTF-16: letters that are not ASCII move within the
 letters of their size and case, the others keep their high half. What is neither letter nor digit stays.
 
-Argument text is JSON, or means to be: outside its strings numbers, literals and special tokens stay, inside
-them escapes. Only there is a character not mapped alone, so the text of a call has to come whole.
+Argument text is JSON, or is meant to be: numbers, literals and special tokens outside its strings stay, and so do
+escapes inside them. Only there does the mapping of a character depend on its neighbours, so the text of a call has to
+come whole.
 
-Nothing here is encryption: who knows a word of the original can find others.
+Nothing here is encryption: whoever knows a word of the original can find others.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _PREFIX = re.compile(
     r"(?:call|toolu|fc|ctc|srvtoolu|server_tool|mcptoolu|chatcmpl|cmpl|gen|resp|msg|message|rs|item|ws|ci|mcp"
     r"|mcpr|mcpl|event|run|lc_run|step|thread|asst|tooluse|chatcmpl-tool|functions)(?:--|[-_.])(?=[\w:.|-]+$)"
 )
-_ABSENT = frozenset({"null", "None"})  # what stands for an id that is none
+_ABSENT = frozenset({"null", "None"})  # what replaces an id that is absent
 
 _PART = re.compile(
     rf"""
@@ -80,7 +81,7 @@ class Letters(dict[int, int]):
         return members[(place + self._shift) % len(members)]
 
     def plain(self, text: str) -> str:
-        """Return the substitute of a text that is not JSON; ids keep the prefix that tells what they are."""
+        """Return the substitute of a text that is not JSON; ids keep the prefix that shows what they are."""
         if text in _ABSENT:
             return text
         prefix = _PREFIX.match(text)

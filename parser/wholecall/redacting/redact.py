@@ -1,11 +1,11 @@
-"""Recordings without what they tell: the same stream, of other letters.
+"""Recordings without their contents: the same stream with other letters.
 
 Theory of operation
 -------------------
 The strings of the stream are found in its bytes (`leaves`, `binary`), and each is kept, or replaced by its
-substitute (`rules`, `letters`) of the same size; the text of a call as one (`texts`). Then the result is parsed as
-the original was: the events must be the same but for the letters, or the recording is refused. So nothing that is
-published tells another story, and what this module does not understand does no harm.
+substitute (`rules`, `letters`) of the same size; the text of a call is replaced as one text (`texts`). Then the result
+is parsed as the original was: the events must be the same except for the letters, or the recording is refused. So no
+published recording behaves differently, and what this module does not understand does no harm.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class _Stream:
             _put(leaf, found[leaf] if leaf in found else self._alone(leaf, free))
 
     def _alone(self, leaf: Leaf, free: set[str]) -> str:
-        """Return the substitute of a string that is no piece of a call's text."""
+        """Return the substitute of a string that is not a piece of a call's text."""
         letters, text = self._letters, leaf.text
         if leaf.deep or leaf.bare or leaf.is_key:
             return letters.plain(text)

@@ -1,8 +1,8 @@
-"""What is kept and what is not: by the key that a string stands under.
+"""Decides which strings are kept, by their keys.
 
-Theory of operation. Dialects match on words: types, roles, reasons, states. They stand under keys of their
-own, look like words, and are kept. Whatever stands under any other key is replaced, known or not, so what a
-provider adds tomorrow is not published.
+Theory of operation. Dialects match on words: types, roles, reasons, states. These have keys of their own, look like
+words, and are kept. A string under any other key is replaced, whether the key is known or not, so nothing that a
+provider adds later is published.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ _CLASSES = frozenset(
 )
 _MODES = frozenset(
     {"messages", "updates", "values", "custom", "debug"}
-)  # of LangGraph, before what they tell
-_NAMED_TYPE = "tool-"  # after it stands the name of a tool, in whole messages of the Vercel AI SDK
+)  # of LangGraph, before their contents
+_NAMED_TYPE = "tool-"  # followed by the name of a tool, in whole messages of the Vercel AI SDK
 # Types, models and the like have numbers; a code, a state or a reason with some may be a secret.
 _NUMBERED = frozenset(
     {"type", "types", "object", "event", "model", "index", "jsonrpc", "method", "version", "modality"}
@@ -139,7 +139,7 @@ def is_word(key: str, text: str) -> bool:
     """Whether a value is a word of the protocol."""
     if key == "id":
         return text in _CLASSES
-    if not key:  # an element of an array that is nobody's member
+    if not key:  # an element of an array that is not a member
         return text in _MODES
     pattern = _pattern(key)
     return pattern is not None and pattern.fullmatch(text) is not None
@@ -147,7 +147,7 @@ def is_word(key: str, text: str) -> bool:
 
 @cache
 def _pattern(key: str) -> re.Pattern[str] | None:
-    """Return what words under a key look like, None where texts are no words."""
+    """Return what words under a key look like, None where texts are not words."""
     parts = [part.lower() for part in _PARTS.findall(key)] or [""]
     if parts[0] in _FIRST or parts[-1] in _NUMBERED:
         return _NUMBERED_WORD

@@ -1,7 +1,7 @@
-"""What of events does not depend on letters: all but the texts, and of these the sizes.
+"""The part of events that does not depend on letters: everything except texts, and the sizes of texts.
 
 Theory of operation. Words of our own and of the protocol are compared as they are, ids and names by which of
-them are equal, everything else by its number of characters; what is no text counts as it is.
+them are equal, all other text by its number of characters; what is not text is compared as it is.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How a string of JSON spells its characters, and other characters spelled the same way.
 
-Theory of operation. What stands between the quotes is cut into units, each a character and its spelling: the
+Theory of operation. The text between the quotes is cut into units, each a character and its spelling: the
 character itself, or an escape. A substitute of equal class is written in the spelling of the original, so
-the string keeps its size. Bytes that are no UTF-8 are surrogates without an escape, and stay.
+the string keeps its size. Bytes that are not UTF-8 are surrogates without an escape, and stay.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ASTRAL = 0x10000
 
 
 def units(raw: str) -> Units:
-    """Return what stands between the quotes as units; an escape that JSON does not know is one backslash."""
+    """Return the text between the quotes as units; an escape that JSON does not know is one backslash."""
     found: Units = []
     for match in _UNIT.finditer(raw):
         high, low, code, short, char = match.groups()

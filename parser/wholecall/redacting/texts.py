@@ -3,9 +3,9 @@
 Theory of operation
 -------------------
 Whether the letters `true` are a literal depends on the text before them, perhaps in other frames. The timeline
-tells what text each step added to which call; the strings of that step are looked through from the last to the
-first for the ones that add up to it. What a call was given is then substituted as one text, and each string gets
-its part. A string that added nothing stands for itself: a whole text, a repetition, a restatement.
+shows what text each step added to which call; the strings of that step are looked through from the last to the
+first for the ones that add up to it. The text of a call is then substituted as one text, and each string gets
+its part. A string that added nothing is a text by itself: a whole text, a repetition, a restatement.
 """
 
 from __future__ import annotations

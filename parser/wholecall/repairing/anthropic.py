@@ -1,13 +1,14 @@
-"""Anthropic Messages: what a frame is to calls, what a naive reader gets, and the numbers of blocks.
+"""Anthropic Messages: which frames concern calls, what a naive reader gets, and the numbers of blocks.
 
-A block of type `tool_use` is a call that the client executes; blocks of server tools pass. `message_delta` waits
-after the calls, whose last is decided by it, and its reason is put right.
+Theory of operation. A block of type `tool_use` is a call that the client executes; blocks of server tools pass.
+`message_delta` waits until the calls before it have been written, because it decides about the last of them; its
+reason is corrected if necessary.
 
 Clients keep the blocks of a message in a list: each start appends to it, and numbers are places in it. So every
-block, call or not, gets the number of starts before it. A repeated start goes nowhere, nor does what belongs to no
-block; text without a start gets one. A message that begins before the one before it was ended is the same message
-to clients: its start is withheld, and its numbers go on. A stream that begins in the middle gets a start. And clients read no
-event that is not named for its type.
+block, call or not, gets as its number the count of starts before it. A repeated start is withheld, and so is what
+belongs to no block; text without a start gets one. Where a message begins before the one before it has ended, clients
+take both for one message: so its start is withheld, and its numbers continue. A stream that begins in the middle gets
+a start. Clients only read events whose name is their type, so every frame gets that name.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
 _REASONS: Final = {"tool_calls": _CALL, "stop": "end_turn", "length": "max_tokens"}
 _PLACEHOLDERS: Final[tuple[Any, ...]] = ({}, None)
-# Of what speaks without a start, the start that was missing.
+# The start that was missing, for deltas without one.
 _STARTS: Final[dict[Any, dict[str, Any]]] = {
     "text_delta": {"type": "text", "text": ""},
     "thinking_delta": {"type": "thinking", "thinking": "", "signature": ""},
@@ -55,7 +56,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         self._edits: dict[Any, Callable[[Piece], bytes]] = {
             "message_start": self._message_started,
             "content_block_start": self._block_started,
-            "content_block_delta": self._block_told,
+            "content_block_delta": self._block_delta,
             "content_block_stop": self._block_stopped,
             "message_delta": self._with_reason,
             "message_stop": self._message_stopped,
@@ -130,7 +131,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
     def _read(self) -> list[tuple[str, str, str]]:
         if self._stopped != self._tracks.keys():
             return [("", "", "")]  # a call without an end
-        # Without any text the placeholder at the start stands: that is how the API itself sends no arguments.
+        # Without any text the placeholder at the start counts: that is how the API itself sends no arguments.
         return [(track.id, track.name, track.text or "{}") for track in self._tracks.values()]
 
     # What goes out.
@@ -177,13 +178,13 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         payload = piece.payload or {}
         index, block = _hashable(payload.get("index")), payload.get("content_block")
         if index in self._starts and self._starts[index] == block:
-            return b""  # what it may begin anew has its start when it speaks
+            return b""  # the start of a message that it may begin follows later
         self._starts[index] = block
         self._numbers[index] = self._encoder.next_index
         self._encoder.next_index += 1
         return self._numbered(piece)
 
-    def _block_told(self, piece: Piece) -> bytes:
+    def _block_delta(self, piece: Piece) -> bytes:
         payload = piece.payload or {}
         index, delta = _hashable(payload.get("index")), payload.get("delta")
         if index in self._numbers:
@@ -198,9 +199,9 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         index = _hashable((piece.payload or {}).get("index"))
         if index not in self._numbers:
             return b""
-        told = self._numbered(piece)
+        numbered = self._numbered(piece)
         del self._numbers[index]
-        return told
+        return numbered
 
     def _numbered(self, piece: Piece) -> bytes:
         """Return a frame with our number of its block."""
@@ -215,12 +216,12 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         """Return the reason, right about whether calls come out; a cut stays one (so does any other reason)."""
         payload = piece.payload or {}
         delta = payload.get("delta")
-        if not isinstance(delta, dict) or (told := turn_reason(delta.get("stop_reason"))) is None:
+        if not isinstance(delta, dict) or (known := turn_reason(delta.get("stop_reason"))) is None:
             return piece.raw
         self._has_reason = True
-        reason = mended_reason(told[0], executed=bool(self._executed), cut=bool(self._cut))
-        word = told[1] if reason == told[0] != "tool_calls" else _REASONS[reason]
-        if word == told[1]:
+        reason = mended_reason(known[0], executed=bool(self._executed), cut=bool(self._cut))
+        word = known[1] if reason == known[0] != "tool_calls" else _REASONS[reason]
+        if word == known[1]:
             return piece.raw
         return piece.with_payload({**payload, "delta": {**delta, "stop_reason": word}})
 

@@ -1,4 +1,4 @@
-r"""The bytes of an event stream in blocks: an event each, with the blank line that ends it.
+r"""Cuts the bytes of an event stream into blocks: one event each, with the blank line that ends it.
 
 Line ends are LF, CRLF and CR, in any mixture (WHATWG HTML 9.2.5). A block whose last byte so far is a CR waits for
 the next one, which may be the LF that belongs to it, so that blocks do not depend on how the bytes were cut.
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 __all__ = ["Blocks", "ended", "has_id", "is_comment", "without_fields"]
 
-# A line end and another one; the CR of a CRLF is no end of its own.
+# A line end and another one; the CR of a CRLF is not an end of its own.
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?=[^\n]))")
 _ENDED = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)\Z")
 _LONGEST = 4  # bytes of the longest match
@@ -28,7 +28,7 @@ class Blocks:
         self._has_cr = False
 
     def __len__(self) -> int:
-        """How many bytes wait for the end of their block."""
+        """Return how many bytes wait for the end of their block."""
         return len(self._open)
 
     def feed(self, data: bytes) -> list[bytes]:

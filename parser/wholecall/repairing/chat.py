@@ -3,9 +3,9 @@
 Theory of operation. A call has no end of its own here, and late calls may follow a finish reason (a whole
 `message.tool_calls` after it). So what holds calls waits in a queue, together with the frames that finish choices
 and all that shows nothing, until the parser ends the turn. Frames that show text pass at once; one that shows text
-and calls is parted. At the end of the turn the queue is replayed as it is, if every naive reader gets our calls from
-it. Else it is *loosened*: the calls are cut out of its frames and written anew, where the first of them stood or
-before the first reason. Reasons are put right in either case.
+and calls is split. At the end of the turn the queue is replayed as it is, if every naive reader gets our calls from
+it. Else it is *loosened*: the calls are cut out of its frames and encoded again, where the first of them was or
+before the first reason. Reasons are corrected in either case.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from wholecall.repairing.chat_reading import (
     choices_of,
     finishes,
     has_calls,
+    has_content,
     number_of,
     only,
     rest_of,
-    says,
-    speaks,
+    shows_content,
 )
 from wholecall.repairing.chat_shapes import said_in, shaped
 from wholecall.repairing.mender import Mender, Piece, ends_turn, mended_reason
 
 __all__ = ["ChatMender"]
 
-# A chunk in which none of this stands holds no call, ends nothing and has its text where clients look for it.
+# A chunk without any of this holds no call, ends nothing and has its text where clients look for it.
 _NOTABLE: Final = re.compile(
     rb'"(?:tool_calls"|toolCalls"|function_call"|message"|apiFormat"|response\.|delta"\s*:\s*null|content"\s*:\s*\[)'
     rb'|inish_?[rR]eason"\s*:\s*"'
@@ -92,18 +92,18 @@ class ChatMender(Mender[ChatEncoder]):
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; calls and what ends the turn are held, everything else passes."""
-        out = [self._tell(events)]
+        out = [self._take_events(events)]
         if any(type(event) is ToolCallDropped for event in events):
-            self._loosen()  # what the turn says will not be what comes out: its frames can go
+            self._loosen()  # the turn's own calls will not be those that come out: its frames can be dropped
         ends = ends_turn(pieces, events)
-        behind: list[bytes] = []
+        following: list[bytes] = []
         for piece in self._in_time(self._readable(pieces, events), events):
             if ends and not _is_held(piece):
-                behind.append(piece.raw)
+                following.append(piece.raw)
             else:
                 out.append(self._sort(piece))
         if ends and self.failed is None:
-            out += [self._settle(), *behind]
+            out += [self._settle(), *following]
         return b"".join(out)
 
     def _in_time(self, pieces: Iterable[Piece], events: Sequence[Event[Any]]) -> Iterator[Piece]:
@@ -128,7 +128,7 @@ class ChatMender(Mender[ChatEncoder]):
         if said is None:
             return pieces
         if len(pieces) > 1:
-            said = {}  # nobody knows which of them said it
+            said = {}  # it is unknown which of them said it
         found = [shaped(piece, said) for piece in pieces]
         kept = [piece for piece in found if piece is not None]
         self._is_odd = self._is_odd or any(piece not in pieces for piece in kept)
@@ -143,7 +143,9 @@ class ChatMender(Mender[ChatEncoder]):
             return piece.raw
         self._take_head(payload)
         calls, ended = has_calls(payload), finishes(payload)
-        if not speaks(payload) or any(number_of(choice) in self._finished for choice in choices_of(payload)):
+        if not shows_content(payload) or any(
+            number_of(choice) in self._finished for choice in choices_of(payload)
+        ):
             return self._wait(piece, calls=calls, ended=ended)
         if ended:
             return self._wait(piece, calls=calls, ended=ended)
@@ -187,7 +189,7 @@ class ChatMender(Mender[ChatEncoder]):
                 continue
             is_head = has_calls(piece.payload or {}) and not finishes(kept.payload or {})
             if is_head and place is not None and place == len(self._queue):
-                place += 1  # what such a frame says besides, as the role, comes before the calls
+                place += 1  # other content of such a frame, such as the role, comes before the calls
             self._queue.append(kept)
         self._place = place
         self._n_waiting = sum(len(piece.raw) for piece in self._queue)
@@ -209,7 +211,7 @@ class ChatMender(Mender[ChatEncoder]):
         return b"".join(out)
 
     def _is_read_by_all(self) -> bool:
-        """Whether what waits says exactly the calls that come out."""
+        """Whether what waits contains exactly the calls that come out."""
         ours: dict[int, list[tuple[str, str, str]]] = {}
         for call in self._calls:
             if not isinstance(call, BuiltinToolCall):
@@ -255,4 +257,4 @@ def _without_calls(piece: Piece) -> Piece | None:
     if not has_calls(payload):
         return piece
     rest = rest_of(payload)
-    return piece._replace(payload=rest, raw=piece.with_payload(rest)) if says(rest) else None
+    return piece._replace(payload=rest, raw=piece.with_payload(rest)) if has_content(rest) else None

@@ -1,6 +1,6 @@
 """What a chunk of chat completions holds besides text: calls in any place, the reasons of its choices.
 
-The keys under which calls stand are those that the dialect's views read (quirks 39, 40, 83).
+The keys that hold calls are those that the dialect's views read (quirks 39, 40, 83).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = [
     "choices_of",
     "finishes",
     "has_calls",
+    "has_content",
     "number_of",
     "only",
     "rest_of",
-    "says",
-    "speaks",
+    "shows_content",
 ]
 
 Payload = Mapping[str, Any]
@@ -30,7 +30,7 @@ Payload = Mapping[str, Any]
 CALL_FIELDS: Final = ("tool_calls", "toolCalls", "function_call")
 # What may wait with the calls: `reasoning_details` alone holds signatures and encrypted blocks, not text.
 _QUIET: Final = frozenset({*CALL_FIELDS, "role", "reasoning_details"})
-# Frames of the Responses dialect that tell of calls.
+# Frames of the Responses dialect that are about calls.
 _GUESTS: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
 _GUEST_ITEMS: Final = ("response.output_item.added", "response.output_item.done")
 _GUEST_CALLS: Final = ("function_call", "custom_tool_call")
@@ -49,15 +49,15 @@ def number_of(choice: Payload) -> int:
 
 
 def has_calls(payload: Payload) -> bool:
-    """Whether a chunk says anything of calls that a client would execute."""
+    """Return whether a chunk holds anything of calls that a client would execute."""
     if choices_of(payload):
-        return any(_tells_calls(view) for choice in choices_of(payload) for view in _views(choice))
+        return any(_holds_calls(view) for choice in choices_of(payload) for view in _views(choice))
     if _is_guest(payload):
         return _is_guest_call(payload) or len(_guest_output(payload)) < len(
             _guest_output(payload, every=True)
         )
     message = payload.get("message")
-    return bool(payload.get("toolCalls")) or (isinstance(message, dict) and _tells_calls(message))
+    return bool(payload.get("toolCalls")) or (isinstance(message, dict) and _holds_calls(message))
 
 
 def finishes(payload: Payload) -> list[int]:
@@ -69,8 +69,8 @@ def finishes(payload: Payload) -> list[int]:
     ]
 
 
-def speaks(payload: Payload) -> bool:
-    """Whether a chunk shows something: text, reasoning, anything in a delta that is no call."""
+def shows_content(payload: Payload) -> bool:
+    """Return whether a chunk shows something: text, reasoning, anything in a delta that is not a call."""
     deltas = (choice.get("delta") for choice in choices_of(payload))
     return any(
         value and field not in _QUIET
@@ -80,8 +80,8 @@ def speaks(payload: Payload) -> bool:
     )
 
 
-def says(payload: Payload) -> bool:
-    """Whether a chunk holds anything: what it shows, a role, a reason, token counts."""
+def has_content(payload: Payload) -> bool:
+    """Return whether a chunk holds anything besides calls: what it shows, a role, a reason, token counts."""
     if _is_guest(payload):
         return not _is_guest_call(payload)
     if payload.get("usage") or finishes(payload):
@@ -119,7 +119,7 @@ def only(payload: Payload, *fields: str) -> dict[str, Any]:
 
 
 def _is_guest(payload: Payload) -> bool:
-    """Whether a frame is one of the Responses dialect, where it stands in a chat stream (quirk 89)."""
+    """Whether a frame in a chat stream is one of the Responses dialect (quirk 89)."""
     return not choices_of(payload) and str(payload.get("type")).startswith("response.")
 
 
@@ -144,7 +144,7 @@ def _views(choice: Payload) -> Iterator[dict[str, Any]]:
     return (view for name in ("delta", "message") if isinstance(view := choice.get(name), dict))
 
 
-def _tells_calls(view: Payload) -> bool:
+def _holds_calls(view: Payload) -> bool:
     return any(view.get(field) for field in CALL_FIELDS)
 
 
@@ -202,7 +202,7 @@ class ChatTracks:
         if (
             type(number) is not int
             or number in self._ended
-            or (isinstance(message, dict) and _tells_calls(message))
+            or (isinstance(message, dict) and _holds_calls(message))
         ):
             return False
         if not isinstance(delta, dict) or delta.get("toolCalls"):

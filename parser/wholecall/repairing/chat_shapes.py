@@ -1,9 +1,10 @@
-"""What clients take for granted of a chunk, put there where it lacks: choices, a delta in each, text in that.
+"""What clients take for granted in a chunk, added where it is missing: choices, a delta in each, text in that.
 
-Loops walk over `choices` and look into `delta` without asking; accumulators join `content`, and skip what does not
-call itself a chunk. A frame that has none of these makes them raise, or forget what it says. So it gets an empty list, an empty delta, and as text what
-the parser has read elsewhere in it: in a whole `message` (quirks 40, 90), in a list of parts (quirk 95), in a frame
-of another shape (quirk 89). What says nothing at all is left out. Source: OpenAI API reference, "Chat streaming".
+Client code iterates over `choices` and reads `delta` without a check; accumulators join `content`, and skip what does
+not call itself a chunk. A frame without these makes them raise, or lose its content. So it gets an empty list, an
+empty delta, and as text what the parser has read elsewhere in the frame: in a whole `message` (quirks 40, 90), in a
+list of parts (quirk 95), in a frame of another shape (quirk 89). A frame without any content is left out. Source:
+OpenAI API reference, "Chat streaming".
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["said_in", "shaped"]
 Words = Mapping[str, str]  # what a delta is to say, by its member
 
 _MEMBERS: Final = {TextDelta: "content", ReasoningDelta: "reasoning_content"}
-_EMPTY: Final = frozenset({"choices", "type"})  # members that say nothing where there are no choices
+_EMPTY: Final = frozenset({"choices", "type"})  # members that mean nothing where there are no choices
 
 
 def said_in(events: Iterable[Event[Any]]) -> dict[int, dict[str, str]] | None:
@@ -37,7 +38,7 @@ def said_in(events: Iterable[Event[Any]]) -> dict[int, dict[str, str]] | None:
 
 
 def shaped(piece: Piece, said: Mapping[int, Words]) -> Piece | None:
-    """Return a frame as clients can read it: itself, if they can; None if it says nothing."""
+    """Return a frame as clients can read it: itself, if they can; None if it has no content."""
     payload = piece.payload
     if payload is None:
         return None if piece.event == "ping" else piece
@@ -58,7 +59,7 @@ def shaped(piece: Piece, said: Mapping[int, Words]) -> Piece | None:
 
 
 def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, Words]) -> Piece | None:
-    """Return a frame that has no list of choices with one, of what it says."""
+    """Return a frame without a list of choices with one, made of its content."""
     if not any(value for member, value in payload.items() if member not in _EMPTY):
         return None
     choices = [{"index": choice, "delta": words, "finish_reason": None} for choice, words in said.items()]
@@ -67,7 +68,7 @@ def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, W
 
 
 def _choice(choice: dict[str, Any], words: Words) -> dict[str, Any]:
-    """Return a choice with a delta that says what the parser read; itself, if it has one."""
+    """Return a choice with a delta of what the parser read; the choice itself, if it has one."""
     delta, message = choice.get("delta"), choice.get("message")
     if not isinstance(delta, dict):
         role = message.get("role") if isinstance(message, dict) else None

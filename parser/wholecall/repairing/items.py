@@ -1,13 +1,13 @@
-"""Streams of items, Anthropic's blocks and the items of Responses: what stands after a call waits for its verdict.
+"""Streams of items, Anthropic's blocks and the items of Responses: what follows a call waits for its verdict.
 
 Theory of operation. Verdicts come early here: when the next block begins, when an item is done. From the first frame
 of a call on, everything waits in a queue, pings and comments aside, until each call that the queue has seen begin
 has its verdict, or the turn is over. Then the queue is replayed, if every naive reader gets our calls from it, or
-else its calls are written anew where the first of them stood. What is left of a call whose verdict was spoken
-before is withheld.
+else its calls are encoded again where the first of them was. Whatever still comes of a call that has its verdict
+already is withheld.
 
 Items are numbered, and so are events in Responses. As long as everything went out as it came, the wire's numbers
-stand. Once something was withheld or written anew, what follows gets the numbers that then are next.
+are kept. Once something was withheld or encoded again, what follows is numbered consecutively.
 """
 
 from __future__ import annotations
@@ -68,19 +68,19 @@ _OF_CALLS = frozenset({Role.OPENS, Role.BELONGS, Role.WHOLE})
 
 
 class ItemMender(Mender[ItemEncoderT]):
-    """The queue of a stream of items; a dialect says what its frames are, and how they are numbered."""
+    """The queue of a stream of items; a subclass knows the frames of its dialect, and how they are numbered."""
 
     def __init__(self, encoder: ItemEncoderT, limits: Limits, *, live: bool) -> None:
         super().__init__(encoder, limits, live=live)
         self._is_shifted = False  # the wire's numbers are not ours any more
         self._shown: list[bytes] = []  # of calls that are still arriving
         self._queue: list[Piece] | None = None
-        self._is_loose = False  # the queue holds no calls: they are to be written anew, before the rest
+        self._is_loose = False  # the queue holds no calls: they are to be encoded again, before the rest
         self._n_open = 0  # calls that the queue saw begin
         self._n_judged = 0  # and those that have their verdict, or are shown
         self._n_waiting = 0  # bytes
 
-    # What a dialect says.
+    # What a subclass defines.
 
     @abstractmethod
     def _is_named(self, piece: Piece) -> bool:
@@ -117,7 +117,7 @@ class ItemMender(Mender[ItemEncoderT]):
     # Frames.
 
     def _typed(self, piece: Piece) -> Piece:
-        """Return a frame whose name alone tells its type with the type in it: there are clients that read only that."""
+        """Return a frame with its type added, if only its name shows the type: some clients read only the payload."""
         payload = piece.payload
         if payload is None or isinstance(payload.get("type"), str) or payload.get("error") is not None:
             return piece
@@ -182,10 +182,10 @@ class ItemMender(Mender[ItemEncoderT]):
         self._n_waiting += len(piece.raw)
         if self._n_waiting > self._most:
             self._loosen()
-        return b"" if self._n_waiting <= self._most else self.fail("too much waits behind a tool call")
+        return b"" if self._n_waiting <= self._most else self.fail("too much waits for a tool call")
 
     def _loosen(self) -> None:
-        """Forget the frames of calls: their calls are written anew."""
+        """Forget the frames of calls: their calls are encoded again."""
         self._is_loose = self._is_shifted = True
         self._queue = [piece for piece in self._queue or () if not piece.is_call]
         self._n_waiting = sum(len(piece.raw) for piece in self._queue)
@@ -195,7 +195,7 @@ class ItemMender(Mender[ItemEncoderT]):
     def _judge(self, events: Sequence[Event[Any]], *, force: bool) -> bytes:
         """Take the parser's verdicts; return what waited for them."""
         n_known = self._n_known
-        self._shown.append(self._tell(events))
+        self._shown.append(self._take_events(events))
         self._n_judged += self._n_known - n_known
         for event in events:
             if isinstance(event, ToolCallDropped) and event.kind != "server":
@@ -221,15 +221,15 @@ class ItemMender(Mender[ItemEncoderT]):
         ):
             self._loosen()
         queue, self._queue = self._queue, None
-        anew = b"".join(self._shown)
+        encoded = b"".join(self._shown)
         self._shown.clear()
         if self.failed is not None:
-            return anew
+            return encoded
         if queue is None or self._is_loose:
-            anew += b"".join(self._encoder.call(call) for call in self._calls)
+            encoded += b"".join(self._encoder.call(call) for call in self._calls)
         self._calls.clear()
-        self._is_shifted = self._is_shifted or bool(anew)
-        return anew + b"".join(self._passing(piece) for piece in queue or ())
+        self._is_shifted = self._is_shifted or bool(encoded)
+        return encoded + b"".join(self._passing(piece) for piece in queue or ())
 
 
 def _parted(events: Sequence[Event[Any]]) -> tuple[Sequence[Event[Any]], Sequence[Event[Any]]]:

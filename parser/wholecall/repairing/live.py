@@ -1,7 +1,7 @@
 """Calls that are shown while they arrive: names and pieces of arguments, in the strict form of the dialect.
 
-A call is shown from the moment on at which its id is known; one whose id comes last is written whole. What was
-shown cannot be taken back: where the verdict differs from it, the stream has to end with an error.
+A call is shown as soon as its id is known; one whose id comes last is written whole. What was shown cannot be taken
+back: where the verdict differs from it, the stream has to end with an error.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ class LiveCalls:
         return self._end(shown, event)  # type: ignore[arg-type]
 
     def _end(self, shown: _Shown, call: Executable) -> bytes:
-        told, text = "".join(shown.pieces), argument_text(call)
+        shown_text, text = "".join(shown.pieces), argument_text(call)
         if isinstance(call, BuiltinToolCall) or (call.id, call.name) != (shown.call.id, shown.call.name):
             raise Void("a tool call was relabelled after it was shown")
-        if not text.startswith(told):
+        if not text.startswith(shown_text):
             raise Void("the arguments of a tool call were corrected after they were shown")
-        rest = text[len(told) :]
+        rest = text[len(shown_text) :]
         more = self._encoder.more(shown.call, rest) if rest else b""
         return more + self._encoder.end(shown.call, call)

@@ -1,8 +1,8 @@
 """What menders of all dialects share: pieces of a stream, what waits for a verdict, and what was reported.
 
-Theory of operation. A mender reads the frames of one dialect beside the parser. It passes what is no call, holds
-what is, and writes the held part once the parser has spoken: as it came if the calls can be read from it by every
-naive accumulator, else encoded anew. See the dialects' menders for what waits behind what.
+Theory of operation. A mender reads the frames of one dialect in parallel with the parser. It lets pass what is not a
+call, holds what is, and writes the held part once the parser has a verdict: as it came if every naive accumulator
+reads the calls from it correctly, else encoded again. See the dialects' menders for what waits for what.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ EncoderT = TypeVar("EncoderT", bound=Encoder)
 
 _MINTED = {"id_generated", "duplicate_id"}
 _CUT = {"truncated", "unterminated", "incomplete_input"}  # why calls are dropped that came to no end
-# Reasons that loops have to be told, whatever comes out.
-_TELLING: frozenset[TurnReason] = frozenset({*CUT_REASONS, "malformed", "error", "pause"})
+# Reasons that an agent's loop must see, whatever comes out.
+_KEPT_REASONS: frozenset[TurnReason] = frozenset({*CUT_REASONS, "malformed", "error", "pause"})
 _ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
 
 
@@ -51,7 +51,7 @@ class Piece(NamedTuple):
         payload: its JSON object, None if it holds none.
         plain: whether every reader takes the bytes for this frame and nothing else.
         is_done: whether it is the `[DONE]` after a stream.
-        is_call: whether it tells of a call that the client executes.
+        is_call: whether it is about a call that the client executes.
     """
 
     raw: bytes
@@ -63,7 +63,7 @@ class Piece(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The `type` that its payload says, `""` where it says none."""
+        """The `type` of its payload, `""` where there is none."""
         kind = (self.payload or {}).get("type")
         return kind if type(kind) is str else ""
 
@@ -123,20 +123,20 @@ def own_fault(events: Iterable[Event[Any]]) -> StreamFault | None:
     return None
 
 
-def mended_reason(told: TurnReason, *, executed: bool, cut: bool) -> TurnReason:
+def mended_reason(claimed: TurnReason, *, executed: bool, cut: bool) -> TurnReason:
     """Return the reason that goes with what comes out of a turn; every dialect has its own words for it.
 
     Args:
-        told: what the wire says.
+        claimed: the reason of the wire.
         executed: whether calls come out of the turn.
         cut: whether one was withheld because it came to no end.
     """
-    if told in _TELLING:
-        return told
+    if claimed in _KEPT_REASONS:
+        return claimed
     if executed:
         return "tool_calls"
-    if told != "tool_calls":
-        return told
+    if claimed != "tool_calls":
+        return claimed
     return "length" if cut else "stop"  # an empty turn without an error would hide the loss
 
 
@@ -164,19 +164,19 @@ class Mender(ABC, Generic[EncoderT]):
 
     @abstractmethod
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
-        """Take the frames of a block, and what the parser says of them; return what may go out now."""
+        """Take the frames of a block, and the parser's events for them; return what may go out now."""
 
     def fail(self, message: str) -> bytes:
         """End the stream with the dialect's error frame and return that."""
         self.failed = message
         return self._encoder.error(message)
 
-    def _tell(self, events: Sequence[Event[Any]]) -> bytes:
+    def _take_events(self, events: Sequence[Event[Any]]) -> bytes:
         """Take note of the parser's verdicts; return what is shown of calls that are still arriving."""
         out: list[bytes] = []
         broken = any(isinstance(event, StreamFault) and event.kind == "provider_error" for event in events)
-        for told in events:
-            event = self._with_lasting_id(told) if isinstance(told, EXECUTABLE) else told
+        for given in events:
+            event = self._with_lasting_id(given) if isinstance(given, EXECUTABLE) else given
             if isinstance(event, EXECUTABLE):
                 self._executes(event)
             elif isinstance(event, TurnStarted):

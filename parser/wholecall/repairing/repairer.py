@@ -1,8 +1,8 @@
 """The repairer: the bytes of an event stream in, the bytes of a strict one out.
 
-Theory of operation. The stream is cut into blocks, an event each. Every block goes to the parser, and with what the
-parser says of it to the dialect's *mender*, which lets it pass, holds it or edits it. Until the dialect is known
-blocks wait; a stream of a dialect without a mender, or one that is no event stream, passes as it is from then on.
+Theory of operation. The stream is cut into blocks of one event each. Every block goes to the parser, and then with the
+parser's events to the dialect's *mender*, which lets it pass, holds it or edits it. Until the dialect is known,
+blocks wait; a stream of a dialect without a mender, or one that is not an event stream, passes as it is from then on.
 The output depends on the bytes alone, not on how they were cut.
 """
 
@@ -74,7 +74,7 @@ class Repairer(Uncopyable):
         self._waiting: list[bytes] = []  # blocks before the dialect is known
         self._has_ids = False
         self._passes = False  # nothing is mended any more
-        self._head = b""  # the first bytes, while they do not tell the framing
+        self._head = b""  # the first bytes, while they do not identify the framing
         self._begun = False
         self._closed = False
 
@@ -137,7 +137,7 @@ class Repairer(Uncopyable):
     # The beginning: what is this stream?
 
     def _begin(self, data: bytes) -> bytes:
-        """Return the first bytes once they tell the framing; everything else than events passes."""
+        """Return the first bytes once they identify the framing; everything but events passes."""
         self._head += data
         framing = framing_of(self._head)
         if framing is None:
@@ -149,17 +149,17 @@ class Repairer(Uncopyable):
 
     @property
     def _has_mender(self) -> bool:
-        """Whether the stream is one to mend; frames in envelopes are for no SDK, and pass as they are."""
+        """Whether the stream is to be repaired; no SDK reads frames in envelopes, so these pass as they are."""
         return self._parser.dialect in MENDERS and not self._parser.is_enveloped
 
     def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
-        """Hold a block until the dialect is known; then let all that waits pass, or mend it."""
+        """Hold a block until the dialect is known; then let all that waits pass, or repair it."""
         self._waiting.append(block)
         dialect = self._parser.dialect
         if self._has_mender:
             self._mender = MENDERS[dialect or ""](self._limits, live=self._live)
             held, self._waiting = self._waiting[:-1], []
-            if held:  # any of them may have said what the parser now says
+            if held:  # any of them may have caused the parser's events
                 events = [event for event in events if not isinstance(event, (TextDelta, ReasoningDelta))]
             return b"".join([*(self._mend(early, []) for early in held), self._mend(block, events)])
         limit = self._limits.max_pending_frames_bytes
@@ -207,7 +207,7 @@ class Repairer(Uncopyable):
     def _silent(self, block: bytes) -> bytes:
         """Return what of a block without data may go out: comments.
 
-        By WHATWG HTML 9.2.6 such a block is no event. SDKs make one of it, and fail to read its data, if it has any
+        By WHATWG HTML 9.2.6 such a block is not an event. SDKs make one of it, and fail to read its data, if it has any
         field, or if an event before had an id.
         """
         if self._has_ids:
@@ -226,7 +226,7 @@ class Repairer(Uncopyable):
         return out
 
     def _end(self, tail: bytes) -> bytes:
-        """Read what has no blank line after it, as the parser does, and let go what waits."""
+        """Read what has no blank line after it, as the parser does, and release what waits."""
         events = [*(self._parser.feed(tail) if tail else ()), *self._parser.close()]
         self._report(events)
         held, self._waiting = self._waiting, []

@@ -1,8 +1,8 @@
-"""OpenAI Responses: what a frame is to calls, what a naive reader gets, and the numbers of items and events.
+"""OpenAI Responses: which frames concern calls, what a naive reader gets, and the numbers of items and events.
 
 Functions, free-text tools and the provider's tools that the client executes are calls; what the server executes
 passes. The finished response restates the items: its list loses what was withheld and carries what came out. Where
-a server leaves it empty it is filled, for there are clients that read nothing else. Where a cut call was all that
+a server leaves it empty it is filled, because some clients read nothing else. Where a cut call was all that
 there was, the response is incomplete. Events whose numbers were seen before are replays; clients that do not look
 at the numbers must not see them.
 """
@@ -148,8 +148,8 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if track.kind not in _TEXTS or payload.get("item_id") != track.item_id:
             return False
         if kind.endswith(".delta"):
-            return not track.is_told and track.add(payload.get("delta"))
-        track.is_told = True
+            return not track.is_restated and track.add(payload.get("delta"))
+        track.is_restated = True
         return kind.endswith(".done") and payload.get(_TEXTS[track.kind]) == track.text
 
     def _track_added(self, index: int, item: dict[str, Any]) -> bool:
@@ -171,7 +171,10 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             return False
         if track.kind not in _TEXTS:
             return True
-        return track.is_told and (item.get("name"), item.get(_TEXTS[track.kind])) == (track.name, track.text)
+        return track.is_restated and (item.get("name"), item.get(_TEXTS[track.kind])) == (
+            track.name,
+            track.text,
+        )
 
     def _read(self) -> list[tuple[str, str, str]]:
         if self._done != self._tracks.keys():
@@ -214,7 +217,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return piece._replace(event=event).with_payload(edited)
 
     def _numbered(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return the numbers of a frame after something that was withheld or written anew."""
+        """Return the numbers of a frame after something that was withheld or encoded again."""
         numbers: dict[str, Any] = {}
         if type(payload.get("output_index")) is int:
             numbers["output_index"] = self._numbers[payload["output_index"]]
@@ -229,8 +232,8 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if not isinstance(response, dict) or not isinstance(listed := response.get("output"), list):
             return {}
         output = self._encoder.output
-        told, ours = ([_label(item) for item in items if _is_ours(item)] for items in (listed, output))
-        if told == ours:
+        given, ours = ([_label(item) for item in items if _is_ours(item)] for items in (listed, output))
+        if given == ours:
             return {}
         waiting = {str(_label(item)[1]): item for item in output if _is_ours(item)}
         kept = [waiting.pop(str(_label(item)[1]), None) if _is_ours(item) else item for item in listed]

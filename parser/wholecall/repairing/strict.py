@@ -1,8 +1,8 @@
-"""What a naive accumulator reads of one call, as long as all of them must read the same.
+"""What naive accumulators read of one call, as long as all of them read the same.
 
 Accumulators differ in two ways: they set labels once or append them, and they take the first or the last of what is
 repeated. A call is strict if its id and its name come whole in its first fragment and never again, and its text is
-strings that only have to be joined.
+strings that only need to be joined.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["Track", "is_text"]
 
 
 def is_text(value: object) -> bool:
-    """Whether a value is a string that any decoder of UTF-8 takes: no half of a character stands alone."""
+    """Whether a value is a string that any decoder of UTF-8 takes: it holds no single half of a character."""
     if type(value) is not str:
         return False
     try:
@@ -32,7 +32,7 @@ class Track:
         id: the id to answer with.
         name: the tool's name.
         item_id: the id of the item that holds the call, where there is one.
-        is_told: whether the whole text was restated.
+        is_restated: whether the whole text was restated.
     """
 
     def __init__(self, kind: str, field: str) -> None:
@@ -40,7 +40,7 @@ class Track:
         self.id = ""
         self.name = ""
         self.item_id: object = None
-        self.is_told = False
+        self.is_restated = False
         self._field = field
         self._pieces: list[str] = []
 
@@ -58,7 +58,7 @@ class Track:
         return self.add(body.get(self._field))
 
     def go_on(self, body: Mapping[str, Any]) -> bool:
-        """Take a further fragment; False if it has a name, or text that is no string."""
+        """Take a further fragment; False if it has a name, or text that is not a string."""
         return body.get("name") is None and self.add(body.get(self._field))
 
     def add(self, text: object) -> bool:

@@ -1,4 +1,4 @@
-"""The dialects whose streams can be mended, by name."""
+"""The dialects whose streams can be repaired, by name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Prepared answers, handed out one a request, and what was asked.
+"""Prepared answers, one for each request, and a record of the requests.
 
 Theory of operation. An `Answer` is one HTTP response, its body in the pieces in which it is sent. `Answers` hands
 them out in the order in which they were prepared, whatever is asked. A request for which nothing is left gets an
-error that says so, and is kept for whoever looks at the end. Threads may ask side by side.
+error that says so, and is recorded, for a check at the end. Threads may send requests side by side.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Answer(msgspec.Struct, frozen=True):
         ending: `"clean"` ends the body, `"cut"` closes the connection instead, `"reset"` does so with a reset,
             `"hang"` says nothing more until the client goes away.
         gate: released once for each piece that may be sent; None holds nothing back.
-        times: when each piece is due, in seconds since the answer began, None where nobody knows (at once);
+        times: when each piece is due, in seconds since the answer began, None where that is unknown (at once);
             None sends all at once.
     """
 
@@ -60,7 +60,7 @@ class Answer(msgspec.Struct, frozen=True):
         """Yield each piece that is not empty with the seconds to wait before it is sent.
 
         Args:
-            clock: tells seconds; the first reading is the answer's beginning.
+            clock: returns seconds; the first reading is the answer's beginning.
         """
         began = clock() if self.times is not None else 0.0
         for piece, due in zip(self.pieces, self.times or repeat(None), strict=False):
@@ -93,7 +93,7 @@ class Request(msgspec.Struct, frozen=True):
         """Return the decoded body.
 
         Raises:
-            ValueError: it is no JSON.
+            ValueError: it is not JSON.
         """
         return json.loads(self.body)
 
@@ -131,7 +131,7 @@ class Answers:
         found = tuple(answers)
         with self._lock:
             if self._endless:
-                raise ValueError("nothing can be answered behind answers that repeat without end")
+                raise ValueError("nothing can be answered after answers that repeat without end")
             self._endless = repeat is True and bool(found)
             self._prepared.append(cycle(found) if repeat is True else chain.from_iterable([found] * repeat))
 

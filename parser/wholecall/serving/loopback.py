@@ -2,7 +2,7 @@
 
 Theory of operation. The server listens on 127.0.0.1, on a port that the system chooses, and on nothing else. Each
 connection has a thread; each piece is one chunk of HTTP and one write, not held back by the socket. Leaving the
-server shuts its connections, so that no thread stays behind a client that keeps one open. What clients do is
+server shuts its connections, so that no thread waits for a client that keeps one open. What clients do is
 counted: connections that are open, pieces that were sent.
 """
 
@@ -106,7 +106,7 @@ class Loopback(RecordedAnswers):
 
 
 class _Traffic:
-    """What goes over the connections; their threads tell it."""
+    """What goes over the connections; filled by their threads."""
 
     def __init__(self) -> None:
         self.connections: set[socket.socket] = set()

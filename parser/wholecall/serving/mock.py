@@ -1,7 +1,7 @@
-"""The same answers without a socket: a transport for the clients of httpx and of httpx2, sync or async.
+"""The same answers without a socket: a transport for clients of httpx and of httpx2, sync or async.
 
-Theory of operation. Clients ask of a transport only its methods, so one object serves them all. Which library asks
-is read from the request's class; neither is imported here. The body is yielded piece by piece as the client reads.
+Theory of operation. Clients need only the methods of a transport, so one object serves them all. Which library sent
+the request is seen from the request's class; neither is imported here. The body is yielded piece by piece as the client reads.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _library_of(request: Any) -> Any:
         module = sys.modules.get(kind.__module__.partition(".")[0])
         if hasattr(module, "SyncByteStream"):
             return module
-    raise TypeError(f"{type(request).__name__} is no request of httpx or httpx2")
+    raise TypeError(f"{type(request).__name__} is not a request of httpx or httpx2")
 
 
 @cache

@@ -1,8 +1,8 @@
-"""Recordings as answers.
+"""Recordings as answers of a server.
 
-Theory of operation. A recording that tells when its chunks came is answered in these chunks. Of any other nobody
-knows where they were cut (a file is read in blocks, a cassette holds bodies), so each event of its framing is sent
-by itself, as servers mostly do. Status and content type are what the recording tells, or else what fits its bytes.
+Theory of operation. A recording that contains the times of its chunks is sent in these chunks. For any other, nobody
+knows where its chunks ended (a file is read in blocks, a cassette holds bodies), so each event of its framing is sent
+by itself, as most servers do. Status and content type are those of the recording, or else what fits its bytes.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class RecordedAnswers(Answers):
         Args:
             recordings: paths, folders or globs of files in any form that `wholecall.recordings` reads (a file
                 may hold several), recordings, the bytes of one, or answers as they are.
-            timing: wait between the chunks as long as the provider did, where the recording tells.
+            timing: wait between the chunks as long as the provider did, where the recording has times.
             repeat: how many times they are answered, one time after the other; True never ends.
             cut: close the connection after so many chunks instead of ending the body.
 
@@ -188,7 +188,7 @@ _ENDS: dict[str, Callable[[bytes], Iterator[int]]] = {
 
 
 def _below(folder: StrPath | None, path: str) -> str:
-    """Return a path as it is in a folder, whose own name is no glob."""
+    """Return a path as it is in a folder, whose own name is not a glob."""
     if folder is None:
         return path
     plain = os.path.join(folder, path)  # noqa: PTH118 - Path would lose what ends in a slash

@@ -1,3 +1,3 @@
-"""Loops round the parser for the sources that people have."""
+"""Ready-made loops round the parser, for all kinds of sources."""
 
 _private = True

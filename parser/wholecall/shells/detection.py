@@ -11,10 +11,10 @@ __all__ = ["detect"]
 def detect(data: BytesLike) -> str | None:
     """Return the name of the dialect of a stream that begins with these bytes, or of a whole response.
 
-    None if no frame among them is decisive: more bytes may tell, or no dialect knows the stream.
+    None if no frame among them is decisive: more bytes may decide, or no dialect knows the stream.
 
     Raises:
-        TypeError: `data` is no bytes; encode text with `.encode()`.
+        TypeError: `data` is not bytes; encode text with `.encode()`.
     """
     parser = ToolCallParser()
     parser.feed(data)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["acollect", "aevents", "aturns", "collect", "events", "turns"]
 
 Chunk = Union[bytes, bytearray, memoryview, Any]
-_FORGET_EVERY = 64  # chunks: where nobody asks for turns, text is let go
+_FORGET_EVERY = 64  # chunks: where turns are not wanted, text is forgotten
 
 
 @overload

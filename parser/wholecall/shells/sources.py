@@ -3,8 +3,8 @@
 Theory of operation. A source is an iterable of bytes or payloads, or a context manager that gives one (the
 helpers of SDKs are). A *feeding* takes chunks from it one at a time, gives each to the parser, and hands on the
 chunk with the events that it caused. When the source ends, the parser is closed; anything else that ends the
-feeding (an early exit, an exception, a cancellation) aborts the parser. Either way the source is closed, with
-whatever it has for that. No event loop is imported: the asynchronous feeding works under any.
+feeding (an early exit, an exception, a cancellation) aborts the parser. Either way the source is closed, by
+the method that it has for that. No event loop is imported: the asynchronous feeding works under any.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def is_asynchronous(source: object) -> bool:
 
 
 def gives_chunks(source: object, method: str) -> bool:
-    """Whether an object can be iterated over for its chunks: one payload or whole response is no stream of them."""
+    """Whether an object can be iterated over for its chunks: one payload or whole response is not a stream of them."""
     return (
         hasattr(source, method)
         and not isinstance(source, (*_BYTES, dict))
@@ -62,12 +62,12 @@ def gives_chunks(source: object, method: str) -> bool:
 
 
 def advice(source: object) -> str:
-    """Return the message for something that is no source."""
+    """Return the message for something that is not a source."""
     wrong = type(source).__name__
     if isawaitable(source):
         return f"this is a {wrong}; await it, and read the stream that it gives"
     return (
-        f"a {wrong} is no stream of chunks; give an iterable of bytes or of an SDK's chunks, or a context manager"
+        f"a {wrong} is not a stream of chunks; give an iterable of bytes or of an SDK's chunks, or a context manager"
         " that gives one; for one payload or a whole response there is ToolCallParser.feed_event"
     )
 
@@ -105,8 +105,8 @@ class _Common(Uncopyable, Generic[ChunkT]):
                 return getattr(self._source, name)()
         if not hasattr(self._source, leave):
             return None
-        told = (None, None, None) if error is None else (type(error), error, error.__traceback__)
-        return getattr(self._source, leave)(*told)
+        raised = (None, None, None) if error is None else (type(error), error, error.__traceback__)
+        return getattr(self._source, leave)(*raised)
 
 
 class Feeding(_Common[ChunkT]):

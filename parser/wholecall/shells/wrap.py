@@ -1,7 +1,7 @@
-"""One line round the stream that you have: its chunks go through untouched, and its calls are kept.
+"""Wraps a stream in one line: its chunks go through unchanged, and its calls are collected.
 
 Theory of operation. A wrapped stream is read as the stream itself would be; each chunk that passes is fed to a
-parser as well. What the parser found is there at any time. The wrapped stream has the attributes of the stream
+parser as well. The results of the parser can be read at any time. The wrapped stream has the attributes of the stream
 that it wraps, and is closed when the loop over it is left, however it is left. See `sources` for how streams are
 opened and closed, `iterate` for the events instead of the chunks.
 """
@@ -52,7 +52,7 @@ class _Found(Uncopyable, Generic[ChunkT, ArgsT]):
 
     @property
     def turn(self) -> Turn[ArgsT]:
-        """The current turn as it stands, the last one when the stream is over."""
+        """The current turn as it is now, the last one when the stream is over."""
         return self._parser.turn
 
     @property
@@ -140,7 +140,7 @@ class AsyncWrappedStream(_Found[ChunkT, ArgsT]):
         await self._feeding.close()
 
     async def close(self) -> None:
-        """The same as `aclose`, under the name that SDKs give it."""
+        """Do the same as `aclose`, under the name that SDKs give it."""
         await self.aclose()
 
 
@@ -227,7 +227,7 @@ def wrap(
         A stream of the same chunks, with all attributes of the stream and `calls`, `dropped`, `turn` and `turns`.
 
     Raises:
-        TypeError: this is no stream: a whole response, or something that has to be awaited first.
+        TypeError: this is not a stream: a whole response, or something that has to be awaited first.
         UnknownDialect: the dialect or the framing is not known.
         ValueError, ImportError: what `tools` holds describes no tools.
     """

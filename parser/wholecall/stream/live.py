@@ -1,9 +1,9 @@
 """Arguments while they stream: progress between the events of a parser, and snapshots on request.
 
 Theory of operation. Each open call has a reader of its own, which is fed what `ArgumentsDelta` and
-`ArgumentsReset` show and dies with the call's terminal event. A reader of everything (`ProgressScanner`) tells
-every piece of every string and every closed value; a watcher (`StringWatcher`) tells one string of one tool and
-costs less. What they tell is put after the event that caused it. A parser without them does nothing here.
+`ArgumentsReset` show and ends with the call's terminal event. A reader of everything (`ProgressScanner`) reports
+every piece of every string and every closed value; a watcher (`StringWatcher`) reports one string of one tool and
+costs less. Their events are put after the event that caused them. A parser without readers does nothing here.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class LiveArguments:
         return {key: reader.resets for key, reader in self._readers.items()}
 
     def follow(self, call: Call, resets: int) -> bool:
-        """Go on following a call of a snapshot, whose text has been shown; False if nobody does."""
+        """Continue to follow a call of a snapshot, whose text has been shown; False if no reader does."""
         key = call.turn, call.choice, call.number
         if call.public_name is not None:
             self._start(ToolCallStarted(*key, call.id, call.public_name, call.kind))
@@ -80,9 +80,9 @@ class LiveArguments:
 
     def after(self, take: Callable[[], list[Event[Any]]]) -> Callable[[], list[Event[Any]]]:
         """Return what takes events as `take` does, with their progress."""
-        return lambda: self.told(take())
+        return lambda: self.extended(take())
 
-    def told(self, events: Iterable[Event[Any]]) -> list[Event[Any]]:
+    def extended(self, events: Iterable[Event[Any]]) -> list[Event[Any]]:
         """Return the events with the progress after each that caused some."""
         out: list[Event[Any]] = []
         for event in events:
@@ -113,7 +113,7 @@ class LiveArguments:
 
 
 def _progress(event: ArgumentsDelta | ArgumentsReset, reader: Reader) -> Iterator[ArgumentsProgress]:
-    """Yield what the argument text says that was not known before."""
+    """Yield the progress that new argument text makes."""
     where = event.turn, event.choice, event.index
     is_new = isinstance(event, ArgumentsDelta)
     if isinstance(reader, StringWatcher):

@@ -1,8 +1,8 @@
-"""The frames of a stream before one tells its dialect, and what to say of them if none ever does.
+"""The frames of a stream before one identifies its dialect, and what to report if none ever does.
 
 They are kept up to `Limits.max_pending_frames_bytes`, the latest ones, and translated as soon as the dialect is
-known: a ping, a comment or an empty chunk may come before the first decisive frame. Where an envelope is round the
-frame that decides, it is taken off there and of all that follow.
+known: a ping, a comment or an empty chunk may come before the first decisive frame. Where the frame
+that decides has an envelope, the envelope is removed from it and from all frames that follow.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Opening:
         return None
 
     def _decided(self, frame: Frame) -> Dialect | None:
-        """Return the dialect by what the frame says or what is in its envelope says, and last by the event's name."""
+        """Return the dialect by the content of the frame or of its envelope, and last by the event's name."""
         inner = opened(frame)
         found = _decided(frame, detect_dialect)
         if found is None and inner != frame:
@@ -84,7 +84,7 @@ class Opening:
         return lambda frames: translator.translate_all([opened(frame) for frame in frames])
 
     def last_word(self) -> list[Delta]:
-        """Report once what the frames were: the stream has ended, and none told its dialect."""
+        """Report once what the frames were: the stream has ended, and none identified its dialect."""
         frames = [frame for frame in self._frames if not is_noise(frame) and not is_done(frame.data)]
         deltas: list[Delta] = [REPLACED] if any(frame.replaced for frame in frames) else []
         errors = [error for frame in frames if (error := _error_of(frame))]
@@ -101,16 +101,16 @@ class Opening:
 def _decided(frame: Frame, detect: Detect) -> Dialect | None:
     """Return the dialect for which one of the frame's payloads is decisive."""
     for text in payloads(frame.data):
-        told = _object(text)
-        dialect = detect(told, frame.event) if told or frame.event not in _UNNAMED else None
+        payload = _object(text)
+        dialect = detect(payload, frame.event) if payload or frame.event not in _UNNAMED else None
         if dialect is not None:
             return dialect
     return None
 
 
 def _error_of(frame: Frame) -> Any:
-    told = _object(frame.data)
-    return told.get("error") or ((told or frame.data) if frame.event == "error" else None)
+    payload = _object(frame.data)
+    return payload.get("error") or ((payload or frame.data) if frame.event == "error" else None)
 
 
 def _object(text: str) -> dict[str, Any]:

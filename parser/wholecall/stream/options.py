@@ -1,4 +1,4 @@
-"""The options of a parser that the shells hand on."""
+"""The options of a parser that the shells pass on."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Payloads that somebody decoded already: an SDK's objects, as the JSON text that they came from.
+"""Payloads that are decoded already: an SDK's objects, as the JSON text that they came from.
 
-Theory of operation. No SDK is imported. How objects of a class are read is found out once, from the class: the
-fields of a pydantic model are its `vars`, under their aliases; models that serialise themselves are asked to; for
-the rest there is `to_dict`, msgspec, and last the public attributes. A field without a value (None) is left out,
+Theory of operation. No SDK is imported. How objects of a class are read is determined once, from the class: the
+fields of a pydantic model are its `vars`, under their aliases; models that can serialise themselves do so; for
+the rest `to_dict`, msgspec, and last the public attributes are used. A field without a value (None) is left out,
 and so is what an SDK adds by itself: its helpers retell the stream so far with every event (`snapshot`), which would
-make reading it quadratic, or tell in their own words what a raw event said before. What an SDK wraps as a
+make reading it quadratic, or repeat in their own words what a raw event contained. What an SDK wraps as a
 server-sent event (`event` and `data`) is taken out of it.
 """
 
@@ -61,7 +61,7 @@ def frames_of(payload: object, event: str | None = None) -> Iterator[Frame]:
         event: the event's name, where the transport has one.
 
     Raises:
-        TypeError: there is something in it that is no data.
+        TypeError: there is something in it that is not data.
         ValueError: the payload contains itself.
     """
     name = event or ""

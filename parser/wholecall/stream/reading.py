@@ -1,8 +1,8 @@
-"""From frames to deltas: the dialect of a stream is found, and its translator says what the frames say.
+"""From frames to deltas: finds the dialect of a stream, and lets its translator translate the frames.
 
 Theory of operation. Frames of a healthy stream are translated in one go, and so are further ones. Frames that come
-with faults between them, or that hold replaced bytes, are taken one by one: each fault goes on where it happened, and
-what it took with it is lost to the translator as well. Until a frame tells the dialect, frames wait (`opening`).
+with faults between them, or that hold replaced bytes, are taken one by one: each fault is reported where it happened,
+and where text was lost with it, the translator is informed. Until a frame identifies the dialect, frames wait (`opening`).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class FrameReader:
         return self._translate(frames)
 
     def _take_until_known(self, frames: list[Frame]) -> list[Frame]:
-        """Keep frames until one tells the dialect, which translates them; return those that follow."""
+        """Keep frames until one identifies the dialect, which translates them; return those that follow."""
         for n, frame in enumerate(frames, 1):
             dialect = self._opening.take(frame)
             if dialect is not None:
@@ -92,7 +92,7 @@ class FrameReader:
         advance([without_hole(delta) for delta in deltas] if self._life == "closing" else deltas)
 
     def _is_lost(self, fault: WireFault) -> bool:
-        """Tell a fault; say whether what it was in is lost with it."""
+        """Report a fault; return whether the frame that it was in is lost."""
         if fault.hole and self._translator is not None:
             self._translator.lose()
         self._assembler.advance([without_hole(fault) if self._life == "closing" else fault])

@@ -1,4 +1,4 @@
-"""Golden files: what came out once and was read and approved, one JSON value a line.
+"""Golden files: output that was read and approved once, one JSON value a line.
 
 Theory of operation. A value becomes lines of JSON with sorted keys, so that equal values are equal files. They are
 compared as JSON values, not as text: a golden file may be written by hand. Numbers of other types are other values
@@ -109,7 +109,7 @@ def _dumped(value: Any) -> str:
 
 
 def _sorted(line: str) -> str:
-    """Return a line with its keys sorted; one that is no JSON stays as it is, and so differs."""
+    """Return a line with its keys sorted; one that is not JSON stays as it is, and so differs."""
     try:
         return _dumped(json.loads(line))
     except (ValueError, RecursionError):

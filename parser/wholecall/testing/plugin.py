@@ -1,8 +1,8 @@
 """What the fixtures of the pytest plugin do; pytest itself loads `wholecall_pytest`, beside this package.
 
-Theory of operation. A fixture makes what answers (a server, or a transport without a socket), serves it the
-recordings of the test's nearest marker, and looks at the end whether something was asked that nothing was left for.
-Trouble of the user's making fails the test with a message and without a traceback. What a bless writes is told by
+Theory of operation. A fixture makes a server, or a transport without a socket, gives it the recordings of the test's
+nearest marker, and checks at the end whether there was a request without an answer.
+A mistake of the user fails the test with a message and without a traceback. What a bless writes is reported by
 the test's report, so that it arrives from the workers of pytest-xdist too.
 """
 
@@ -33,7 +33,7 @@ AnyAnswers = TypeVar("AnyAnswers", bound=RecordedAnswers)
 
 
 class _Marked(NamedTuple):
-    """What the marker of a test says."""
+    """The content of a test's marker."""
 
     recordings: tuple[Served, ...] = ()
     timing: bool = False
@@ -116,7 +116,7 @@ class Golden:
         Args:
             value: events, Structs, dataclasses, pydantic's models (of SDKs too), or anything that JSON can say;
                 the items of a list, tuple or iterator are a line each.
-            name: tells golden files of one recording apart.
+            name: distinguishes the golden files of one recording.
             beside: the recording, relative to the test's file; None takes the first one that the test is served.
 
         Raises:

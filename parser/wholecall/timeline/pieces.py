@@ -1,15 +1,15 @@
-"""A stream in pieces that its frames can end with, so that each frame is known by its bytes.
+"""Cuts a stream into pieces at which its frames can end, so that the bytes of each frame are known.
 
 Theory of operation
 -------------------
-Where a frame ends, only its framing knows, and it says so by returning it. So nothing here reads frames. The
-stream is cut where a frame *can* end, each piece is fed by itself, and a frame that comes back belongs to the
-bytes up to there. Cuts in too many places do no harm, for no framing minds how its bytes are cut.
+Only its framing knows where a frame ends: it returns the frame then. So nothing here reads frames. The stream
+is cut where a frame *can* end, each piece is fed by itself, and a frame that is returned belongs to the bytes
+up to there. Too many cuts do no harm, because no framing depends on how its bytes are cut.
 
 There are three kinds of pieces. An `end` is one that frames end with: the rest of a line and its terminator, a
 closing bracket, a whole binary message. A `head` is one that frames can only end before: the first bytes of a
-line, for a line that begins anew ends a cut JSON value, and a comma or an opening bracket, which end a word.
-Whatever lies between is `open`, and nothing is decided by it. How the bytes came changes the open pieces only,
+line, because a new line ends a cut JSON value, and a comma or an opening bracket, which end a word.
+Whatever lies between is `open`, and decides nothing. How the bytes came changes the open pieces only,
 so a frame has the same bytes however the stream was cut; that is why a CR at the end of the bytes so far waits
 for the LF that may belong to it.
 
@@ -27,7 +27,7 @@ from wholecall.framing.eventstream import PRELUDE_BYTES, is_prelude
 __all__ = ["Piece", "Pieces", "pieces_of"]
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_HEAD = len(b"event: ")  # of a line: the longest prefix that tells a framing what a line is
+_HEAD = len(b"event: ")  # of a line: the longest prefix that shows a framing what the line is
 _TOKEN = re.compile(rb"[^,\[\]{}]+|.", re.DOTALL)
 _KINDS: dict[bytes, Kind] = {b",": "head", b"[": "head", b"{": "head", b"]": "end", b"}": "end"}
 
@@ -86,7 +86,7 @@ class _Lines:
 
 
 class _Elements:
-    """The elements of a JSON array, and whatever stands between two brackets or commas of theirs."""
+    """The elements of a JSON array, and whatever is between two of its brackets or commas."""
 
     def cut(self, data: bytes) -> Iterator[Piece]:
         for match in _TOKEN.finditer(data):
@@ -97,11 +97,11 @@ class _Elements:
 
 
 class _Messages:
-    """The messages of an Amazon event stream; they tell their lengths."""
+    """The messages of an Amazon event stream; each begins with its length."""
 
     def __init__(self) -> None:
         self._held = bytearray()
-        self._lost = False  # nobody knows where the next message begins
+        self._lost = False  # it is unknown where the next message begins
 
     def cut(self, data: bytes) -> Iterator[Piece]:
         held = self._held

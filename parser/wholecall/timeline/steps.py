@@ -3,14 +3,14 @@
 Theory of operation
 -------------------
 A `Timeline` feeds its parser piece by piece (see `pieces`), and a framing of its own beside it: the framing
-tells the frames, the parser the events, and `CallWatch` what became of the calls. A step is a frame with all
-that it caused. The steps lie end to end: what no frame was made of (comments, blank lines, commas) belongs to
-the step after it. Where trouble came without a frame, the step shows the bytes themselves. The last step is
+gives the frames, the parser the events, and `CallWatch` the changes of the calls. A step is a frame with all
+that it caused. The steps follow each other without a gap: bytes that are part of no frame (comments, blank lines,
+commas) belong to the step after them. Where a fault came without a frame, the step shows the bytes. The last step is
 the end of the stream: what only the end decided, with the frame that it completed, if there is one; the body of
 a response that is one JSON object without a line end is such a frame.
 
-The events are those of a plain parse, for a parser minds no cuts. The parser's own path is not touched.
-Nothing here does I/O or reads a clock; times are the caller's.
+The events are those of a plain parse, because a parser does not depend on how its input is cut. The parser's own code
+is not changed. Nothing here does I/O or reads a clock; times are the caller's.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Timeline(Uncopyable):
         self._limits = limits
         self._framing: Framing | None = None
         self._pieces: Pieces | None = None
-        self._head = b""  # the first bytes, while they do not tell the framing
+        self._head = b""  # the first bytes, while they do not identify the framing
         if framing is not None:
             self._begin(framing)
         self._events: list[Event[Any]] = []  # of the step in the making
@@ -162,7 +162,7 @@ class Timeline(Uncopyable):
 
         Raises:
             StreamClosed: the timeline was closed.
-            TypeError: `data` is no bytes.
+            TypeError: `data` is not bytes.
         """
         if self._closed:
             raise StreamClosed("the timeline is closed; use a new one for another stream")
@@ -213,7 +213,7 @@ class Timeline(Uncopyable):
         """Yield the steps of the first `size` bytes.
 
         Two frames at most come at once, at the end a JSON text among the lines and an event. What they did
-        cannot be told apart, nor their bytes; the last has all.
+        cannot be distinguished, nor their bytes; the last has all.
         """
         for frame in frames[:-1]:
             yield self._step(frame, 0, [])

@@ -2,13 +2,13 @@
 
 Theory of operation
 -------------------
-Events tell what is certain; what a call is waiting for (a name, its end) only its record knows. After each step
-`CallWatch` looks at the records of the calls that are not over, changes nothing in them, and says in a
-`CallChange` what differs from the look before. A look costs time in proportion to the open calls and to the new
+Events hold only what is certain; what a call is waiting for (a name, its end) is only in its record. After each step
+`CallWatch` reads the records of the calls that are not over, without changing them, and describes in a
+`CallChange` what differs from the time before. That takes time in proportion to the open calls and to the new
 text, never to the text so far.
 
-Text in force is told as it was learnt: `added` after what is known, or, with `replaced`, in the place of it.
-Adding up the changes of a call gives the raw text of its end: where they would not, the last one replaces it.
+Text in force is reported as it arrived: `added` after what is known, or, with `replaced`, in its place. All changes
+of a call together give the raw text of its end: where they would not, the last one replaces the text.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class CallChange(msgspec.Struct, frozen=True):
         after: its phase after the step.
         kind: what kind of call it is.
         id: the id that became known with this step (a minted one too), else None.
-        name: the name as it stands since this step, None if that did not change.
+        name: the name as it is since this step, None if that did not change.
         added: argument text that came into force.
-        replaced: whether that text stands in the place of what was known before, not after it.
+        replaced: whether that text replaces what was known before, instead of following it.
         size: characters of the text in force after the step.
         flags: what was odd about the call and is known since this step, sorted.
         hole: whether text was lost in this step that may have been this call's.
@@ -102,18 +102,18 @@ class CallWatch:
     ) -> tuple[tuple[CallChange, ...], tuple[Anomaly, ...]]:
         """Return what changed since the last look, in order of the calls, and the anomalies that are new.
 
-        Of turns before the current one that are over, late anomalies are told at the end.
+        For turns before the current one that are over, late anomalies are reported at the end.
 
         Args:
             turns: the turns of the stream.
             events: those since the last look.
             end: whether the stream is over.
         """
-        told: dict[Key, list[Event[Any]]] = {}
+        by_call: dict[Key, list[Event[Any]]] = {}
         for event in events:
             index = getattr(event, "index", None)
             if index is not None:
-                told.setdefault((event.turn, event.choice, index), []).append(event)
+                by_call.setdefault((event.turn, event.choice, index), []).append(event)
         anomalies: set[Anomaly] = set()
         n_gone = turns[0].number if turns else 0  # a parser lets the oldest turns go
         self._open += turns[max(self._n_turns - n_gone, 0) :]
@@ -122,7 +122,7 @@ class CallWatch:
             anomalies |= self._meet(turn)
         self._open = [turn for turn in self._open if turn is turns[-1] or not _is_over(turn)]
         changes = [
-            change for key in sorted(self._seen) if (change := self._seen[key].change(told.get(key, ())))
+            change for key in sorted(self._seen) if (change := self._seen[key].change(by_call.get(key, ())))
         ]
         for key in [key for key, seen in self._seen.items() if seen.is_over]:
             del self._seen[key]
@@ -156,17 +156,17 @@ class _Seen:
         self._name: str | None = None
         self._flags: set[Flag] = set()
         self._hole = False
-        self._parts: list[str] = []  # the text in force, as it was told
+        self._parts: list[str] = []  # the text in force, as it was reported
         self._size = 0  # its characters
         self._fragments = 0  # characters of the fragments
         self._restated: str | None = None
         self._shows_restated = False
 
-    def change(self, told: Iterable[Event[Any]]) -> CallChange | None:
+    def change(self, events: Iterable[Event[Any]]) -> CallChange | None:
         """Return what is new, None if nothing is."""
         call, before = self._call, self._phase
-        end = next((event for event in told if isinstance(event, TERMINAL)), None)
-        added, replaced = self._news(told, end)
+        end = next((event for event in events if isinstance(event, TERMINAL)), None)
+        added, replaced = self._news(events, end)
         new_flags = call.flags.union(_final_flags(end)) - self._flags
         facts: dict[str, Any] = {
             "id": self._if_new("_id", end.id if end is not None else call.id),
@@ -194,8 +194,8 @@ class _Seen:
 
     # Text.
 
-    def _news(self, told: Iterable[Event[Any]], end: Event[Any] | None) -> tuple[str, bool]:
-        """Return the text that is new, and whether it replaces what was told."""
+    def _news(self, events: Iterable[Event[Any]], end: Event[Any] | None) -> tuple[str, bool]:
+        """Return the text that is new, and whether it replaces what was reported."""
         final = _final_text(end)
         if final is not None:
             return self._compared(final)
@@ -207,33 +207,33 @@ class _Seen:
         ):
             self._restated, self._shows_restated = call.restated, True
             return self._compared(call.restated)
-        deltas = [event.delta for event in told if isinstance(event, ArgumentsDelta)]
+        deltas = [event.delta for event in events if isinstance(event, ArgumentsDelta)]
         started = self._phase in {None, "pending"} or self._shows_restated
-        was_reset = any(isinstance(event, ArgumentsReset) for event in told)
+        was_reset = any(isinstance(event, ArgumentsReset) for event in events)
         if was_reset or (deltas and started):
             self._shows_restated = False
             self._fragments = call.size
             return self._compared(call.tail(call.size))
         if deltas:
             self._fragments = call.size
-            return self._told("".join(deltas), replaced=False)
+            return self._noted("".join(deltas), replaced=False)
         return self._buffered() if not self._shows_restated else ("", False)
 
     def _buffered(self) -> tuple[str, bool]:
-        """Return text that waits for a name; no event tells of it."""
+        """Return text that waits for a name; no event has reported it."""
         grown, self._fragments = self._call.size - self._fragments, self._call.size
         if grown < 0 or (grown > 0 and {"placeholder"} & self._call.flags - self._flags):
             return self._compared(self._call.tail(self._call.size))
-        return self._told(self._call.tail(grown), replaced=False)
+        return self._noted(self._call.tail(grown), replaced=False)
 
     def _compared(self, text: str) -> tuple[str, bool]:
-        """Return what the text adds to what was told, or all of it if that is no beginning of it."""
+        """Return what the text adds to what was reported, or all of it if it does not begin with that."""
         known = "".join(self._parts)
         if text.startswith(known):
-            return self._told(text[len(known) :], replaced=False)
-        return self._told(text, replaced=True)
+            return self._noted(text[len(known) :], replaced=False)
+        return self._noted(text, replaced=True)
 
-    def _told(self, text: str, *, replaced: bool) -> tuple[str, bool]:
+    def _noted(self, text: str, *, replaced: bool) -> tuple[str, bool]:
         if replaced:
             self._parts.clear()
             self._size = 0

@@ -1,7 +1,7 @@
-"""Tool definitions in the shapes that providers take: to names and JSON Schemas.
+"""From tool definitions in the shapes that providers take to names and JSON Schemas.
 
-Theory of operation. Shapes differ in what wraps a definition and in the key of its schema; both are tables
-here. A definition without a name is a tool that the provider defines; nothing is checked then.
+Theory of operation. Shapes differ in what wraps a definition and in the key of its schema; there is a table for
+each. A definition without a name is a tool that the provider defines; nothing is checked then.
 
 Sources: the request references of OpenAI (Chat Completions `tools[].function`, Responses `tools[]`), Anthropic
 (`input_schema`), Gemini (`functionDeclarations[].parameters` with upper-case types, `parametersJsonSchema`),
@@ -35,7 +35,7 @@ def definitions(described: Definition) -> Iterator[tuple[str, Any]]:
     """Yield the name and the JSON Schema of each tool in a definition; None where it has no schema.
 
     Raises:
-        TypeError: there is neither a name nor a type: this is no shape that a provider takes.
+        TypeError: there is neither a name nor a type: this is not a shape that a provider takes.
     """
     for key in _LISTS:
         for inner in described.get(key) or ():
@@ -84,7 +84,7 @@ _GEMINI_TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "O
 
 
 def _from_gemini(schema: Any) -> Any:
-    """Return the schema as JSON Schema says it; one that has no upper-case type is taken as it is."""
+    """Return the schema as JSON Schema; one that has no upper-case type is taken as it is."""
     if not isinstance(schema, Mapping):
         return schema
     made = {key: _converted(key, value) for key, value in schema.items() if key != "nullable"}

@@ -1,9 +1,9 @@
 """Whether arguments fit their tool, as a verdict; and the coercions that a policy may allow.
 
-Theory of operation. A check says what does not fit and where a string stands in place of another type. With
+Theory of operation. A check returns what does not fit, and where there is a string in place of another type. With
 `Policy(coerce="schema")` those strings are read once more: as nested JSON where an object or array was wanted,
-as a number where a number was. Only what is strict JSON of the wanted type is taken, each change is listed as
-an edit, and the check has the last word.
+as a number where a number was wanted. Only strict JSON of the wanted type is taken, each change is listed as
+an edit, and the result is checked again.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _meaning(text: str, types: frozenset[str]) -> EditKind | None:
 
 
 def _places(arguments: dict[str, Any], path: Path) -> Iterator[tuple[Any, Any, Path]]:
-    """Yield (container, key, path) of what stands at the path; parts that lead nowhere are left out."""
+    """Yield (container, key, path) of the values at the path; parts that lead nowhere are left out."""
     found: list[tuple[Any, Path]] = [(arguments, ())]
     for part in path[:-1]:
         found = [(at[key], (*here, key)) for at, here in found for key in _keys(at, part)]

@@ -1,4 +1,4 @@
-"""What a check says of arguments that do not fit: where, which rule, and what type would do, but none of their text."""
+"""How a check reports arguments that do not fit: where, which rule, and which type would fit, but none of their text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Path = tuple[Union[str, int, None], ...]
 
 
 class Want(msgspec.Struct, frozen=True):
-    """A place where a string stands and another type was wanted.
+    """A place that holds a string where another type was wanted.
 
     Attributes:
         path: keys and indices from the arguments down.

@@ -3,7 +3,7 @@
 Theory of operation. The library compiles a schema once, of any draft, and answers in well under a microsecond;
 it was chosen over `jsonschema` (a hundred times slower) and `fastjsonschema` (old drafts only). Nothing is
 ever fetched: a reference that the schema does not resolve itself is the caller's mistake. Of the library's
-errors only the rule and the place are told, for its messages quote the arguments.
+errors only the rule and the place are reported, because its messages quote the arguments.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def schema_check(schema: dict[str, Any] | bool) -> Check:
         validator: Any = library.validator_for(schema, retriever=_refuse)
     except ValueError as error:  # the library's errors are some
         raise ValueError(f"a tool's JSON Schema is not valid: {error}") from error
-    declared: list[frozenset[str]] = []  # found when the first misfit is told
+    declared: list[frozenset[str]] = []  # found when the first misfit is reported
 
     def is_declared(key: str) -> bool:
         if not declared:

@@ -1,6 +1,6 @@
 """One tool, and the set of those that the model was given.
 
-Theory of operation. Whatever describes a tool becomes a name and a check, once: a type that msgspec converts
+Theory of operation. Each description of a tool is turned into a name and a check, once: a type that msgspec converts
 to, a validator of pydantic's, a function's parameters, or a JSON Schema. `Tools` finds a tool by the name that
 the model wrote, and knows how names are split over fragments.
 """

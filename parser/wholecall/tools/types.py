@@ -1,10 +1,10 @@
 """Checks by types: what msgspec can convert to, pydantic's validators, and the parameters of a function.
 
-Theory of operation. A check is made once per tool and takes the decoded arguments. msgspec says in a sentence
-what does not fit and where; the sentence is taken over only as far as it speaks of the type, for the rest of
-it may quote the arguments. The same goes for pydantic, whose errors are lists. A validator is somebody else's
-code: what it raises of the kinds below means that the arguments do not fit, and only the name of the exception
-is told. Anything else is a fault of that code, and leaves it.
+Theory of operation. A check is made once per tool and takes the decoded arguments. msgspec states in a sentence
+what does not fit and where; only the part about the type is taken over, because the rest of it may quote the
+arguments. The same applies to pydantic, whose errors are lists. A validator is foreign code: exceptions of the
+kinds below mean that the arguments do not fit, and only the name of the exception is reported. Any other
+exception is a fault of that code, and is passed on.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MESSAGE = re.compile(r"(?P<rule>.*?)(?: - at `(?P<key>key` in `)?\$(?P<path>[^`
 _GOT_TEXT = re.compile(r"Expected `([^`]*)`, got `str`")
 _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[\.\.\.\]")
 # Rules that speak of the type alone.
-_TELLING = ("Expected `", "Object missing required field `", "Invalid RFC3339 encoded ", "Invalid UUID")
+_HARMLESS = ("Expected `", "Object missing required field `", "Invalid RFC3339 encoded ", "Invalid UUID")
 _DISCREET = {
     "Object contains unknown field": "a field that the type does not know",
     "Invalid enum value": "none of the values that the type allows",
@@ -51,7 +51,7 @@ def type_check(type_: Any) -> Check:
     takes_objects = isinstance(info, _OBJECTS) and not getattr(info, "array_like", False)
     if not takes_objects:
         raise TypeError(
-            f"{type_!r} is no type that a JSON object can fit; use a Struct, dataclass or TypedDict"
+            f"{type_!r} is not a type that a JSON object can fit; use a Struct, dataclass or TypedDict"
         )
     msgspec.json.Decoder(type_, dec_hook=_foreign)  # what msgspec cannot check raises here
 
@@ -100,7 +100,7 @@ def _path(text: str) -> Path:
 
 
 def _rule(rule: str) -> str:
-    if rule.startswith(_TELLING):
+    if rule.startswith(_HARMLESS):
         return rule
     return next((said for begins, said in _DISCREET.items() if rule.startswith(begins)), "it does not fit")
 
@@ -126,7 +126,7 @@ def _foreign(type_: type, value: Any) -> Any:
     """Convert what msgspec meets inside a type and does not know itself."""
     validate = _validate_with(type_)
     if validate is None:
-        raise TypeError(f"{type_!r} is no type that msgspec or pydantic can check")
+        raise TypeError(f"{type_!r} is not a type that msgspec or pydantic can check")
     return validate(value)
 
 

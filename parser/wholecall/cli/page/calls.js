@@ -1,5 +1,5 @@
 
-// The calls as they stand behind a step, a card each.
+// The calls as they are after a step, a card each.
 
 const MAX_CARDS = 60;
 const MAX_TEXT = 6000; // characters of a text that are shown: the last ones, where it grows

@@ -4,7 +4,7 @@
 const SPARE = 8; // rows beyond the edges
 
 class VirtualList {
-  // `paint(row, n)` fills an empty row; `choose(n)` is told of a click.
+  // `paint(row, n)` fills an empty row; `choose(n)` is called on a click.
   constructor(place, height, paint, choose) {
     this.place = place;
     this.height = height;

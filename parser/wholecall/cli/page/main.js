@@ -26,7 +26,7 @@ function go(step) {
   drawTicks(at("ticks"), model, now);
   const time = here.time === null ? "" : `  ${here.time.toFixed(3)} s`;
   at("where").textContent = `step ${now} of ${model.steps.length - 1}  byte ${here.offset.toLocaleString("en")}${time}`;
-  at("status").textContent = visible(told(here));
+  at("status").textContent = visible(description(here));
   at("slider").setAttribute("aria-valuetext", at("where").textContent);
   for (const id of ["first", "back", "markBack"]) at(id).disabled = now === 0;
   for (const id of ["next", "last", "markNext"]) at(id).disabled = now === model.steps.length - 1;
@@ -40,12 +40,12 @@ function showEvents() {
   if (last > first) events.show(first, last - 1);
   else if (first > 0) events.show(first - 1);
   else events.show(0);
-  const told = model.steps[now].events.map((event) => JSON.stringify(event, null, 2)).join("\n");
-  fill(at("event"), told || "(no event)");
+  const written = model.steps[now].events.map((event) => JSON.stringify(event, null, 2)).join("\n");
+  fill(at("event"), written || "(no event)");
 }
 
 // Says what a step did, for those who cannot see it.
-function told(step) {
+function description(step) {
   const facts = step.changes.map((change) => {
     const phase = change.before === change.after ? "" : ` ${change.after}`;
     const end = change.outcome === "dropped" ? `, dropped: ${change.reason}` : change.outcome ? `, ${change.outcome}` : "";

@@ -61,7 +61,7 @@ class Model {
     }
   }
 
-  // The step of the mark before or behind a step, or that step itself.
+  // The step of the mark before or after a step, or that step itself.
   markFrom(step, direction) {
     const marks = direction > 0 ? this.marks : this.marks.slice().reverse();
     const mark = marks.find((one) => (one.step - step) * direction > 0);
@@ -99,7 +99,7 @@ function settleTexts(call) {
   call.texts = call.texts.map((parts) => parts.join(""));
 }
 
-// Returns a call as it is behind a step, null if it has not come.
+// Returns a call as it is after a step, null if it has not come.
 function callAt(call, step) {
   let low = 0;
   let high = call.changes.length;

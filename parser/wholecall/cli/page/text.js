@@ -44,7 +44,7 @@ function fill(place, text) {
   }
 }
 
-// Returns JSON on several lines; a text that is no JSON as it is.
+// Returns JSON on several lines; a text that is not JSON as it is.
 function pretty(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

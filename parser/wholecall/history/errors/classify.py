@@ -1,10 +1,10 @@
-"""The class of an error: what is wrong, whom it sticks to, what may be done about it.
+"""The class of an error: what is wrong, what it applies to (request, key, provider), and what may be done about it.
 
 Theory of operation
 -------------------
 One decision for both ways an error comes: as the response to a request, and as a `StreamFault` inside a
-stream. What the provider says counts more than the status it says it with: gateways send a bad transcript as
-500, an empty account as 400, an overloaded engine as 429. So the text is asked first, by one ordered table of
+stream. The provider's text counts more than its status: gateways send a bad transcript as
+500, an empty account as 400, an overloaded engine as 429. So the text is examined first, by one ordered table of
 rules (`wholecall.history.errors.table`); the status decides where no rule knows the text. The class then
 follows from the category and the kind alone. docs/errors.md lists the words and what each means.
 
@@ -59,7 +59,7 @@ def classify_error(
     Args:
         status: the HTTP status, a fault of a stream, or None where there is only a message.
         body: the response's body: text, bytes, or the decoded value; an SDK's message is a text, too. With a
-            fault, what the fault tells unless given. Bodies above 256 KiB are read at both ends only.
+            fault, taken from the fault unless given. Bodies above 256 KiB are read at both ends only.
         headers: the response's headers, names in any case.
 
     Raises:
@@ -81,7 +81,7 @@ def classify_error(
 
 _FIRST_ERROR = 400
 _NEAR = 200
-# Faults whose bytes may be an answer that is no stream at all; what others hold, the model wrote.
+# Faults whose bytes may be an answer that is not a stream at all; what others hold, the model wrote.
 _UNREAD = frozenset({"unknown_dialect", "not_sse"})
 
 _SCOPES: dict[ErrorCategory, ErrorScope] = {
@@ -120,12 +120,12 @@ _STATUSES: dict[int, tuple[ErrorCategory, ErrorKind | None]] = {
     503: ("overloaded", None),
     529: ("overloaded", None),  # Anthropic
 }
-# Without a word, these say nothing: proxies answer so to whatever they dislike.
+# Without a text these mean nothing: proxies send them for anything that they reject.
 _MUTE = frozenset({400, 422})
 
 
 def _status_of(status: object) -> int:
-    """Return an HTTP status, 0 where there is none that tells of an error."""
+    """Return an HTTP status, 0 where there is none or it is not one of an error."""
     if isinstance(status, int):
         return status if status >= _FIRST_ERROR else 0
     if status is None or isinstance(status, StreamFault):

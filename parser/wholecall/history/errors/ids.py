@@ -1,8 +1,8 @@
 """The call ids that an error's text names, and the type that it expects arguments to be.
 
-Theory of operation. An id is known by its look (the prefixes of the providers) or by the words before it
+Theory of operation. An id is recognised by its form (the prefixes of the providers) or by the words before it
 (`tool_call_id: …`, `… ids …: a, b.`). After a plural, after "was" and in quotes any word is an id;
-elsewhere only one that has a digit, because what follows may as well be the rest of the sentence.
+elsewhere only one that has a digit, because other words may be the rest of the sentence.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Rules for what is wrong with the messages: of category `transcript`, but for texts that are too long.
+"""Rules for what is wrong with the messages: of category `transcript`, except for texts that are too long.
 
-A call without a result and a result without a call are told in nearly the same words: what stands after
-"without", "must have" or "must follow" is what is missing. Orphans are asked for first, because their
-messages explain themselves with both.
+A call without a result and a result without a call are reported in nearly the same words: what comes after
+"without", "must have" or "must follow" is what is missing. Rules for orphans come first, because their
+messages contain both.
 """
 
 from __future__ import annotations
@@ -306,7 +306,7 @@ TURNS = (
     ),
 )
 
-# The last word: what a place among the messages is accused of stays wrong for as long as it stands there.
+# The last rule: an error at a place among the messages remains as long as the message is sent.
 ANY_PLACE = (
     Rule(
         "transcript",

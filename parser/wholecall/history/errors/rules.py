@@ -1,4 +1,4 @@
-"""What a rule is: words to find in what a provider said, and what it means if they are found.
+"""A rule: words to find in what a provider said, and what it means if they are found.
 
 Theory of operation
 -------------------

@@ -1,4 +1,4 @@
-"""The order in which rules are asked; what a text says first is not always what it means.
+"""The order in which rules are tried; the first words of a text are not always its meaning.
 
 1. What the model wrote and the server could not read: its text may hold any of the words below.
 2. Members that the provider does not know: their names hold words like "tokens" and "limit".

@@ -3,10 +3,10 @@
 Theory of operation
 -------------------
 Bodies come as JSON of a dozen shapes, as JSON inside a message of other JSON, as an SDK's repr, as an event
-of a stream, as HTML or as nothing. No shape is told from another: the strings of all members are gathered,
+of a stream, as HTML or as nothing. The shapes are not distinguished: the strings of all members are gathered,
 one line for each object, shallow ones first, except where a member echoes the request or the model's output
 (text of users must not pass for the provider's). Codes and types are words of the text like any other; the
-ones that say no more than a status does become a status.
+ones that mean the same as a status become that status.
 
 The work is bounded whatever the body: so many bytes are decoded, so many members visited, so deep, and so
 many characters kept of each string and of all. What is larger is read as plain text, its beginning and its
@@ -53,12 +53,12 @@ _CODES = frozenset(
 _PLACES = frozenset({"loc", "path"})
 # Members whose presence is a word of its own: when the provider will answer again, and that the key at the
 # provider behind it is the caller's own.
-_TELLING = {
+_PRESENT = {
     **dict.fromkeys(("resetsat", "resetat", "resetsin", "resetsinseconds"), "retry-after"),
     **dict.fromkeys(("retryafter", "retryafterseconds", "retrydelay"), "retry-after"),
     "isbyok": "is_byok",
 }
-# Words that say what a status says.
+# Words that mean the same as a status.
 _GENERIC = {
     **dict.fromkeys(
         ("invalid_request_error", "invalid_request", "invalid_argument", "failed_precondition"), 400
@@ -170,7 +170,7 @@ def _lines(value: Any) -> Iterator[_Line]:
                 words.append(place)
             elif isinstance(member, (Mapping, list, tuple)) and depth < MAX_DEPTH:
                 waiting.append((member, depth + 1))
-            words += [_TELLING[key]] if key in _TELLING and member else []
+            words += [_PRESENT[key]] if key in _PRESENT and member else []
         yield _Line(" ; ".join(word for word in words if word), named, implied)
 
 
@@ -200,7 +200,7 @@ def _index(value: Any) -> str:
 
 
 def _unwrapped(text: str, depth: int, waiting: deque[tuple[Any, int]]) -> str:
-    """Return what a string says beside the JSON that it holds; the JSON waits to be read itself."""
+    """Return the text of a string around the JSON that it holds; the JSON is read later."""
     start, end = text.find("{"), text.rfind("}")
     if 0 <= start < end and depth < MAX_DEPTH:
         inner = _json(text[start : end + 1]) if end - start < MAX_JSON_CHARS else None

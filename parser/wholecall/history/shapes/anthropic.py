@@ -1,4 +1,4 @@
-"""Anthropic Messages: calls are blocks, and all results of a turn stand first in the one next user message.
+"""Anthropic Messages: calls are blocks, and all results of a turn come first in the next user message.
 
 Source: the request of `POST /v1/messages`. Messages of the same role that follow each other are one turn.
 """

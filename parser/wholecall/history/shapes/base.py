@@ -1,6 +1,6 @@
-"""What a shape is: a record that says how its messages are read, written and made.
+"""A shape: a record of how its messages are read, written and made.
 
-`wholecall.history.transcripts` holds the one algorithm; a shape only knows where things stand.
+`wholecall.history.transcripts` holds the one algorithm; a shape only knows where things are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Messages with a role, read by one table of names: chat completions, Anthropic, pi, and mixtures of them.
 
-Hosts spell the same things in many ways, and store what they spelled. So types and members are looked up under
-all of their names here; the shapes differ in what they write.
+Hosts use different names for the same things, and store them so. Here types and members are looked up under
+all of their names; the shapes differ in what they write.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _block(value: Any, side: Side) -> Part:
 
 
 def _block_form(block: Message, kind: str) -> tuple[Places, Form]:
-    """Blocks that no provider's API knows keep the form in which their host stored the arguments."""
+    """Return the form of a block's arguments; blocks that no API knows keep the form in which their host stored them."""
     if kind in ("tool_use", "toolUse"):
         return _TOOL_USE, "object"
     if kind == "toolCall":

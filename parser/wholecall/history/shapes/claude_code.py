@@ -2,7 +2,7 @@
 
 One answer of the model is stored as several lines that share `message.id`, and the results of its first calls may
 stand between them. Lines of a subagent (`isSidechain`) are a conversation of their own. Lines of other types
-(`system`, `summary`, `progress`, snapshots) are no part of it. There is no specification: this is what files hold.
+(`system`, `summary`, `progress`, snapshots) are not part of it. There is no specification: this is what files hold.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Sessions of Codex: lines whose `payload` is a Responses item, among lines that only tell what happened.
+"""Sessions of Codex: lines whose `payload` is a Responses item, among lines that only log what happened.
 
 Lines of the type `response_item` are what the model sees; `session_meta`, `turn_context`, `event_msg` and others
-are no part of the conversation. Source: the rollout files that Codex writes.
+are not part of the conversation. Source: the rollout files that Codex writes.
 """
 
 from __future__ import annotations

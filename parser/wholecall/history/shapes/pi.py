@@ -1,7 +1,7 @@
 """Sessions of pi, and of openclaw, which uses pi's: entries in a tree, or the bare messages of an agent.
 
 An entry is `{"type": "message", "id", "parentId", "timestamp", "message"}`; results are messages of the role
-`toolResult`. Entries of another type are no part of the conversation, but for those that an extension said.
+`toolResult`. Entries of another type are not part of the conversation, except for those that an extension wrote.
 Source: pi's description of its session format, version 3; older files have no ids.
 """
 

@@ -1,7 +1,7 @@
 """Responses: items. Calls and their outputs are items of their own, and a thought belongs to what follows it.
 
 Source: the `input` of `POST /v1/responses`. The public id is `call_id`; the item's own id is an alias, because
-hosts answer under it (quirk 75). An item that says `incomplete` was cut.
+hosts answer under it (quirk 75). An item with the status `incomplete` was cut.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _USUAL_BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_fi
 
 
 def _of_server(item: Message) -> bool:
-    """A search for tools may run on either side; the item says where."""
+    """Return whether the server ran a search for tools, which may run on either side."""
     return str(item.get("type")).startswith("tool_search") and item.get("execution") == "server"
 
 

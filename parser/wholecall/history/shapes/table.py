@@ -1,4 +1,4 @@
-"""The shapes as one literal table, in the order in which a list of messages is asked whose it is."""
+"""The shapes as one literal table, in the order in which they are tried on a list of messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHAPES: Final[tuple[Shape, ...]] = (CODEX, CLAUDE_CODE, GEMINI, PI, RESPONSES, C
 def shape_of(messages: Sequence[Message], name: str) -> Shape:
     """Return the shape of a list of messages: the named one, or the first whose own or whose usual ways it has.
 
-    Where nothing tells (texts only), the shape is chat completions, in which texts are read as in any other.
+    Where nothing shows it (texts only), the shape is chat completions, in which texts are read as in any other.
 
     Raises:
         ValueError: there is no such shape.

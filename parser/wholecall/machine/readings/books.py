@@ -1,8 +1,10 @@
-"""What a book of marked pieces means: the calls of a run, told by starts, texts and ends, or by chunks that hold both.
+"""What a book of marked pieces means: the calls that its readings agree on, or those that the wire lists at the end.
 
-Theory of operation. A run of an agent is read at its end, in each way in which a server can mean it (`marked_readings`).
-A connection that began anew may have told all of it twice: that a model makes all of its calls again, in the same pieces,
-is about as likely. Where the wire lists the calls in the end, a reading that says just these is what was meant.
+Theory of operation. A *book* is everything that came of the calls of one run, each piece marked as a start, a text or an
+end, or as a chunk that holds both. `marked_readings` reads it in each way in which a server can mean it. Two things are
+added here. A connection that was restarted may have sent all of it twice, so a book whose halves are equal is also
+read as one half (that a model makes all of its calls again, in the same pieces, is about as likely). And where the
+wire lists the calls at the end, a reading with just these calls is what was meant.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wholecall.machine.readings.marked import marked_readings
-from wholecall.machine.readings.solve import NEAR, Solution, agreed, says
+from wholecall.machine.readings.solve import NEAR, Solution, agreed, meaning
 from wholecall.machine.readings.texts import Values
 
 if TYPE_CHECKING:
@@ -33,9 +35,9 @@ def solve_book(
 
     Args:
         book: the pieces, in the order of the stream.
-        read: gives a text's verdict, as that of a call that ended well.
+        read: returns the verdict on a text, as if its call had ended well.
         known: whether there is a tool of a name.
-        listed: names and texts of the calls that the wire listed in the end.
+        listed: names and texts of the calls that the wire lists at the end.
     """
     values = Values(read)
     readings = marked_readings(book, values)
@@ -44,5 +46,5 @@ def solve_book(
     if not odd and once == book.part(half, 2 * half):
         readings += [r._replace(cost=r.cost + NEAR) for r in marked_readings(once, values)]
     meant = [(name, values.value(text)) for name, text in listed]
-    same = [reading for reading in readings if [says(call, values)[:2] for call in reading.calls] == meant]
+    same = [reading for reading in readings if [meaning(call, values)[:2] for call in reading.calls] == meant]
     return agreed(same or readings, values, known=known)._replace(is_listed=bool(meant and same))

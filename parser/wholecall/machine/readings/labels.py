@@ -1,9 +1,13 @@
-"""How servers fill the labels of a call: the habits of index, id and name, and what each costs.
+"""How servers fill the labels of calls: the habits of index, id and name, and what each habit costs.
 
-Theory of operation. Given which pieces are which call's, the columns do not depend on each other. Each function
-here returns, for one column, the habits that fit *all* calls, with their costs. A call too short to show a habit
-has every habit that fits. `odd` always fits; `mixed` means that each call has a habit, and no habit fits all.
+Theory of operation. A reading first assigns each piece to a call; then each column of labels is judged by itself. The
+tables list the *habits* that servers have in a column, with a cost: the rarer the habit, the higher. For each column a
+function here returns the habits that fit *all* calls, with their costs. A call that is too short to show its habit
+has every habit that is possible. `odd` always fits; `mixed` means that each call has a habit, but none fits all.
 Numbers in brackets are quirks.
+
+`cost_of_labels` adds the columns up, each under its cheapest habit; some habits occur together in real servers, and
+cost less then. `names_of` also returns the names that the calls get.
 """
 
 from __future__ import annotations
@@ -62,7 +66,7 @@ ADRIFT = {("tail", "each"): -0.5}
 def cost_of_labels(
     calls: Calls, names: Costs, may_be_open: AbstractSet[int], *, closed: bool = False
 ) -> float:
-    """Return what index, id and name cost together, each under its cheapest habit; `closed` says how the texts came."""
+    """Return what index, id and name cost together, each under its cheapest habit; `closed` is the habit of the texts."""
     indices = _index_costs(calls)
     if closed and "each" in indices:
         indices["each"] += CLOSED
@@ -75,14 +79,14 @@ def cost_of_labels(
 
 
 def pooled(costs: Costs, found: Sequence[AbstractSet[str]]) -> Costs:
-    """Return the habits that fit all calls, and what it costs that each has its own."""
+    """Return the habits that fit all calls, and the cost if each call has its own."""
     fits = {habit: costs[habit] for habit in costs if all(habit in here for here in found)}
     dearest = max((min(map(costs.__getitem__, here)) for here in found), default=0)
     return {**fits, "mixed": MIXED + dearest}
 
 
 def _column(costs: Costs, found: list[set[str]], labels: list[set[Any]], shared: AbstractSet[str]) -> Costs:
-    """Return the costs of a column whose labels tell calls apart, unless the habit is one of `shared`."""
+    """Return the costs of a column whose labels distinguish calls, unless the habit is one of `shared`."""
     together = set().union(*labels) if len(labels) > 1 else labels[0]
     if len(found) == 1 or sum(map(len, labels)) == len(together):
         fits = pooled(costs, found) if all(found) else {}
@@ -176,7 +180,7 @@ def _id_habits(call: list[Piece], ids: list[str | None], present: set[str], *, i
 
 
 class Names(NamedTuple):
-    """The calls' names, what the habits cost under which they are told, and which calls' names may lack their rest."""
+    """The calls' names, the costs of the habits in which they came, and the calls whose names may be incomplete."""
 
     names: list[str | None]
     costs: Costs
@@ -212,7 +216,7 @@ def _cut_names(calls: Calls, may_be_open: AbstractSet[int]) -> AbstractSet[int]:
 
 
 def _name_habits(call: list[Piece]) -> tuple[str | None, set[str]]:
-    """Return a call's name, and the habits under which it is told; none if it has no name, or several."""
+    """Return a call's name, and the habits in which it came; none if it has no name, or several."""
     places = [at for at, piece in enumerate(call) if piece.name is not None]
     if not places:
         return None, set()
@@ -254,9 +258,9 @@ def _equal_names(call: list[Piece], places: list[int]) -> set[str]:
 
 
 def _joined(call: list[Piece], places: list[int], names: list[str]) -> str | None:
-    """Return the name whose pieces stand on the first pieces; perhaps joined once more after them.
+    """Return the name whose pieces stand on the first pieces, perhaps followed by the joined name.
 
-    It may have more than two pieces if no text comes before the last of them.
+    There may be more than two pieces if no text comes before the last of them.
     """
     joined = ""
     for n, (at, name) in enumerate(zip(places, names, strict=True)):

@@ -1,12 +1,13 @@
-"""Every reading of calls whose starts and ends the wire marks, where the labels on the marks lie.
+"""Reads the pieces of a book in every way: calls whose starts and ends the wire marks, where their labels are wrong.
 
-Theory of operation. Each piece of a book has a mark: a call's start, a piece of its text, or its end. A server that
-labels these oddly still sends them in an order that it has by habit: call after call (a *row*), or all starts first
-and then what is left of each, in the order of the starts (*opened*) or the last one first (*crossed*). A *rule* says
-what begins the next call there. Each rule deals the pieces in one way; the columns (starts, ends, ids, labels of what
-follows, texts) are then judged alone, by tables of habits and what they cost, as fragments of chat are (`solve`).
+Theory of operation. Each piece has a mark: a call's start, a piece of its text, or its end. A server with wrong labels
+still sends the pieces in an order that it keeps: call after call (a *row*), or all starts first and then the rest of
+each call, in the order of the starts (*opened*) or in reverse (*crossed*). Within that, a *rule* decides where the
+next call begins. Each order and rule assigns the pieces to calls in one way (`_deals`). Each assignment is then judged
+(`_reading`): for each column (starts, ends, ids, labels of what follows, texts) a table lists the habits that servers
+have, and what they cost, as for fragments of chat (see `solve`).
 
-A pattern says how the marks of one call follow one another under a habit. Numbers in brackets are quirks.
+A pattern is a regular expression for the marks of one call under a habit. Numbers in brackets are quirks.
 """
 
 from __future__ import annotations
@@ -43,13 +44,15 @@ STARTS: Patterns = {
 ENDS: Patterns = {
     "each": (0, re.compile("[ST]*E")),
     "none": (1, re.compile("[ST]*")),  # the run ends them (51)
-    "twice": (1, re.compile("[ST]*EE")),  # when it is told, and when it ran (130)
-    "early": (1.5, re.compile("S+E[ST]*")),  # when its head is out (131)
+    "twice": (1, re.compile("[ST]*EE")),  # when it is complete, and when it ran (130)
+    "early": (1.5, re.compile("S+E[ST]*")),  # after its head (131)
 }
-TOGETHER = {("twice", "twice"): -0.5}  # starts and ends, by one who tells of each call once more when it runs
+TOGETHER = {
+    ("twice", "twice"): -0.5
+}  # starts and ends, by a server that reports each call once more when it runs
 IDS: Costs = {"own": 0, "none": 1, "one": 1}  # of starts (8, 64)
 LABELS: Costs = {"own": 0, "none": 1, "strange": 1}  # of texts and ends (7, 10)
-# The same of chunks, which hold start and text: nothing ends them, and later ones may have no id.
+# The same for chunks, which hold start and text: nothing ends them, and later ones may have no id.
 CHUNK_FORMS: tuple[Patterns, Patterns] = (
     {"once": (0, re.compile("ST*")), "each": (0.5, re.compile("S(T(ST)*)?"))},
     {"none": (0, re.compile("[ST]*")), "each": (0, re.compile("[ST]*E"))},
@@ -58,10 +61,10 @@ CHUNK_LABELS: Costs = {"own": 0, "none": 0}
 BLANKS = (
     re.compile("t*"),
     re.compile("(bt*|bb)?"),
-)  # pieces with and without text: none are without, or the first is
+)  # the pieces of a call, `t` with text, `b` without: all have text, or all but the first
 ODD_BLANKS = 1
 ODD = 3
-MOST_DEALS = 20  # ways to deal texts to more calls than there are texts
+MOST_DEALS = 20  # ways to deal fewer texts than calls
 
 
 class Book(NamedTuple):
@@ -92,35 +95,35 @@ def marked_readings(book: Book, values: Values) -> list[Reading]:
 
 
 def _deals(book: Book) -> Iterator[Deal]:
-    """Yield the number of the call of each piece, in every way."""
+    """Yield, for each way to deal the pieces, the number of the call of each piece."""
     keyed = _by_id(book)
     if keyed is not None:
         yield keyed
     n_ends = len(book.marks) - len(book.marks.rstrip(END))
-    behind = {0, n_ends if _are_behind(book, n_ends) else 0}
-    for heads, n_behind in product({0} if book.chunked else _heads(book.marks), behind):
-        body = book.part(heads, len(book.marks) - n_behind)
+    tails = {0, n_ends if _follow_all(book, n_ends) else 0}
+    for heads, n_after in product({0} if book.chunked else _heads(book.marks), tails):
+        body = book.part(heads, len(book.marks) - n_after)
         for numbers in chain.from_iterable(_dealt(body, rule, heads) for rule in RULES):
-            if n_behind in (0, heads or max(numbers) + 1):
-                yield [*range(heads), *numbers, *range(n_behind)]
+            if n_after in (0, heads or max(numbers) + 1):
+                yield [*range(heads), *numbers, *range(n_after)]
 
 
-def _are_behind(book: Book, n_ends: int) -> bool:
-    """Whether all ends stand after all calls, with ids of theirs."""
+def _follow_all(book: Book, n_ends: int) -> bool:
+    """Return whether all ends follow all calls, with the ids of these."""
     starts = {piece.id for piece, mark in zip(book.pieces, book.marks, strict=True) if mark == START}
     ends = {piece.id for piece in book.pieces[len(book.pieces) - n_ends :]}
     return book.marks.count(END) == n_ends and ends <= starts
 
 
 def _heads(marks: str) -> set[int]:
-    """Return how many calls may have been opened before any of them went on; 0 for calls in a row."""
+    """Return how many calls may have been opened before the first one continued; 0 for calls in a row."""
     first = len(marks) - len(marks.lstrip(START))
     half, odd = divmod(marks.count(START), 2)
     return {0} | {n for n in (first, 0 if odd else half) if 2 <= n <= first}
 
 
 def _by_id(book: Book) -> Deal | None:
-    """Deal by ids, where each is that of a start."""
+    """Deal by ids; None unless each is that of a start."""
     numbers: dict[str | None, int] = {None: -1}
     for piece, mark in zip(book.pieces, book.marks, strict=True):
         if mark == START:
@@ -130,7 +133,7 @@ def _by_id(book: Book) -> Deal | None:
 
 
 def _dealt(body: Book, rule: Rule, heads: int) -> Iterator[Deal]:
-    """Deal what a rule cuts: in a row, or to the calls that were opened, in order and crossed."""
+    """Deal the sections that a rule makes: in a row, or to the calls that were opened, in order and crossed."""
     if not body.pieces:
         yield []
         return
@@ -164,17 +167,17 @@ def _at_ends(body: Book) -> Iterable[bool]:
     return (mark == END for mark in body.marks)
 
 
-def _behind_ends(body: Book) -> Iterable[bool]:
+def _after_ends(body: Book) -> Iterable[bool]:
     return (mark == END for mark in " " + body.marks[:-1])
 
 
-def _behind_pairs_of_ends(body: Book) -> Iterable[bool]:
+def _after_pairs_of_ends(body: Book) -> Iterable[bool]:
     n = accumulate(mark == END for mark in " " + body.marks[:-1])
     return (mark == END and n % 2 == 0 for mark, n in zip(" " + body.marks[:-1], n, strict=True))
 
 
 def _at_other(kind: str) -> Rule:
-    """Return the rule by which another label on a mark of this kind begins a call."""
+    """Return the rule by which a new label on a mark of this kind begins a call."""
 
     def opens(body: Book) -> Iterator[bool]:
         last = None
@@ -187,7 +190,7 @@ def _at_other(kind: str) -> Rule:
 
 
 def _by_text(way: Way) -> Rule:
-    """Return the rule by which a text alone says that it is whole; a start stands for the text after it."""
+    """Return the rule by which only the text shows that it is whole; a start stands for the text after it."""
 
     def opens(body: Book) -> Iterator[bool]:
         marks = body.marks
@@ -196,14 +199,14 @@ def _by_text(way: Way) -> Rule:
         after = -1  # the text that begins the next call
         last = None
         for at, (piece, mark) in enumerate(zip(body.pieces, marks, strict=True)):
-            behind_start = marks[at - 1 : at] == START
+            after_start = marks[at - 1 : at] == START
             begins = at == 0
             if mark == TEXT:
-                begins = begins or (not behind_start and n == after)
+                begins = begins or (not after_start and n == after)
             elif mark == START:
                 label, last = last, (piece.id, piece.name)
                 goes_on = marks[at + 1 : at + 2] == TEXT and n != after
-                begins = begins or not (behind_start or goes_on) or label not in (None, last)
+                begins = begins or not (after_start or goes_on) or label not in (None, last)
             if begins:
                 after = way(texts, n, n_texts) if n < n_texts else -1
             n += mark == TEXT
@@ -217,8 +220,8 @@ RULES: tuple[Rule, ...] = (
     _at_pairs,
     _at_bare_texts,
     _at_ends,
-    _behind_ends,
-    _behind_pairs_of_ends,
+    _after_ends,
+    _after_pairs_of_ends,
     _at_other(START),
     _at_other(TEXT),
     *map(_by_text, WAYS),
@@ -229,7 +232,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def _reading(book: Book, numbers: Deal, values: Values) -> Reading | None:
-    """Return what the pieces mean if they are dealt so; None if nobody could believe it."""
+    """Return what the pieces mean if they are dealt so; None if that is not credible."""
     dealt: list[list[int]] = [[] for _ in range(max(numbers, default=-1) + 1)]
     for at, number in enumerate(numbers):
         dealt[number].append(at)
@@ -242,15 +245,15 @@ def _reading(book: Book, numbers: Deal, values: Values) -> Reading | None:
         return None
     odd = _cost_of_marks(calls, CHUNK_FORMS if book.chunked else (STARTS, ENDS)) + _cost_of_blanks(calls)
     odd += _cost_of_ids(calls) + _cost_of_labels(calls, CHUNK_LABELS if book.chunked else LABELS)
-    told = texts_of([call.all(TEXT) for call in calls], values, set()) if odd <= MOST else None
-    if told is None:
+    read = texts_of([call.all(TEXT) for call in calls], values, set()) if odd <= MOST else None
+    if read is None:
         return None
-    texts, cost = told
-    read = [
+    texts, cost = read
+    read_calls = [
         ReadCall(places, name.pop(), text, trusted(way, text, odd, values, call.all(TEXT)), call.pieces[0].id)
         for places, name, (text, way, _), call in zip(dealt, names, texts, calls, strict=True)
     ]
-    return Reading(cost + odd, read, is_row=True)
+    return Reading(cost + odd, read_calls, is_row=True)
 
 
 class _Call(NamedTuple):
@@ -269,7 +272,7 @@ class _Call(NamedTuple):
 
 
 def _cost_of_marks(calls: list[_Call], forms: tuple[Patterns, Patterns]) -> float:
-    """Return what it costs how often calls are started and ended."""
+    """Return the cost of how often calls are started and ended."""
     starts, ends = (_fitting(form, calls) for form in forms)
     return min(
         cost + other + TOGETHER.get((start, end), 0)
@@ -286,13 +289,13 @@ def _fitting(forms: Patterns, calls: list[_Call]) -> Costs:
 
 
 def _cost_of_blanks(calls: list[_Call]) -> float:
-    """Return what pieces without text cost: each call has one first, or none has any."""
-    told = ["".join("t" if piece.text else "b" for piece in call.all(TEXT)) for call in calls]
-    return 0 if any(all(map(form.fullmatch, told)) for form in BLANKS) else ODD_BLANKS
+    """Return the cost of pieces without text: none if each call begins with one, or no call has any."""
+    blanks = ["".join("t" if piece.text else "b" for piece in call.all(TEXT)) for call in calls]
+    return 0 if any(all(map(form.fullmatch, blanks)) for form in BLANKS) else ODD_BLANKS
 
 
 def _cost_of_ids(calls: list[_Call]) -> float:
-    """Return what the ids of starts cost: one for each call, none, or the same for all."""
+    """Return the cost of the ids of starts: one for each call, none, or the same for all."""
     ids = [call.ids(START) for call in calls]
     known = set().union(*ids)
     if any(len(own) > 1 for own in ids):
@@ -305,7 +308,7 @@ def _cost_of_ids(calls: list[_Call]) -> float:
 
 
 def _cost_of_labels(calls: list[_Call], costs: Costs) -> float:
-    """Return what the ids of texts and ends cost."""
+    """Return the cost of the ids of texts and ends."""
     starts = set().union(*(call.ids(START) for call in calls))
     strange = [call.ids(TEXT) or call.ids(END) - starts for call in calls]
     found = [_label_habits(call, starts) for call in calls]

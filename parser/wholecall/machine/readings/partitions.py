@@ -1,9 +1,12 @@
-"""How pieces can be dealt to calls: each partition is a pass over them, most deal the same.
+"""The ways to deal the pieces of a choice to calls; in most streams nearly all of them give the same.
 
-Theory of operation. *Keyed* partitions go by a label wherever it stands, so calls may take turns. In a *row* calls
-follow one another, and a partition says what ends one: another label, or the text alone. A server that labels
-nothing can still be read if its texts are of one kind (`_plain` and the like): each way knows where the next call
-begins, and a text is scanned once for all of them. That habits are uniform makes each way deterministic.
+Theory of operation. A `Partition` assigns each piece the number of a call (a `Deal`), in one pass over the pieces.
+*Keyed* partitions go by a label wherever it stands, so calls may alternate. In a *row* the calls follow one another,
+and the partition decides what ends one: another label, or the text alone. A server that labels nothing can still be
+read, because all of its texts come in the same way: whole, in pieces, as snapshots and so on. Each of these *ways*
+(`_plain` and the others) returns where the next call begins. A text is scanned once for all of them.
+
+What a reading costs, and which one is believed, is decided elsewhere (`labels`, `texts`, `solve`).
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ class Piece(msgspec.Struct, gc=False):
         text: their argument text, joined.
         whole: the text is a whole value, never to be joined to another.
         custom: the text is free text.
-        n: how many fragments, or runs of them.
+        n: the number of its fragments, or of runs of them.
         bare: a fragment without labels and text followed.
         spoilt: the text held bytes that are not UTF-8.
         extra: provider fields of the fragment.
@@ -60,14 +63,14 @@ MOST_NAMELESS = 3  # calls; beyond it nothing would be believed
 Deal = list[int]  # the number of the call of each piece
 Way = Callable[
     ["Columns", int, int], int
-]  # where a call ends whose text begins at a piece, at a stop at the latest
+]  # returns where the call ends whose text begins at the first number, at most the second
 
 
 class Partition(NamedTuple):
     """A way to deal pieces.
 
     Attributes:
-        deal: None where the pieces do not have what it goes by.
+        deal: returns None where the pieces lack the label that it needs.
         is_row: calls follow one another.
         any_open: where the turn was cut, any call may be open; else only the last one.
     """
@@ -79,17 +82,17 @@ class Partition(NamedTuple):
 
 @lru_cache(maxsize=256)
 def final_name(name: str) -> str:
-    """Return the name without white space round it and what a chat template leaves behind it (quirks 58, 59)."""
+    """Return the name without surrounding white space and without what a chat template leaves after it (quirks 58, 59)."""
     return name.strip().partition("<|")[0].rstrip() or name.strip()
 
 
 class Columns:
-    """The pieces by what they are dealt by.
+    """The pieces, as columns by which they are dealt.
 
     Attributes:
-        indices, ids, names, texts: of all pieces; the names as they end up.
-        named: whether each piece has a name; `named_at`: where those stand that have one.
-        bare: of each piece, as it says.
+        indices, ids, names, texts: of all pieces; the names in their final form.
+        named: whether each piece has a name; `named_at`: the places of those that have one.
+        bare: `Piece.bare` of each piece.
         most: a deal of more calls has too many without a name to be believed; `most_open`: the same, if any may be open.
     """
 
@@ -123,9 +126,9 @@ class Columns:
         return self._stops[place] if place < len(self._stops) else len(self.names)
 
     def end(self, start: int, stop: int) -> int:
-        """Return the place after the value whose text begins at a piece, the stop if that comes first."""
+        """Return the place after the value whose text begins at a piece, or the stop if that comes first."""
         key = start, stop
-        if key not in self._ends:  # several ways ask
+        if key not in self._ends:  # several ways need it
             self._ends[key] = self._scanned(start, stop)
         return self._ends[key]
 
@@ -156,7 +159,7 @@ def _keyed(keys: Sequence[Any], most: int) -> Deal | None:
 
 
 def _keyed_anew(columns: Columns, opens: Sequence[bool]) -> Deal | None:
-    """Deal by the index if all pieces have one, and where `opens` says so another call begins all the same."""
+    """Deal by the index if all pieces have one, but begin another call wherever `opens` is true."""
     keys = columns.indices
     if None in keys or len(set(keys)) > columns.most or sum(opens) > columns.most:
         return None
@@ -196,7 +199,7 @@ def _by_index_and_name(columns: Columns) -> Deal | None:
 
 
 def _row(labels: Sequence[Any]) -> Deal:
-    """Deal by a label; pieces without one go on with the call before, and the first ones with that after them."""
+    """Deal by a label; a piece without one belongs to the call before, the first ones to the call after them."""
     if None in labels:
         known = [label for label in labels if label is not None]
         filled: list[Any] = [*accumulate([*known[:1], *labels], lambda old, new: old if new is None else new)]
@@ -223,7 +226,7 @@ def _row_by_name(columns: Columns) -> Deal:
 def _row_by_any_name(columns: Columns) -> Deal:
     opens = columns.named.copy()
     if columns.named_at:
-        opens[columns.named_at[0]] = False  # what stands before the first name is its call's
+        opens[columns.named_at[0]] = False  # the pieces before the first name belong to its call
     return list(accumulate(opens[1:], initial=0))
 
 
@@ -231,17 +234,17 @@ def _row_to_name(columns: Columns) -> Deal:
     return list(accumulate(columns.named[:-1], initial=0))
 
 
-# Rows: the text alone ends a call, and another name does. Each way returns where the next call begins.
+# Rows: only the text or another name ends a call. Each way returns where the next call begins.
 
 
 def _plain(columns: Columns, start: int, stop: int) -> int:
-    """Pieces, until the value is whole; a piece without text where a call begins is all of one."""
+    """Return the end of pieces that make a whole value; a piece without text at the start of a call is all of it."""
     text = columns.texts[start]
     return start + 1 if not text or is_placeholder(text) else columns.end(start, stop)
 
 
 def _headed(columns: Columns, start: int, stop: int) -> int:
-    """An empty piece first; a second one is all of the text."""
+    """Return the end of a call that begins with an empty piece; a second empty one is all of the text."""
     at, n_empty = start, 0
     while at < stop and not columns.texts[at]:
         n_empty += 1 + columns.bare[at]
@@ -252,10 +255,10 @@ def _headed(columns: Columns, start: int, stop: int) -> int:
 
 
 def _snapshots(columns: Columns, start: int, stop: int) -> int:
-    """Each piece begins with the one before."""
+    """Return the end of pieces that each begin with the one before."""
     texts, last = columns.texts, ""
-    behind = texts[start + 1] if start + 1 < stop else ""
-    if not texts[start] or (behind and not behind.startswith(texts[start])):
+    following = texts[start + 1] if start + 1 < stop else ""
+    if not texts[start] or (following and not following.startswith(texts[start])):
         return start + 1
     scan = Scan()
     for at in range(start, stop):
@@ -270,14 +273,14 @@ def _snapshots(columns: Columns, start: int, stop: int) -> int:
 
 
 def _repeated(columns: Columns, start: int, stop: int) -> int:
-    """The whole text, then once more in one piece."""
+    """Return the end of a text that is repeated in one piece."""
     end = _plain(columns, start, stop)
     text = columns.texts[end] if end < stop else ""
     return end + 1 if text and text == "".join(columns.texts[start:end]) else end
 
 
 def _filled(columns: Columns, start: int, stop: int) -> int:
-    """A placeholder first; what comes next is read as if it were the first."""
+    """Return the end of a placeholder and what replaces it, which is read as if it came first."""
     start += is_placeholder(columns.texts[start])
     return _plain(columns, start, stop) if start < stop else stop
 

@@ -1,14 +1,14 @@
-"""Every reading of the pieces of a choice, what it costs, and what those that count have in common.
+"""Reads the pieces of a choice in every likely way, and finds the calls on which the cheapest readings agree.
 
-Theory of operation. A server that labels fragments oddly does so by habit, for all calls of a choice alike. So a
-stream is read in each way in which a server can have meant it. A *partition* deals the pieces to calls. Given one,
-four columns are judged alone, by tables of habits and what they cost: how the index was filled, the id, the name, and
-how the text came. The cost of a reading is their sum, 0 for what is documented. A cost is a statement on how servers
-behave: of two readings the cheaper one is what more servers mean.
+Theory of operation. A server that labels fragments oddly does so by habit, in the same way for all calls of a choice.
+So the pieces are read in each way in which a server can have meant them. A *partition* deals the pieces to calls. Then
+four columns are judged, each by itself, by tables of habits and their costs: how the index was filled, the id and the
+name (`labels`), and how the text came (`texts`). The cost of a reading is the sum, 0 for what is documented. Costs state
+how servers behave: of two readings, the cheaper one is what more servers mean.
 
-Calls are *sure* that stand in every reading whose cost is near the lowest. Only those may come out. Nothing here
-knows the state of a turn: pieces go in, a `Solution` comes out. The fragment that tells two meanings apart may be the last
-one, so this is done once, at the end.
+A call is *sure* if it occurs in every reading whose cost is near the lowest (`agreed`). Only sure calls may be
+executed. The fragment that distinguishes two meanings may be the last one, so all of this is done once, at the end.
+Nothing here knows the state of a turn: pieces go in, a `Solution` comes out.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ __all__ = [
     "Reading",
     "Solution",
     "agreed",
+    "meaning",
     "readings_of",
-    "says",
     "solve",
     "trusted",
 ]
 
-NEAR = 0.5  # readings count that cost no more than this above the cheapest
+NEAR = 0.5  # a reading counts if it costs at most this more than the cheapest
 MOST = 5  # above it nothing is believed
-AGAIN = 1  # each call once more, whole, under its id, at a new index
+AGAIN = 1  # each call is repeated, whole, under its id, at a new index
 
-Says = tuple["str | None", str, "str | None"]  # name, value and id of a call
-Fact = tuple[int, str, str]  # a call that came out: its first piece, its name, its text
+Meaning = tuple["str | None", str, "str | None"]  # name, value and id of a call
+Fact = tuple[int, str, str]  # a call that was emitted: its first piece, its name, its text
 
 
 class ReadCall(NamedTuple):
@@ -54,9 +54,9 @@ class ReadCall(NamedTuple):
         pieces: the numbers of its pieces.
         name: None if it has none, or several.
         text: the text in force.
-        way: the habit by which it came; `open`, `cut`, `broken` and `torn` texts are no whole values, and
-            an `again` text was told twice.
-        id: under which its result will be sent, where readings must agree on that as well.
+        way: the habit by which it came; `open`, `cut`, `broken` and `torn` texts are not whole values, and
+            an `again` text came twice.
+        id: the id under which its result will be sent, where readings must agree on that as well.
     """
 
     pieces: list[int]
@@ -67,7 +67,7 @@ class ReadCall(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """One way to read all pieces; `is_documented`: by labels that are as documented."""
+    """One way to read all pieces; `is_documented`: its labels are as documented."""
 
     cost: float
     calls: list[ReadCall]
@@ -78,7 +78,7 @@ class Reading(NamedTuple):
 class Solution(NamedTuple):
     """What the pieces mean: the calls of the cheapest reading, which of them are sure, and its cost.
 
-    `is_listed` says that the wire listed just these in the end.
+    `is_listed`: the wire listed exactly these calls at the end.
     """
 
     calls: list[ReadCall]
@@ -100,15 +100,15 @@ def solve(
 
     Args:
         pieces: in the order of the stream.
-        read: gives a text's verdict, as that of a call that ended well.
+        read: returns the verdict on a text, as if its call had ended well.
         cut: the turn was cut, so that calls may be open.
-        turns: calls took turns within the pieces, so that their order says nothing.
+        turns: calls alternated within the pieces, so that their order proves nothing.
         known: whether there is a tool of a name.
-        facts: the calls that came out already; readings that contradict them are none.
+        facts: the calls that were emitted already; readings that contradict them do not count.
     """
     values = Values(read)
     readings = readings_of(pieces, values, cut=cut, turns=turns)
-    readings += _told_again(pieces, values, turns=turns)
+    readings += _repeated_readings(pieces, values, turns=turns)
     readings = [reading for reading in readings if _holds(reading, facts, values)]
     return agreed(readings, values, cut=cut, known=known)
 
@@ -120,7 +120,7 @@ def agreed(
     cut: bool = False,
     known: Callable[[str], bool] | None = None,
 ) -> Solution:
-    """Return what the readings have in common that cost least."""
+    """Return the calls that the cheapest readings have in common."""
     if known is not None:
         named = [r for r in readings if all(call.name is None or known(call.name) for call in r.calls)]
         readings = named or readings
@@ -132,14 +132,14 @@ def agreed(
     sure = _sure(near, values, cut=cut) if lowest <= MOST else Counter()
     flags: list[bool] = []
     for call in shown.calls:
-        said = says(call, values)
+        said = meaning(call, values)
         flags.append(sure[said] > 0)
         sure[said] -= 1
     return Solution(shown.calls, flags, lowest)
 
 
-def says(call: ReadCall, values: Values) -> Says:
-    """Return what is the same for two calls that say the same."""
+def meaning(call: ReadCall, values: Values) -> Meaning:
+    """Return a value that is equal for two calls of the same meaning."""
     return call.name, values.value(call.text), call.id
 
 
@@ -168,7 +168,7 @@ def readings_of(
 def _reading(
     pieces: Sequence[Piece], numbers: Deal, partition: Partition, values: Values, *, cut: bool
 ) -> Reading | None:
-    """Return what the pieces mean if they are dealt so; None if nobody could believe it."""
+    """Return what the pieces mean if they are dealt so; None if that is not credible."""
     dealt: list[list[int]] = [[] for _ in range(max(numbers) + 1)]
     for at, number in enumerate(numbers):
         dealt[number].append(at)
@@ -176,28 +176,28 @@ def _reading(
     may_be_open: set[int] = set()
     if cut:
         may_be_open.update(range(len(calls)) if partition.any_open else (numbers[-1],))
-    told = texts_of(calls, values, may_be_open)  # first, for it gives up soonest
-    named = names_of(calls, may_be_open) if told is not None else None
-    if told is None or named is None:
+    found = texts_of(calls, values, may_be_open)  # first, because it fails soonest
+    named = names_of(calls, may_be_open) if found is not None else None
+    if found is None or named is None:
         return None
-    texts, cost = told
-    closed = any(told.way == "closed" for told in texts)
+    texts, cost = found
+    closed = any(text.way == "closed" for text in texts)
     labels = cost_of_labels(calls, named.costs, may_be_open, closed=closed)
     ways = [
         "torn" if number in named.cut else trusted(way, text, labels, values, call)
         for number, ((text, way, _), call) in enumerate(zip(texts, calls, strict=True))
     ]
     read = [
-        ReadCall(places, name, told.text, way)
-        for places, name, told, way in zip(dealt, named.names, texts, ways, strict=True)
+        ReadCall(places, name, text.text, way)
+        for places, name, text, way in zip(dealt, named.names, texts, ways, strict=True)
     ]
     return Reading(cost + labels, read, partition.is_row, labels == 0)
 
 
 def trusted(way: str, text: str, labels: float, values: Values, call: list[Piece]) -> str:
-    """Return how a text came, for where labels are odd as well two kinds must not be believed.
+    """Return the way in which a text came; where labels are odd as well, `torn` for two kinds that must not be believed.
 
-    One that is whole in no way must not be repaired, and what goes on after a snapshot may be another call's.
+    A text that is whole in no way must not be repaired, and what follows a snapshot may belong to another call.
     """
     if not labels:
         return way
@@ -205,24 +205,24 @@ def trusted(way: str, text: str, labels: float, values: Values, call: list[Piece
     return "torn" if goes_on or (way == "broken" and values.is_readable(text)) else way
 
 
-# Calls told again.
+# Repeated calls.
 
 
-def _told_again(pieces: Sequence[Piece], values: Values, *, turns: bool) -> list[Reading]:
-    """Return the readings in which the last pieces tell earlier calls once more."""
-    start = _start_of_again(pieces)
+def _repeated_readings(pieces: Sequence[Piece], values: Values, *, turns: bool) -> list[Reading]:
+    """Return the readings in which the last pieces repeat earlier calls."""
+    start = _start_of_repeats(pieces)
     if start in (0, len(pieces)):
         return []
     found: list[Reading] = []
     for reading in readings_of(pieces[:start], values, turns=turns):
-        calls = _with_again(reading.calls, pieces, start, values)
+        calls = _with_repeats(reading.calls, pieces, start, values)
         if calls is not None:
             found.append(Reading(reading.cost + AGAIN, calls, reading.is_row))
     return found
 
 
-def _start_of_again(pieces: Sequence[Piece]) -> int:
-    """Return where the last pieces begin that each are one fragment with a known id, a name, and an index of its own."""
+def _start_of_repeats(pieces: Sequence[Piece]) -> int:
+    """Return where the last pieces begin that are single fragments with a known id, a name, and an index of their own."""
     if not pieces or None in (pieces[-1].id, pieces[-1].name, pieces[-1].index):
         return len(pieces)
     first: dict[str | None, int] = {}
@@ -240,10 +240,10 @@ def _start_of_again(pieces: Sequence[Piece]) -> int:
     return start
 
 
-def _with_again(
+def _with_repeats(
     calls: list[ReadCall], pieces: Sequence[Piece], start: int, values: Values
 ) -> list[ReadCall] | None:
-    """Return the calls with the pieces that tell each once more at most; None if one tells something new."""
+    """Return the calls with the pieces that repeat them, each once at most; None if a piece adds something new."""
     calls = list(calls)
     owners = {pieces[at].id: n for n, call in enumerate(calls) for at in call.pieces}
     for at in range(start, len(pieces)):
@@ -262,28 +262,29 @@ def _with_again(
 
 
 def _holds(reading: Reading, facts: Sequence[Fact], values: Values) -> bool:
-    """Whether a reading holds the calls that came out."""
+    """Return whether a reading contains the calls that were emitted."""
     began = {call.pieces[0]: call for call in reading.calls} if facts else {}
     return all(
-        at in began and says(began[at], values)[:2] == (name, values.value(text)) for at, name, text in facts
+        at in began and meaning(began[at], values)[:2] == (name, values.value(text))
+        for at, name, text in facts
     )
 
 
 def _shown(near: list[Reading], values: Values) -> Reading:
-    """Return the cheapest reading; of those that differ from it only in calls without text, the one with fewest."""
+    """Return the cheapest reading; of those that differ from it only in calls without text, the one with the fewest calls."""
     cheapest = min(near, key=lambda reading: (reading.cost, len(reading.calls)))
     if len(near) == 1:
         return cheapest
 
-    def with_text(reading: Reading) -> Counter[Says]:
-        return Counter(says(call, values) for call in reading.calls if call.text)
+    def with_text(reading: Reading) -> Counter[Meaning]:
+        return Counter(meaning(call, values) for call in reading.calls if call.text)
 
     said = with_text(cheapest)
     alike = [reading for reading in near if with_text(reading) == said]
     return min(alike, key=lambda reading: (len(reading.calls), reading.cost))
 
 
-def _sure(near: list[Reading], values: Values, *, cut: bool) -> Counter[Says]:
+def _sure(near: list[Reading], values: Values, *, cut: bool) -> Counter[Meaning]:
     common = _vouched(near[0], values, cut=cut)
     for reading in near[1:]:
         common &= _vouched(reading, values, cut=cut)
@@ -293,8 +294,8 @@ def _sure(near: list[Reading], values: Values, *, cut: bool) -> Counter[Says]:
 _LOST = ("broken", "cut", "torn")
 
 
-def _vouched(reading: Reading, values: Values, *, cut: bool) -> Counter[Says]:
-    """Return the calls that a reading vouches for: text without an owner, or lost, may be another call's."""
+def _vouched(reading: Reading, values: Values, *, cut: bool) -> Counter[Meaning]:
+    """Return the calls that a reading vouches for; text without an owner, or lost text, may be another call's."""
     calls = reading.calls
     lost = [
         n
@@ -307,4 +308,4 @@ def _vouched(reading: Reading, values: Values, *, cut: bool) -> Counter[Says]:
         if reading.is_row and lost != [len(reading.calls) - 1]:
             return Counter()
         calls = [call for call in calls if call.text]
-    return Counter(says(call, values) for call in calls)
+    return Counter(meaning(call, values) for call in calls)

@@ -1,9 +1,10 @@
-"""How servers send the text of a call, what each way costs, and what the texts say.
+"""How servers send the text of a call, what each way costs, and what the texts mean.
 
-Theory of operation. A text is *whole* if it is a JSON object, a null, a string that holds an object, or nothing. A
-habit fits a call if the text that it leaves in force is whole. Where none does, the recovery ladder may read a
-text that has a slip; else the call's text is broken. Of a turn that was cut, a call may be *open*: what is not whole then
-fits every habit. Each text is read once.
+Theory of operation. A text is *whole* if it is a JSON object, a null, a string that holds an object, or nothing. A text
+can come by several *habits*: in pieces, repeated, as snapshots, after a placeholder. A habit fits a call if the text
+that it leaves in force is whole. If none does, the recovery ladder may read a text that has a slip; else the call's
+text is *broken*. If the turn was cut, a call may be *open*: then a text that is not whole fits every habit. As with
+labels, `texts_of` finds the habit that fits all calls at the lowest cost. `Values` reads each text once.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ if TYPE_CHECKING:
     from wholecall.machine.readings.labels import Calls, Costs
     from wholecall.machine.readings.partitions import Piece
 
-__all__ = ["Told", "Values", "joined", "texts_of"]
+__all__ = ["FoundText", "Values", "joined", "texts_of"]
 
 TEXT: Costs = {
     "pieces": 0,
     "repeated": 1,  # the last equals all before it (23)
     "snapshots": 1,  # each begins with the one before, the last counts (24)
-    "closed": 1,  # the same, but the server closes what is open in each (24)
+    "closed": 1,  # the same, but the server closes all open brackets in each (24)
     "placeholder": 1,  # an empty object or a null first (25, 87)
 }
 SLIP = 1  # a text that only the recovery ladder reads (28, 33)
-BROKEN = 1.5, 0.5  # texts that are whole in no way, and each of them, where all others are plain
-BROKEN_AMONG = 2, 1  # the same above the cost of the others
-SEPARATE = 1  # a broken text of which each piece is whole by itself: calls that are not told apart
+BROKEN = 1.5, 0.5  # broken texts, once and for each of them, where all others come in pieces
+BROKEN_AMONG = 2, 1  # the same, in addition to the cost of the others
+SEPARATE = 1  # a broken text whose pieces are whole by themselves: calls that nothing distinguishes
 MOST_BROKEN = 7  # beyond it nothing would be believed
 
 _ENVELOPE = frozenset({"whitespace", "bom", "double_encoded"})
@@ -48,7 +49,7 @@ _LIMITS = frozenset({"nesting_too_deep", "number_too_long", "number_out_of_range
 
 
 class Values:
-    """What texts say; each is read once, by `read`."""
+    """What texts mean; each is read once, by `read`."""
 
     def __init__(self, read: Callable[[str], Verdict[Any]]) -> None:
         self._read = read
@@ -61,7 +62,7 @@ class Values:
         return verdict
 
     def is_whole(self, text: str) -> bool:
-        """Whether the text is a whole value of arguments, strictly."""
+        """Return whether the text is exactly one whole value of arguments."""
         verdict = self._verdict(text)
         if verdict.status == "normalised":
             return all(edit.kind in _ENVELOPE for edit in verdict.edits)
@@ -70,25 +71,25 @@ class Values:
         return verdict.status in ("exact", "empty") or verdict.reason in _READ
 
     def has_slip(self, text: str) -> bool:
-        """Whether the recovery ladder reads the text, as one object."""
+        """Return whether the recovery ladder reads the text, as one object."""
         return self.is_readable(text) and not any(edit.kind in _SEAMS for edit in self._verdict(text).edits)
 
     def is_readable(self, text: str) -> bool:
-        """Whether the text would come out as arguments, in whatever way."""
+        """Return whether the text would give arguments, in whatever way."""
         return self._verdict(text).reason is None
 
     def value(self, text: str) -> str:
-        """Return what is the same for two texts that say the same."""
+        """Return a string that is equal for two texts of the same meaning."""
         arguments = self._verdict(text).arguments
         return f"raw {text}" if arguments is None else canonical(arguments)
 
 
-class Told(NamedTuple):
+class FoundText(NamedTuple):
     """A call's text in force under one habit.
 
     Attributes:
-        way: the habit, or `open`, `broken` or (what only lacks its end) `cut` for what is no whole value; `torn` if
-            it must not be read at all.
+        way: the habit; for a text that is not whole `open`, `cut` (only its end is missing) or `broken`; `torn` if it
+            must not be read at all.
     """
 
     text: str
@@ -104,9 +105,11 @@ def joined(texts: list[str]) -> str:
     )
 
 
-def texts_of(calls: Calls, values: Values, may_be_open: AbstractSet[int]) -> tuple[list[Told], float] | None:
-    """Return the calls' texts under the cheapest habit, and what it costs; None if too many are broken."""
-    found: list[dict[str, Told]] = []
+def texts_of(
+    calls: Calls, values: Values, may_be_open: AbstractSet[int]
+) -> tuple[list[FoundText], float] | None:
+    """Return the calls' texts under the cheapest habit, and its cost; None if too many are broken."""
+    found: list[dict[str, FoundText]] = []
     broken, separate = 0, False
     for number, call in enumerate(calls):
         ways = _ways(call, values, may_be_open=number in may_be_open)
@@ -124,18 +127,18 @@ def texts_of(calls: Calls, values: Values, may_be_open: AbstractSet[int]) -> tup
     if broken:
         once, each = BROKEN if habit == "pieces" and cost == 0 else (cost + BROKEN_AMONG[0], BROKEN_AMONG[1])
         cost = once + each * broken + SEPARATE * separate
-    told = [_under(habit, ways) if ways else _broken(call) for ways, call in zip(found, calls, strict=True)]
-    return told, cost
+    texts = [_under(habit, ways) if ways else _broken(call) for ways, call in zip(found, calls, strict=True)]
+    return texts, cost
 
 
 def _are_separate(call: list[Piece], values: Values) -> bool:
-    """Whether the text is objects in a row, and none is the one before with more in it."""
+    """Return whether the text is several objects in a row, none of which extends the one before."""
     texts = _objects(call, values)
     return len(texts) > 1 and not any(old != new and _is_in(old, new) for old, new in pairwise(texts))
 
 
 def _closed(call: list[Piece], values: Values) -> str | None:
-    """Return the last of the objects that the text is, if each is the one before with more in it, or that once more.
+    """Return the last of the objects in the text if each extends or repeats the one before.
 
     An empty object alone proves nothing.
     """
@@ -146,7 +149,7 @@ def _closed(call: list[Piece], values: Values) -> str | None:
 
 
 def _objects(call: list[Piece], values: Values) -> list[str]:
-    """Return the objects that a call's text consists of, if it is objects in a row and each begins with a piece."""
+    """Return the objects in a call's text, if it is nothing else and each begins with a piece."""
     if sum(piece.text[:1] == "{" for piece in call) < 2:
         return []
     found: list[str] = []
@@ -164,44 +167,44 @@ def _objects(call: list[Piece], values: Values) -> list[str]:
 
 
 def _is_in(old: str, new: str) -> bool:
-    """Whether an object begins another one, but for what closes it."""
+    """Return whether an object, without its closing brackets, is the beginning of another one."""
     return new.startswith(old.rstrip('"]} '))
 
 
-def _broken(call: list[Piece]) -> Told:
-    """Return a text as it came, for the verdict to judge, unless whole values would be joined."""
+def _broken(call: list[Piece]) -> FoundText:
+    """Return a text as it came, for the verdict to judge, or `torn` if whole values would be joined."""
     texts = [piece.text for piece in call if piece.text]
     torn = len(texts) > 1 and any(piece.whole for piece in call)
     text = joined(texts)
-    return Told(text, "torn" if torn else "cut" if _begins_json(text) else "broken")
+    return FoundText(text, "torn" if torn else "cut" if _begins_json(text) else "broken")
 
 
-def _under(habit: str, ways: dict[str, Told]) -> Told:
+def _under(habit: str, ways: dict[str, FoundText]) -> FoundText:
     """Return a text under the habit of all calls, or under its own cheapest one."""
     return ways[habit] if habit in ways else ways[min(ways, key=TEXT.__getitem__)]
 
 
-def _ways(call: list[Piece], values: Values, *, may_be_open: bool) -> dict[str, Told]:
+def _ways(call: list[Piece], values: Values, *, may_be_open: bool) -> dict[str, FoundText]:
     """Return the habits that the call's text can have, with the text in force."""
     if any(piece.custom for piece in call):
-        return {"pieces": Told(joined([piece.text for piece in call]), "pieces")}
+        return {"pieces": FoundText(joined([piece.text for piece in call]), "pieces")}
     texts = _texts_in_force(call)
     closed = _closed(call, values)
     if closed is not None:
         texts["closed"] = closed
-    ways = {habit: Told(text, habit) for habit, text in texts.items() if values.is_whole(text)}
+    ways = {habit: FoundText(text, habit) for habit, text in texts.items() if values.is_whole(text)}
     if "pieces" in ways:
         if may_be_open:
             ways.setdefault("repeated", ways["pieces"])  # the text once more may be what the cut took
         return ways
     if not may_be_open:
         slips = ((habit, text) for habit, text in texts.items() if not ways and values.has_slip(text))
-        return ways or {habit: Told(text, habit, slips=True) for habit, text in slips}
+        return ways or {habit: FoundText(text, habit, slips=True) for habit, text in slips}
     plain = texts.get("pieces")
     if plain is not None and not ways:
-        return {habit: Told(texts.get(habit, plain), "open") for habit in TEXT}
+        return {habit: FoundText(texts.get(habit, plain), "open") for habit in TEXT}
     if plain is not None and _begins_json(plain):
-        ways["pieces"] = Told(plain, "open")
+        ways["pieces"] = FoundText(plain, "open")
     return ways
 
 
@@ -231,7 +234,7 @@ _check = msgspec.json.Decoder(msgspec.Raw).decode  # reads all of the text and b
 
 
 def _begins_json(text: str) -> bool:
-    """Whether more text could make it valid JSON: the decoder misses nothing but an end."""
+    """Return whether more text could make it valid JSON: the decoder only misses an end."""
     try:
         _check(text)
     except msgspec.DecodeError as error:
