@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.support import bless
+from tests.support import corpora
 from wholecall import Policy, ToolCallParser
 from wholecall.output.events import BuiltinToolCall, CustomToolCall, Event, ToolCall, TurnFinished
 
@@ -19,7 +19,7 @@ POLICIES = {
     **{f"`{name}` alone": replace(Policy(), **{name: getattr(STRICT, name)}) for name in CHOICES},
     "`Policy.strict()`": STRICT,
 }
-RECORDED = [bless.recorded(entry) for entry in bless.manifest()]
+RECORDED = [corpora.recorded(entry) for entry in corpora.cases()]
 DOCS = Path(__file__).parents[2] / "docs" / "policy.md"
 
 

@@ -5,7 +5,7 @@ python -m tests.support.dialect_table     prints it, to be pasted between the ma
 
 from __future__ import annotations
 
-from tests.support import bless
+from tests.support import corpora
 from wholecall.dialects import DIALECTS
 
 __all__ = ["markdown"]
@@ -46,7 +46,7 @@ INSIDE = ("as inside", "as inside")  # of dialects whose events come wrapped
 
 def markdown() -> str:
     """Return the table: a row for each dialect, with the quirks that its recordings show."""
-    entries = bless.manifest()
+    entries = corpora.cases()
     lines = [
         "| dialect | comes as | calls are told apart by | a call ends with | recordings | quirks they show |",
         "|---|---|---|---|---|---|",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from tests.support import bless
+from tests.support import corpora
 from tests.support.loopback import Answer, serve
 from tests.support.make_tool_files import CASES, TOOLS
 from wholecall.cli import main, progress
@@ -18,7 +18,7 @@ from wholecall.recordings import Recorder, Recording, read
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CHAT = (bless.CORPORA / "recordings/chat-completions/arguments-unicode.sse").read_bytes()
+CHAT = (corpora.CORPORA / "recordings/chat-completions/arguments-unicode.sse").read_bytes()
 PIECES = [CHAT[start : start + 100] for start in range(0, len(CHAT), 100)]
 
 
@@ -252,7 +252,7 @@ class TestConvert:
     def test_a_session(self) -> None:
         """A header and a message for each turn, with arguments as JSON text."""
         names = ["chat-completions/arguments-recovered", "anthropic/text-and-thinking-parallel"]
-        paths = [str(bless.CORPORA / "recordings" / f"{name}.sse") for name in names]
+        paths = [str(corpora.CORPORA / "recordings" / f"{name}.sse") for name in names]
         assert main(["convert", *paths, "--to", "session", "-o", "out"]) == 0
         header, *messages = (json.loads(line) for line in Path("out").read_text("utf-8").splitlines())
         assert header == {"type": "session", "harness": "wholecall", "id": paths[0]}
@@ -290,7 +290,7 @@ class TestConvert:
 
 
 def _log(name: str) -> list[str]:
-    return (bless.CORPORA / "recordings" / f"{name}.events.jsonl").read_text("utf-8").splitlines()
+    return (corpora.CORPORA / "recordings" / f"{name}.events.jsonl").read_text("utf-8").splitlines()
 
 
 class Terminal(io.StringIO):
