@@ -98,7 +98,7 @@ def test_every_stream_has_a_sidecar_and_a_golden_log() -> None:
         if not stream.with_name(stream.stem + GOLDEN).exists()
     ]
 
-    assert sidecars_missing + logs_missing == []
+    assert "" == "\n".join(sidecars_missing + logs_missing)
 
 
 def test_every_sidecar_and_golden_log_has_a_stream() -> None:
@@ -115,20 +115,20 @@ def test_every_sidecar_and_golden_log_has_a_stream() -> None:
     ]
 
     assert streams()
-    assert alone + double == []
+    assert "" == "\n".join(alone + double)
 
 
 def test_sidecars_say_what_they_must() -> None:
     """A sidecar has the known members, one sentence, known quirks and an expectation."""
     found = [f"{shown(path)}: {flaw}" for path, said in sidecars().items() for flaw in flaws(said)]
 
-    assert found == []
+    assert "" == "\n".join(found)
 
 
 def test_sidecars_are_text_that_can_be_read_and_merged() -> None:
     """A sidecar is indented by two, without escapes of letters, and its last line ends."""
     flawed = [
-        shown(path)
+        f"{shown(path)}: indent it by two, write letters as they are, end the last line"
         for path in sidecars()
         for data in [path.read_bytes()]
         if not data.startswith(b'{\n  "about"')
@@ -137,7 +137,7 @@ def test_sidecars_are_text_that_can_be_read_and_merged() -> None:
         or ESCAPED_LETTER.search(data)
     ]
 
-    assert flawed == []
+    assert "" == "\n".join(flawed)
 
 
 def test_names_say_dialect_and_framing() -> None:
@@ -152,7 +152,7 @@ def test_names_say_dialect_and_framing() -> None:
         or not NAME.fullmatch(stream.stem)
     ]
 
-    assert flawed == []
+    assert "" == "\n".join(flawed)
 
 
 def test_every_dialect_has_recordings() -> None:
@@ -163,7 +163,7 @@ def test_every_dialect_has_recordings() -> None:
         if not any(case["dialect"] == dialect.name for case in cases())
     ]
 
-    assert missing == []
+    assert "" == "\n".join(missing)
 
 
 def test_no_recording_is_there_twice() -> None:
@@ -175,7 +175,7 @@ def test_no_recording_is_there_twice() -> None:
         if (name := first.setdefault(recorded(case), case["file"])) != case["file"]
     ]
 
-    assert double == []
+    assert "" == "\n".join(double)
 
 
 def test_what_a_program_makes_is_what_lies_there() -> None:
@@ -186,7 +186,10 @@ def test_what_a_program_makes_is_what_lies_there() -> None:
         for path, data in made.items()
         if not path.exists() or path.read_bytes() != data
     ]
-    generated = {path for path, said in sidecars().items() if said and said.get("origin") == "generated"}
+    unmade = [
+        f"{shown(path)}: no program makes it, so its `origin` is `recorded` or `typed`"
+        for path, said in sidecars().items()
+        if said and said.get("origin") == "generated" and path not in made
+    ]
 
-    assert changed == []
-    assert {path for path in made if path.name.endswith(SIDECAR)} == generated
+    assert "" == "\n".join(changed + unmade)
