@@ -235,6 +235,18 @@ class TestConvert:
             main([*argv, "--json"])
         assert leaving.value.code == 2
 
+    @pytest.mark.parametrize("command", ["convert", "redact"])
+    @pytest.mark.parametrize("path", ["a.sse", ".", "*.sse", "./a.sse"])
+    def test_what_is_read_is_not_overwritten(
+        self, command: str, path: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """A recording that would be overwritten before it is read stays as it is."""
+        Path("a.sse").write_bytes(CHAT)
+        with pytest.raises(SystemExit) as leaving:
+            main([command, path, "--to", "raw", "-o", "a.sse"])
+        assert "a.sse is read, and would be overwritten" in capsys.readouterr().err
+        assert (2, CHAT) == (leaving.value.code, Path("a.sse").read_bytes())
+
     def test_chunks_and_times_survive(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Our own form keeps them, and standard output is as good as a file."""
         stdout = io.TextIOWrapper(io.BytesIO())
