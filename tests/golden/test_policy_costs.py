@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from tests.support import corpora
@@ -37,7 +36,6 @@ def _is_plain(event: Any) -> bool:
     return right and STRICT.refused_flags.isdisjoint(event.flags)
 
 
-@pytest.mark.slow
 def test_costs_are_the_documented_ones() -> None:
     """The table of `docs/policy.md` is what the corpora give."""
     counts = {
