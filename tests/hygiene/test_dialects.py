@@ -63,3 +63,13 @@ def test_every_dialect_is_detected_by_a_test() -> None:
     assert "" == missing(
         set(DECISIVE), own, "add a decisive frame to DECISIVE in tests/dialects/test_detect.py"
     )
+
+
+def test_every_translator_has_a_test() -> None:
+    """What the frames of each dialect say in deltas is tested beside the tests of its kin."""
+    shared = {"test_detect.py", "test_table.py"}
+    paths = [path for path in (PROJECT / "tests" / "dialects").glob("test_*.py") if path.name not in shared]
+    words = set(re.findall(r"\w+", "".join(path.read_text("utf-8") for path in paths)))
+    tested = {dialect.name for dialect in DIALECTS if type(dialect.start()).__name__ in words}
+
+    assert "" == missing(tested, NAMES, "test what the translator says in tests/dialects/test_<dialect>.py")
