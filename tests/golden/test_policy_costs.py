@@ -43,7 +43,9 @@ def test_costs_are_the_documented_ones() -> None:
     }
     rows = [f"| {said} | {n} | {1 - n / counts['`Policy()`']:.1%} |" for said, n in counts.items()]
 
-    assert [row for row in DOCS.read_text(encoding="utf-8").splitlines() if row.endswith("% |")] == rows
+    found = [row for row in DOCS.read_text(encoding="utf-8").splitlines() if row.endswith("% |")]
+    told = "\n".join(rows)
+    assert found == rows, f"put these rows into docs/policy.md:\n{told}"
 
 
 def test_strict_calls_are_plainly_right() -> None:
