@@ -18,7 +18,7 @@ from wholecall.replay import replay
 
 @cache
 def corpus() -> list[dict[str, Any]]:
-    """Return the manifest's entries; JSON bodies that no dialect knows are no answers in a file of many."""
+    """Return the cases; JSON bodies that no dialect knows are no answers in a file of many."""
     return [
         entry
         for entry in corpora.cases()
