@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from tests.damage.ways import framing
 from tests.fuzz.mutate import events_of
-from tests.support import bless
+from tests.support import corpora
 from wholecall import ToolCallParser
 from wholecall.output.events import (
     BuiltinToolCall,
@@ -125,7 +125,7 @@ class Recordings(NamedTuple):
 @cache
 def of_corpora() -> Recordings:
     """The project's own recordings."""
-    streams = (Stream(entry["name"], entry["dialect"], bless.recorded(entry)) for entry in bless.manifest())
+    streams = (Stream(entry["name"], entry["dialect"], corpora.recorded(entry)) for entry in corpora.cases())
     return Recordings("corpora", tuple(streams))
 
 

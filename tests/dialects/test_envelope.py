@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import bless
+from tests.support import bless, corpora
 from tests.support.encode import compact
 from wholecall import detect
 from wholecall.dialects.envelope import opened
@@ -19,7 +19,7 @@ Wrap = Callable[[str, str], str]
 
 ENTRIES = [
     entry
-    for entry in bless.manifest()
+    for entry in corpora.cases()
     if 120 not in entry["quirks"]
     and entry["dialect"] in ("chat-completions", "responses", "anthropic", "gemini", "ollama", "cohere-v2")
 ]
@@ -54,7 +54,7 @@ def _events(data: bytes) -> list[tuple[str, str]] | None:
 def _cases() -> list[Any]:
     found = []
     for entry in ENTRIES:
-        events = _events(bless.recorded(entry))
+        events = _events(corpora.recorded(entry))
         if events and "error" not in entry["name"]:
             found.append(pytest.param(events, id=entry["name"]))
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import bless
+from tests.support import bless, corpora
 from tests.support.encode import compact
 from wholecall.dialects.table import detect_named
 
@@ -43,10 +43,10 @@ def _renamed(payloads: list[dict[str, Any]], member: str) -> bytes | None:
 
 def _cases() -> list[Any]:
     found = []
-    for entry in bless.manifest():
+    for entry in corpora.cases():
         if entry["dialect"] in DIALECTS:
             member = KINDS.get(entry["dialect"], "type")
-            payloads = _payloads(bless.recorded(entry))
+            payloads = _payloads(corpora.recorded(entry))
             renamed = _renamed(payloads, member) if payloads else None
             if payloads and renamed is not None:
                 told = "".join(f"data: {compact(payload)}\n\n" for payload in payloads).encode()

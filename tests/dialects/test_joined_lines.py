@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import bless
+from tests.support import bless, corpora
 from wholecall.output.events import Event
 
 WORDS = "data: : RELAY PROCESSING\n"
@@ -18,8 +18,9 @@ def _lines(data: bytes) -> list[str] | None:
         text = data.decode()
     except UnicodeDecodeError:
         return None
-    lines = text.split("\n")
-    return lines if all(line.startswith("data: ") or not line for line in lines) else None
+    events = text.rstrip("\n").split("\n\n")
+    is_plain = all(event.startswith("data: ") and "\n" not in event for event in events)
+    return events if is_plain else None
 
 
 def _in_order(events: list[Event]) -> list[Event]:
@@ -29,10 +30,10 @@ def _in_order(events: list[Event]) -> list[Event]:
 
 def _cases() -> list[Any]:
     found = []
-    for entry in bless.manifest():
-        lines = _lines(bless.recorded(entry))
-        if lines and not entry["expect"].get("faults") and entry["origin"] == "generated":
-            found.append(pytest.param([line for line in lines if line], id=entry["name"]))
+    for entry in corpora.cases():
+        lines = _lines(corpora.recorded(entry))
+        if lines and not entry["expect"].get("faults"):
+            found.append(pytest.param(lines, id=entry["name"]))
     return found
 
 

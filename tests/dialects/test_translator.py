@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support import bless
+from tests.support import corpora
 from tests.support.told import Echo, in_pieces
 from wholecall import Limits
 from wholecall.deltas import DONE, ITEM_DONE, CallWhole, Delta, Fragment, Labelled, Run, Slot, TextFragment
@@ -22,12 +22,12 @@ from wholecall.framing import FRAMINGS, Frame
 from wholecall.framing.opening import sniff
 
 HOT = ("chat-completions", "responses", "anthropic")
-RECORDED = [entry for entry in bless.manifest() if entry["dialect"] in {dialect.name for dialect in DIALECTS}]
+RECORDED = [entry for entry in corpora.cases() if entry["dialect"] in {dialect.name for dialect in DIALECTS}]
 
 
 def frames_of(entry: dict[str, Any]) -> list[Frame]:
     """Return the frames of a recording."""
-    data = bless.recorded(entry)
+    data = corpora.recorded(entry)
     framing = FRAMINGS[sniff(data) or "sse"](Limits())
     return framing.feed(data) + framing.close()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import zstandard
 
 from tests.fuzz.model import Target, held, opened
-from tests.support.bless import CORPORA
+from tests.support.corpora import CORPORA
 from tests.support.recording_files import FILES
 from wholecall import BadRecording
 from wholecall.recordings import read

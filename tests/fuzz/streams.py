@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from tests.fuzz.model import Options, Target, held, opened
-from tests.support import bless, encode
+from tests.support import corpora, encode
 from tests.support.renderers import RENDERERS
 from tests.support.turns import log, pairs, violations
 from wholecall import Limits, Policy, ToolCallParser, Tools
@@ -83,7 +83,7 @@ _CALLS = (
 @cache
 def recordings() -> list[tuple[str, bytes]]:
     """Return short streams of every dialect: recordings, and a turn with two calls. Each with its dialect."""
-    found = [(entry["dialect"], bless.recorded(entry)) for entry in bless.manifest()]
+    found = [(entry["dialect"], corpora.recorded(entry)) for entry in corpora.cases()]
     found = [(dialect, data) for dialect, data in found if len(data) <= LONGEST_SEED]
     turn = encode.Turn(calls=_CALLS, text="ok")
     for name, render in RENDERERS.items():

@@ -11,7 +11,7 @@ from typing import Any, cast
 from tests.fuzz.model import Target, held, opened
 from tests.fuzz.streams import LIMITS, POLICIES
 from tests.support import quirky
-from tests.support.bless import CORPORA
+from tests.support.corpora import CORPORA
 from tests.support.references import Refused, reference
 from tests.support.turns import canonical
 from wholecall import Limits, parse_arguments

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import bless
+from tests.support import bless, corpora
 from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
@@ -21,7 +21,7 @@ from wholecall.output.events import (
     TurnFinished,
 )
 
-ENTRIES = bless.manifest()
+ENTRIES = corpora.cases()
 SMALL = 4096
 KINDS = {
     "calls": ToolCall,
@@ -38,14 +38,16 @@ every_recording_long_ones_slow = pytest.mark.parametrize(
     "entry",
     [
         pytest.param(
-            entry, id=entry["name"], marks=pytest.mark.slow if len(bless.recorded(entry)) > 2 * SMALL else ()
+            entry,
+            id=entry["name"],
+            marks=pytest.mark.slow if len(corpora.recorded(entry)) > 2 * SMALL else (),
         )
         for entry in ENTRIES
     ],
 )
 every_small_recording = pytest.mark.parametrize(
     "entry",
-    [pytest.param(entry, id=entry["name"]) for entry in ENTRIES if len(bless.recorded(entry)) <= SMALL],
+    [pytest.param(entry, id=entry["name"]) for entry in ENTRIES if len(corpora.recorded(entry)) <= SMALL],
 )
 
 
@@ -101,19 +103,19 @@ def _differences(events: list[Event], expected: dict[str, Any]) -> list[str]:
 @every_recording
 def test_what_was_expected_by_hand_comes_out(entry: dict[str, Any]) -> None:
     """A recording gives the calls and drops that were derived by hand from the rules, and no others."""
-    assert _differences(bless.parse([bless.recorded(entry)]), entry["expect"]) == []
+    assert _differences(bless.parse([corpora.recorded(entry)]), entry["expect"]) == []
 
 
 @every_recording
 def test_the_event_log_is_the_golden_one(entry: dict[str, Any]) -> None:
     """The event lines of a recording are those that were blessed last."""
-    assert bless.lines(bless.parse([bless.recorded(entry)])) == bless.golden(entry).read_bytes()
+    assert bless.lines(bless.parse([corpora.recorded(entry)])) == corpora.golden(entry).read_bytes()
 
 
 @every_recording_long_ones_slow
 def test_no_chunk_size_changes_an_event(entry: dict[str, Any]) -> None:
     """Whole or in chunks of any usual size, the same bytes give the same full event list."""
-    data = bless.recorded(entry)
+    data = corpora.recorded(entry)
     whole = bless.parse([data])
     for size in bless.CHUNK_SIZES:
         assert bless.parse(bless.in_chunks(data, size)) == whole, size
@@ -122,7 +124,7 @@ def test_no_chunk_size_changes_an_event(entry: dict[str, Any]) -> None:
 @every_recording_long_ones_slow
 def test_no_random_cut_changes_an_event(entry: dict[str, Any]) -> None:
     """Cut at seeded random places, the same bytes give the same full event list."""
-    data = bless.recorded(entry)
+    data = corpora.recorded(entry)
     whole = bless.parse([data])
     for seed in range(5):
         assert bless.parse(bless.at_random(data, seed)) == whole, seed
@@ -132,7 +134,7 @@ def test_no_random_cut_changes_an_event(entry: dict[str, Any]) -> None:
 @every_small_recording
 def test_no_chunk_size_at_all_changes_an_event(entry: dict[str, Any]) -> None:
     """A small recording gives the same full event list at every chunk size there is."""
-    data = bless.recorded(entry)
+    data = corpora.recorded(entry)
     whole = bless.parse([data])
     for size in range(1, len(data) + 1):
         assert bless.parse(bless.in_chunks(data, size)) == whole, size
@@ -144,7 +146,7 @@ def test_long_arguments_are_among_the_recordings() -> None:
     for entry in ENTRIES:
         members = [*entry["expect"].get("calls", ()), *entry["expect"].get("dropped", ())]
         if any("arguments_sha256" in found or "raw_sha256" in found for found in members):
-            events = bless.parse([bless.recorded(entry)])
+            events = bless.parse([corpora.recorded(entry)])
             ended = [*_of_kind(events, ToolCall), *_of_kind(events, ToolCallDropped)]
             longest.append(max(len(event.raw_arguments.encode()) for event in ended))
     assert sum(size >= 8 * 1024 for size in longest) >= 5

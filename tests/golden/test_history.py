@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from tests.support import bless
+from tests.support import corpora
 from tests.support.bodies import BODIES
 from tests.support.otel import OUTPUT_MESSAGES
 from tests.support.turns import canonical
@@ -109,7 +109,7 @@ def _wrong(
 @each_transport
 def test_recorded_turns_survive_the_journey(transport: str) -> None:
     """Law 46: each call of the corpora comes back equal, malformed text byte for byte where text is carried."""
-    recordings = [(entry["name"], bless.recorded(entry)) for entry in bless.manifest()]
+    recordings = [(entry["name"], corpora.recorded(entry)) for entry in corpora.cases()]
 
     assert recordings
     assert {} == _wrong(recordings, partial(_complaints, transport=transport))
@@ -158,7 +158,7 @@ def _untold(turn: Turn) -> list[str]:
 
 def test_recorded_turns_are_told_to_telemetry() -> None:
     """Law 46: the record of each turn is one that OpenTelemetry allows; calls, text and thoughts are as they were."""
-    recordings = [(entry["name"], bless.recorded(entry)) for entry in bless.manifest()]
+    recordings = [(entry["name"], corpora.recorded(entry)) for entry in corpora.cases()]
 
     assert recordings
     assert {} == _wrong(recordings, _untold)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
-from tests.support import bless
+from tests.support import corpora
 from wholecall import Policy, ToolCallParser
 from wholecall.output.events import BuiltinToolCall, CustomToolCall, Event, ToolCall, TurnFinished
 
@@ -19,7 +18,7 @@ POLICIES = {
     **{f"`{name}` alone": replace(Policy(), **{name: getattr(STRICT, name)}) for name in CHOICES},
     "`Policy.strict()`": STRICT,
 }
-RECORDED = [bless.recorded(entry) for entry in bless.manifest()]
+RECORDED = [corpora.recorded(entry) for entry in corpora.cases()]
 DOCS = Path(__file__).parents[2] / "docs" / "policy.md"
 
 
@@ -37,7 +36,6 @@ def _is_plain(event: Any) -> bool:
     return right and STRICT.refused_flags.isdisjoint(event.flags)
 
 
-@pytest.mark.slow
 def test_costs_are_the_documented_ones() -> None:
     """The table of `docs/policy.md` is what the corpora give."""
     counts = {
@@ -45,7 +43,9 @@ def test_costs_are_the_documented_ones() -> None:
     }
     rows = [f"| {said} | {n} | {1 - n / counts['`Policy()`']:.1%} |" for said, n in counts.items()]
 
-    assert [row for row in DOCS.read_text(encoding="utf-8").splitlines() if row.endswith("% |")] == rows
+    found = [row for row in DOCS.read_text(encoding="utf-8").splitlines() if row.endswith("% |")]
+    told = "\n".join(rows)
+    assert found == rows, f"put these rows into docs/policy.md:\n{told}"
 
 
 def test_strict_calls_are_plainly_right() -> None:

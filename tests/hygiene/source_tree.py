@@ -17,7 +17,7 @@ PACKAGE = Path(wholecall.__file__).resolve().parent
 CORPORA = PROJECT / "corpora"
 DOCS = PROJECT / "docs"
 
-_NOT_OURS = frozenset({"__pycache__", "build", "dist", "htmlcov"})
+_NOT_OURS = frozenset({".git", "__pycache__", "build", "dist", "htmlcov"})  # `.git` is a file in a worktree
 
 
 @cache
@@ -79,9 +79,11 @@ def project_files(*suffixes: str) -> list[Path]:
     folders = [PROJECT]
     while folders:
         for path in sorted(folders.pop().iterdir()):
+            if path.name in _NOT_OURS:
+                continue
             if path.is_dir():
                 hidden = path.name.startswith(".") and path.name != ".ci"
-                if not hidden and path.name not in _NOT_OURS and not path.name.endswith(".egg-info"):
+                if not hidden and not path.name.endswith(".egg-info"):
                     folders.append(path)
             elif not suffixes or path.suffix in suffixes:
                 found.append(path)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import bless
+from tests.support import corpora
 from tests.support.turns import log, parse
 from wholecall import Dialect, ToolCallParser, UnknownDialect, aevents, register
 from wholecall.dialects import table
@@ -25,8 +25,8 @@ _SMALL = 3000  # bytes; a recording of each dialect has fewer
 def _streams() -> list[bytes]:
     """Return a few recordings of each dialect."""
     taken: dict[str, list[bytes]] = {}
-    for entry in bless.manifest():
-        data = bless.recorded(entry)
+    for entry in corpora.cases():
+        data = corpora.recorded(entry)
         some = taken.setdefault(entry["name"].partition("/")[0], [])
         if len(data) <= _SMALL and len(some) < 3:
             some.append(data)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.laws.test_timeline import CORPORA, cut, names
+from tests.laws.test_timeline import cut, names
+from tests.support import corpora
 from wholecall import ToolCallParser
 
 _VIEWS = (
@@ -24,7 +25,7 @@ _VIEWS = (
 
 def told(name: str, *, forgetful: bool) -> tuple[list[bytes], list[Any]]:
     """Return the events of a recording, and of each turn what is no text, with a parser that forgets or does not."""
-    data = (CORPORA / "recordings" / name).read_bytes()
+    data = (corpora.RECORDINGS / name).read_bytes()
     parser = ToolCallParser()
     events = []
     for _, chunk in cut(data, Random(name)):

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.hygiene.source_tree import CORPORA
+from tests.support import corpora
 from wholecall.dialects import DIALECTS
 
-_RECORDINGS = CORPORA / "recordings"
 _QUICK = frozenset({"anthropic", "bedrock-invoke-nova", "chat-completions", "gemini", "responses"})
 _PROGRAM = """
 import json, sys
@@ -35,14 +34,17 @@ print(json.dumps([dialect, by_making, by_reading]))
 
 def _streams() -> list[object]:
     """Return the first recorded stream of each dialect that is found by itself; most of them are tried at leisure."""
-    found: list[object] = []
-    for dialect in DIALECTS:
-        files = sorted(
-            file for file in (_RECORDINGS / dialect.name).iterdir() if not file.name.endswith(".events.jsonl")
+    first = {path.parent.name: path for path in reversed(corpora.streams())}
+    return [
+        pytest.param(
+            dialect.name,
+            first[dialect.name],
+            id=dialect.name,
+            marks=() if dialect.name in _QUICK else pytest.mark.slow,
         )
-        marks = () if dialect.name in _QUICK else pytest.mark.slow
-        found.append(pytest.param(dialect.name, files[0], id=dialect.name, marks=marks))
-    return found
+        for dialect in DIALECTS
+        if dialect.name in first
+    ]
 
 
 def _told(recording: Path, dialect: str) -> tuple[str, list[str], list[str]]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.laws.test_limits import CALL_LIMITS
-from tests.support import bless
+from tests.support import corpora
 from tests.support.model import Fragment
 from tests.support.turns import DONE, chunk, frame, log, pairs, parse, partitions, split, stream, violations
 from wholecall import Limits, ToolCallParser
@@ -302,8 +302,8 @@ def test_presets_read_what_the_defaults_read(preset: Callable[[], Limits]) -> No
     read = partial(parse, dialect="auto")
     wrong = [
         entry["name"]
-        for entry in bless.manifest()
-        if log(read([bless.recorded(entry)])) != log(read([bless.recorded(entry)], limits=preset()))
+        for entry in corpora.cases()
+        if log(read([corpora.recorded(entry)])) != log(read([corpora.recorded(entry)], limits=preset()))
     ]
 
     assert [] == wrong

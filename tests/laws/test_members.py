@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import bless
+from tests.support import corpora
 from tests.support.turns import violations
 from wholecall import ToolCallParser
 from wholecall.dialects.decode import plain
@@ -57,10 +57,10 @@ def _members(dialect: str) -> list[tuple[list[Payload], int, Place]]:
     """Return each member that the recordings of a dialect have, once: a stream, the payload's number, the way to it."""
     seen: set[tuple[Any, ...]] = set()
     found = []
-    for entry in bless.manifest():
+    for entry in corpora.cases():
         if entry["dialect"] != dialect:
             continue
-        payloads = _payloads(bless.recorded(entry))
+        payloads = _payloads(corpora.recorded(entry))
         for number, (event, payload) in enumerate(payloads):
             kind = _kind_of(payload)
             for place in _places(payload):
@@ -104,7 +104,7 @@ def _read(dialect: str, payloads: list[Payload]) -> list[str]:
     return violations([*events, *parser.close()])
 
 
-DIALECTS = sorted({entry["dialect"] for entry in bless.manifest()})
+DIALECTS = sorted({entry["dialect"] for entry in corpora.cases()})
 BOTH = pytest.mark.parametrize("dialect", DIALECTS)
 
 

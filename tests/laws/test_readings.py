@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support import bless
+from tests.support import corpora
 from wholecall import ToolCallParser
 from wholecall.deltas import Labelled
 from wholecall.machine.call import Call
@@ -159,10 +159,10 @@ DOCUMENTED = [
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_documented_labels_ask_no_reading(name: str) -> None:
     """Law 71: while labels are as documented, the index alone tells whose a fragment is."""
-    entries = {entry["name"]: entry for entry in bless.manifest()}
+    entries = {entry["name"]: entry for entry in corpora.cases()}
     parser: ToolCallParser[Any] = ToolCallParser()
     with patch("wholecall.machine.settling.solve", side_effect=AssertionError("it was asked")):
-        parser.feed(bless.recorded(entries[f"chat-completions/{name}"]))
+        parser.feed(corpora.recorded(entries[f"chat-completions/{name}"]))
         parser.close()
 
     assert parser.turn.calls

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.support import bless
+from tests.support import bless, corpora
 from tests.support.make_tool_files import TOOLS
 from tests.support.recording_files import FILES
 from wholecall import BadRecording, detect
@@ -18,18 +18,18 @@ from wholecall.replay import replay
 
 @cache
 def corpus() -> list[dict[str, Any]]:
-    """Return the manifest's entries; JSON bodies that no dialect knows are no answers in a file of many."""
+    """Return the cases; JSON bodies that no dialect knows are no answers in a file of many."""
     return [
         entry
-        for entry in bless.manifest()
-        if not entry["file"].endswith(".json") or detect(bless.recorded(entry)) is not None
+        for entry in corpora.cases()
+        if not entry["file"].endswith(".json") or detect(corpora.recorded(entry)) is not None
     ]
 
 
 @cache
 def written(file: str) -> bytes:
     """Return the whole corpus as one file."""
-    return FILES[file]([(entry["file"], bless.recorded(entry)) for entry in corpus()])
+    return FILES[file]([(entry["file"], corpora.recorded(entry)) for entry in corpus()])
 
 
 def outcome(path: Path) -> list[bytes | str]:
@@ -53,12 +53,12 @@ def test_a_recording_is_the_same_in_every_form(file: str, tmp_path: Path) -> Non
     wrong = [
         entry["name"]
         for entry, recording in zip(corpus(), read(path), strict=True)
-        if bless.lines(replay(recording)) != bless.golden(entry).read_bytes()
+        if bless.lines(replay(recording)) != corpora.golden(entry).read_bytes()
     ]
 
     assert len(corpus()) > 400
     assert [] == wrong
-    assert [bless.recorded(entry) for entry in corpus()] == outcome(path)
+    assert [corpora.recorded(entry) for entry in corpus()] == outcome(path)
 
 
 SMALL = {

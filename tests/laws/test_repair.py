@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import bless, encode, quirky
+from tests.support import bless, corpora, encode, quirky
 from tests.support.naive import STYLES, data_of, read_calls
 from tests.support.renderers import RENDERERS
 from wholecall import Limits, ToolCallParser
@@ -39,7 +39,7 @@ DISORDER = {
 _MINTED = re.compile(r"call_\d+_\d+_\d+(_[0-9a-f]{8})?\Z|(#\d+|_\d+_[0-9a-f]{8})\Z")
 
 ENVELOPED = 120  # the quirk of streams that pass as they are: their clients open the envelopes themselves
-RECORDED = {entry["name"]: entry for entry in bless.manifest()}
+RECORDED = {entry["name"]: entry for entry in corpora.cases()}
 MENDED = [
     name
     for name, entry in RECORDED.items()
@@ -47,7 +47,7 @@ MENDED = [
 ]
 # Cut in many pieces, the longer ones take their time.
 SMALL_FIRST = [
-    pytest.param(name, marks=pytest.mark.slow if len(bless.recorded(RECORDED[name])) > 5_000 else ())
+    pytest.param(name, marks=pytest.mark.slow if len(corpora.recorded(RECORDED[name])) > 5_000 else ())
     for name in MENDED
 ]
 OTHERS = [name for name, entry in RECORDED.items() if entry["dialect"] not in ENCODERS]
@@ -56,7 +56,7 @@ OTHERS = [name for name, entry in RECORDED.items() if entry["dialect"] not in EN
 @cache
 def stream(name: str) -> bytes:
     """Return the bytes of a recording."""
-    return bless.recorded(RECORDED[name])
+    return corpora.recorded(RECORDED[name])
 
 
 def repaired(chunks: Iterable[bytes], **options: Any) -> bytes:

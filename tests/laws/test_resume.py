@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.laws.test_split import SMALL
-from tests.laws.test_timeline import CORPORA, RECORDINGS, SUFFIXES, cut, names
-from tests.support import encode, quirky
+from tests.laws.test_timeline import RECORDINGS, cut, names
+from tests.support import corpora, encode, quirky
 from tests.support.renderers import RENDERERS
 from tests.support.snapshots import (
     besides_framing,
@@ -53,7 +53,7 @@ def _places(data: bytes, count: int, rng: random.Random) -> list[bytes]:
     return split(data, sorted(rng.randrange(len(data) + 1) for _ in range(count)))
 
 
-EVERY = sorted(path for path in (CORPORA / "recordings").rglob("*") if path.suffix in SUFFIXES)
+EVERY = corpora.streams()
 
 
 def _smallest() -> list[Path]:

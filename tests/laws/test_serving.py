@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.bless import manifest, recorded
+from tests.support.corpora import cases, recorded
 from wholecall.recordings import Recording
 from wholecall.serving import Answer, Loopback, answer_of
 
-BODIES = {entry["name"]: recorded(entry) for entry in manifest()}
+BODIES = {entry["name"]: recorded(entry) for entry in cases()}
 SEEDS = (None, "split-1", "split-2")
 
 

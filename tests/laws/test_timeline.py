@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support import corpora
 from wholecall import (
     BuiltinToolCall,
     CustomToolCall,
@@ -22,19 +23,13 @@ from wholecall.timeline import Step, timeline
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CORPORA = Path(__file__).parents[2] / "corpora"
-SUFFIXES = {".sse", ".ndjson", ".json", ".bin"}
 _LONG = 5_000  # bytes
-RECORDINGS = sorted(
-    path
-    for path in (CORPORA / "recordings").rglob("*")
-    if path.suffix in SUFFIXES and path.stat().st_size < 100_000
-)
+RECORDINGS = [path for path in corpora.streams() if path.stat().st_size < 100_000]
 
 
 def names() -> list[str]:
     """Return what the recordings are called."""
-    return [str(path.relative_to(CORPORA / "recordings")) for path in RECORDINGS]
+    return [str(path.relative_to(corpora.RECORDINGS)) for path in RECORDINGS]
 
 
 def cut(data: bytes, random: Random) -> Iterator[tuple[float | None, bytes]]:

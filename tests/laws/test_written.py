@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support import bless, encode, quirky
+from tests.support import bless, corpora, encode, quirky
 from tests.support.renderers import RENDERERS, SERVER_SIDE
 from tests.support.turns import Plan, canonical, objects, parse, plans, texts
 from wholecall.encoders import ENCODERS, encoder
@@ -122,12 +122,12 @@ def test_any_events_go_round(dialect: str, events: list[Any]) -> None:
         assert said(events, kind) == said(found, kind)
 
 
-RECORDED = {entry["name"]: entry for entry in bless.manifest()}
+RECORDED = {entry["name"]: entry for entry in corpora.cases()}
 
 
 def whole_turns(name: str) -> list[list[Event]]:
     """Return the events of a recording, turn by turn, but for turns that were broken off."""
-    events = bless.parse([bless.recorded(RECORDED[name])])
+    events = bless.parse([corpora.recorded(RECORDED[name])])
     turns = [[event for event in events if event.turn == number] for number in {e.turn for e in events}]
     return [turn for turn in turns if not any(isinstance(e, StreamFault) and e.fatal for e in turn)]
 

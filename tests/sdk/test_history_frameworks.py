@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import bless
+from tests.support import corpora
 from tests.support.events import call, drop, turn
 from wholecall import ToolCallParser
 from wholecall.history import encode_calls
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.sdk
 
 def _recorded(transport: str) -> Iterator[list[dict[str, Any]]]:
     """Yield the messages of each recorded turn that has something to say."""
-    for entry in bless.manifest():
+    for entry in corpora.cases():
         parser = ToolCallParser()
-        parser.feed(bless.recorded(entry))
+        parser.feed(corpora.recorded(entry))
         parser.close()
         for one in parser.turns:
             if messages := encode_calls(one, transport).messages:

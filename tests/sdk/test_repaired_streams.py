@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import wholecall.transport
-from tests.support import bless, quirky
+from tests.support import bless, corpora, quirky
 from tests.support.loopback import Answer, Loopback, serve
 from tests.support.naive import data_of
 from wholecall.encoders import ENCODERS, encoder
@@ -44,8 +44,8 @@ def test_every_written_frame_is_of_the_sdks_types(dialect: str) -> None:
     validation_error = importlib.import_module("pydantic").ValidationError
     refused = []
     n_frames = 0
-    for entry in bless.manifest():
-        events = [event for event in bless.parse([bless.recorded(entry)]) if event.turn == 0]
+    for entry in corpora.cases():
+        events = [event for event in bless.parse([corpora.recorded(entry)]) if event.turn == 0]
         if any(isinstance(event, StreamFault) and event.fatal for event in events):
             continue
         if dialect == "chat-completions":  # the SDK's chunks know no free-text tools
@@ -116,8 +116,8 @@ KNOWN = {
 def test_clients_get_the_calls_of_every_recording(dialect: str, live: bool) -> None:
     """Under the SDK's own client each recording gives exactly the calls that the parser emits, or raises live."""
     wrong = {}
-    for entry in bless.manifest():
-        data = bless.recorded(entry)
+    for entry in corpora.cases():
+        data = corpora.recorded(entry)
         if (
             entry["dialect"] != dialect
             or not entry["file"].endswith(".sse")

@@ -1,6 +1,6 @@
 """Golden event logs: how a recording is parsed and cut, and the script that writes the logs.
 
-`python tests/support/bless.py --reason TEXT [NAME ...]` rewrites `<case>.events.jsonl` beside each recording
+`python -m tests.support.bless --reason TEXT [NAME ...]` rewrites `<case>.events.jsonl` beside each recording
 (or beside the named ones) and says which changed. A bless says why: the reason belongs into the commit
 message, because a golden that changes without one hides a regression.
 """
@@ -8,33 +8,15 @@ message, because a golden that changes without one hides a regression.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
+from tests.support import corpora
 from wholecall import ToolCallParser
 from wholecall.output.events import Event
 
-CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 CHUNK_SIZES = (1, 2, 3, 7, 64, 1460)
-
-
-def manifest() -> list[dict[str, Any]]:
-    """Return the entries of the corpora's manifest."""
-    return json.loads((CORPORA / "manifest.json").read_bytes())
-
-
-def recorded(entry: dict[str, Any]) -> bytes:
-    """Return the bytes of a recording."""
-    return (CORPORA / entry["file"]).read_bytes()
-
-
-def golden(entry: dict[str, Any]) -> Path:
-    """Return where the event log of a recording is kept."""
-    return CORPORA / "recordings" / f"{entry['name']}.events.jsonl"
 
 
 def parse(chunks: Iterable[bytes]) -> list[Event]:
@@ -71,11 +53,11 @@ def at_random(data: bytes, seed: int) -> list[bytes]:
 def bless(names: Sequence[str]) -> list[str]:
     """Write the logs of the named recordings, or of all; return the names of those that changed."""
     changed = []
-    for entry in manifest():
+    for entry in corpora.cases():
         if names and entry["name"] not in names:
             continue
-        log = lines(parse([recorded(entry)]))
-        path = golden(entry)
+        log = lines(parse([corpora.recorded(entry)]))
+        path = corpora.golden(entry)
         if not path.exists() or path.read_bytes() != log:
             path.write_bytes(log)
             changed.append(entry["name"])
@@ -86,13 +68,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the script."""
     options = argparse.ArgumentParser(description="Write the golden event logs of the corpora.")
     options.add_argument("--reason", required=True, help="why the logs change; say it in the commit message")
-    options.add_argument("names", nargs="*", metavar="NAME", help="recordings, as the manifest names them")
+    options.add_argument("names", nargs="*", metavar="NAME", help="recordings: <dialect>/<case>")
     chosen = options.parse_args(arguments)
     if not chosen.reason.strip():
         options.error("the reason is empty")
-    unknown = set(chosen.names) - {entry["name"] for entry in manifest()}
+    unknown = set(chosen.names) - {entry["name"] for entry in corpora.cases()}
     if unknown:
-        options.error(f"no such recording: {', '.join(sorted(unknown))}")
+        options.error(f"no such recording whose sidecar says what to expect: {', '.join(sorted(unknown))}")
     changed = bless(chosen.names)
     sys.stdout.write("".join(f"{name}\n" for name in changed))
     sys.stderr.write(f"{len(changed)} logs changed. Say so in the commit message: {chosen.reason}\n")

@@ -2,11 +2,11 @@
 
 Three levels, each usable alone:
 
-* payloads: `chat_chunk`, `ResponsesEvents`, `anthropic_*`, `legacy_chunk` build one decoded payload;
+* payloads: `chat_chunk`, `ResponsesEvents`, `anthropic_*` build one decoded payload;
 * framing: `sse`, `done`, `json_lines`, `json_array` turn payloads into bytes;
-* turns: a `Turn` of `Call`s becomes payloads (`chat_payloads` ...), a stream (`render_chat` ...) or a whole
-  body (`body_chat` ...). `pieces` decides how argument text and visible text are cut: `every(n)`, `whole`, or
-  any function from a text to the list of its pieces (their concatenation must be the text).
+* turns: a `Turn` of `Call`s becomes payloads (`chat_payloads` ...) or a stream (`render_chat` ...). `pieces`
+  decides how argument text and visible text are cut: `every(n)`, `whole`, or any function from a text to the
+  list of its pieces (their concatenation must be the text).
 
 Nothing here validates: quirks are made by passing odd values.
 """
@@ -212,51 +212,6 @@ def chat_payloads(turn: Turn, pieces: Pieces = whole, *, choice: int = 0) -> lis
 def render_chat(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a chat-completions stream."""
     return b"".join(sse(chunk) for chunk in chat_payloads(turn, pieces)) + done()
-
-
-def body_chat(turn: Turn) -> JSON:
-    """Return a turn as a whole chat completion."""
-    message: JSON = {"role": "assistant", "content": turn.text or None, "refusal": None, "annotations": []}
-    if turn.reasoning:
-        message["reasoning_content"] = turn.reasoning
-    if turn.calls:
-        message["tool_calls"] = [_chat_whole(call) for call in turn.calls]
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": chat_finish(turn)}
-    return {
-        "id": f"chatcmpl-{turn.id}",
-        "object": "chat.completion",
-        "created": turn.created,
-        "model": turn.model,
-        "choices": [choice],
-        "usage": chat_usage(64, turn.tokens),
-        "service_tier": "default",
-        "system_fingerprint": None,
-    }
-
-
-def _chat_whole(call: Call) -> JSON:
-    if call.custom:
-        return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
-    function = {"name": call.name, "arguments": call.arguments}
-    return {"id": call.id, "type": "function", "function": function}
-
-
-# Legacy completions
-
-
-def legacy_chunk(
-    text: str, *, finish: str | None = None, index: int = 0, id: str = "cmpl-turn1", model: str = "model-1"
-) -> JSON:
-    """Return one chunk of the text-only completions API."""
-    choice = {"text": text, "index": index, "logprobs": None, "finish_reason": finish}
-    return {
-        "id": id,
-        "object": "text_completion",
-        "created": 1_760_000_000,
-        "model": model,
-        "choices": [choice],
-        "usage": None,
-    }
 
 
 # Responses
@@ -468,16 +423,6 @@ def render_responses(turn: Turn, pieces: Pieces = whole) -> bytes:
     return typed_sse(responses_payloads(turn, pieces))
 
 
-def body_responses(turn: Turn) -> JSON:
-    """Return a turn as a whole response."""
-    stream = ResponsesEvents(f"resp_{turn.id}", turn.model, turn.created)
-    usage = responses_usage(64, turn.tokens)
-    if turn.stopped is None:
-        return stream.response("completed", _responses_output(turn), usage=usage)
-    details = {"reason": "max_output_tokens"}
-    return stream.response("incomplete", _responses_output(turn), usage=usage, incomplete_details=details)
-
-
 # Anthropic Messages
 
 
@@ -545,11 +490,6 @@ def anthropic_ping() -> JSON:
     return {"type": "ping"}
 
 
-def anthropic_error(type: str, message: str) -> JSON:
-    """Return an error event."""
-    return {"type": "error", "error": {"type": type, "message": message}, "request_id": "req_011Ctide"}
-
-
 def tool_use(call: Call, **changed: Any) -> JSON:
     """Return a `tool_use` block as it starts: with an empty input."""
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": {}} | changed
@@ -601,15 +541,3 @@ def anthropic_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
 def render_anthropic(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as an Anthropic stream."""
     return typed_sse(anthropic_payloads(turn, pieces))
-
-
-def body_anthropic(turn: Turn) -> JSON:
-    """Return a turn as a whole message; the arguments of its calls must be valid JSON objects."""
-    content: list[JSON] = []
-    if turn.reasoning:
-        content.append({"type": "thinking", "thinking": turn.reasoning, "signature": "c2lnbmF0dXJl"})
-    if turn.text:
-        content.append({"type": "text", "text": turn.text})
-    content += [tool_use(call, input=json.loads(call.arguments)) for call in turn.calls]
-    message: JSON = anthropic_start(f"msg_{turn.id}", turn.model, content)["message"]
-    return message | {"stop_reason": anthropic_reason(turn), "usage": anthropic_usage(turn.tokens)}

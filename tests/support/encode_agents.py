@@ -13,20 +13,14 @@ from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_lines, m
 
 __all__ = [
     "acp_answer",
-    "acp_asked",
     "acp_call",
-    "acp_failed",
     "acp_payloads",
-    "acp_prompt",
     "acp_said",
     "acp_update",
     "ag_ui",
-    "ag_ui_assistant",
     "ag_ui_call",
-    "ag_ui_entry",
     "ag_ui_finished",
     "ag_ui_payloads",
-    "ag_ui_result",
     "ag_ui_sse",
     "ag_ui_started",
     "ag_ui_text",
@@ -95,22 +89,6 @@ def ag_ui_call(call: Call, pieces: Pieces = whole, parent: Any = ABSENT) -> list
     return [start, *texts, ag_ui("TOOL_CALL_END", toolCallId=call.id)]
 
 
-def ag_ui_result(id: str, content: str) -> JSON:
-    """Return the result of a call."""
-    return ag_ui("TOOL_CALL_RESULT", messageId=f"result-{id}", toolCallId=id, content=content, role="tool")
-
-
-def ag_ui_entry(call: Call) -> JSON:
-    """Return a call as the messages of a snapshot hold it."""
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-
-
-def ag_ui_assistant(id: str, *calls: Call, content: Any = ABSENT) -> JSON:
-    """Return the agent's message in a snapshot."""
-    entries = [ag_ui_entry(call) for call in calls] or ABSENT
-    return members(id=id, role="assistant", content=content, toolCalls=entries)
-
-
 def ag_ui_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
     """Return the events of a run."""
     payloads = [ag_ui_started(turn.id, protocolVersion="1.0")]
@@ -151,33 +129,12 @@ def acp_call(id: str, title: str, *, session: str = SESSION, **fields: Any) -> J
     return acp_update("tool_call", session, toolCallId=id, title=title, **fields)
 
 
-def acp_asked(id: int, call: JSON, session: str = SESSION) -> JSON:
-    """Return the agent's request to permit a call."""
-    options = [
-        {"optionId": "once", "name": "Allow once", "kind": "allow_once"},
-        {"optionId": "no", "name": "Reject", "kind": "reject_once"},
-    ]
-    params = {"sessionId": session, "toolCall": call, "options": options}
-    return {"jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params}
-
-
-def acp_prompt(id: int, text: str, session: str = SESSION) -> JSON:
-    """Return what the client asks."""
-    params = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
-    return {"jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": params}
-
-
 def acp_answer(id: int, reason: str = "end_turn", tokens: int | None = None) -> JSON:
     """Return the answer to a prompt, which ends its turn."""
     usage: Any = ABSENT
     if tokens is not None:
         usage = {"totalTokens": 64 + tokens, "inputTokens": 64, "outputTokens": tokens}
     return {"jsonrpc": "2.0", "id": id, "result": members(stopReason=reason, usage=usage)}
-
-
-def acp_failed(id: Any, code: int, message: str) -> JSON:
-    """Return the answer to a request that failed."""
-    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
 
 
 def acp_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:

@@ -8,16 +8,14 @@ its payload), and events of any dialect in the chunks of InvokeModelWithResponse
 from __future__ import annotations
 
 import base64
-import json
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from tests.support import encode, encode_cohere
 from tests.support.encode import JSON, Call, Pieces, Turn, compact, whole
 
 __all__ = [
-    "body_converse",
     "chunks",
     "converse_events",
     "converse_stream",
@@ -25,11 +23,8 @@ __all__ = [
     "event",
     "exception",
     "header",
-    "llama_payloads",
     "measured",
     "message",
-    "mistral_chunk",
-    "mistral_payloads",
     "nova_payloads",
     "render_converse",
     "render_invoke_anthropic",
@@ -37,8 +32,6 @@ __all__ = [
     "render_invoke_cohere_v1",
     "render_invoke_cohere_v2",
     "render_invoke_nova",
-    "sdk_lines",
-    "titan_payloads",
 ]
 
 Event = tuple[str, JSON]
@@ -154,25 +147,6 @@ def render_converse(turn: Turn, pieces: Pieces = whole) -> bytes:
     return converse_stream(converse_events(turn, pieces))
 
 
-def body_converse(turn: Turn) -> JSON:
-    """Return a turn as the whole body of Converse; its arguments must be valid JSON objects."""
-    content: list[JSON] = []
-    if turn.reasoning:
-        content.append({"reasoningContent": {"reasoningText": {"text": turn.reasoning, "signature": "c2ln"}}})
-    if turn.text:
-        content.append({"text": turn.text})
-    for call in turn.calls:
-        use = {"toolUseId": call.id, "name": call.name, "input": json.loads(call.arguments)}
-        content.append({"toolUse": use})
-    usage = {"inputTokens": 310, "outputTokens": turn.tokens, "totalTokens": 310 + turn.tokens}
-    return {
-        "output": {"message": {"role": "assistant", "content": content}},
-        "stopReason": _reason(turn),
-        "usage": usage,
-        "metrics": {"latencyMs": 1204},
-    }
-
-
 def _delta(index: int, delta: JSON) -> Event:
     return "contentBlockDelta", {"contentBlockIndex": index, "delta": delta}
 
@@ -230,71 +204,3 @@ def measured(payloads: list[JSON], tokens: int = 40) -> list[JSON]:
     """Add what Bedrock measured to the last event."""
     metrics = {"inputTokenCount": 310, "outputTokenCount": tokens, "invocationLatency": 902}
     return [*payloads[:-1], payloads[-1] | {"amazon-bedrock-invocationMetrics": metrics}]
-
-
-def sdk_lines(payloads: Iterable[JSON]) -> bytes:
-    """Return events in chunks as an SDK decodes them, one a line."""
-    coded = (base64.b64encode(compact(payload).encode()).decode() for payload in payloads)
-    return encode.json_lines({"chunk": {"bytes": text}} for text in coded)
-
-
-# Mistral's chat, and models that only complete text
-
-
-def mistral_chunk(content: str = "", calls: Sequence[Call] = (), stop: str | None = None) -> JSON:
-    """Return a chunk of Mistral's chat on Bedrock: a message instead of a delta, and a reason of another name."""
-    told = [
-        {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}, "type": "function"}
-        for call in calls
-    ]
-    message = {"role": "assistant" if calls else None, "content": content, "tool_calls": told or None}
-    return {
-        "id": "7f1d3f0c-6a52-4c3e-9b60-0f9f6f1f7a11",
-        "object": "chat.completion.chunk",
-        "created": 1_767_000_700,
-        "model": "mistral-large-2407",
-        "choices": [
-            {
-                "index": 0,
-                "logprobs": None,
-                "message": message | {"index": None, "tool_call_id": None},
-                "stop_reason": stop,
-            }
-        ],
-        "usage": None,
-    }
-
-
-def llama_payloads(texts: Sequence[str], stop: str | None = "stop") -> list[JSON]:
-    """Return the chunks of a completion by a Llama model; the reason comes with the last one, which is empty."""
-    said = [_llama(text, number, 25 if number == 1 else None) for number, text in enumerate(texts, 1)]
-    return [*said, _llama("", len(texts) + 1, None, stop)]
-
-
-def _llama(text: str, counted: int, prompted: int | None, stop: str | None = None) -> JSON:
-    counts = {"prompt_token_count": prompted, "generation_token_count": counted}
-    return {"generation": text} | counts | {"stop_reason": stop}
-
-
-def mistral_payloads(texts: Sequence[str], stop: str | None = "stop") -> list[JSON]:
-    """Return the chunks of a text completion by a Mistral model; the reason stands beside the last text."""
-    reasons = [*(None for _ in texts[1:]), stop]
-    return [
-        {"outputs": [{"text": text, "stop_reason": reason}]}
-        for text, reason in zip(texts, reasons, strict=True)
-    ]
-
-
-def titan_payloads(texts: Sequence[str], reason: str | None = "FINISH") -> list[JSON]:
-    """Return the chunks of a completion by a Titan model; `index` counts them."""
-    reasons = [*(None for _ in texts[1:]), reason]
-    return [
-        {
-            "outputText": text,
-            "index": number,
-            "totalOutputTextTokenCount": None if told is None else 3 * len(texts),
-            "completionReason": told,
-            "inputTextTokenCount": None if number else 11,
-        }
-        for number, (text, told) in enumerate(zip(texts, reasons, strict=True))
-    ]

@@ -6,7 +6,7 @@ Written from the providers' references; knows nothing of wholecall.
 # ruff: noqa: A002 - ids and types are called so on the wire
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from tests.support.encode import (
@@ -15,7 +15,6 @@ from tests.support.encode import (
     Call,
     Pieces,
     Turn,
-    compact,
     done,
     members,
     sse,
@@ -24,23 +23,15 @@ from tests.support.encode import (
 )
 
 __all__ = [
-    "body_conversation",
-    "body_dashscope",
-    "body_llama",
-    "body_text",
-    "body_workers",
     "conversation_call",
     "conversation_end",
     "conversation_payloads",
     "conversation_start",
     "dashscope_call",
-    "dashscope_error",
     "dashscope_frame",
     "dashscope_payloads",
     "dashscope_stream",
     "entry",
-    "envelope",
-    "execution",
     "llama_call",
     "llama_event",
     "llama_metrics",
@@ -129,12 +120,6 @@ def dashscope_stream(payloads: Iterable[JSON], *, event: str = "result", status:
     )
 
 
-def dashscope_error(code: str, message: str, id: str = "5a1c-req") -> bytes:
-    """Return the event of an error."""
-    payload = {"code": code, "message": message, "request_id": id}
-    return dashscope_stream([payload], event="error", status=400)
-
-
 def render_dashscope(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a stream of increments."""
     return dashscope_stream(dashscope_payloads(turn, pieces))
@@ -143,18 +128,6 @@ def render_dashscope(turn: Turn, pieces: Pieces = whole) -> bytes:
 def render_dashscope_restating(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a stream whose frames tell everything again."""
     return dashscope_stream(restating(turn, pieces))
-
-
-def body_dashscope(turn: Turn) -> JSON:
-    """Return a turn as a whole response."""
-    calls = [
-        dashscope_call(index, id=call.id, name=call.name, arguments=call.arguments)
-        for index, call in enumerate(turn.calls)
-    ]
-    finish = turn.stopped or ("tool_calls" if turn.calls else "stop")
-    frame = dashscope_frame(*calls, content=turn.text, finish=finish, id=turn.id, tokens=turn.tokens)
-    frame["output"] |= {"text": None, "finish_reason": None}
-    return {"status_code": 200, "code": "", "message": ""} | frame
 
 
 # Mistral's conversations
@@ -192,15 +165,6 @@ def conversation_call(output: Any, call: Call, pieces: Pieces = whole, **more: A
     return [entry(output, f"fc_{call.id}", call.id, call.name, text, **more) for text in texts]
 
 
-def execution(output: int, id: str, name: str, arguments: Sequence[str], *, ended: bool = True) -> list[JSON]:
-    """Return the events of a tool that Mistral executes."""
-    first, *rest = arguments
-    about = {"created_at": _WHEN, "id": id, "output_index": output, "name": name}
-    events = [{"type": "tool.execution.started", **about, "arguments": first}]
-    events += [{"type": "tool.execution.delta", **about, "arguments": text} for text in rest]
-    return [*events, {"type": "tool.execution.done", **about, "info": {}}] if ended else events
-
-
 def conversation_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
     """Return the events of a turn."""
     payloads = [conversation_start(turn.id)]
@@ -216,24 +180,6 @@ def conversation_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
 def render_conversation(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a stream of a conversation."""
     return typed_sse(conversation_payloads(turn, pieces))
-
-
-def body_conversation(turn: Turn, *outputs: JSON) -> JSON:
-    """Return a turn as a whole response; `outputs` come before its calls."""
-    about = {"object": "entry", "created_at": _WHEN, "completed_at": _WHEN}
-    calls = [
-        {"type": "function.call", **about, "id": f"fc_{call.id}", "tool_call_id": call.id, "name": call.name}
-        | {"arguments": call.arguments}
-        for call in turn.calls
-    ]
-    text = {"type": "message.output", **about, "id": "msg_01k3", "role": "assistant", "content": turn.text}
-    entries = [*([text | {"model": turn.model}] if turn.text else []), *outputs, *calls]
-    return {
-        "object": "conversation.response",
-        "conversation_id": turn.id,
-        "outputs": entries,
-        "usage": _usage(turn),
-    }
 
 
 # Workers AI
@@ -276,20 +222,6 @@ def workers_stream(payloads: Iterable[JSON], *, ended: bool = True) -> bytes:
 def render_workers(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a stream of Workers AI."""
     return workers_stream(workers_payloads(turn, pieces))
-
-
-def body_workers(turn: Turn) -> JSON:
-    """Return a turn as a whole response, as a binding hands it over."""
-    calls = [
-        workers_call(index, id=call.id, type="function", name=call.name, arguments=call.arguments)
-        for index, call in enumerate(turn.calls)
-    ]
-    return workers_frame(*calls, response=turn.text or None, usage=_usage(turn))
-
-
-def envelope(result: Any, *errors: JSON) -> JSON:
-    """Return a whole response as Cloudflare's REST API wraps it."""
-    return {"result": result, "success": not errors, "errors": list(errors), "messages": []}
 
 
 # Meta's Llama API
@@ -342,24 +274,3 @@ def llama_stream(payloads: Iterable[JSON]) -> bytes:
 def render_llama(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a stream of the Llama API."""
     return llama_stream(llama_payloads(turn, pieces))
-
-
-def body_llama(turn: Turn) -> JSON:
-    """Return a turn as a whole response."""
-    calls = [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-        for call in turn.calls
-    ]
-    reason = turn.stopped or ("tool_calls" if calls else "stop")
-    message: JSON = {
-        "role": "assistant",
-        "content": {"type": "text", "text": turn.text},
-        "stop_reason": reason,
-    }
-    message |= members(tool_calls=calls or ABSENT)
-    return {"id": turn.id, "completion_message": message, "metrics": llama_metrics(turn.tokens)}
-
-
-def body_text(body: JSON) -> bytes:
-    """Return a whole response as a JSON document."""
-    return compact(body).encode()

@@ -12,8 +12,6 @@ from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_lines, m
 
 __all__ = [
     "answer",
-    "body_v1",
-    "body_v2",
     "call_delta",
     "call_payloads",
     "call_start",
@@ -32,7 +30,6 @@ __all__ = [
     "stream_end",
     "stream_start",
     "stream_v2",
-    "tool_call",
     "v1_payloads",
     "v2_payloads",
 ]
@@ -71,11 +68,6 @@ def message_end(reason: Any = "TOOL_CALL", tokens: int = 9, **more: Any) -> JSON
 def plan(text: str) -> JSON:
     """Return a piece of the plan."""
     return event("tool-plan-delta", {"tool_plan": text})
-
-
-def tool_call(call: Call) -> JSON:
-    """Return a whole call, as bodies and starts hold it."""
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
 def call_start(index: Any, id: Any, name: Any, arguments: Any = "") -> JSON:
@@ -136,20 +128,6 @@ def stream_v2(payloads: list[JSON], *, done: bool = True) -> bytes:
 def render_v2(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a stream of version 2."""
     return stream_v2(v2_payloads(turn, pieces))
-
-
-def body_v2(turn: Turn, **more: Any) -> JSON:
-    """Return a turn as a whole response of version 2."""
-    said = ABSENT if turn.calls else [{"type": "text", "text": turn.text}]
-    calls = [tool_call(call) for call in turn.calls] or ABSENT
-    planned = turn.text if turn.calls else ABSENT
-    message = members(role="assistant", tool_plan=planned, tool_calls=calls, content=said)
-    return {
-        "id": turn.id,
-        "message": message,
-        "finish_reason": _reason_v2(turn),
-        "usage": usage(turn.tokens),
-    } | more
 
 
 # Version 1
@@ -220,8 +198,3 @@ def _reason_v1(turn: Turn) -> str:
 def render_v1(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a stream of version 1."""
     return json_lines(v1_payloads(turn, pieces))
-
-
-def body_v1(turn: Turn) -> JSON:
-    """Return a turn as a whole response of version 1."""
-    return answer(turn.id, turn.text, list(turn.calls), turn.tokens, _reason_v1(turn))

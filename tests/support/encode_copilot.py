@@ -12,17 +12,13 @@ from typing import Any
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_lines, members, whole
 
 __all__ = [
-    "answered",
-    "asked",
     "completed",
     "event",
-    "extracted",
     "idle",
     "lines",
     "message",
     "numbered",
     "pieces_of",
-    "prompt",
     "reasoned",
     "render",
     "request",
@@ -67,17 +63,7 @@ def lines(events: Iterable[JSON]) -> bytes:
     return json_lines(numbered(events))
 
 
-def extracted(events: Iterable[JSON]) -> list[JSON]:
-    """Return events as an extract has them: nothing but what they say."""
-    return [members(type=told["type"], data=told["data"]) for told in events]
-
-
 # The life of a session
-
-
-def prompt(text: str, **more: Any) -> JSON:
-    """Return what the user asks."""
-    return event("user.message", content=text, attachments=[], **more)
 
 
 def turn_start(number: int = 0, agent: Any = ABSENT, model: Any = ABSENT) -> JSON:
@@ -143,17 +129,6 @@ def _given(call: Call) -> Any:
 
 
 # What becomes of a call
-
-
-def asked(call: Call, request: str, kind: str = "custom-tool", agent: Any = ABSENT) -> JSON:
-    """Return the request for a permission."""
-    wanted = {"kind": kind, "toolCallId": call.id, "toolName": call.name}
-    return event("permission.requested", agent, requestId=request, permissionRequest=wanted)
-
-
-def answered(request: str, kind: str = "approve-once") -> JSON:
-    """Return the answer to a request for a permission."""
-    return event("permission.completed", requestId=request, result={"kind": kind})
 
 
 def started(call: Call, agent: Any = ABSENT, **more: Any) -> JSON:

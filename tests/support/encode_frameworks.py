@@ -12,7 +12,6 @@ from typing import Any
 from tests.support.encode import JSON, Call, Pieces, Turn, compact, done, json_lines, members, sse, whole
 
 __all__ = [
-    "data_body",
     "data_call",
     "data_end",
     "data_lines",
@@ -23,19 +22,16 @@ __all__ = [
     "lc_chunks",
     "lc_event",
     "lc_message",
-    "lc_serialized",
     "line",
     "render_data",
     "render_langchain",
     "render_langchain_events",
     "render_ui",
     "ui_available",
-    "ui_body",
     "ui_call",
     "ui_chunks",
     "ui_delta",
     "ui_input_start",
-    "ui_part",
     "ui_stream",
     "ui_text",
 ]
@@ -101,17 +97,6 @@ def render_ui(turn: Turn, pieces: Pieces = whole) -> bytes:
     return ui_stream(ui_chunks(turn, pieces))
 
 
-def ui_part(call: Call, state: str = "input-available", **more: Any) -> JSON:
-    """Return a call as a whole message holds it."""
-    part = {"type": f"tool-{call.name}", "toolCallId": call.id, "state": state}
-    return part | {"input": json.loads(call.arguments)} | more
-
-
-def ui_body(id: str, *parts: JSON) -> JSON:
-    """Return a whole message."""
-    return {"id": id, "role": "assistant", "metadata": {"createdAt": 1_760_000_000}, "parts": list(parts)}
-
-
 # The data stream protocol of the AI SDK
 
 
@@ -156,16 +141,6 @@ def data_lines(*parts: tuple[str, Any]) -> bytes:
 def render_data(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a data stream."""
     return data_lines(*data_parts(turn, pieces))
-
-
-def data_body(id: str, content: str, *invocations: JSON, thought: str = "") -> JSON:
-    """Return a whole message, which tells its calls in its parts and beside them."""
-    parts: list[JSON] = [{"type": "step-start"}]
-    parts += [{"type": "reasoning", "reasoning": thought, "details": []}] if thought else []
-    parts += [{"type": "tool-invocation", "toolInvocation": told} for told in invocations]
-    parts.append({"type": "text", "text": content})
-    about = {"id": id, "createdAt": "2025-03-02T09:41:07.000Z", "role": "assistant", "content": content}
-    return about | {"toolInvocations": list(invocations), "parts": parts}
 
 
 # LangChain's messages
@@ -213,12 +188,6 @@ def lc_message(turn: Turn, **more: Any) -> JSON:
     told = {key: last[key] for key in ("id", "response_metadata", "usage_metadata", "additional_kwargs")}
     message: JSON = {"content": turn.text, "type": "ai", "name": None, "example": False}
     return message | told | {"tool_calls": calls, "invalid_tool_calls": []} | more
-
-
-def lc_serialized(message: JSON, name: str = "AIMessageChunk") -> JSON:
-    """Return a message in LC-JSON."""
-    path = ["langchain", "schema", "messages", name]
-    return {"lc": 1, "type": "constructor", "id": path, "kwargs": message}
 
 
 def render_langchain(turn: Turn, pieces: Pieces = whole) -> bytes:

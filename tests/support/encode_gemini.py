@@ -1,4 +1,4 @@
-"""Render abstract turns as Gemini sends them: `generateContent`, streamed or whole. Knows nothing of wholecall.
+"""Render abstract turns as Gemini sends them: `generateContent`, streamed. Knows nothing of wholecall.
 
 Written from the reference of the Gemini API ("Generating content") and of Vertex AI ("Function calling",
 streamed function call arguments).
@@ -13,7 +13,6 @@ from typing import Any
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_array, members, sse, whole
 
 __all__ = [
-    "body",
     "call_part",
     "frame",
     "patch",
@@ -129,12 +128,3 @@ def render_array(turn: Turn, pieces: Pieces = whole) -> bytes:
 def render_streamed(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn whose arguments are streamed as values at paths."""
     return b"".join(sse(payload, newline=b"\r\n") for payload in payloads(turn, pieces, streamed=True))
-
-
-def body(turn: Turn) -> JSON:
-    """Return a turn as a whole, non-streamed response."""
-    parts: list[JSON] = [{"text": turn.reasoning, "thought": True}] if turn.reasoning else []
-    parts += [{"text": turn.text}] if turn.text else []
-    parts += [call_part(call) for call in turn.calls]
-    about: JSON = {"id": turn.id, "model": turn.model, "tokens": turn.tokens}
-    return frame(*parts, reason=_reason(turn), avgLogprobs=-0.042, **about)

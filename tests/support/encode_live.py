@@ -13,9 +13,6 @@ from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, done, json_li
 
 __all__ = [
     "audio",
-    "body_contents",
-    "body_interaction",
-    "body_xai",
     "call_step",
     "content",
     "content_call",
@@ -192,17 +189,6 @@ def render_interaction(turn: Turn, pieces: Pieces = whole) -> bytes:
     return stream_interaction(interaction_events(turn, pieces))
 
 
-def body_interaction(turn: Turn) -> JSON:
-    """Return a turn as a whole body."""
-    steps: list[JSON] = []
-    if turn.reasoning:
-        steps.append(members(type="thought", summary=[{"type": "text", "text": turn.reasoning}]))
-    if turn.text:
-        steps.append({"type": "model_output", "content": [{"type": "text", "text": turn.text}]})
-    steps += [call_step(call, arguments=json.loads(call.arguments)) for call in turn.calls]
-    return interaction(turn, _status(turn), steps=steps, usage=_counts(turn.tokens))
-
-
 # Interactions before there were steps
 
 
@@ -258,18 +244,6 @@ def render_contents(turn: Turn, pieces: Pieces = whole) -> bytes:
     return stream_interaction(contents(turn, pieces))
 
 
-def body_contents(turn: Turn) -> JSON:
-    """Return a turn as a whole body."""
-    outputs: list[JSON] = []
-    if turn.reasoning:
-        summary = [{"type": "text", "text": turn.reasoning}]
-        outputs.append({"type": "thought", "summary": summary, "signature": "c2lnbmVk"})
-    if turn.text:
-        outputs.append({"type": "text", "text": turn.text})
-    outputs += [content_call(call) for call in turn.calls]
-    return interaction(turn, _status(turn), role="model", outputs=outputs, usage=_counts(turn.tokens))
-
-
 # xAI's own API
 
 
@@ -321,14 +295,3 @@ def xai_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
 def render_xai(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as JSON lines."""
     return json_lines(xai_payloads(turn, pieces))
-
-
-def body_xai(turn: Turn) -> JSON:
-    """Return a turn as a whole response."""
-    message = members(
-        content=turn.text or ABSENT,
-        reasoning_content=turn.reasoning or ABSENT,
-        role="ROLE_ASSISTANT",
-        tool_calls=[xai_call(call) for call in turn.calls] or ABSENT,
-    )
-    return _xai(turn, [{"finish_reason": _xai_reason(turn), "message": message}], turn.tokens)

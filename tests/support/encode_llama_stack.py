@@ -12,18 +12,15 @@ from typing import Any
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, members, sse, whole
 
 __all__ = [
-    "body",
     "call_delta",
     "event",
     "metrics",
-    "old_event",
     "payloads",
     "render",
     "stop_reason",
     "stream",
     "text",
     "tool_call",
-    "trimmed",
     "written",
 ]
 
@@ -40,17 +37,6 @@ def event(kind: str, delta: Any = None, *, reason: str | None = None, metrics: A
     shown = {"type": "text", "text": ""} if delta is None else delta
     inner = {"event_type": kind, "delta": shown, "logprobs": None, "stop_reason": reason}
     return {"metrics": metrics, "event": inner}
-
-
-def trimmed(payload: JSON) -> JSON:
-    """Return an event without what is null, as clients log it."""
-    inner = {name: value for name, value in payload["event"].items() if value is not None}
-    return {name: value for name, value in payload.items() if value is not None} | {"event": inner}
-
-
-def old_event(kind: str, delta: Any, *, reason: str | None = None) -> JSON:
-    """Return one event of the first versions."""
-    return {"event": {"event_type": kind, "delta": delta, "logprobs": None, "stop_reason": reason}}
 
 
 def text(piece: str) -> JSON:
@@ -101,10 +87,3 @@ def stream(events: Iterable[JSON]) -> bytes:
 def render(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a stream."""
     return stream(payloads(turn, pieces))
-
-
-def body(turn: Turn) -> JSON:
-    """Return a turn as a whole response."""
-    message = {"role": "assistant", "content": turn.text, "stop_reason": stop_reason(turn)}
-    message["tool_calls"] = [tool_call(call) for call in turn.calls]
-    return {"metrics": metrics(turn.tokens), "completion_message": message, "logprobs": None}

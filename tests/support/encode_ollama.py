@@ -1,4 +1,4 @@
-"""Render abstract turns as Ollama sends them: `/api/chat`, and the text of `/api/generate`.
+"""Render abstract turns as Ollama sends them: `/api/chat`.
 
 Written from Ollama's API reference; knows nothing of wholecall.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.support.encode import ABSENT, JSON, Call, Pieces, Turn, json_lines, members, whole
 
-__all__ = ["body", "call_entry", "chat_payloads", "error_line", "generate_payloads", "last", "line", "render"]
+__all__ = ["call_entry", "chat_payloads", "last", "line", "render"]
 
 CREATED = "2026-03-02T09:41:07.{:06d}Z"
 
@@ -21,12 +21,11 @@ def line(
     done: Any = False,
     model: str = "model-1",
     nth: int = 0,
-    member: str = "message",
     **extra: Any,
 ) -> JSON:
-    """Return one line; `nth` counts them, for their time. `member` is `response` in `/api/generate`."""
+    """Return one line; `nth` counts them, for their time."""
     created = CREATED.format(104_000 + 21_733 * nth)
-    return {"model": model, "created_at": created, member: message, "done": done} | extra
+    return {"model": model, "created_at": created, "message": message, "done": done} | extra
 
 
 def last(message: Any, *, reason: Any = "stop", tokens: int = 9, **about: Any) -> JSON:
@@ -66,28 +65,6 @@ def chat_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
     return [*lines, last(said(), reason=reason, tokens=turn.tokens, model=turn.model, nth=len(lines))]
 
 
-def generate_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
-    """Return the lines of a completion."""
-    about: JSON = {"model": turn.model, "member": "response"}
-    lines = [line("", nth=nth, thinking=piece, **about) for nth, piece in enumerate(pieces(turn.reasoning))]
-    lines += [line(piece, nth=nth, **about) for nth, piece in enumerate(pieces(turn.text), len(lines))]
-    reason = turn.stopped or "stop"
-    end = last("", reason=reason, tokens=turn.tokens, nth=len(lines), context=[128006, 882, 128007], **about)
-    return [*lines, end]
-
-
 def render(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as a stream of `/api/chat`."""
     return json_lines(chat_payloads(turn, pieces))
-
-
-def body(turn: Turn) -> JSON:
-    """Return a turn as a whole response of `/api/chat`."""
-    calls = [_entry(number, call) for number, call in enumerate(turn.calls)]
-    message = said(turn.text, **members(thinking=turn.reasoning or ABSENT, tool_calls=calls or ABSENT))
-    return last(message, reason=turn.stopped or "stop", tokens=turn.tokens, model=turn.model)
-
-
-def error_line(text: str) -> JSON:
-    """Return the line of an error after the status 200 was sent."""
-    return {"error": text}

@@ -14,7 +14,6 @@ __all__ = [
     "RealtimeEvents",
     "RunEvents",
     "asked_call",
-    "body_realtime",
     "call_item",
     "realtime_usage",
     "render_assistants",
@@ -184,11 +183,6 @@ def realtime_payloads(turn: Turn, pieces: Pieces = whole) -> list[JSON]:
 def render_realtime(turn: Turn, pieces: Pieces = whole) -> bytes:
     """Return a turn as the messages of a session."""
     return json_lines(realtime_payloads(turn, pieces))
-
-
-def body_realtime(turn: Turn) -> JSON:
-    """Return a turn as a whole response."""
-    return _response(f"resp_{turn.id}", "completed", _output(turn), None, realtime_usage(turn.tokens))
 
 
 # Assistants

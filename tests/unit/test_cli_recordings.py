@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from tests.support import bless
+from tests.support import corpora
 from tests.support.loopback import Answer, serve
 from tests.support.make_tool_files import CASES, TOOLS
 from wholecall.cli import main, progress
@@ -18,7 +18,7 @@ from wholecall.recordings import Recorder, Recording, read
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CHAT = (bless.CORPORA / "recordings/chat-completions/arguments-unicode.sse").read_bytes()
+CHAT = (corpora.CORPORA / "recordings/chat-completions/arguments-unicode.sse").read_bytes()
 PIECES = [CHAT[start : start + 100] for start in range(0, len(CHAT), 100)]
 
 
@@ -235,6 +235,18 @@ class TestConvert:
             main([*argv, "--json"])
         assert leaving.value.code == 2
 
+    @pytest.mark.parametrize("command", ["convert", "redact"])
+    @pytest.mark.parametrize("path", ["a.sse", ".", "*.sse", "./a.sse"])
+    def test_what_is_read_is_not_overwritten(
+        self, command: str, path: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """A recording that would be overwritten before it is read stays as it is."""
+        Path("a.sse").write_bytes(CHAT)
+        with pytest.raises(SystemExit) as leaving:
+            main([command, path, "--to", "raw", "-o", "a.sse"])
+        assert "a.sse is read, and would be overwritten" in capsys.readouterr().err
+        assert (2, CHAT) == (leaving.value.code, Path("a.sse").read_bytes())
+
     def test_chunks_and_times_survive(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Our own form keeps them, and standard output is as good as a file."""
         stdout = io.TextIOWrapper(io.BytesIO())
@@ -252,7 +264,7 @@ class TestConvert:
     def test_a_session(self) -> None:
         """A header and a message for each turn, with arguments as JSON text."""
         names = ["chat-completions/arguments-recovered", "anthropic/text-and-thinking-parallel"]
-        paths = [str(bless.CORPORA / "recordings" / f"{name}.sse") for name in names]
+        paths = [str(corpora.CORPORA / "recordings" / f"{name}.sse") for name in names]
         assert main(["convert", *paths, "--to", "session", "-o", "out"]) == 0
         header, *messages = (json.loads(line) for line in Path("out").read_text("utf-8").splitlines())
         assert header == {"type": "session", "harness": "wholecall", "id": paths[0]}
@@ -290,7 +302,7 @@ class TestConvert:
 
 
 def _log(name: str) -> list[str]:
-    return (bless.CORPORA / "recordings" / f"{name}.events.jsonl").read_text("utf-8").splitlines()
+    return (corpora.CORPORA / "recordings" / f"{name}.events.jsonl").read_text("utf-8").splitlines()
 
 
 class Terminal(io.StringIO):

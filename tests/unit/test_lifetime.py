@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 import wholecall
-from tests.support import bless, encode
+from tests.support import corpora, encode
 from tests.support.renderers import RENDERERS
 from tests.support.turns import frame
 from wholecall import (
@@ -89,10 +89,10 @@ def test_a_parser_says_what_to_do_instead() -> None:
 
 def _values() -> list[Any]:
     found: list[Any] = [Limits(), Limits.gateway(), Policy(coerce="schema"), parse_arguments('{"a":[1,]}')]
-    for entry in bless.manifest():
-        if len(bless.recorded(entry)) < 2000 or entry["name"].startswith("responses/local-shell"):
+    for entry in corpora.cases():
+        if len(corpora.recorded(entry)) < 2000 or entry["name"].startswith("responses/local-shell"):
             parser: ToolCallParser[Any] = ToolCallParser(live=True)
-            found += [*parser.feed(bless.recorded(entry)), *parser.close(), *parser.turns]
+            found += [*parser.feed(corpora.recorded(entry)), *parser.close(), *parser.turns]
     return found
 
 
@@ -242,8 +242,8 @@ def test_streams_leave_nothing_behind(dialect: str) -> None:
 def _shortest() -> list[bytes]:
     """Return the shortest recording of each dialect that has a call."""
     by_dialect: dict[str, list[bytes]] = {}
-    for entry in bless.manifest():
-        data = bless.recorded(entry)
+    for entry in corpora.cases():
+        data = corpora.recorded(entry)
         if len(data) > 400:
             by_dialect.setdefault(entry["name"].partition("/")[0], []).append(data)
     return [min(found, key=len) for found in by_dialect.values()]

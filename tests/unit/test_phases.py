@@ -10,7 +10,7 @@ import pytest
 
 import wholecall
 from tests.support import quirky
-from tests.support.bless import manifest, recorded
+from tests.support.corpora import cases, recorded
 from tests.support.words import (
     CALLS,
     CUT,
@@ -322,7 +322,7 @@ def reached(
 
 def traffic() -> None:
     """Read all that is recorded, quirky streams, and the scenarios."""
-    streams = [(entry["dialect"], recorded(entry)) for entry in manifest()]
+    streams = [(entry["dialect"], recorded(entry)) for entry in cases()]
     streams += [("chat-completions", quirky.make_numbered(7, number).bytes()) for number in range(400)]
     for dialect, data in streams:
         parser: ToolCallParser[Any] = ToolCallParser(dialect)

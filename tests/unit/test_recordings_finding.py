@@ -39,7 +39,7 @@ class TestFinding:
 
     def test_logs_and_hidden_files_are_no_recordings(self, folder: Path) -> None:
         """Event logs, hidden files and hidden folders are left out."""
-        write("x.sse", "x.events.jsonl", ".hidden.sse", ".git/y.sse")
+        write("x.sse", "x.case.json", "x.events.jsonl", ".hidden.sse", ".git/y.sse")
         assert [f"{folder.as_posix()}/x.sse"] == found(folder)
 
     @pytest.mark.usefixtures("folder")

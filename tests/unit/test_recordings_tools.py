@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import bless
+from tests.support import bless, corpora
 from tests.support.make_tool_files import CASES, TOOLS
 from wholecall.recordings import read
 
@@ -52,7 +52,7 @@ def test_the_output_of_curl_is_a_raw_stream() -> None:
 def test_the_calls_are_those_of_the_recordings(file: str) -> None:
     """A recording out of a tool's file gives the golden events of the one that was served."""
     cases = [case for case in FILES[file][1] if case.name]
-    logs = [(bless.CORPORA / "recordings" / f"{case.name}.events.jsonl").read_bytes() for case in cases]
+    logs = [(corpora.RECORDINGS / f"{case.name}{corpora.GOLDEN}").read_bytes() for case in cases]
     found = [bless.lines(bless.parse(chunk for _, chunk in one.chunks)) for one in read(TOOLS / file)]
 
     assert logs == found

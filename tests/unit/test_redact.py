@@ -8,7 +8,7 @@ from zlib import crc32
 
 import pytest
 
-from tests.support import bless
+from tests.support import corpora
 from wholecall import BadRecording, ToolCall
 from wholecall.cli import main
 from wholecall.recordings import Recording, Request, read
@@ -219,7 +219,7 @@ class TestStreams:
             "item_id": "fc_9",
             "delta": '{"a": "Harrison"}',
         }
-        data = (bless.CORPORA / "recordings/responses/namespace.sse").read_bytes()
+        data = (corpora.CORPORA / "recordings/responses/namespace.sse").read_bytes()
         found = redacted(data + sse(late)[:-14], keep_text=True)
 
         assert b"Harrison" not in found
@@ -227,7 +227,7 @@ class TestStreams:
 
     def test_base64_is_written_anew(self) -> None:
         """JSON inside base64 is redacted, and the checksums of the messages are right."""
-        data = (bless.CORPORA / "recordings/bedrock-invoke-anthropic/single-call.bin").read_bytes()
+        data = (corpora.CORPORA / "recordings/bedrock-invoke-anthropic/single-call.bin").read_bytes()
         found = redacted(data)
 
         assert sizes(data) == sizes(found)
@@ -237,14 +237,14 @@ class TestStreams:
 
     def test_wrong_checksums_stay_wrong(self) -> None:
         """A message that was damaged is damaged still."""
-        data = (bless.CORPORA / "recordings/bedrock-converse/wrong-checksum.bin").read_bytes()
+        data = (corpora.CORPORA / "recordings/bedrock-converse/wrong-checksum.bin").read_bytes()
 
         assert False in checksums(data)
         assert checksums(data) == checksums(redacted(data))
 
     def test_messages_that_cannot_be_found_are_refused(self) -> None:
         """A binary stream with broken lengths is refused by name, not published."""
-        data = (bless.CORPORA / "recordings/bedrock-converse/single-call.bin").read_bytes()
+        data = (corpora.CORPORA / "recordings/bedrock-converse/single-call.bin").read_bytes()
         with pytest.raises(BadRecording, match=r"^made: it cannot be redacted, the lengths") as caught:
             redacted(data + b"Harrison and some more bytes")
 
@@ -260,7 +260,7 @@ class TestStreams:
     @pytest.mark.parametrize("size", [3, 12, 40, 150])
     def test_a_cut_message_is_no_trouble(self, size: int) -> None:
         """A binary stream that ends inside a message is redacted as far as it goes."""
-        data = (bless.CORPORA / "recordings/bedrock-converse/single-call.bin").read_bytes()
+        data = (corpora.CORPORA / "recordings/bedrock-converse/single-call.bin").read_bytes()
         found = redacted(data + data[:size])
 
         assert len(data) + size == len(found)
@@ -297,7 +297,7 @@ class TestStreams:
     )
     def test_names_are_replaced_in_every_dialect(self, file: str) -> None:
         """Wherever a dialect puts a name, calls have the other one."""
-        data = (bless.CORPORA / "recordings" / file).read_bytes()
+        data = (corpora.CORPORA / "recordings" / file).read_bytes()
         before, after = (
             [event.name for event in replay(recorded(one)) if isinstance(event, ToolCall)]
             for one in (data, redacted(data, names=True))
@@ -423,7 +423,7 @@ class TestCommand:
         self, capsysbinary: pytest.CaptureFixture[bytes], folder: Path
     ) -> None:
         """The others are written all the same."""
-        data = (bless.CORPORA / "recordings/bedrock-converse/single-call.bin").read_bytes()
+        data = (corpora.CORPORA / "recordings/bedrock-converse/single-call.bin").read_bytes()
         (folder / "bad.bin").write_bytes(data + bytes(12))
         assert 3 == main(["redact", "bad.bin", "a.sse"])
         out, err = capsysbinary.readouterr()

@@ -1,7 +1,8 @@
 """The command `wholecall record`: save a stream with its chunks and times while it passes through.
 
-Theory of operation. The stream is written to the recording first and then passed on, chunk by chunk, as the
-transport delivers it. Parts of a request that may hold a key are not kept: query, user and headers.
+Theory of operation. The stream is written first and then passed on, chunk by chunk, as the transport delivers it: into
+a recording of our own format, or as bare bytes into a case of a folder of recordings. Parts of a request that may hold
+a key are not kept: query, user and headers.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import re
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, Union
 from urllib.parse import urlsplit, urlunsplit
 
+from wholecall.cli.cases import NewCase
 from wholecall.cli.options import add_command_parser
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
 from wholecall.recordings import Recorder
@@ -30,6 +34,10 @@ Save a stream with the boundaries and times of its chunks, and pass it on to sta
 standard input. The file is wholecall's own format, JSON lines (docs/recordings.md); what is in it when the stream
 breaks off, or the program is stopped, can be read.
 
+With --into the bytes are saved as they came, as a case of a folder of recordings: DIR/<dialect>/NAME.sse (.ndjson,
+.json, .bin: as they are framed), or below DIR/recordings where there is such a folder. Beside them NAME.case.json
+waits for what they show and what must come out. No file is overwritten.
+
 Request headers, and the query of the URL, are sent and not saved: they hold keys.
 """
 _EXAMPLES = """\
@@ -39,6 +47,7 @@ examples:
       -H "x-api-key: $KEY" -H 'content-type: application/json' -d @request.json
   wholecall record -q --append -o all.jsonl ...               several in one file
   wholecall replay answer.jsonl                               and look at it
+  curl -sN ... | wholecall record -q --into corpora --case parallel-calls
 
 exit status:
   0  the stream was saved to its end
@@ -53,10 +62,13 @@ def add_command(commands: Any) -> None:
     command = add_command_parser(
         commands, "record", "save a stream while it passes through", _ABOUT, _EXAMPLES
     )
-    command.set_defaults(run=_record)
+    command.set_defaults(run=_record, refuse=command.error)
     add = command.add_argument
     add("url", nargs="?", metavar="URL", type=_url, help="what to ask for; standard input by default")
-    add("-o", "--output", metavar="OUT", required=True, help="the recording; compressed if it ends in .gz")
+    where = command.add_mutually_exclusive_group(required=True)
+    where.add_argument("-o", "--output", metavar="OUT", help="the recording; compressed if it ends in .gz")
+    where.add_argument("--into", metavar="DIR", type=Path, help="the folder of recordings to add a case to")
+    add("--case", metavar="NAME", type=_case_name, help="with --into: what the case is called")
     add("--append", action="store_true", help="keep what the file holds, and add a recording")
     add("-q", "--quiet", action="store_true", help="pass nothing on to standard output")
     add(
@@ -83,6 +95,14 @@ def _url(text: str) -> str:
     return text
 
 
+def _case_name(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text):
+        raise argparse.ArgumentTypeError(
+            "a case is called by lower-case words and numbers, with hyphens between"
+        )
+    return text
+
+
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
@@ -91,6 +111,10 @@ def _header(text: str) -> tuple[str, str]:
 
 
 def _record(options: argparse.Namespace) -> int:
+    if (options.into is None) != (options.case is None):
+        options.refuse("--into DIR and --case NAME go together")
+    if options.into is not None and options.append:
+        options.refuse("--append adds to a recording, and needs -o OUT")
     if options.url is None:
         stdin: Any = sys.stdin.buffer  # which has `read1`, whatever its type says
         return _save(options, stdin.read1, {})
@@ -146,24 +170,37 @@ def _save(options: argparse.Namespace, take: Callable[[int], bytes], known: dict
     """Save a stream, pass it on, and return the exit code."""
     trouble: list[Exception] = []
     try:
-        recorder = Recorder(options.output, append=options.append, **known)
+        target = _target(options, known)
     except OSError as error:
-        complain(f"{options.output}: {error.strerror}")
+        complain(f"{error.filename or options.output}: {error.strerror}")
         return UNREADABLE
     n_chunks = size = 0
-    with recorder:
-        for chunk in recorder.through(_chunks(take, trouble)):
+    with target:
+        for chunk in target.through(_chunks(take, trouble)):
             n_chunks += 1
             size += len(chunk)
             if not (options.quiet or options.json):
                 sys.stdout.buffer.write(chunk)
                 sys.stdout.buffer.flush()
+    place = str(target.path) if isinstance(target, NewCase) else options.output
     if options.json:
         saved = {"status": known.get("status"), "chunks": n_chunks, "bytes": size, "complete": not trouble}
-        json_writer(options.output)(json.dumps(saved).encode())
+        json_writer(place)(json.dumps(saved).encode())
     if trouble:
-        complain(f"the stream broke off: {type(trouble[0]).__name__}; what came is in {options.output}")
-    return UNREADABLE if trouble else OK
+        complain(f"the stream broke off: {type(trouble[0]).__name__}; what came is in {place}")
+    misplaced = isinstance(target, NewCase) and target.trouble is not None
+    return UNREADABLE if trouble or misplaced else OK
+
+
+def _target(options: argparse.Namespace, known: dict[str, Any]) -> Union[Recorder, NewCase]:
+    """Return what writes the stream.
+
+    Raises:
+        OSError: it cannot be written there.
+    """
+    if options.into is not None:
+        return NewCase(options.into, options.case)
+    return Recorder(options.output, append=options.append, **known)
 
 
 def _chunks(take: Callable[[int], bytes], trouble: list[Exception]) -> Iterator[bytes]:

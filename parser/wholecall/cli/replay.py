@@ -35,8 +35,8 @@ each also as .gz or .zst. What a file is, is found out from its bytes.
 """
 _PATHS = """\
 a file, a folder (the .sse, .ndjson, .jsonl, .json, .bin, .har, .yaml and
-.yml files in it and below it, compressed ones too, event logs aside), a glob,
-or - for standard input"""
+.yml files in it and below it, compressed ones too; event logs and sidecars
+aside), a glob, or - for standard input"""
 _CHUNK = """\
 feed N bytes at a time, or pieces of random sizes; whatever is
 given, the events are the same"""

@@ -16,6 +16,7 @@ from typing import IO
 from wholecall.cli.batch import Batch
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer
 from wholecall.recordings import Chunk, Recording, write
+from wholecall.recordings.finding import find
 from wholecall.recordings.writing import WRITERS
 
 __all__ = ["FORMS", "add_saving", "save"]
@@ -46,6 +47,8 @@ def save(options: argparse.Namespace, change: Callable[[Recording], Recording]) 
     to_stdout = options.output in {None, "-"}
     if options.json and to_stdout:
         options.refuse("--json reports what was written, and needs -o OUT for the recordings")
+    if not to_stdout and any(_is_same(place.path, options.output) for place in find(options.paths)):
+        options.refuse(f"{options.output} is read, and would be overwritten before that")
     batch = Batch(options.paths, options.only)
     recordings = _saved(batch, change, as_json=options.json)
     try:
@@ -62,6 +65,11 @@ def save(options: argparse.Namespace, change: Callable[[Recording], Recording]) 
     if batch.count == 0 and not batch.unreadable:
         complain("there is no such recording")
     return OK if batch.count and not batch.unreadable else UNREADABLE
+
+
+def _is_same(path: str, output: str) -> bool:
+    """Return whether two paths lead to one file."""
+    return Path(path).exists() and Path(output).exists() and Path(path).samefile(output)
 
 
 def _saved(batch: Batch, change: Callable[[Recording], Recording], *, as_json: bool) -> Generator[Recording]:

@@ -21,8 +21,8 @@ StrPath = Union[str, "os.PathLike[str]"]
 STDIN = "-"  # the path that stands for standard input
 SUFFIXES = (".sse", ".ndjson", ".jsonl", ".json", ".bin", ".har", ".yaml", ".yml")  # of recordings in folders
 COMPRESSED = (".gz", ".zst")  # may follow any of them
-# What lies beside the recordings it belongs to: our own event logs, golden files of the pytest plugin.
-_LOGS = (".events.jsonl", ".golden.jsonl")
+# What lies beside the recordings it belongs to: our own sidecars and event logs, golden files of the pytest plugin.
+_BESIDE = (".case.json", ".events.jsonl", ".golden.jsonl")
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -43,9 +43,9 @@ def find(paths: Iterable[StrPath]) -> Iterator[Place]:
     """Yield the files at some paths, in the order of the paths and sorted below each.
 
     A file is taken whatever its suffix. A folder gives the files with a suffix of `SUFFIXES` (and perhaps one
-    of `COMPRESSED`) in it and below it, hidden ones, event logs (`.events.jsonl`) and golden files (`.golden.jsonl`)
-    aside; links to folders are not followed. A path that does not exist but is a glob (`**` goes through folders) gives what a folder of
-    its matches would give.
+    of `COMPRESSED`) in it and below it; hidden ones, sidecars (`.case.json`), event logs (`.events.jsonl`) and
+    golden files (`.golden.jsonl`) aside; links to folders are not followed. A path that does not exist but is a
+    glob (`**` goes through folders) gives what a folder of its matches would give.
     """
     for one in paths:
         path = os.fspath(one)
@@ -98,5 +98,5 @@ def _if_recording(path: str) -> Iterator[Place]:
     name = path.lower()
     for suffix in COMPRESSED:
         name = name.removesuffix(suffix)
-    if name.endswith(SUFFIXES) and not name.endswith(_LOGS) and not Path(path).is_dir():
+    if name.endswith(SUFFIXES) and not name.endswith(_BESIDE) and not Path(path).is_dir():
         yield Place(path)
