@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from wholecall.machine.budget import Budget
 from wholecall.machine.claims import begin_again
 from wholecall.machine.endings import turn_finished
+from wholecall.machine.verdicts import type_anew
 from wholecall.output.events import (
     EXECUTABLE,
     BuiltinToolCall,
@@ -75,13 +76,16 @@ class TurnState:
         self.finished = {}
 
     def remade(self) -> None:
-        """See that each choice is where its number says.
+        """See that each choice is where its number says, and make the values of its calls anew.
 
         Raises:
-            ValueError: one is not.
+            ValueError: one is not, or a tool does not take its call any more.
         """
         if any((choice.turn, choice.number) != (self.number, key) for key, choice in self.choices.items()):
             raise ValueError("a choice has another number")
+        for choice in self.choices.values():
+            for events in (choice.emitted, *(events for _, events in choice.waiting)):
+                type_anew(choice, events)
 
     def begin_again(self) -> None:
         """The message is told from its beginning, before it came to its end."""

@@ -28,6 +28,7 @@ from wholecall.output.turns import Turn
 from wholecall.policy import Policy
 from wholecall.stream.live import LiveArguments
 from wholecall.stream.opening import Opening
+from wholecall.stream.options import MovedOptions
 from wholecall.stream.payloads import frames_of
 from wholecall.tools import Tools
 from wholecall.uncopyable import Uncopyable
@@ -278,7 +279,7 @@ class ToolCallParser(Uncopyable, Generic[ArgsT]):
         from wholecall import snapshots  # noqa: PLC0415 - few streams are moved, and this takes its time
 
         live = self._live
-        made = snapshots.Made(
+        options = MovedOptions(
             dialect=self.dialect,
             framing=None if self._framing is None else name_of(self._framing),
             live=live is not None,
@@ -288,7 +289,7 @@ class ToolCallParser(Uncopyable, Generic[ArgsT]):
             tools=None if self._tools is None else tuple(sorted(self._tools)),
             resets={} if live is None else live.resets(),
         )
-        return snapshots.sealed(self, made)
+        return snapshots.sealed(self, options)
 
     @overload
     @classmethod
@@ -314,11 +315,11 @@ class ToolCallParser(Uncopyable, Generic[ArgsT]):
         """
         from wholecall import snapshots  # noqa: PLC0415 - as above
 
-        held = snapshots.opened(data)
+        options, reading = snapshots.opened(data, MovedOptions)
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
-        parser = cls(tools=cast("AnyTools", known), **held.made.options(known))
-        snapshots.fill(parser, held, known, parser._assembler.makers())
-        for key, resets in held.made.resets.items():
+        parser = cls(tools=cast("AnyTools", known), **options.of_parser(known))
+        snapshots.fill(parser, reading, parser._assembler.makers())
+        for key, resets in options.resets.items():
             call = parser._assembler.call(*key)
             if parser._live is None or call is None or not parser._live.follow(call, resets):
                 raise BadSnapshot("a call is followed live that nobody watches")
