@@ -1,4 +1,4 @@
-"""The objects of a parser as numbered rows, and back.
+"""A snapshot: how a parser was made and its objects as numbered rows, in bytes under a checksum.
 
 Theory of operation. A row is an array: which shape it has (see `shapes`), and the fields. The first one is the
 parser's. An object has its row after those of all objects that were met before it, so rows have one order and equal
@@ -10,32 +10,61 @@ An object that is there already is filled (a parser is made with its translator 
 they need). Any other is made by what `makers` says for its class, by its class if that has something to make
 anew, else without a constructor. When all have their state, each that has a method `remade` is asked to make the
 rest anew and to see that its state makes sense; it says no with a ValueError.
+
+All this is MessagePack: `["wholecall.snapshot", format, checksum, body]`, and the body an array of the shapes, the row
+of the parser's options, and the rows. The checksum finds damage, not forgery. What is read costs memory in proportion
+to its size; whatever is wrong with it is one exception, `BadSnapshot`.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, Final, TypeVar
+from zlib import crc32
 
 import msgspec
 from msgspec.structs import asdict, astuple, replace
 
 from wholecall.errors import BadSnapshot
+from wholecall.framing.base import BytesLike, checked
 from wholecall.output.events import ToolCall
-from wholecall.snapshots.shapes import (
-    Asked,
-    annotations_of,
-    check_kept,
-    converted,
-    derived_of,
-    row_of,
-    shape_of,
-)
-from wholecall.snapshots.values import depth_of, encoded, flat_if_deep
+from wholecall.snapshots import shapes
+from wholecall.snapshots.shapes import Asked, converted, row_of, shape_of
+from wholecall.snapshots.values import decoded, depth_of, encoded, folded
 
-__all__ = ["Reading", "Writing"]
+__all__ = ["Reading", "Writing", "opened", "sealed"]
+
+_MAGIC: Final = "wholecall.snapshot"
+_FORMAT: Final = 1
+_ENVELOPE, _BODY = tuple[str, int, int, bytes], tuple[list[int], list[Any], list[Any]]
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def sealed(parser: object, options: msgspec.Struct) -> bytes:
+    """Return a parser and how it was made as bytes; raises TypeError if it has state that cannot be kept."""
+    writing = Writing()
+    try:
+        made, rows = writing.struct(options), writing.rows(parser)
+    except BadSnapshot as error:
+        raise TypeError(f"a snapshot cannot hold {error}") from None
+    body = encoded([[*writing.shapes], made, rows])
+    return msgspec.msgpack.encode([_MAGIC, _FORMAT, crc32(body), body])
+
+
+def opened(data: BytesLike, kind: type[T]) -> tuple[T, Reading]:
+    """Return options of this kind, and the rows of a parser; raises BadSnapshot."""
+    magic, form, checksum, body = decoded(checked(data), _ENVELOPE)
+    if magic != _MAGIC:
+        raise BadSnapshot("this is no snapshot of a parser")
+    if form != _FORMAT:
+        raise BadSnapshot(f"the snapshot has a format that this version cannot read; it reads {_FORMAT}")
+    if checksum != crc32(body):
+        raise BadSnapshot("the snapshot is damaged")
+    numbers, made, rows = decoded(body, _BODY)
+    reading = Reading(numbers, rows)
+    return reading.struct((kind,), made), reading
 
 
 @cache
@@ -55,12 +84,11 @@ class Writing:
     def rows(self, root: object) -> list[Any]:
         """Return the rows of an object and of all that it holds; BadSnapshot or TypeError says what cannot be kept."""
         self._number_of(root)
-        return [self._of_object(value) for value in self._objects]  # which grow
+        return [self._of_object(value, type(value)) for value in self._objects]  # which grow
 
-    def _of_object(self, value: Any) -> tuple[Any, ...]:
-        check_kept(value)
-        cls: type = type(value)
-        return self._row(cls, [getattr(value, name) for name in annotations_of(cls)])
+    def _of_object(self, value: Any, cls: type) -> tuple[Any, ...]:
+        shapes.check_kept(cls, {*getattr(value, "__dict__", ())})
+        return self._row(cls, [getattr(value, name) for name in shapes.annotations_of(cls)])
 
     def struct(self, value: Any) -> tuple[Any, ...]:
         """Return the row of a Struct."""
@@ -74,13 +102,13 @@ class Writing:
             values.pop()
         return self._row(type(value), values)
 
-    def _row(self, cls: type, values: list[Any]) -> tuple[Any, ...]:
+    def _row(self, cls: Any, values: list[Any]) -> tuple[Any, ...]:
         shape = self.shapes.setdefault(shape_of(cls), len(self.shapes))
         return (shape, *astuple(converted(values, row_of(cls), self._packed))[: len(values)])
 
     def _packed(self, kind: Asked, value: Any) -> Any:
         if not kind.classes:
-            return flat_if_deep(value)
+            return folded(value)
         if type(value) not in kind.classes and not _is_abstract(kind.classes[0]):
             raise BadSnapshot(f"a {type(value).__name__} stands there")
         if kind.items:
@@ -95,24 +123,15 @@ class Writing:
 
 
 class Reading:
-    """Finds objects by their numbers, and makes the next one.
+    """Finds objects by their numbers, and makes the next one; `numbers` are those of the shapes, by their places."""
 
-    Args:
-        shapes: what rows have the numbers of.
-        rows: of objects.
-    """
-
-    def __init__(self, shapes: list[int], rows: list[Any]) -> None:
-        self._shapes, self._rows = shapes, rows
+    def __init__(self, numbers: list[int], rows: list[Any]) -> None:
+        self._shapes, self._rows = numbers, rows
 
     def fill(self, root: object, makers: Mapping[type, Callable[[], Any]]) -> None:
-        """Fill an object, and make all that it holds; raises BadSnapshot if the rows are none of such an object.
-
-        Args:
-            root: the object.
-            makers: how to make objects of classes whose constructors make what is not kept.
-        """
-        self._makers, self._objects = makers, [root]
+        """Fill an object, and make all that it holds; raises BadSnapshot if the rows are none of such an object."""
+        value: Any = root
+        self._makers, self._objects = makers, [value]
         for value, row in zip(self._objects, self._rows, strict=False):  # which grow
             self._owner = value
             for name, part in asdict(self._row((type(value),), row)[1]).items():
@@ -126,15 +145,20 @@ class Reading:
             raise BadSnapshot(f"{type(value).__qualname__}: {error}") from None
 
     def struct(self, classes: tuple[Any, ...], row: Any) -> Any:
-        """Return a Struct of one of these classes; raises BadSnapshot or TypeError if the row is none of theirs."""
+        """Return a Struct of one of these classes; raises BadSnapshot if the row is none of theirs."""
         cls, fields = self._row(classes, row)
-        return cls(**{name: value for name, value in asdict(fields).items() if value is not msgspec.UNSET})
+        try:
+            return cls(
+                **{name: value for name, value in asdict(fields).items() if value is not msgspec.UNSET}
+            )
+        except (TypeError, ValueError):
+            raise BadSnapshot(f"{cls.__qualname__}: it is not whole") from None
 
     def _row(self, classes: tuple[Any, ...], row: Any) -> tuple[Any, Any]:
-        if type(row) not in (list, tuple) or not row or row[0] not in range(len(self._shapes)):
+        if type(row) not in (list, tuple) or not row or type(row[0]) is not int:
             raise BadSnapshot("a row was expected")
         for cls in classes:
-            if shape_of(cls) == self._shapes[row[0]]:
+            if [shape_of(cls)] == self._shapes[row[0] : row[0] + 1]:
                 return cls, converted(row[1:], row_of(cls), self._read)
         raise BadSnapshot(
             "the snapshot was taken by another version of wholecall, or of a registered dialect; "
@@ -143,7 +167,7 @@ class Reading:
 
     def _read(self, kind: Asked, data: Any) -> Any:
         if not kind.classes:
-            depth_of(data)
+            depth_of(data)  # which sees that it is plain
             return data
         cls = kind.classes[0]
         if kind.items:
@@ -160,7 +184,5 @@ class Reading:
         raise BadSnapshot("there is no such object")
 
     def _made(self, cls: type) -> Any:
-        make = self._makers.get(cls)
-        if make is not None:
-            return make()
-        return cls() if derived_of(cls) else object.__new__(cls)
+        make = self._makers.get(cls) or (cls if shapes.derived_of(cls) else partial(object.__new__, cls))
+        return make()

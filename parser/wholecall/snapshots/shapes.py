@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from types import UnionType
+from types import GenericAlias, UnionType
 from typing import Annotated, Any, ClassVar, Final, Literal, Union, get_args, get_origin
 from zlib import crc32
 
@@ -28,25 +28,21 @@ from wholecall.output import events
 
 __all__ = ["Asked", "annotations_of", "check_kept", "converted", "derived_of", "row_of", "shape_of"]
 
-# Where the names are that the core annotates with, and its modules import for type checkers only.
+# What the core annotates with, and its modules import for type checkers only.
 _NAMES: Final[dict[str, Any]] = {"ResponsesTranslator": ResponsesTranslator}
 for _home in (assembler, deltas, events, framing, record):
     _NAMES.update(vars(_home))
 _AS_THEY_ARE: Final = frozenset({str, int, float, bool, bytes, bytearray, type(None), Literal})
-_ARRAYS_AND_MAPS: Final[frozenset[Any]] = frozenset({list, tuple, dict})
 _SETS: Final[frozenset[Any]] = frozenset({set, frozenset})
-_list: Any = list
-_union: Any = Union
+_HOLDING: Final[dict[Any, Any]] = {kind: kind for kind in (list, tuple, dict, Union)} | {UnionType: Union}
+_WRONG = (ValueError, TypeError, OverflowError, RecursionError)  # what `convert` raises for odd values
 _PLACE: Final = re.compile(r"`\$\[(\d+)\][^`]*`$")  # where an error of msgspec says that it is
 
 
 class Asked(type):
-    """What the hook is asked for, in the words of an annotation.
+    """What the hook is asked for: one of `classes` (several are Structs), a plain value if there are none.
 
-    Attributes:
-        classes: one of which stands there, which several Structs may be; none, where a plain value stands.
-        items: what the class holds as a list, if it is a set.
-        field: which field of an object it is, empty for a field of a Struct.
+    A set holds what `items` says, a list. `field` is which field of an object it is, empty for one of a Struct.
     """
 
     classes: tuple[Any, ...]
@@ -61,7 +57,7 @@ def converted(values: Any, kind: Any, hook: Callable[[Any, Any], Any]) -> Any:
     """Return values as a kind of row, or of list; raises BadSnapshot, which names the field that is another."""
     try:
         return msgspec.convert(values, kind, dec_hook=hook)
-    except msgspec.ValidationError as error:
+    except _WRONG as error:
         found = None if kind.__name__ == "list" else _PLACE.search(str(error))
         place = f".{kind.__struct_fields__[int(found[1])]}" if found else ""
         told = error.__cause__ if isinstance(error.__cause__, BadSnapshot) else "it is not what is annotated"
@@ -71,9 +67,9 @@ def converted(values: Any, kind: Any, hook: Callable[[Any, Any], Any]) -> Any:
 @cache
 def row_of(cls: type) -> Any:
     """Return the kind of row that the fields of a class make; those of a Struct may lack the last ones."""
-    is_struct, fields = issubclass(cls, msgspec.Struct), list[Any]()
-    for name, annotated in annotations_of(cls).items():
-        kind = _kind(annotated, "" if is_struct else name)
+    is_struct, fields, annotations = issubclass(cls, msgspec.Struct), list[Any](), annotations_of(cls)
+    for name in getattr(cls, "__struct_fields__", annotations):
+        kind = _kind(annotations[name], "" if is_struct else name)
         fields.append((name, kind, msgspec.UNSET) if is_struct else (name, kind))
     return msgspec.defstruct(cls.__qualname__, fields, array_like=True, forbid_unknown_fields=True)
 
@@ -88,20 +84,16 @@ def _kind(annotated: Any, field: str) -> Any:
         return _asked(field)
     if isinstance(origin, type) and origin.__module__ not in ("builtins", "collections.abc", "types"):
         return _asked(field, origin)
-    refusal = TypeError(f"a snapshot cannot hold what is annotated as {annotated}")
-    if origin not in (*_ARRAYS_AND_MAPS, *_SETS, Union, UnionType) or not parts:
-        raise refusal
-    kinds = [_kind(part, field) for part in parts]
-    if origin in _ARRAYS_AND_MAPS:
-        return origin[tuple(kinds)]
-    if origin in _SETS:
-        return _asked(field, origin, items=_list[kinds[0]])
-    asked = [kind for kind in kinds if isinstance(kind, Asked)]
+    kinds = [_kind(part, field) for part in parts if origin in _HOLDING or origin in _SETS]
+    asked = [kind for kind in kinds if isinstance(kind, Asked)] if _HOLDING.get(origin) is Union else []
     classes = [cls for kind in asked for cls in kind.classes]
-    if len(asked) > 1 and not all(issubclass(cls, msgspec.Struct) for cls in classes):
-        raise refusal
-    asked = [_asked(field, *classes)] if len(asked) > 1 else asked
-    return _union[tuple(kind for kind in kinds if not isinstance(kind, Asked)) + tuple(asked)]
+    if not kinds or (asked[1:] and not all(issubclass(cls, msgspec.Struct) for cls in classes)):
+        raise TypeError(f"a snapshot cannot hold what is annotated as {annotated}")
+    if origin in _SETS:
+        return _asked(field, origin, items=GenericAlias(list, (kinds[0],)))
+    if asked[1:]:
+        kinds = [*(kind for kind in kinds if kind not in asked), _asked(field, *classes)]
+    return _HOLDING[origin][tuple(kinds)]
 
 
 def _asked(field: str, *classes: type, items: Any = None) -> Asked:
@@ -115,18 +107,19 @@ def annotations_of(cls: type) -> dict[str, Any]:
     for base in reversed(cls.__mro__):
         names = {**_NAMES, **vars(sys.modules[base.__module__])}
         found |= inspect.get_annotations(base, globals=names, locals={}, eval_str=True)
-    kept = found.keys() - derived_of(cls)
-    return {
-        name: kind
-        for name, kind in found.items()
-        if name in kept and (get_origin(kind) or kind) is not ClassVar
-    }
+    no_field = {ClassVar, *derived_of(cls)}
+    return {name: kind for name, kind in found.items() if not {name, get_origin(kind) or kind} & no_field}
 
 
 @cache
 def derived_of(cls: type) -> frozenset[str]:
     """Return the attributes that the class and its bases make anew."""
-    return frozenset().union(*(vars(base).get("DERIVED", ()) for base in cls.__mro__))
+    return _in_bases(cls, "DERIVED")
+
+
+@cache
+def _in_bases(cls: type, name: str) -> frozenset[str]:
+    return frozenset().union(*(vars(base).get(name, ()) for base in cls.__mro__))
 
 
 @cache
@@ -136,19 +129,11 @@ def shape_of(cls: type) -> int:
     return crc32(f"{cls.__qualname__} {written} {getattr(cls, '__struct_defaults__', ())}".encode())
 
 
-def check_kept(value: Any) -> None:
-    """See that the class of an object names all of its attributes; raises TypeError for one that it does not."""
-    cls: type = type(value)
-    unknown = (
-        _slots_of(cls).union(getattr(value, "__dict__", ())) - annotations_of(cls).keys() - derived_of(cls)
-    )
+def check_kept(cls: type, names: set[str]) -> None:
+    """See that a class names all attributes of its object; raises TypeError for one that it does not."""
+    unknown = (names | _in_bases(cls, "__slots__")) - annotations_of(cls).keys() - derived_of(cls)
     if unknown:
         raise TypeError(
             f"a snapshot cannot hold a {cls.__qualname__}: annotate {min(unknown)!r} in its class, "
             "or name it in DERIVED if it is made anew"
         )
-
-
-@cache
-def _slots_of(cls: type) -> frozenset[str]:
-    return frozenset().union(*(vars(base).get("__slots__", ()) for base in cls.__mro__))

@@ -1,31 +1,29 @@
 """Values as MessagePack has them, whatever texts and numbers they hold, and however deep they nest.
 
 Theory of operation. MessagePack knows no lone surrogates and no integers beyond 64 bits; streams do. Both go as
-extensions. So does a plain value (what JSON can say) that nests deep: as a flat row, in which a list or an object is a
-header (is it an object, of how many parts), after which its parts stand, the last one first. So neither side recurses.
+extensions. So does a plain value (what JSON can say) that nests deep, in folds, so that neither side recurses: a row
+of its lists and objects in which an empty list stands for each inner one, and the inner ones follow in their order.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 from msgspec.msgpack import Ext
 
 from wholecall.errors import BadSnapshot
 
-__all__ = ["decoded", "depth_of", "encoded", "flat_if_deep"]
+__all__ = ["decoded", "depth_of", "encoded", "folded"]
 
-_TEXT, _NUMBER, _DEEP = 1, 2, 3  # the codes of the extensions
+_TEXT, _NUMBER, _FOLDS = 1, 2, 3  # the codes of the extensions
 _DEEPEST: Final = 24  # levels that are packed as they are
 _LONGEST_NUMBER: Final = 10**4300  # as many digits as Python writes
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-T = TypeVar("T")
-
-
-# An extension cannot be a key; what makes it late can.
-_ENCODER = msgspec.msgpack.Encoder(enc_hook=lambda late: late())
+_ENCODER = msgspec.msgpack.Encoder(
+    enc_hook=lambda late: late()
+)  # an extension cannot be a key; its maker can
 
 
 def encoded(value: Any) -> bytes:
@@ -48,19 +46,27 @@ def _escaped(value: Any) -> Any:
     return value
 
 
-def flat_if_deep(value: Any) -> Any:
+def folded(value: Any) -> Any:
     """Return a plain value as it can be encoded; raises BadSnapshot if it is none."""
     if depth_of(value) <= _DEEPEST:
         return value
-    row, waiting = list[Any](), [value]
-    while waiting:
-        part = waiting.pop()
-        is_object = type(part) is dict
-        parts = [half for member in part.items() for half in member] if is_object else part
-        is_whole = type(parts) is not list
-        row.append(parts if is_whole else [is_object, len(parts)])
-        waiting += [] if is_whole else parts
-    return partial(Ext, _DEEP, encoded(row))
+    row, whole = list[Any](), [value]
+    for part in whole:  # it grows on the way
+        items = part.values() if type(part) is dict else part
+        whole += [item for item in items if type(item) not in _SCALARS]
+        items = [item if type(item) in _SCALARS else [] for item in items]
+        row.append(dict(zip(part, items, strict=True)) if type(part) is dict else items)
+    return partial(Ext, _FOLDS, encoded(row))
+
+
+def _unfolded(row: list[Any]) -> Any:
+    rest = iter(row)
+    root = next(rest)
+    for part in row:
+        for place, item in list(part.items() if type(part) is dict else enumerate(part)):
+            if type(item) is list:
+                part[place] = next(rest)
+    return root
 
 
 def depth_of(value: Any) -> int:
@@ -77,31 +83,18 @@ def depth_of(value: Any) -> int:
     return depth
 
 
-def decoded(data: bytes, kind: type[T]) -> T:
+def decoded(data: bytes, kind: Any) -> Any:
     """Return what was encoded, of which `kind` leaves only `Any` open; raises BadSnapshot for anything else."""
     try:
         return msgspec.msgpack.decode(data, type=kind, ext_hook=_extended)
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, StopIteration, RecursionError):
         raise BadSnapshot("the snapshot is cut or damaged, or this is none") from None
 
 
 def _extended(code: int, data: memoryview) -> Any:
-    if code != _DEEP:
-        return _scalar(code, data)
-    values: list[Any] = []  # that no header has taken yet
-    for part in reversed(msgspec.msgpack.decode(data, type=list[Any], ext_hook=_scalar)):
-        values.append(_joined(values, *part) if type(part) is list else part)
-    (value,) = values
-    return value
-
-
-def _joined(values: list[Any], is_object: bool, count: int) -> Any:
-    start = len(values) - count
-    parts = values[start:]
-    if not 0 <= start <= len(values):
-        raise ValueError("a header does not fit its row")
-    del values[start:]
-    return dict(zip(parts[::2], parts[1::2], strict=True)) if is_object else parts
+    if code == _FOLDS:
+        return _unfolded(msgspec.msgpack.decode(data, type=list[Any], ext_hook=_scalar))
+    return _scalar(code, data)
 
 
 def _scalar(code: int, data: memoryview) -> str | int:

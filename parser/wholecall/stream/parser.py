@@ -28,7 +28,7 @@ from wholecall.output.turns import Turn
 from wholecall.policy import Policy
 from wholecall.stream.live import LiveArguments
 from wholecall.stream.opening import Opening
-from wholecall.stream.options import MovedOptions
+from wholecall.stream.options import MovedOptions, ParserOptions
 from wholecall.stream.payloads import frames_of
 from wholecall.tools import Tools
 from wholecall.uncopyable import Uncopyable
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from wholecall.arguments.progress import PartialArguments
     from wholecall.output.events import ArgumentsDelta, ArgumentsProgress, ToolCallStarted
     from wholecall.stream.live import Watch
-    from wholecall.stream.options import ParserOptions
     from wholecall.tools import AnyTools, TypedTools
 
 __all__ = ["ToolCallParser"]
@@ -318,7 +317,7 @@ class ToolCallParser(Uncopyable, Generic[ArgsT]):
         options, reading = snapshots.opened(data, MovedOptions)
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         parser = cls(tools=cast("AnyTools", known), **options.of_parser(known))
-        snapshots.fill(parser, reading, parser._assembler.makers())
+        reading.fill(parser, parser._assembler.makers())
         for key, resets in options.resets.items():
             call = parser._assembler.call(*key)
             if parser._live is None or call is None or not parser._live.follow(call, resets):
