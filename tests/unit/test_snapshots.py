@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.msgpack import Ext
 
-from tests.support.snapshots import DEEP, opened, resealed
+from tests.support.snapshots import DEEP, opened, resealed, sealed
 from wholecall import BadSnapshot, Dialect, Limits, Policy, ToolCallParser, Tools, register
 from wholecall.deltas import Delta, Slot, TurnEnded, TurnOpened, WireFault
 from wholecall.dialects import table
@@ -145,7 +145,7 @@ def _holding(kind: Any) -> type:
 @pytest.mark.parametrize(
     "kind",
     [
-        *(list, dict, Iterator[int], Callable[[], int], type, set, list[list]),
+        *(list, dict, float, Iterator[int], Callable[[], int], type, set, list[list]),
         *(Annotated[list[Any], 1], Union[Holder, Trouble], Union[str, list]),
     ],
 )
@@ -164,7 +164,6 @@ Inner = Annotated[int, msgspec.Meta(ge=2)]
         (str, "\ud800", (1, b"a", None, ["a"])),
         (int, 1 << 70, (True, 1.0, "1", None)),
         (bool, True, (1, None, "true")),
-        (float, 1.5, ("1.5", None, True, 10**4299)),
         (bytes, b"\xff", (1, None, "\u00e9")),
         (bytearray, bytearray(b"\xff"), (1, None)),
         (Inner, 2, (1, True, "2")),
@@ -201,10 +200,10 @@ def test_what_is_annotated_comes_back(kind: Any, value: Any, others: tuple[Any, 
 
     assert (type(value), repr(value)) == (type(after.part), repr(after.part)) or value == after.part
     for other in others:
-        with pytest.raises((BadSnapshot, TypeError), match=r"Holder\.part"):
+        with pytest.raises(BadSnapshot, match=r"Holder\.part"):
             Reading([*writing.shapes], [[row[0], other]]).fill(after, {})
         before.part = other
-        with pytest.raises((BadSnapshot, TypeError), match=r"Holder\.part"):
+        with pytest.raises(BadSnapshot, match=r"Holder\.part"):
             Writing().rows(before)
 
 
@@ -487,6 +486,10 @@ def test_messages_quote_nothing() -> None:
         with pytest.raises(BadSnapshot) as raised:
             ToolCallParser.restore(forged(name, "sekrit", data))
         assert "sekrit" not in str(raised.value)
+        assert (None, None) == (raised.value.__cause__, raised.value.__context__)
+    with pytest.raises(BadSnapshot) as raised:
+        ToolCallParser.restore(sealed(b"\x91\xa7sekrit\xff"))
+    assert raised.value.__context__ is None
 
 
 def test_text_is_no_snapshot() -> None:

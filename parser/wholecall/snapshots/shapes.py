@@ -32,10 +32,10 @@ __all__ = ["Asked", "annotations_of", "check_kept", "converted", "derived_of", "
 _NAMES: Final[dict[str, Any]] = {"ResponsesTranslator": ResponsesTranslator}
 for _home in (assembler, deltas, events, framing, record):
     _NAMES.update(vars(_home))
-_AS_THEY_ARE: Final = frozenset({str, int, float, bool, bytes, bytearray, type(None), Literal})
+_AS_THEY_ARE: Final = frozenset({str, int, bool, bytes, bytearray, type(None), Literal})
 _SETS: Final[frozenset[Any]] = frozenset({set, frozenset})
 _HOLDING: Final[dict[Any, Any]] = {kind: kind for kind in (list, tuple, dict, Union)} | {UnionType: Union}
-_WRONG = (ValueError, TypeError, OverflowError, RecursionError)  # what `convert` raises for odd values
+_WRONG = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)  # raised by `convert`
 _PLACE: Final = re.compile(r"`\$\[(\d+)\][^`]*`$")  # where an error of msgspec says that it is
 
 
@@ -60,8 +60,11 @@ def converted(values: Any, kind: Any, hook: Callable[[Any, Any], Any]) -> Any:
     except _WRONG as error:
         found = None if kind.__name__ == "list" else _PLACE.search(str(error))
         place = f".{kind.__struct_fields__[int(found[1])]}" if found else ""
-        told = error.__cause__ if isinstance(error.__cause__, BadSnapshot) else "it is not what is annotated"
-        raise BadSnapshot(f"{kind.__name__}{place}: {told}") from None
+        cause = error.__cause__
+        told = str(cause) if isinstance(cause, BadSnapshot) else "it is not what is annotated"
+    raise BadSnapshot(
+        f"{kind.__name__}{place}: {told}"
+    )  # out here it does not hold the other one, which quotes
 
 
 @cache

@@ -87,8 +87,9 @@ def decoded(data: bytes, kind: Any) -> Any:
     """Return what was encoded, of which `kind` leaves only `Any` open; raises BadSnapshot for anything else."""
     try:
         return msgspec.msgpack.decode(data, type=kind, ext_hook=_extended)
-    except (ValueError, TypeError, StopIteration, RecursionError):
-        raise BadSnapshot("the snapshot is cut or damaged, or this is none") from None
+    except (msgspec.MsgspecError, ValueError, TypeError, StopIteration, RecursionError):
+        pass  # it quotes, and what is raised in here would hold it
+    raise BadSnapshot("the snapshot is cut or damaged, or this is none")
 
 
 def _extended(code: int, data: memoryview) -> Any:
