@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import msgspec
+from msgspec.msgpack import Ext
 
 from wholecall import ToolCallParser
 from wholecall.framing import FRAMINGS
 from wholecall.framing.table import name_of
-from wholecall.snapshots.graph import packed_objects, read_objects
-from wholecall.snapshots.values import Ext
+from wholecall.snapshots.rows import Reading, Writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from random import Random
 
 __all__ = [
+    "DEEP",
     "Moved",
     "besides_framing",
     "changed",
@@ -32,6 +33,15 @@ __all__ = [
 ]
 
 _MOST = (1 << 63) - 1
+DEEP = tuple(  # plain values in folds, the last one a good one
+    Ext(3, msgspec.msgpack.encode(row))
+    for row in (
+        *([], [[[]]], [{"a": []}], [1, 2], [{1: 2}], [[b""]], [[Ext(9, b"")]], [[Ext(3, b"\x90")]], {}),
+        [Ext(1, b"\xff")],
+        [[Ext(2, b"\x01" * 2000)]],
+        [{"a": [], "b": 1}, [[]], []],
+    )
+)
 _ODDITIES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, 2, 3, 7, -1, 255, 1 << 40, -(1 << 63), (1 << 63) - 1, 1.5, float("nan")),
     *(
@@ -49,8 +59,23 @@ _ODDITIES: tuple[Any, ...] = (
         b"",
         b"{",
     ),
-    *([], [[]], [0], [0, 0], [2, 0], [2, 1], [0, 1 << 40], [0, []], {}, {"a": 1}, Ext(1, b"\xed\xa0\x80")),
-    *(Ext(2, b"\x01" * 20), Ext(1, b"\xff"), Ext(9, b"")),
+    *(
+        [],
+        [[]],
+        [0],
+        [0, 0],
+        [2, 0],
+        [2, 1],
+        [0, 1 << 40],
+        [0, []],
+        {},
+        {"a": 1},
+        {1: 2},
+        {None: "a"},
+        {("a", 1): 0},
+        Ext(1, b"\xed\xa0\x80"),
+    ),
+    *(Ext(2, b"\x01" * 20), Ext(1, b"\xff"), Ext(9, b""), Ext(-1, b"\0\0\0\0"), *DEEP),
 )
 
 
@@ -98,10 +123,11 @@ def move_framing(parser: ToolCallParser[Any]) -> None:
     """Give a parser another framing, made of what a snapshot holds of its own."""
     framing = parser._framing
     assert framing is not None
-    rows = packed_objects(framing)
+    before, after = Writing(), Writing()
+    rows = before.rows(framing)
     parser._framing = FRAMINGS[name_of(framing)](parser._limits)
-    read_objects(rows, parser._framing, {}, lambda call: call)
-    assert rows == packed_objects(parser._framing)
+    Reading([*before.shapes], deepcopy(rows)).fill(parser._framing, {})
+    assert rows == after.rows(parser._framing)
 
 
 def opened(data: bytes) -> Any:
@@ -137,7 +163,7 @@ def changed(inside: Any, rng: Random) -> Any:
         kind = rng.random()
         if kind < 0.05:
             del holder[place]
-        elif kind < 0.1:
+        elif kind < 0.1 and type(holder) is list:
             holder.insert(place, deepcopy(holder[place]))
         elif kind < 0.2:
             holder[place] = deepcopy(rng.choice((*others, *_ODDITIES)))
@@ -150,8 +176,8 @@ def changed(inside: Any, rng: Random) -> Any:
     return inside
 
 
-def _places(value: Any) -> Iterator[tuple[Any, int]]:
-    for number, item in enumerate(value):
-        yield value, number
-        if type(item) is list:
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    for place, item in list(value.items() if type(value) is dict else enumerate(value)):
+        yield value, place
+        if type(item) in (list, dict):
             yield from _places(item)

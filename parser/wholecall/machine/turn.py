@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wholecall.machine.budget import Budget
 from wholecall.machine.claims import begin_again
 from wholecall.machine.endings import turn_finished
+from wholecall.machine.verdicts import type_anew
 from wholecall.output.events import (
     EXECUTABLE,
     BuiltinToolCall,
@@ -80,13 +81,16 @@ class TurnState:
         self.finished = {}
 
     def remade(self) -> None:
-        """Check that each choice is stored under its number.
+        """Check that each choice is stored under its number, and make the values of its calls anew.
 
         Raises:
-            ValueError: one is not.
+            ValueError: one is not, or a tool does not take its call any more.
         """
         if any((choice.turn, choice.number) != (self.number, key) for key, choice in self.choices.items()):
             raise ValueError("a choice has another number")
+        for choice in self.choices.values():
+            for events in (choice.emitted, *(events for _, events in choice.waiting)):
+                type_anew(choice, events)
 
     def begin_again(self) -> None:
         """Note in each choice that the message was restarted before it had ended."""

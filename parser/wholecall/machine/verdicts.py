@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from wholecall.arguments.equal import same_value
 from wholecall.arguments.ladder import Ending, read_arguments
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from wholecall.output.events import Event
     from wholecall.types import DropReason, Flag
 
-__all__ = ["Ended", "drop", "judge"]
+__all__ = ["Ended", "drop", "judge", "type_anew"]
 
 Ended = Literal[Ending, "aborted"]
 
@@ -92,6 +93,23 @@ def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str 
     return ToolCallDropped(
         choice.turn, choice.number, call.number, call.id, name, call.kind, text, reason, detail
     )
+
+
+def type_anew(choice: Choice, events: list[Event]) -> None:
+    """Make, in place, the values of calls that tools took: snapshots do not hold them, only that there are some.
+
+    Raises:
+        ValueError: a tool does not take its call any more.
+    """
+    for place, event in enumerate(events):
+        if not isinstance(event, ToolCall) or event.typed is UNSET:
+            continue
+        check = None if choice.tools is None else choice.tools.check_of(event.name)
+        verdict = read_arguments(event.raw_arguments, "clean", choice.policy, choice.limits)
+        verdict = accept(verdict, event.raw_arguments, check, choice.policy, choice.limits)
+        if verdict.value is None:
+            raise ValueError("the tools do not take a call that they took; are they the same?")
+        events[place] = replace(event, typed=verdict.value)
 
 
 def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:

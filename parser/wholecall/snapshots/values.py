@@ -1,164 +1,105 @@
-"""Scalars and plain values as MessagePack has them, whatever text and numbers they hold.
+"""Values as MessagePack has them, whatever texts and numbers they hold, and however deep they nest.
 
 Theory of operation. MessagePack knows no lone surrogates and no integers beyond 64 bits; streams do. Both go as
-extensions. A plain value (what JSON can say, and tuples of it) goes as one flat row of scalars and headers, in
-the order of reading, so that neither side recurses: `{"a": [1]}` is the header of an object with one member, its
-key, the header of a list with one element, the element. A header is an array of its kind and its size.
-
-What is read was written by anybody. A row that does not say one value, and says it whole, is an `Odd`.
+extensions. So does a plain value (what JSON can say) that nests deep, in folds, so that neither side recurses: a row
+of its lists and objects in which an empty list stands for each inner one, and the inner ones follow in their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
+import msgspec
 from msgspec.msgpack import Ext
 
-__all__ = ["Odd", "packed_number", "packed_text", "packed_value", "read_number", "read_text", "read_value"]
+from wholecall.errors import BadSnapshot
 
-_TEXT, _NUMBER = 1, 2  # the codes of the extensions
-_LIST, _TUPLE, _OBJECT = 0, 1, 2
-_KINDS: Final[dict[type, int]] = {list: _LIST, tuple: _TUPLE, dict: _OBJECT}  # of headers
-_LEAST, _MOST = -(1 << 63), (1 << 64) - 1
-_LONGEST_NUMBER: Final = 1800  # bytes; as many digits as Python takes
+__all__ = ["decoded", "depth_of", "encoded", "folded"]
 
-Leaf = Callable[[Any], Any]
-
-
-class Odd(Exception):
-    """Something is not what belongs there; the message says what, and never quotes it."""
+_TEXT, _NUMBER, _FOLDS = 1, 2, 3  # the codes of the extensions
+_DEEPEST: Final = 24  # levels that are packed as they are
+_LONGEST_NUMBER: Final = 10**4300  # as many digits as Python writes
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_ENCODER = msgspec.msgpack.Encoder(
+    enc_hook=lambda late: late()
+)  # an extension cannot be a key; its maker can
 
 
-def packed_text(text: str) -> str | Ext:
-    """Return the text, as an extension if it holds lone surrogates."""
-    if text.isascii():
-        return text
+def encoded(value: Any) -> bytes:
+    """Return scalars, lists, tuples and dictionaries as MessagePack."""
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return Ext(_TEXT, text.encode("utf-8", "surrogatepass"))
-    return text
+        return _ENCODER.encode(value)
+    except (UnicodeEncodeError, OverflowError):
+        return _ENCODER.encode(_escaped(value))
 
 
-def read_text(data: object) -> str:
-    """Return the text that was packed.
-
-    Raises:
-        Odd: it is none.
-    """
-    if type(data) is str:
-        return data
-    if type(data) is not Ext or data.code != _TEXT:
-        raise Odd("a text was expected")
-    try:
-        return bytes(data.data).decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        raise Odd("a text is no text") from None
+def _escaped(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_escaped, value))
+    if isinstance(value, dict):
+        return {_escaped(key): _escaped(item) for key, item in value.items()}
+    if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+        return partial(Ext, _TEXT, value.encode("utf-8", "surrogatepass"))
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+        return partial(Ext, _NUMBER, value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
+    return value
 
 
-def packed_number(number: int) -> int | Ext:
-    """Return the integer, as an extension if it has more than 64 bits."""
-    if _LEAST <= number <= _MOST:
-        return number
-    return Ext(_NUMBER, number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True))
-
-
-def read_number(data: object) -> int:
-    """Return the integer that was packed.
-
-    Raises:
-        Odd: it is none, or one of more digits than Python takes.
-    """
-    if type(data) is int:
-        return data
-    if type(data) is not Ext or data.code != _NUMBER or len(bytes(data.data)) > _LONGEST_NUMBER:
-        raise Odd("an integer was expected")
-    return int.from_bytes(data.data, "big", signed=True)
-
-
-def packed_value(value: Any, leaf: Leaf | None = None) -> list[Any]:
-    """Return a plain value as a flat row.
-
-    Args:
-        value: what JSON can say, and tuples of it.
-        leaf: how to pack the leaves; None: they are scalars.
-
-    Raises:
-        TypeError: it is no plain value.
-    """
-    row: list[Any] = []
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        kind = _KINDS.get(type(value))
-        if kind is not None:
-            row.append([kind, len(value)])
-        if kind is None:
-            row.append(_packed_scalar(value) if leaf is None or type(value) is str else leaf(value))
-        elif kind == _OBJECT:
-            waiting += [part for member in reversed(value.items()) for part in reversed(member)]
-        else:
-            waiting += reversed(value)
-    return row
-
-
-def read_value(row: object, leaf: Leaf | None = None) -> Any:
-    """Return the plain value of a flat row.
-
-    Raises:
-        Odd: the row says no value, or more than one.
-    """
-    if type(row) is not list:
-        raise Odd("a value was expected")
-    told = [data if type(data) is list else _read_scalar(data, leaf) for data in row]
-    values: list[Any] = []  # the next one last
-    for said in reversed(told):
-        values.append(_read_members(said, values, leaf) if type(said) is list else said)
-    if len(values) != 1 or (leaf is not None and type(values[0]) is str):
-        raise Odd("a value was expected")
-    return values[0]
-
-
-def _packed_scalar(value: Any) -> Any:
-    if type(value) is str:
-        return packed_text(value)
-    if type(value) is int:
-        return packed_number(value)
-    if value is None or type(value) in (bool, float):
+def folded(value: Any) -> Any:
+    """Return a plain value as it can be encoded; raises BadSnapshot if it is none."""
+    if depth_of(value) <= _DEEPEST:
         return value
-    raise TypeError(f"a {type(value).__name__} is no plain value")
+    row, whole = list[Any](), [value]
+    for part in whole:  # it grows on the way
+        items = part.values() if type(part) is dict else part
+        whole += [item for item in items if type(item) not in _SCALARS]
+        items = [item if type(item) in _SCALARS else [] for item in items]
+        row.append(dict(zip(part, items, strict=True)) if type(part) is dict else items)
+    return partial(Ext, _FOLDS, encoded(row))
 
 
-def _read_scalar(data: Any, leaf: Leaf | None) -> Any:
-    if type(data) is str or (type(data) is Ext and data.code == _TEXT):
-        return read_text(data)
-    if leaf is not None:
-        return leaf(data)
-    if data is None or type(data) in (bool, float):
-        return data
-    return read_number(data)
+def _unfolded(row: list[Any]) -> Any:
+    rest = iter(row)
+    root = next(rest)
+    for part in row:
+        for place, item in list(part.items() if type(part) is dict else enumerate(part)):
+            if type(item) is list:
+                part[place] = next(rest)
+    return root
 
 
-def _read_members(header: list[Any], values: list[Any], leaf: Leaf | None) -> Any:
-    """Return what begins with the header, and take its members from the values."""
-    if len(header) != 2 or type(header[0]) is not int or type(header[1]) is not int:
-        raise Odd("a header was expected")
-    kind, size = header
-    count = 2 * size if kind == _OBJECT else size
-    if kind not in _KINDS.values() or not 0 <= count <= len(values):
-        raise Odd("a header does not fit its row")
-    members = values[len(values) - count :][::-1]
-    del values[len(values) - count :]
-    if leaf is not None and str in map(type, members[1::2] if kind == _OBJECT else members):
-        raise Odd("a text stands where a leaf was expected")
-    if kind != _OBJECT:
-        return members if kind == _LIST else tuple(members)
-    found = dict(zip(members[::2], members[1::2], strict=True)) if _all_texts(members[::2]) else {}
-    if len(found) != size:
-        raise Odd("the keys of an object are not texts that differ")
-    return found
+def depth_of(value: Any) -> int:
+    """Return how deep a plain value nests; raises BadSnapshot if it is none."""
+    depth, level = 0, [] if type(value) in _SCALARS else [value]
+    while level:
+        inner: list[Any] = []
+        for part in level:
+            if type(part) is list or (type(part) is dict and all(type(key) is str for key in part)):
+                inner += part.values() if type(part) is dict else part
+            elif type(part) not in _SCALARS:
+                raise BadSnapshot(f"a {type(part).__name__} is no plain value")
+        depth, level = depth + 1, inner
+    return depth
 
 
-def _all_texts(keys: list[Any]) -> bool:
-    return all(type(key) is str for key in keys)
+def decoded(data: bytes, kind: Any) -> Any:
+    """Return what was encoded, of which `kind` leaves only `Any` open; raises BadSnapshot for anything else."""
+    try:
+        return msgspec.msgpack.decode(data, type=kind, ext_hook=_extended)
+    except (msgspec.MsgspecError, ValueError, TypeError, StopIteration, RecursionError):
+        pass  # it quotes, and what is raised in here would hold it
+    raise BadSnapshot("the snapshot is cut or damaged, or this is none")
+
+
+def _extended(code: int, data: memoryview) -> Any:
+    if code == _FOLDS:
+        return _unfolded(msgspec.msgpack.decode(data, type=list[Any], ext_hook=_scalar))
+    return _scalar(code, data)
+
+
+def _scalar(code: int, data: memoryview) -> str | int:
+    number = int.from_bytes(data, "big", signed=True) if code == _NUMBER else 0
+    if code not in (_TEXT, _NUMBER) or abs(number) >= _LONGEST_NUMBER:
+        raise ValueError("it is no extension of ours")
+    return number if code == _NUMBER else str(data, "utf-8", "surrogatepass")

@@ -24,6 +24,7 @@ from wholecall.output.events import Event
 from wholecall.output.turns import Turn
 from wholecall.policy import Policy
 from wholecall.stream.live import LiveArguments
+from wholecall.stream.options import MovedOptions, ParserOptions
 from wholecall.stream.payloads import frames_of
 from wholecall.stream.reading import FrameReader
 from wholecall.tools import Tools
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from wholecall.arguments.progress import PartialArguments
     from wholecall.output.events import ArgumentsDelta, ArgumentsProgress, ToolCallStarted
     from wholecall.stream.live import Watch
-    from wholecall.stream.options import ParserOptions
     from wholecall.tools import AnyTools, TypedTools
 
 __all__ = ["ToolCallParser"]
@@ -260,7 +260,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         from wholecall import snapshots  # noqa: PLC0415 - few streams are moved, and this takes its time
 
         live = self._live
-        made = snapshots.Made(
+        options = MovedOptions(
             dialect=self.dialect,
             framing=None if self._framing is None else name_of(self._framing),
             live=live is not None,
@@ -270,7 +270,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             tools=None if self._tools is None else tuple(sorted(self._tools)),
             resets={} if live is None else live.resets(),
         )
-        return snapshots.sealed(self, made)
+        return snapshots.sealed(self, options)
 
     @overload
     @classmethod
@@ -296,11 +296,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """
         from wholecall import snapshots  # noqa: PLC0415 - as above
 
-        held = snapshots.opened(data)
+        options, reading = snapshots.opened(data, MovedOptions)
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
-        parser = cls(tools=cast("AnyTools", known), **held.made.options(known))
-        snapshots.fill(parser, held, known, parser._assembler.makers())
-        for key, resets in held.made.resets.items():
+        parser = cls(tools=cast("AnyTools", known), **options.of_parser(known))
+        reading.fill(parser, parser._assembler.makers())
+        for key, resets in options.resets.items():
             call = parser._assembler.call(*key)
             if parser._live is None or call is None or not parser._live.follow(call, resets):
                 raise BadSnapshot("a call is followed live that nobody watches")

@@ -20,7 +20,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Union
+from typing import Any, Final, Union
 
 import msgspec
 
@@ -45,26 +45,19 @@ _BOOLS = {True: "true", False: "false"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class _Leaf:
+class _Leaf(msgspec.Struct):
     """A value, as JSON text or as the parts of a string; `open` says that more of it is announced."""
-
-    __slots__ = ("is_string", "open", "parts")
 
     parts: list[str]
     is_string: bool
-    open: bool
-
-    def __init__(self, text: str, *, is_string: bool) -> None:
-        self.parts = [text]
-        self.is_string = is_string
-        self.open = False
+    open: bool = False
 
     def text(self) -> str:
         text = "".join(self.parts)
         return _quoted(text) if self.is_string else text
 
 
-Node = Union[dict[str, Any], list[Any], _Leaf]
+Node = Union[dict[str, Any], list[Any], int]  # a leaf is its number
 
 
 class ArgumentsBuilder:
@@ -77,7 +70,8 @@ class ArgumentsBuilder:
 
     reason: DropReason | None
     detail: str
-    _root: Annotated[dict[str, Any], _Leaf]
+    _root: dict[str, Any]
+    _leaves: list[_Leaf]
     _weight: int
     _n_open: int
 
@@ -85,8 +79,22 @@ class ArgumentsBuilder:
         self.reason = None
         self.detail = ""
         self._root = {}
+        self._leaves = []
         self._weight = 0
         self._n_open = 0
+
+    def remade(self) -> None:
+        """See that each leaf is there, in a snapshot that anybody may have written.
+
+        Raises:
+            ValueError: one is not.
+        """
+        nodes: list[Any] = [self._root]
+        for node in nodes:  # they grow on the way
+            if isinstance(node, (dict, list)):
+                nodes += node.values() if isinstance(node, dict) else node
+            elif type(node) is not int or not 0 <= node < len(self._leaves):
+                raise ValueError("a value of the arguments is not there")
 
     @property
     def open(self) -> bool:
@@ -135,8 +143,8 @@ class ArgumentsBuilder:
                 out.append(",")
             if key is not None:
                 out.append(f"{_quoted(key)}:")
-            if isinstance(node, _Leaf):
-                out.append(node.text())
+            if isinstance(node, int):
+                out.append(self._leaves[node].text())
             elif isinstance(node, dict):
                 out.append("{")
                 stack.append(("}", iter(node.items())))
@@ -154,12 +162,17 @@ class ArgumentsBuilder:
             if found is None:
                 return False
             here = found
-        old = _get(here, path[-1])
-        if isinstance(old, (dict, list)):
+        number = _get(here, path[-1])
+        if isinstance(number, (dict, list)):
             return False
+        old = None if number is None else self._leaves[number]
         leaf = _leaf(piece, old)
-        if leaf is None or not self._put(here, path[-1], leaf):
+        if leaf is None or (number is None and not self._put(here, path[-1], len(self._leaves))):
             return False
+        if number is None:
+            self._leaves.append(leaf)
+        else:
+            self._leaves[number] = leaf
         self._mark(old, leaf, either(piece.more, piece.snake_more) is True)
         self._weigh(len(leaf.parts[-1]))
         return True
@@ -229,14 +242,14 @@ def _leaf(piece: Piece, old: _Leaf | None) -> _Leaf | None:
     string = either(piece.string, piece.snake_string)
     if type(string) is str:
         if goes_on is None:
-            return _Leaf(string, is_string=True)
+            return _Leaf([string], is_string=True)
         goes_on.parts.append(string)
         return goes_on
     text = _scalar(piece) if string is None else ""
     if goes_on is not None and (text is None or (text == "null" and not _nulls(piece))):
         goes_on.parts.append("")  # nothing was said of the value; an SDK writes that as nulls
         return goes_on
-    return _Leaf(text, is_string=False) if text else None
+    return _Leaf([text], is_string=False) if text else None
 
 
 def _scalar(piece: Piece) -> str | None:

@@ -19,7 +19,7 @@ No mark ends the stream. A whole body has `message` in place of `delta`. Source:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Union
 
 import msgspec
 
@@ -104,7 +104,7 @@ class XaiGrpcTranslator(ViewTranslator):
 
     _key: str | None
     _open: bool
-    _slots: dict[object, int]
+    _slots: dict[Union[tuple[str, str | None, str], int], int]
     _rounds: dict[int, bool]
 
     def __init__(self) -> None:
