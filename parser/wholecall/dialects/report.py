@@ -10,6 +10,7 @@ from typing import Any
 from wholecall.deltas import (
     ITEM_DONE,
     OBJECT,
+    CallCancelled,
     CallClosed,
     CallSeen,
     CallWhole,
@@ -23,11 +24,12 @@ from wholecall.deltas import (
     UsageSeen,
 )
 from wholecall.dialects.decode import is_blank, provider_error
-from wholecall.dialects.labels import text_label
+from wholecall.dialects.labels import id_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.types import Kind, TurnReason
 
 __all__ = [
+    "answered",
     "call_start",
     "closed",
     "counts",
@@ -134,3 +136,9 @@ def whole_call(
 def closed(slot: Index | None, *, final: bool = True) -> list[Delta]:
     """Return that the wire ended a call."""
     return [CallClosed(0, slot, None, final=final)]
+
+
+def answered(id: object) -> list[Delta]:
+    """Return that the stream holds a call's result: whatever its kind, it was executed elsewhere."""
+    label = id_label(id)
+    return [] if label is None else [CallCancelled(label, answered=True)]
