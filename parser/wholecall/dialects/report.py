@@ -86,9 +86,9 @@ def error(told: Any) -> list[Delta]:
     return [provider_error(told)]
 
 
-def unknown() -> list[Delta]:
+def unknown(choice: int = 0) -> list[Delta]:
     """Return that an event came which the dialect does not know."""
-    return [Noted(0, "unknown_events")]
+    return [Noted(choice, "unknown_events")]
 
 
 # Calls in slots.
