@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from wholecall.deltas import (
     ITEM_DONE,
     OBJECT,
@@ -34,6 +36,8 @@ __all__ = [
     "closed",
     "counts",
     "error",
+    "extra",
+    "failure",
     "finish",
     "piece",
     "text",
@@ -81,9 +85,14 @@ def finish(raw: object, choice: int = 0, *, drops_at: TurnReason | None = None) 
     return [] if known is None else [Finish(choice, *known, drops=known[0] == drops_at)]
 
 
-def error(told: Any) -> list[Delta]:
-    """Return the fatal fault for an error that the provider reports."""
-    return [provider_error(told)]
+def error(told: Any, *, fatal: bool = True) -> list[Delta]:
+    """Return the fault for an error that the provider reports: a fatal one, unless the stream outlives it."""
+    return [replace(provider_error(told), fatal=fatal)]
+
+
+def failure(*, fatal: bool = True, **members: object) -> list[Delta]:
+    """Return the fault for an error whose `members` stand in an event beside others."""
+    return error({name: value for name, value in members.items() if value is not None}, fatal=fatal)
 
 
 def unknown(choice: int = 0) -> list[Delta]:
@@ -136,6 +145,11 @@ def whole_call(
 def closed(slot: Index | None, *, final: bool = True) -> list[Delta]:
     """Return that the wire ended a call."""
     return [CallClosed(0, slot, None, final=final)]
+
+
+def extra(**members: object) -> dict[str, Any] | None:
+    """Return what else is to be known of a call: the members that say something, None if there are none."""
+    return {name: value for name, value in members.items() if value} or None
 
 
 def answered(id: object) -> list[Delta]:

@@ -95,7 +95,7 @@ class GeminiTranslator(TurnTranslator):
         )
         if error := view.error or response.error:
             return self._streamed.show() + report.error(error)
-        feedback: views.Feedback | None = either(response.feedback, response.snake_feedback)
+        feedback = either(response.feedback, response.snake_feedback)
         usage = either(response.usage, response.snake_usage)
         key = id_label(either(response.id, response.snake_id))
         if response.candidates is feedback is usage is key is None:

@@ -137,7 +137,7 @@ class GeminiInteractionsTranslator(TurnTranslator):
                 name = name_of(delta)
             self._others.pop(index, None)
             self._kinds[index] = kind
-        if id_ is name is extra is None:
+        if id_ is name is None and extra is None:
             return []
         known = self._kinds.get(index, "function")
         return [CallSeen(0, index, None, id_, name, known, extra=extra, begins=name is not None)]

@@ -103,7 +103,7 @@ class GeminiLiveTranslator(GeminiTranslator):
         calls: _Inner | None = either(view.calls, view.snake_calls)
         off: _Inner | None = either(view.off, view.snake_off)
         usage = either(view.usage, view.snake_usage)
-        if content is calls is off is usage is None:
+        if content is usage is calls is off is None:
             return self._other(view, frame, frame.event)
         content, calls, off = content or _Content(), calls or _NOTHING, off or _NOTHING
         said = self._said(content)

@@ -74,8 +74,7 @@ def name_of(step: Step) -> str | None:
 
 def extra_of(step: Step) -> dict[str, Any] | None:
     """Return what must be sent back with the call."""
-    kept = {"signature": step.signature, "server_name": step.server_name}
-    return {key: value for key, value in kept.items() if value} or None
+    return report.extra(signature=step.signature, server_name=step.server_name)
 
 
 def restated(position: int, step: Step) -> Delta:
