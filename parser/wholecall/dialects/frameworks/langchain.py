@@ -40,17 +40,17 @@ from wholecall.deltas import (
 from wholecall.dialects import report
 from wholecall.dialects.decode import decode, is_done, is_noise, plain, read
 from wholecall.dialects.detect_frameworks import LANGCHAIN_WHOLE, LANGGRAPH_LISTS, langgraph_mode
-from wholecall.dialects.frameworks.langchain_views import BATCH, DECODER, Message, ended, model_of, spoken
+from wholecall.dialects.frameworks import langchain_views as views
+from wholecall.dialects.frameworks.langchain_views import BATCH, DECODER, Message
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["LangChainTranslator", "answered"]
+__all__ = ["LangChainTranslator"]
 
 _RUN = ("lc_run-", "run-")  # what ids begin with that LangChain gives to chunks without one
 _OURS = LANGCHAIN_WHOLE | {"AIMessageChunk"}
-_TOOLS = frozenset({"tool", "ToolMessage", "ToolMessageChunk"})
 
 
 class LangChainTranslator(ViewTranslator):
@@ -105,18 +105,18 @@ class LangChainTranslator(ViewTranslator):
         told = [self._told(message, complete=complete, partial=partial) for message in batch.items]
         return [delta for deltas in told for delta in deltas]
 
-    def _take(self, message: Any, frame: Frame) -> list[Delta]:
+    def _take(self, message: Any, frame: Frame, /) -> list[Delta]:
         if message.error:
             return report.error(message.error)
         message = message.output or message
-        odd = _kind(message) is None and not is_noise(frame)
+        odd = views.kind_of(message) is None and not is_noise(frame)
         return report.unknown() if odd else self._told(message)
 
     def _told(self, message: Message, *, complete: bool = False, partial: bool = False) -> list[Delta]:
         """Return what a message says, whoever it is of."""
-        kind = _kind(message)
+        kind = views.kind_of(message)
         if kind not in _OURS:
-            return answered(message)
+            return views.answered(message)
         whole = complete or (kind in LANGCHAIN_WHOLE and not partial)
         return self._message(message.kwargs or message, None, whole=whole, partial=partial)
 
@@ -130,11 +130,11 @@ class LangChainTranslator(ViewTranslator):
             return []  # LangGraph tells finished messages again
         deltas = self._opened(key, id_ or run, message)
         if not (whole and key in self._spoken):
-            said = spoken(message)
+            said = views.spoken(message)
             deltas += self._added(key, said) if partial else said
             if said:
                 self._spoken.add(key)
-        deltas += self._calls(key, message, whole=whole, partial=partial) + ended(message)
+        deltas += self._calls(key, message, whole=whole, partial=partial) + views.ended(message)
         if whole or message.chunk_position == "last":
             deltas += self._end(key)
         return deltas
@@ -163,7 +163,7 @@ class LangChainTranslator(ViewTranslator):
             self._called |= {key} if None in self._called else set()
             self._spoken |= {key} if None in self._spoken else set()
             return []
-        model = None if known else model_of(message)
+        model = None if known else views.model_of(message)
         return [TurnOpened(key, id_, model, restart=key is None and bool(self._ended))]
 
     def _end(self, key: str | None) -> list[Delta]:
@@ -210,18 +210,6 @@ class LangChainTranslator(ViewTranslator):
         before = self._shown.get((key, what), "")
         self._shown[key, what] = said
         return said.removeprefix(before)
-
-
-def answered(message: Message) -> list[Delta]:
-    """Return what a tool's message says: the call has its result, so the agent executed it."""
-    return report.answered((message.kwargs or message).tool_call_id) if _kind(message) in _TOOLS else []
-
-
-def _kind(message: Message) -> str | None:
-    if message.type == "constructor":
-        path = message.id if isinstance(message.id, list) else []
-        return text_label(path[-1]) if path else None
-    return text_label(message.type)
 
 
 def _index(value: object) -> int | str | None:

@@ -14,9 +14,21 @@ from wholecall.dialects.labels import text_label
 from wholecall.dialects.openai.chat_views import ToolCallView
 from wholecall.dialects.reasons import turn_reason
 
-__all__ = ["BATCH", "DECODER", "EVENT", "Event", "Message", "ended", "model_of", "spoken"]
+__all__ = [
+    "BATCH",
+    "DECODER",
+    "EVENT",
+    "Event",
+    "Message",
+    "answered",
+    "ended",
+    "kind_of",
+    "model_of",
+    "spoken",
+]
 
 _REASONS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
+_TOOLS = frozenset({"tool", "ToolMessage", "ToolMessageChunk"})
 _MODELS = ("model_name", "model", "model_id")
 
 
@@ -61,6 +73,19 @@ class Event(msgspec.Struct, gc=False):
 DECODER = msgspec.json.Decoder(Message)
 BATCH = msgspec.json.Decoder(_Batch)
 EVENT = msgspec.json.Decoder(Event)
+
+
+def answered(message: Message) -> list[Delta]:
+    """Return what a tool's message says: the call has its result, so the agent executed it."""
+    return report.answered((message.kwargs or message).tool_call_id) if kind_of(message) in _TOOLS else []
+
+
+def kind_of(message: Message) -> str | None:
+    """Return whose message it is, in the words of either form."""
+    if message.type == "constructor":
+        path = message.id if isinstance(message.id, list) else []
+        return text_label(path[-1]) if path else None
+    return text_label(message.type)
 
 
 def model_of(message: Message) -> str | None:
