@@ -120,10 +120,8 @@ class Part(msgspec.Struct, gc=False):
     @property
     def kept(self) -> dict[str, Any]:
         """What must be sent back with the call, under the names of REST."""
-        signature, metadata = (
-            either(self.signature, self.snake_signature),
-            either(self.metadata, self.snake_metadata),
-        )
+        signature = either(self.signature, self.snake_signature)
+        metadata = either(self.metadata, self.snake_metadata)
         kept = {"thoughtSignature": signature, "partMetadata": metadata}
         return {key: value for key, value in kept.items() if value is not None}
 
