@@ -30,7 +30,7 @@ from wholecall.dialects.google.gemini import GeminiTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import DropReason, Kind
 
-OPENED = TurnOpened("r1", "r1", "g")
+OPENED = TurnOpened("r1", "r1", "g", restart=True)
 UNKNOWN = Noted(0, "unknown_events")
 STOP = Finish(0, "stop", "STOP")
 CUT = "the answer ended before this call did"
@@ -321,7 +321,9 @@ def test_a_malformed_call_is_told_once() -> None:
     assert [refused("unparseable", detail, text), finish, finish] == said(frame, frame)
     bare = {"candidates": [{"finishReason": reason}]}
     told = [refused("unparseable", detail, ""), finish]
-    assert [*told, TurnEnded(of_transport=True), TurnOpened(None), *told] == said(bare, "[DONE]", bare)
+    assert [*told, TurnEnded(of_transport=True), TurnOpened(None, restart=True), *told] == said(
+        bare, "[DONE]", bare
+    )
 
 
 @pytest.mark.parametrize(

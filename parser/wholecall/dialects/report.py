@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from wholecall.deltas import (
     ITEM_DONE,
     OBJECT,
+    CallCancelled,
     CallClosed,
     CallSeen,
     CallWhole,
@@ -23,15 +26,18 @@ from wholecall.deltas import (
     UsageSeen,
 )
 from wholecall.dialects.decode import is_blank, provider_error
-from wholecall.dialects.labels import text_label
+from wholecall.dialects.labels import id_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.types import Kind, TurnReason
 
 __all__ = [
+    "answered",
     "call_start",
     "closed",
     "counts",
     "error",
+    "extra",
+    "failure",
     "finish",
     "piece",
     "text",
@@ -79,14 +85,19 @@ def finish(raw: object, choice: int = 0, *, drops_at: TurnReason | None = None) 
     return [] if known is None else [Finish(choice, *known, drops=known[0] == drops_at)]
 
 
-def error(told: Any) -> list[Delta]:
-    """Return the fatal fault for an error that the provider reports."""
-    return [provider_error(told)]
+def error(told: Any, *, fatal: bool = True) -> list[Delta]:
+    """Return the fault for an error that the provider reports: a fatal one, unless the stream outlives it."""
+    return [replace(provider_error(told), fatal=fatal)]
 
 
-def unknown() -> list[Delta]:
+def failure(*, fatal: bool = True, **members: object) -> list[Delta]:
+    """Return the fault for an error whose `members` stand in an event beside others."""
+    return error({name: value for name, value in members.items() if value is not None}, fatal=fatal)
+
+
+def unknown(choice: int = 0) -> list[Delta]:
     """Return that an event came which the dialect does not know."""
-    return [Noted(0, "unknown_events")]
+    return [Noted(choice, "unknown_events")]
 
 
 # Calls in slots.
@@ -134,3 +145,14 @@ def whole_call(
 def closed(slot: Index | None, *, final: bool = True) -> list[Delta]:
     """Return that the wire ended a call."""
     return [CallClosed(0, slot, None, final=final)]
+
+
+def extra(**members: object) -> dict[str, Any] | None:
+    """Return what else is to be known of a call: the members that say something, None if there are none."""
+    return {name: value for name, value in members.items() if value} or None
+
+
+def answered(id: object) -> list[Delta]:
+    """Return that the stream holds a call's result: whatever its kind, it was executed elsewhere."""
+    label = id_label(id)
+    return [] if label is None else [CallCancelled(label, answered=True)]

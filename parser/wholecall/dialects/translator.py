@@ -125,14 +125,14 @@ class TurnTranslator(ViewTranslator):
         self._n_turns = 0  # messages that began
         self._clear()
 
-    def _take(self, view: Any, frame: Frame) -> list[Delta]:
+    def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
         if view.error:
             return report.error(view.error)
         kind = self._kind(view, frame)
         event = self.EVENTS.get(kind)
         return self._other(view, frame, kind) if event is None else event(self, view)
 
-    def _kind(self, view: Any, frame: Frame) -> str:
+    def _kind(self, view: Any, frame: Frame, /) -> str:
         """Return which event a view is: its type, else the name of the frame."""
         kind: object = view.type
         return kind if type(kind) is str else frame.event

@@ -18,42 +18,17 @@ Source: Agent Client Protocol, "Prompt Turn" and "Tool Calls".
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
-
-from wholecall.deltas import (
-    ITEM_DONE,
-    CallClosed,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Finish,
-    Noted,
-    ReasoningFragment,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-    UsageSeen,
-)
+from wholecall.deltas import ITEM_DONE, CallSeen, CallWhole, Delta, Finish, TurnEnded, TurnOpened
+from wholecall.dialects import report
 from wholecall.dialects.agents.acp_views import DECODER, QUIET, Message, Params, Result, Session, Update
-from wholecall.dialects.decode import (
-    is_blank,
-    is_noise,
-    provider_error,
-    wire_text,
-)
-from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.decode import is_blank, is_noise, member, wire_text
+from wholecall.dialects.labels import id_label, name_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag
 
 __all__ = ["AcpTranslator"]
-
-_CALLS = ("tool_call", "tool_call_update")
-_OVER = ("completed", "failed")
-_TAKEN_BACK = ("content_filter", "error")  # refused or cancelled
 
 
 class AcpTranslator(ViewTranslator):
@@ -73,22 +48,26 @@ class AcpTranslator(ViewTranslator):
         self._hears_client = False
 
     def _take(self, message: Message, frame: Frame) -> list[Delta]:
-        params = message.params or Params()
-        if message.method == "session/update":
-            return self._update(id_label(params.session_id), params.update or Update())
-        if message.method == "session/request_permission":
-            session, asked = id_label(params.session_id), params.tool_call or Update()
-            return self._switch(session) + self._call(self._session(session), asked, asks=True)
+        params, id_ = message.params or Params(), id_label(message.id)
         if message.method is not None:
-            return self._request(message, params)
+            return self._method(message.method, id_, params)
         if message.error:
-            return self._error(message)
+            return self._error(id_, message.error)
         if message.result is not None:
-            return self._answer(message, message.result)
+            return self._answer(id_, message.result)
         quiet = message.jsonrpc is not None or message.type == "ping" or is_noise(frame)
-        return [] if quiet else [Noted(0, "unknown_events")]
+        return [] if quiet else report.unknown()
 
-    # Prompts and their turns
+    def _method(self, method: object, id_: str | None, params: Params) -> list[Delta]:
+        session = id_label(params.session_id)
+        if method == "session/update":
+            return self._update(session, params.update or Update())
+        if method == "session/request_permission":
+            asked = params.tool_call or Update()
+            return self._switch(session) + self._call(self._session(session), asked, asks=True)
+        if method == "session/prompt" and id_ is not None:
+            self._prompts[id_], self._hears_client = session, True
+        return []
 
     def _session(self, id_: str | None) -> Session:
         return self._sessions.setdefault(id_, Session(id_))
@@ -103,91 +82,54 @@ class AcpTranslator(ViewTranslator):
         session.begin()
         return [TurnOpened(session.key, id_, restart=over)]
 
-    def _request(self, message: Message, params: Params) -> list[Delta]:
-        if message.method == "session/prompt" and (id_ := id_label(message.id)) is not None:
-            self._prompts[id_] = id_label(params.session_id)
-            self._hears_client = True
-        return []
-
-    def _answer(self, message: Message, result: Result) -> list[Delta]:
-        if turn_reason(result.stop_reason) is None:
-            return []
-        id_ = id_label(message.id)
-        current = self._now.id if self._now is not None else None
-        session = self._prompts.pop(id_, current) if id_ is not None else current
+    def _answer(self, id_: str | None, result: Result) -> list[Delta]:
+        session = self._now.id if self._now is not None else None
+        if id_ is not None and turn_reason(result.stop_reason) is not None:
+            session = self._prompts.pop(id_, session)
         return self._finish(session, result.stop_reason, result.usage)
 
     def _finish(self, id_: str | None, stop_reason: object, usage: object = None) -> list[Delta]:
-        deltas = self._switch(id_)
-        session = self._session(id_)
-        session.open = False
-        if isinstance(usage, dict):
-            deltas.append(UsageSeen(usage))
-        if (known := turn_reason(stop_reason)) is not None:
-            deltas.append(Finish(0, *known, drops=known[0] in _TAKEN_BACK))
-        return [*deltas, TurnEnded(session.key)]
-
-    def _error(self, message: Message) -> list[Delta]:
-        """Report that a request failed; only a prompt's failure is that of the answer."""
-        id_ = id_label(message.id)
-        fault = provider_error(message.error)
-        if id_ is None or id_ in self._prompts:
-            return [fault]
-        if self._hears_client:
+        known = turn_reason(stop_reason)
+        if known is None:
             return []
-        prompted = self._now is not None and self._now.open
-        return [fault if prompted else msgspec.structs.replace(fault, fatal=False)]
+        deltas, session = self._switch(id_), self._session(id_)
+        session.open = False
+        finish = Finish(0, *known, drops=known[0] in ("content_filter", "error"))  # refused or cancelled
+        return [*deltas, *report.usage(usage), finish, TurnEnded(session.key)]
 
-    # Updates
+    def _error(self, id_: str | None, error: object) -> list[Delta]:
+        """Report that a request failed; only a prompt's failure is that of the answer."""
+        if id_ is None or id_ in self._prompts:
+            return report.error(error)
+        prompted = self._now is not None and self._now.open
+        return [] if self._hears_client else report.error(error, fatal=prompted)
 
     def _update(self, id_: str | None, update: Update) -> list[Delta]:
-        kind = update.session_update
-        if kind in _CALLS:
-            return self._call_update(id_, update)
-        if kind in ("agent_message_chunk", "agent_thought_chunk"):
-            text = _text(update.content)
-            if text is None:
-                return []
-            said = TextFragment(0, text) if kind == "agent_message_chunk" else ReasoningFragment(0, text)
-            return [*self._switch(id_), said]
+        kind, words = update.session_update, member(update.content, "text")
+        if kind in ("tool_call", "tool_call_update"):
+            session = self._session(id_)
+            late = not session.open and id_label(update.tool_call_id) in session.calls
+            if late and kind == "tool_call_update":
+                return []  # the last word on a call of a prompt that is over
+            return self._switch(id_) + self._call(session, update)
         if kind == "state_update":
-            return [] if turn_reason(update.stop_reason) is None else self._finish(id_, update.stop_reason)
-        return [] if type(kind) is str and kind in QUIET else [Noted(0, "unknown_events")]
-
-    def _call_update(self, id_: str | None, update: Update) -> list[Delta]:
-        session = self._session(id_)
-        known = id_label(update.tool_call_id) in session.calls
-        if known and not session.open and update.session_update == "tool_call_update":
-            return []  # the last word on a call of a prompt that is over
-        return self._switch(id_) + self._call(session, update)
+            return self._finish(id_, update.stop_reason)
+        if kind in ("agent_message_chunk", "agent_thought_chunk"):
+            said = report.text(words) if kind == "agent_message_chunk" else report.thought(words)
+            return self._switch(id_) + said if said else []
+        return [] if type(kind) is str and kind in QUIET else report.unknown()
 
     def _call(self, session: Session, update: Update, *, asks: bool = False) -> list[Delta]:
-        id_ = id_label(update.tool_call_id)
+        id_, text = id_label(update.tool_call_id), wire_text(update.raw_input)
         call, new = session.call(id_)
         name = None if call.named else name_label(update.title) or name_label(update.kind)
         call.named = call.named or name is not None
-        extra, text = _extra(update), wire_text(update.raw_input)
         deltas: list[Delta] = []
-        if new or name or extra or asks:
+        if new or name or update.extra or asks:
             flags: tuple[Flag, ...] = ("needs_approval",) if asks else ()
-            deltas.append(CallSeen(0, call.slot, None, id_, name, "server", flags=flags, extra=extra))
+            deltas.append(CallSeen(0, call.slot, None, id_, name, "server", flags=flags, extra=update.extra))
         if text and text != call.text:
             call.text, call.rank = text, max(call.rank + 1, ITEM_DONE)  # each text replaces the one before
             deltas.append(CallWhole(0, call.slot, None, id_, None, text, call.rank, "server"))
-        if update.status in _OVER or (asks and not is_blank(call.text)):
-            deltas.append(CallClosed(0, call.slot, None))
-        return deltas
-
-
-def _text(content: object) -> str | None:
-    return text_label(content.get("text")) if isinstance(content, dict) else None
-
-
-def _extra(update: Update) -> dict[str, Any] | None:
-    told = {
-        "title": update.title,
-        "kind": update.kind,
-        "locations": update.locations,
-        "_meta": update.meta,
-    }
-    return {name: value for name, value in told.items() if value} or None
+        over = update.status in ("completed", "failed") or (asks and not is_blank(call.text))
+        return deltas + report.closed(call.slot) if over else deltas

@@ -6,6 +6,7 @@ from typing import Any, Final, Union
 
 import msgspec
 
+from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT
 
 __all__ = ["DECODER", "QUIET", "KnownCall", "Message", "Params", "Result", "Session", "Update"]
@@ -33,6 +34,11 @@ class Update(msgspec.Struct, gc=False, rename="camel"):
     raw_input: msgspec.Raw = NO_TEXT
     meta: Any = msgspec.field(name="_meta", default=None)
     stop_reason: Any = None
+
+    @property
+    def extra(self) -> dict[str, Any] | None:
+        """What else is told of a call."""
+        return report.extra(title=self.title, kind=self.kind, locations=self.locations, _meta=self.meta)
 
 
 class Params(msgspec.Struct, gc=False, rename="camel"):

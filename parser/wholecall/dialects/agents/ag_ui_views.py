@@ -6,9 +6,10 @@ from typing import Any, Union
 
 import msgspec
 
-from wholecall.deltas import Delta, ReasoningFragment, UsageSeen
+from wholecall.deltas import Delta
+from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT
-from wholecall.dialects.labels import id_label, text_label
+from wholecall.dialects.labels import id_label
 
 __all__ = [
     "DECODER",
@@ -82,6 +83,11 @@ class Event(msgspec.Struct, gc=False, rename="camel"):
     encrypted_value: Any = None
     error: Any = None
 
+    @property
+    def extra(self) -> dict[str, Any] | None:
+        """What else is told of a call."""
+        return report.extra(subagentRunId=self.subagent_run_id, metadata=self.metadata)
+
 
 DECODER = msgspec.json.Decoder(Event)
 
@@ -99,10 +105,10 @@ def counted(usage: object) -> list[Delta]:
         for name, count in entry.items() if isinstance(entry, dict) else ():
             if type(count) is int:
                 totals[name] = totals.get(name, 0) + count
-    return [UsageSeen(totals)] if totals else []
+    return report.usage(totals)
 
 
 def thought(event: Event) -> list[Delta]:
     """Return a piece of reasoning; pieces of one message are one block."""
-    text, id_ = text_label(event.delta), id_label(event.message_id)
-    return [ReasoningFragment(0, text, id_, id_)] if text else []
+    id_ = id_label(event.message_id)
+    return report.thought(event.delta, id_, id=id_)

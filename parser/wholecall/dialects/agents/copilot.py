@@ -31,16 +31,15 @@ Source: Copilot SDK documentation, "Streaming session events", and the SDK's gen
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
-from msgspec.structs import replace
-
-from wholecall.deltas import Delta, Noted, UsageSeen
+from wholecall.deltas import Delta
+from wholecall.dialects import report
 from wholecall.dialects.agents.copilot_calls import Calls
 from wholecall.dialects.agents.copilot_turns import Turn, Turns
 from wholecall.dialects.agents.copilot_views import DECODER, Data, Event, is_quiet
-from wholecall.dialects.decode import is_noise, plain, provider_error
+from wholecall.dialects.decode import is_noise, member, plain
 from wholecall.dialects.detect_frameworks import is_session_event
 from wholecall.dialects.labels import id_label, text_label
 from wholecall.dialects.reasons import turn_reason
@@ -51,7 +50,6 @@ from wholecall.types import CUT_REASONS, TurnReason
 __all__ = ["CopilotTranslator"]
 
 _NO = ("denied", "reject", "cancel", "user-not-available")  # how the answers to a request begin that deny it
-_NO_DATA: Final = Data()
 
 
 class CopilotTranslator(ViewTranslator):
@@ -67,27 +65,6 @@ class CopilotTranslator(ViewTranslator):
         self._turns = Turns()
         self._where = {}  # the turns of calls, by their ids
         self._asked = {}  # calls that wait for a permission, by its request
-        self._events: dict[str | None, Callable[[str | None, Data], list[Delta]]] = {
-            "assistant.tool_call_delta": self._piece,
-            "assistant.message_delta": self._text,
-            "assistant.reasoning_delta": self._thought,
-            "assistant.reasoning": self._whole_thought,
-            "assistant.message": self._message,
-            "assistant.turn_start": self._turn_start,
-            "assistant.turn_end": self._turn_end,
-            "assistant.idle": self._idle,
-            "session.idle": self._idle,
-            "session.error": self._error,
-            "session.shutdown": self._shutdown,
-            "abort": self._abort,
-            "user.message": self._prompt,
-            "permission.requested": self._asks,
-            "permission.completed": self._answered,
-            "tool.user_requested": self._start,
-            "tool.execution_start": self._start,
-            "tool.execution_complete": self._complete,
-            "external_tool.requested": self._request,
-        }
 
     def close(self) -> list[Delta]:
         """Report whose the calls are that the stream leaves; those that no message told are cut."""
@@ -103,23 +80,20 @@ class CopilotTranslator(ViewTranslator):
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         if event.type is None and is_session_event(frame.event):
             event.type = frame.event
-        known, data = self._events.get(event.type), event.data or _NO_DATA
+        known, data = self.EVENTS.get(event.type), event.data or Data()
         agent = id_label(event.agent_id) or id_label(data.parent_tool_call_id)
         if known is not None:
-            return known(agent, data)
+            return known(self, agent, data)
         if event.type == "assistant.usage":
             return self._usage(agent, data, frame)
         if event.type == "result":  # the last line of the command line's output
             code = event.exit_code
             return self._break_off(None, "error", f"exit code {code}") if code else self._all_over()
         if event.error or event.type == "error":
-            return [provider_error(event.error or plain(frame.data))]
-        return [] if is_quiet(event.type) or is_noise(frame) else [Noted(0, "unknown_events")]
+            return report.error(event.error or plain(frame.data))
+        return [] if is_quiet(event.type) or is_noise(frame) else report.unknown()
 
     # The life of turns
-
-    def _turn_start(self, agent: str | None, data: Data) -> list[Delta]:
-        return self._turns.begin(agent, data, marked=True)[1]
 
     def _turn_end(self, agent: str | None, _data: Data) -> list[Delta]:
         turn = self._turns.of(agent)
@@ -145,10 +119,9 @@ class CopilotTranslator(ViewTranslator):
     def _error(self, agent: str | None, data: Data) -> list[Delta]:
         """Report that the answer failed; where there is none yet, the failure is the answer."""
         told = {"type": data.error_type, "code": data.status_code, "message": data.message}
-        fault = provider_error({name: value for name, value in told.items() if value is not None})
-        _, deltas = self._turns.on(agent, data)
+        _, opened = self._turns.on(agent, data)
         broken = self._break_off(agent, "error", text_label(data.error_type))
-        return [*deltas, replace(fault, fatal=False), *broken]
+        return opened + report.failure(fatal=False, **told) + broken
 
     def _shutdown(self, agent: str | None, data: Data) -> list[Delta]:
         if data.shutdown_type != "error":
@@ -159,28 +132,20 @@ class CopilotTranslator(ViewTranslator):
         turn, reason = self._turns.of(agent), turn_reason(data.finish_reason)
         if turn is not None and reason is not None:
             turn.reason, turn.calls.cut = reason, reason[0] in CUT_REASONS
-        usage = (plain(frame.data) or {}).get("data")
-        if not isinstance(usage, dict) or not self._turns.is_current(agent):
-            return []
-        return [UsageSeen(usage)]
+        return report.usage(member(plain(frame.data), "data")) if self._turns.is_current(agent) else []
 
     # What an agent says
 
-    def _text(self, agent: str | None, data: Data) -> list[Delta]:
+    def _said(self, agent: str | None, data: Data, say: Callable[[Turn, Data], list[Delta]]) -> list[Delta]:
         turn, deltas = self._turns.on(agent, data)
-        return deltas + turn.text(data)
-
-    def _thought(self, agent: str | None, data: Data) -> list[Delta]:
-        turn, deltas = self._turns.on(agent, data)
-        return deltas + turn.thought(data)
+        return deltas + say(turn, data)
 
     def _whole_thought(self, agent: str | None, data: Data) -> list[Delta]:
         last = self._turns.last(agent)
         said = [] if last is None else last.whole_thought(data)
         if last is not None and (last.open or not said):
             return self._turns.switch(last) + said if said else []
-        turn, deltas = self._turns.on(agent, data)
-        return deltas + turn.whole_thought(data)
+        return self._said(agent, data, Turn.whole_thought)
 
     def _message(self, agent: str | None, data: Data) -> list[Delta]:
         turn, deltas = self._turns.on(agent, data)
@@ -206,12 +171,6 @@ class CopilotTranslator(ViewTranslator):
         if not all(turn.calls.has(id_) for id_, turn in self._where.items()):
             raise ValueError("a call is not among those of its turn")
 
-    def _start(self, agent: str | None, data: Data) -> list[Delta]:
-        return self._told(agent, data, Calls.start)
-
-    def _request(self, agent: str | None, data: Data) -> list[Delta]:
-        return self._told(agent, data, Calls.request)
-
     def _told(self, agent: str | None, data: Data, tell: Callable[[Calls, Data], list[Delta]]) -> list[Delta]:
         """Report what an event tells of a call where it is known, or of a new one of the agent's."""
         id_ = id_label(data.tool_call_id)
@@ -227,11 +186,8 @@ class CopilotTranslator(ViewTranslator):
         if turn.calls.has(id_):
             self._where[id_] = turn
 
-    def _complete(self, _agent: str | None, data: Data) -> list[Delta]:
-        return self._decide(id_label(data.tool_call_id), Calls.complete)
-
-    def _decide(self, id_: str | None, become: Callable[[Calls, str | None], list[Delta]]) -> list[Delta]:
-        turn = self._where.get(id_)
+    def _decide(self, id: object, become: Callable[[Calls, str | None], list[Delta]]) -> list[Delta]:
+        turn = self._where.get(id_ := id_label(id))
         if turn is None or turn.calls.is_over(id_):
             return []
         return self._turns.switch(turn) + become(turn.calls, id_)
@@ -247,3 +203,25 @@ class CopilotTranslator(ViewTranslator):
         id_ = self._asked.pop(id_label(data.request_id), None) or id_label(data.tool_call_id)
         said = text_label(data.result.kind) if data.result is not None else None
         return self._decide(id_, Calls.deny if (said or "").startswith(_NO) else Calls.permit)
+
+    EVENTS: ClassVar[Mapping[str | None, Callable[[Any, str | None, Data], list[Delta]]]] = {
+        "assistant.tool_call_delta": _piece,
+        "assistant.message_delta": lambda self, agent, data: self._said(agent, data, Turn.text),
+        "assistant.reasoning_delta": lambda self, agent, data: self._said(agent, data, Turn.thought),
+        "assistant.reasoning": _whole_thought,
+        "assistant.message": _message,
+        "assistant.turn_start": lambda self, agent, data: self._turns.begin(agent, data, marked=True)[1],
+        "assistant.turn_end": _turn_end,
+        "assistant.idle": _idle,
+        "session.idle": _idle,
+        "session.error": _error,
+        "session.shutdown": _shutdown,
+        "abort": _abort,
+        "user.message": _prompt,
+        "permission.requested": _asks,
+        "permission.completed": _answered,
+        "tool.user_requested": lambda self, agent, data: self._told(agent, data, Calls.start),
+        "tool.execution_start": lambda self, agent, data: self._told(agent, data, Calls.start),
+        "tool.execution_complete": lambda self, _, data: self._decide(data.tool_call_id, Calls.complete),
+        "external_tool.requested": lambda self, agent, data: self._told(agent, data, Calls.request),
+    }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wholecall.deltas import Delta, Finish, ReasoningFragment, TextFragment, TurnEnded, TurnOpened
+from wholecall.deltas import Delta, Finish, TurnEnded, TurnOpened
+from wholecall.dialects import report
 from wholecall.dialects.agents.copilot_calls import Calls
 from wholecall.dialects.agents.copilot_views import Data
 from wholecall.dialects.labels import id_label, name_label, text_label
@@ -49,14 +50,14 @@ class Turn:
         """Report a piece of visible text."""
         text = text_label(data.delta_content) or ""
         self._said.setdefault(("text", id_label(data.message_id)), []).append(text)
-        return [TextFragment(0, text)] if text else []
+        return report.text(text)
 
     def thought(self, data: Data) -> list[Delta]:
         """Report a piece of reasoning."""
         text, self._block = text_label(data.delta_content) or "", id_label(data.reasoning_id)
         self._said.setdefault(("thought", self._block), []).append(text)
         self._reasoned = True
-        return [ReasoningFragment(0, text, self._block)] if text else []
+        return report.thought(text, self._block)
 
     def whole_thought(self, data: Data) -> list[Delta]:
         """Report what a whole thought tells beyond its pieces; the message it led to may have told it before."""
@@ -65,10 +66,9 @@ class Turn:
             return []
         self._thought = block, text
         rest = self._rest(("thought", block), text)
-        if not rest:
-            return []
-        self._block, self._reasoned = block, True
-        return [ReasoningFragment(0, rest, block)]
+        if rest:
+            self._block, self._reasoned = block, True
+        return report.thought(rest, block)
 
     def message(self, data: Data) -> list[Delta]:
         """Report what a whole message tells: what led to it, its text, and its calls."""
@@ -77,8 +77,8 @@ class Turn:
             return []  # the same message again (quirk 91)
         self._messages.add(id_)
         deltas = self._sealed(id_, data)
-        if text and (rest := self._rest(("text", id_), text)):
-            deltas.append(TextFragment(0, rest))
+        if text:
+            deltas += report.text(self._rest(("text", id_), text))
         for request in data.tool_requests or ():
             deltas += self.calls.tell(request)
         return deltas
@@ -90,7 +90,7 @@ class Turn:
         sealed = text_label(data.reasoning_opaque) or text_label(data.encrypted_content)
         block, self._block = self._block, None
         self._reasoned, self._thought = False, (None, text) if text is not None else self._thought
-        return [ReasoningFragment(0, new, block or message, data=sealed)] if new or sealed else []
+        return report.thought(new, block or message, data=sealed)
 
     def _rest(self, what: tuple[str, str | None], whole: str) -> str:
         said = "".join(self._said.pop(what, ()))

@@ -22,182 +22,61 @@ Source: AWS, "Bedrock Runtime API", ConverseStream.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import ClassVar
 
 import msgspec
 
-from wholecall.deltas import (
-    OBJECT,
-    CallCancelled,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Finish,
-    Index,
-    Noted,
-    ReasoningFragment,
-    Slot,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-    UsageSeen,
-    WireFault,
-)
-from wholecall.dialects.amazon.converse_views import Event, Member, Message, Part, Reasoning, ToolUse
-from wholecall.dialects.decode import (
-    is_blank,
-    is_noise,
-    plain,
-    provider_error,
-    wire_text,
-)
+from wholecall.deltas import Delta, Index, TurnOpened
+from wholecall.dialects import report
+from wholecall.dialects.amazon.converse_views import Event, Member, Message, Part, ToolUse
+from wholecall.dialects.amazon.errors import exception_in, told_error
+from wholecall.dialects.decode import member, plain, wire_text
 from wholecall.dialects.detect import CONVERSE_FIELDS
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.other_blocks import OtherBlocks
-from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
-__all__ = ["ConverseTranslator", "exception_in", "told_error"]
-
+__all__ = ["ConverseTranslator"]
 
 _NO_PART = Part()
 
 
-def told_error(frame: Frame) -> WireFault:
-    """Return the fatal fault for a frame that is named `error`."""
-    told = plain(frame.data)
-    error = (told.get("error") or told) if isinstance(told, dict) else None
-    return provider_error(error or frame.data)
-
-
-class ConverseTranslator(ViewTranslator):
+class ConverseTranslator(TurnTranslator):
     """Events of one ConverseStream to deltas."""
 
     decoder = msgspec.json.Decoder(Event)
 
     _others: OtherBlocks
     _calls: dict[int, str | None]
-    _n_lost: int
 
-    def __init__(self) -> None:
+    def _clear(self) -> None:
         self._others = OtherBlocks()
         self._calls = {}  # the ids of the calls that are open, by the index of their block
-        self._n_lost = 0  # messages whose start did not come
-        self._events: dict[str, Callable[[Member], list[Delta]]] = {
-            "contentBlockDelta": self._delta,
-            "contentBlockStart": self._block_start,
-            "contentBlockStop": self._block_stop,
-            "messageStart": self._message_start,
-            "messageStop": self._message_stop,
-            "metadata": self._metadata,
-        }
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one event."""
-        if frame.event == "error":
-            return [told_error(frame)]
-        return super().translate(frame)
+        return [told_error(frame)] if frame.event == "error" else super().translate(frame)
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
-        name = frame.event
-        if name not in CONVERSE_FIELDS:
-            name = next(
-                (name for name, field in CONVERSE_FIELDS.items() if getattr(event, field) is not None), ""
-            )
-        if not name:
-            return self._unknown(event, frame)
-        member: Member | None = getattr(event, CONVERSE_FIELDS[name])
-        return self._events[name](event if member is None else member)
+        field = CONVERSE_FIELDS.get(frame.event)
+        if field is None:
+            field = next((field for field in self.EVENTS if getattr(event, field) is not None), "")
+        if not field:
+            return self._other(event, frame, frame.event)
+        inner: Member | None = getattr(event, field)
+        return self.EVENTS[field](self, event if inner is None else inner)
 
-    def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
+    def _other(self, event: Event, frame: Frame, kind: str) -> list[Delta]:
         if event.output is not None and event.output.message is not None:
             return self._body(event, event.output.message)
-        if is_noise(frame):
-            return []
         told = plain(frame.data)
-        error = exception_in(told) or (told.get("error") if isinstance(told, dict) else None)
-        return [provider_error(error) if error else Noted(0, "unknown_events")]
-
-    # Blocks
-
-    def _delta(self, member: Member) -> list[Delta]:
-        return self._part(index_label(member.content_block_index), member.delta or _NO_PART)
-
-    def _part(self, index: Index | None, part: Part) -> list[Delta]:
-        if part.tool_use is not None:
-            text = wire_text(part.tool_use.input)
-            return [Slot(0, index, None, text)] if text else []
-        return self._from(index, at_start=False) + self._said(index, part)
-
-    def _said(self, index: Index | None, part: Part) -> list[Delta]:
-        self._others.indices.add(index)
-        if part.reasoning_content is not None:
-            return _reasoning(index, part.reasoning_content)
-        if part.citations_content is not None:
-            return [delta for cited in part.citations_content.content or () for delta in _text(cited.text)]
-        if part.text is not None:
-            return _text(part.text)
-        quiet = part.tool_result is not None or part.citation is not None or part.image is not None
-        return [] if quiet else [Noted(0, "unknown_events")]
-
-    def _block_start(self, member: Member) -> list[Delta]:
-        index, part = index_label(member.content_block_index), member.start or _NO_PART
-        if part.tool_use is not None:
-            id_ = id_label(part.tool_use.tool_use_id)
-            deltas = [] if id_ in self._calls.values() else self._from(index, at_start=False)
-            if isinstance(index, int):
-                self._calls[index] = id_
-            return deltas + self._start_call(index, part.tool_use)
-        deltas = self._from(index, at_start=True)
-        self._others.indices.add(index)
-        id_ = id_label(part.tool_result.get("toolUseId")) if isinstance(part.tool_result, dict) else None
-        return deltas if id_ is None else [*deltas, CallCancelled(id_, answered=True)]
-
-    def _from(self, index: Index | None, *, at_start: bool) -> list[Delta]:
-        """Report that another message began, if a block's index is below that of an open call: blocks come in order."""
-        highest = max(self._calls, default=-1)
-        if not isinstance(index, int) or index > highest or (index == highest and not at_start):
-            return []
-        self._forget_blocks()
-        self._n_lost += 1
-        return [TurnOpened(f"message {self._n_lost}", restart=True)]
-
-    def _start_call(self, index: Index | None, use: ToolUse) -> list[Delta]:
-        id_, name = id_label(use.tool_use_id), name_label(use.name)
-        self._others.indices.discard(index)
-        kind: Kind = "server" if use.type == "server_tool_use" else "function"
-        if is_blank(text := wire_text(use.input)):
-            return [CallSeen(0, index, None, id_, name, kind, begins=True)]
-        return [CallWhole(0, index, None, id_, name, text, OBJECT, kind, begins=True)]
-
-    def _block_stop(self, member: Member) -> list[Delta]:
-        index = index_label(member.content_block_index)
-        if isinstance(index, int):
-            self._calls.pop(index, None)
-        return self._others.stop(index)
-
-    # Messages
-
-    def _forget_blocks(self) -> None:
-        self._others.indices.clear()
-        self._calls.clear()
-
-    def _message_start(self, _member: Member) -> list[Delta]:
-        self._forget_blocks()
-        return [TurnOpened(None, restart=True)]
-
-    def _message_stop(self, member: Member) -> list[Delta]:
-        self._forget_blocks()
-        return [*_finish(member.stop_reason), TurnEnded()]
-
-    def _metadata(self, member: Member) -> list[Delta]:
-        return [UsageSeen(member.usage)] if isinstance(member.usage, dict) else []
+        error = exception_in(told) or member(told, "error")
+        return report.error(error) if error else super()._other(event, frame, kind)
 
     def _body(self, event: Event, message: Message) -> list[Delta]:
-        deltas = self._message_start(event)
+        deltas = self._begin()
         for index, part in enumerate(message.content or ()):
             if part.tool_use is None:
                 deltas += self._part(index, part)
@@ -205,28 +84,78 @@ class ConverseTranslator(ViewTranslator):
                 deltas += self._start_call(index, part.tool_use) + self._others.stop(index)
         return deltas + self._metadata(event) + self._message_stop(event)
 
+    def _message_start(self, _member: Member) -> list[Delta]:
+        return self._begin()
 
-def exception_in(told: Any) -> dict[str, Any] | None:
-    """Return the error that a decoded payload tells as a member with an exception's name."""
-    for name, value in told.items() if isinstance(told, dict) else ():
-        if name.endswith("Exception"):
-            return {"code": name} | (value if isinstance(value, dict) else {"message": value})
-    return None
+    def _message_stop(self, told: Member) -> list[Delta]:
+        self._clear()
+        return report.finish(told.stop_reason, drops_at="malformed") + self._end()
+
+    def _metadata(self, told: Member) -> list[Delta]:
+        return report.usage(told.usage)
+
+    # Blocks
+
+    def _delta(self, told: Member) -> list[Delta]:
+        return self._part(index_label(told.content_block_index), told.delta or _NO_PART)
+
+    def _part(self, index: Index | None, part: Part) -> list[Delta]:
+        if part.tool_use is not None:
+            return report.piece(index, wire_text(part.tool_use.input))
+        deltas = self._from(index)
+        self._others.indices.add(index)
+        return deltas + _said(index, part)
+
+    def _start(self, told: Member) -> list[Delta]:
+        index, part = index_label(told.content_block_index), told.start or _NO_PART
+        if part.tool_use is None:
+            deltas = self._from(index, at_start=True)
+            self._others.indices.add(index)
+            return deltas + report.answered(member(part.tool_result, "toolUseId"))
+        id_ = id_label(part.tool_use.tool_use_id)
+        deltas = [] if id_ in self._calls.values() else self._from(index)
+        if isinstance(index, int):
+            self._calls[index] = id_
+        return deltas + self._start_call(index, part.tool_use)
+
+    def _from(self, index: Index | None, *, at_start: bool = False) -> list[Delta]:
+        """Report that another message began, if a block's index is below that of an open call: blocks come in order."""
+        highest = max(self._calls, default=-1)
+        if not isinstance(index, int) or index > highest or (index == highest and not at_start):
+            return []
+        self._clear()
+        self._n_turns += 1
+        return [TurnOpened(f"message {self._n_turns}", restart=True)]
+
+    def _start_call(self, index: Index | None, use: ToolUse) -> list[Delta]:
+        self._others.indices.discard(index)
+        kind: Kind = "server" if use.type == "server_tool_use" else "function"
+        id_, name = id_label(use.tool_use_id), name_label(use.name)
+        return report.call_start(index, id_, name, wire_text(use.input), kind)
+
+    def _stop(self, told: Member) -> list[Delta]:
+        index = index_label(told.content_block_index)
+        if isinstance(index, int):
+            self._calls.pop(index, None)
+        return self._others.stop(index)
+
+    EVENTS: ClassVar[Events] = {
+        "content_block_delta": _delta,
+        "content_block_start": _start,
+        "content_block_stop": _stop,
+        "message_start": _message_start,
+        "message_stop": _message_stop,
+        "metadata": _metadata,
+    }
 
 
-def _text(text: object) -> list[Delta]:
-    return [TextFragment(0, text)] if type(text) is str and text else []
-
-
-def _reasoning(index: Index | None, block: Reasoning) -> list[Delta]:
-    signed = block.reasoning_text or block
-    text, signature = text_label(signed.text), text_label(signed.signature)
-    sealed = text_label(block.redacted_content)
-    if text is signature is sealed is None:
-        return []
-    return [ReasoningFragment(0, text or "", index, signature=signature, data=sealed)]
-
-
-def _finish(raw: object) -> list[Delta]:
-    known = turn_reason(raw)
-    return [] if known is None else [Finish(0, *known, drops=known[0] == "malformed")]
+def _said(index: Index | None, part: Part) -> list[Delta]:
+    """Return what a part says that is no call's."""
+    if (thought := part.reasoning_content) is not None:
+        signed = thought.reasoning_text or thought
+        return report.thought(signed.text, index, signature=signed.signature, data=thought.redacted_content)
+    if part.citations_content is not None:
+        return [delta for cited in part.citations_content.content or () for delta in report.text(cited.text)]
+    if part.text is not None:
+        return report.text(part.text)
+    return report.unknown() if part.tool_result is part.citation is part.image is None else []

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from wholecall.deltas import Delta, WireFault
-from wholecall.dialects.amazon.converse import exception_in, told_error
+from wholecall.dialects.amazon.errors import exception_in, told_error
 from wholecall.dialects.decode import UNREADABLE, is_done, plain, provider_error, read, undecodable
 from wholecall.dialects.detect import opened_chunk
 from wholecall.dialects.translator import Translator

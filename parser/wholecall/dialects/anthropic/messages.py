@@ -21,20 +21,11 @@ tools say that their calls were executed, and nothing else. Source: Anthropic AP
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Union
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Union
 
-from wholecall.deltas import (
-    Delta,
-    Index,
-    Noted,
-    ReasoningFragment,
-    Run,
-    Slot,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-)
+from wholecall.deltas import Delta, Index, ReasoningFragment, Run, Slot, TextFragment, TurnEnded, TurnOpened
+from wholecall.dialects import report
 from wholecall.dialects.anthropic.blocks import Blocks, reasoning_deltas
 from wholecall.dialects.anthropic.views import (
     BODY_DECODER,
@@ -52,10 +43,10 @@ from wholecall.dialects.anthropic.views import (
     finish_deltas,
     usage_deltas,
 )
-from wholecall.dialects.decode import UNREADABLE, decode, is_noise, provider_error
+from wholecall.dialects.decode import UNREADABLE, decode, is_noise
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.restated import ended_together
-from wholecall.dialects.translator import MOST_SLOTS, ViewTranslator
+from wholecall.dialects.translator import MOST_SLOTS, Events, ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["AnthropicTranslator"]
@@ -78,7 +69,7 @@ class AnthropicTranslator(ViewTranslator):
 
     decoder = DECODER
 
-    DERIVED = frozenset({"_deltas", "_run", "_slots"})
+    DERIVED = frozenset({"_run", "_slots"})
     _key: str | None
     _blocks: Blocks
 
@@ -87,22 +78,6 @@ class AnthropicTranslator(ViewTranslator):
         self._blocks = Blocks()
         self._run = _NO_RUN  # of pieces, which the next frame may go on with
         self._slots: dict[int, Slot] = {}  # of the pieces of calls since the last frame that was none
-        self._events: dict[str | None, Callable[[Event], list[Delta]]] = {
-            "content_block_delta": self._delta,
-            "content_block_start": self._block_start,
-            "content_block_stop": self._block_stop,
-            "message_start": self._message_start,
-            "message_delta": self._message_delta,
-            "message_stop": self._message_stop,
-            "error": self._error,
-            "ping": self._ping,
-        }
-        self._deltas: dict[str | None, Callable[[Index | None, DeltaView], list[Delta]]] = {
-            "input_json_delta": self._input,
-            "text_delta": self._text,
-            "thinking_delta": self._thinking,
-            "signature_delta": self._thinking,
-        }
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame; pieces after it begin anew."""
@@ -166,39 +141,37 @@ class AnthropicTranslator(ViewTranslator):
         return self._blocks.stop(index_label(event.index))
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
-        known = self._events.get(event.type)
-        return self._unknown(event, frame) if known is None else known(event)
+        known = self.EVENTS.get(event.type)
+        return self._unknown(event, frame) if known is None else known(self, event)
 
     def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
         if event.error is not None:
-            return self._error(event)
+            return report.error(event.error)
         if event.type == "message":
             return self._body(decode(BODY_DECODER, frame.data) or Message())
         if is_noise(frame):
             return []
-        if event.type is None and frame.event in self._events:
-            return self._events[frame.event](event)
-        return [Noted(0, "unknown_events")]
+        known = self.EVENTS.get(frame.event) if event.type is None else None
+        return report.unknown() if known is None else known(self, event)
 
     # Blocks
 
     def _delta(self, event: Event) -> list[Delta]:
         delta = event.delta or _NO_DELTA
-        known = self._deltas.get(delta.type)
+        known = self.DELTAS.get(delta.type)
         if known is not None:
-            return known(index_label(event.index), delta)
-        return [] if delta.type in _QUIET_DELTAS else [Noted(0, "unknown_events")]
+            return known(self, index_label(event.index), delta)
+        return [] if delta.type in _QUIET_DELTAS else report.unknown()
 
     def _input(self, index: Index | None, delta: DeltaView) -> list[Delta]:
         slot = self._blocks.piece(index, delta.partial_json)
         return [] if slot is None else [slot]
 
     def _text(self, index: Index | None, delta: DeltaView) -> list[Delta]:
-        text = delta.text
-        if type(text) is not str or not text:
-            return []
-        self._blocks.spoken(index)
-        return [TextFragment(0, text)]
+        said = report.text(delta.text)
+        if said:
+            self._blocks.spoken(index)
+        return said
 
     def _thinking(self, index: Index | None, delta: DeltaView) -> list[Delta]:
         deltas = reasoning_deltas(index, delta.thinking, delta.signature, None)
@@ -236,11 +209,22 @@ class AnthropicTranslator(ViewTranslator):
 
     def _body(self, message: Message) -> list[Delta]:
         if message.content is None:
-            return [Noted(0, "unknown_events")]
+            return report.unknown()
         return ended_together(self._message(message) + self._message_stop(_NO_EVENT))
 
-    def _error(self, event: Event) -> list[Delta]:
-        return [provider_error(event.error)]
-
-    def _ping(self, _event: Event) -> list[Delta]:
-        return []
+    EVENTS: ClassVar[Events] = {
+        "content_block_delta": _delta,
+        "content_block_start": _block_start,
+        "content_block_stop": _block_stop,
+        "message_start": _message_start,
+        "message_delta": _message_delta,
+        "message_stop": _message_stop,
+        "error": lambda _self, event: report.error(event.error),
+        "ping": lambda _self, _event: [],
+    }
+    DELTAS: ClassVar[Mapping[Any, Callable[[Any, Index | None, DeltaView], list[Delta]]]] = {
+        "input_json_delta": _input,
+        "text_delta": _text,
+        "thinking_delta": _thinking,
+        "signature_delta": _thinking,
+    }

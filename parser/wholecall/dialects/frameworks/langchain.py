@@ -21,47 +21,49 @@ Source: LangChain documentation, "Streaming"; `langchain_core.messages`; LangSer
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
+import msgspec
+
 from wholecall.deltas import (
     INVALID_INDEX,
-    ITEM_DONE,
     OBJECT,
-    CallCancelled,
-    CallClosed,
-    CallSeen,
-    CallWhole,
     Delta,
     Fragment,
     Labelled,
-    Noted,
     ReasoningFragment,
     TextFragment,
     TurnEnded,
     TurnOpened,
     by_transport,
 )
-from wholecall.dialects.decode import UNREADABLE, decode, is_done, is_noise, plain, provider_error, read
+from wholecall.dialects import report
+from wholecall.dialects.decode import decode, is_done, is_noise, plain, read
 from wholecall.dialects.detect_frameworks import LANGCHAIN_WHOLE, LANGGRAPH_LISTS, langgraph_mode
-from wholecall.dialects.frameworks.langchain_views import BATCH, DECODER, Message, ended, model_of, spoken
+from wholecall.dialects.frameworks import langchain_views as views
+from wholecall.dialects.frameworks.langchain_views import BATCH, DECODER, Message
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["LangChainTranslator", "answered"]
+__all__ = ["LangChainTranslator"]
 
 _RUN = ("lc_run-", "run-")  # what ids begin with that LangChain gives to chunks without one
 _OURS = LANGCHAIN_WHOLE | {"AIMessageChunk"}
-_TOOLS = frozenset({"tool", "ToolMessage", "ToolMessageChunk"})
-_QUIET = frozenset(
-    {
-        *("metadata", "messages/metadata", "updates", "values", "custom", "debug", "ping"),
-        *("events", "tasks", "checkpoints", "feedback"),
-    }
-)
 
 
-class LangChainTranslator(Translator):
+class LangChainTranslator(ViewTranslator):
     """Frames of one stream to deltas; it remembers of each message what came of it in chunks."""
+
+    decoder: ClassVar[msgspec.json.Decoder[Any]] = DECODER
+    LISTS: ClassVar[frozenset[str]] = LANGGRAPH_LISTS
+    QUIET: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("metadata", "messages/metadata", "updates", "values", "custom", "debug", "ping"),
+            *("events", "tasks", "checkpoints", "feedback"),
+        }
+    )
 
     _key: str | None
     _open: set[str | None]
@@ -84,46 +86,39 @@ class LangChainTranslator(Translator):
         """Return the deltas of one frame."""
         mode = langgraph_mode(frame.event)
         if mode == "error":
-            return [provider_error(plain(frame.data) or frame.data)]
+            return report.error(plain(frame.data) or frame.data)
         if mode == "end":
             return self._end_all()
         if is_done(frame.data):
             return by_transport(self._end_all())
-        if mode in _QUIET:
+        if mode in self.QUIET:
             return []
-        if mode in LANGGRAPH_LISTS:
+        if mode in self.LISTS:
             return self._list(frame, mode)
-        try:
-            return self._any(DECODER.decode(frame.data), frame)
-        except UNREADABLE:
-            messages, _, deltas = read(DECODER, frame)
-        return deltas + [delta for message in messages for delta in self._any(message, frame)]
+        return super().translate(frame)
 
     def _list(self, frame: Frame, mode: str) -> list[Delta]:
         batch = decode(BATCH, f'{{"items":{frame.data}}}')
         if batch is None or batch.items is None:
             return read(DECODER, frame).deltas
         partial, complete = mode == "messages/partial", mode == "messages/complete"
-        deltas: list[Delta] = []
-        for message in batch.items:
-            kind = _kind(message)
-            whole = complete or (kind in LANGCHAIN_WHOLE and not partial)
-            if kind in _OURS:
-                deltas += self._message(message.kwargs or message, None, whole=whole, partial=partial)
-            deltas += answered(message)
-        return deltas
+        told = [self._told(message, complete=complete, partial=partial) for message in batch.items]
+        return [delta for deltas in told for delta in deltas]
 
-    def _any(self, message: Message, frame: Frame) -> list[Delta]:
+    def _take(self, message: Any, frame: Frame, /) -> list[Delta]:
         if message.error:
-            return [provider_error(message.error)]
+            return report.error(message.error)
         message = message.output or message
-        kind = _kind(message)
-        if kind in _OURS:
-            return self._message(message.kwargs or message, None, whole=kind in LANGCHAIN_WHOLE)
-        odd = kind is None and not is_noise(frame)
-        return (
-            [Noted(0, "unknown_events")] if odd else answered(message)
-        )  # the others' messages have other types
+        odd = views.kind_of(message) is None and not is_noise(frame)
+        return report.unknown() if odd else self._told(message)
+
+    def _told(self, message: Message, *, complete: bool = False, partial: bool = False) -> list[Delta]:
+        """Return what a message says, whoever it is of."""
+        kind = views.kind_of(message)
+        if kind not in _OURS:
+            return views.answered(message)
+        whole = complete or (kind in LANGCHAIN_WHOLE and not partial)
+        return self._message(message.kwargs or message, None, whole=whole, partial=partial)
 
     def _message(
         self, message: Message, run: str | None, *, whole: bool, partial: bool = False
@@ -135,11 +130,11 @@ class LangChainTranslator(Translator):
             return []  # LangGraph tells finished messages again
         deltas = self._opened(key, id_ or run, message)
         if not (whole and key in self._spoken):
-            said = spoken(message)
+            said = views.spoken(message)
             deltas += self._added(key, said) if partial else said
             if said:
                 self._spoken.add(key)
-        deltas += self._calls(key, message, whole=whole, partial=partial) + ended(message)
+        deltas += self._calls(key, message, whole=whole, partial=partial) + views.ended(message)
         if whole or message.chunk_position == "last":
             deltas += self._end(key)
         return deltas
@@ -168,7 +163,7 @@ class LangChainTranslator(Translator):
             self._called |= {key} if None in self._called else set()
             self._spoken |= {key} if None in self._spoken else set()
             return []
-        model = None if known else model_of(message)
+        model = None if known else views.model_of(message)
         return [TurnOpened(key, id_, model, restart=key is None and bool(self._ended))]
 
     def _end(self, key: str | None) -> list[Delta]:
@@ -208,30 +203,13 @@ class LangChainTranslator(Translator):
         """Return what a cumulative message adds to what it said before."""
         thought = "".join(delta.text for delta in said if isinstance(delta, ReasoningFragment))
         text = "".join(delta.text for delta in said if isinstance(delta, TextFragment))
-        deltas: list[Delta] = []
-        if news := self._news(key, "thought", thought):
-            deltas.append(ReasoningFragment(0, news))
-        if news := self._news(key, "text", text):
-            deltas.append(TextFragment(0, news))
-        return deltas
+        news = report.thought(self._news(key, "thought", thought))
+        return news + report.text(self._news(key, "text", text))
 
     def _news(self, key: str | None, what: object, said: str) -> str:
         before = self._shown.get((key, what), "")
         self._shown[key, what] = said
         return said.removeprefix(before)
-
-
-def answered(message: Message) -> list[Delta]:
-    """Return what a tool's message says: the call has its result, so the agent executed it."""
-    id_ = id_label((message.kwargs or message).tool_call_id)
-    return [CallCancelled(id_, answered=True)] if _kind(message) in _TOOLS and id_ is not None else []
-
-
-def _kind(message: Message) -> str | None:
-    if message.type == "constructor":
-        path = message.id if isinstance(message.id, list) else []
-        return text_label(path[-1]) if path else None
-    return text_label(message.type)
 
 
 def _index(value: object) -> int | str | None:
@@ -242,8 +220,4 @@ def _index(value: object) -> int | str | None:
 
 def _whole_call(place: int, call: ToolCallView) -> list[Delta]:
     text, _ = argument_text(call)
-    slot, id_, name = f"whole/{place}", id_label(call.id), name_label(call.name)
-    deltas: list[Delta] = [CallSeen(0, slot, None, id_, name)]
-    if text:
-        deltas.append(CallWhole(0, slot, None, id_, name, text, ITEM_DONE))
-    return [*deltas, CallClosed(0, slot, None, final=False)]
+    return report.whole_call(f"whole/{place}", id_label(call.id), name_label(call.name), text, final=False)

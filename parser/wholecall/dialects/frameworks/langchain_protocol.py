@@ -25,33 +25,17 @@ Source: LangChain's Agent Streaming Protocol, `protocol.cddl`; LangChain referen
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
-from msgspec.structs import replace
-
-from wholecall.deltas import Delta, Finish, Noted, TurnEnded, TurnOpened, UsageSeen
-from wholecall.dialects.decode import is_noise, plain, provider_error
+from wholecall.deltas import Delta, Finish, TurnEnded, TurnOpened
+from wholecall.dialects import report
+from wholecall.dialects.decode import is_noise, plain
 from wholecall.dialects.detect_frameworks import LANGCHAIN_METHODS
+from wholecall.dialects.frameworks import langchain_protocol_views as views
 from wholecall.dialects.frameworks.langchain_protocol_blocks import Blocks
-from wholecall.dialects.frameworks.langchain_protocol_messages import (
-    HERE,
-    Message,
-    Messages,
-    Namespace,
-    Place,
-)
-from wholecall.dialects.frameworks.langchain_protocol_views import (
-    CALLS,
-    DECODER,
-    Content,
-    Data,
-    Envelope,
-    Params,
-    content_of,
-    finish_deltas,
-    message_id,
-    model_of,
-)
+from wholecall.dialects.frameworks.langchain_protocol_messages import HERE, Message, Messages, Place
+from wholecall.dialects.frameworks.langchain_protocol_views import Data, Envelope, Params
 from wholecall.dialects.labels import id_label, index_label, text_label
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
@@ -59,13 +43,18 @@ from wholecall.framing.frame import Frame
 __all__ = ["LangChainProtocolTranslator"]
 
 _MOST_CALLS = 4096  # that are known when another message tells them
+_BLOCKS = {  # what the content of an event is to its block
+    "content-block-delta": Blocks.addition,
+    "content-block-start": Blocks.start,
+    "content-block-finish": Blocks.finish,
+}
 _OTHERS = frozenset({"human", "user", "system", "developer", "tool"})  # whose messages are no answer
 
 
 class LangChainProtocolTranslator(ViewTranslator):
     """Frames of one stream to deltas."""
 
-    decoder = DECODER
+    decoder = views.DECODER
 
     _messages: Messages
     _now: Message | None
@@ -79,14 +68,6 @@ class LangChainProtocolTranslator(ViewTranslator):
         self._told = set()  # ids of messages that began
         self._callers = {}  # of calls, by their ids: their message's turn, and whether its start came
         self._n_turns = 0
-        self._events: dict[str | None, Callable[[Message, Data], list[Delta]]] = {
-            "content-block-delta": _block_delta,
-            "content-block-start": _block_start,
-            "content-block-finish": _block_finish,
-            "message-finish": self._finish,
-            "usage": _usage,
-            "error": self._error,
-        }
 
     def _take(self, view: Envelope, frame: Frame) -> list[Delta]:
         if view.method is not None:
@@ -94,11 +75,11 @@ class LangChainProtocolTranslator(ViewTranslator):
         if view.event is not None:
             return self._event(view, HERE, view.seq)
         if view.error or frame.event == "error":
-            fault = provider_error(view.error or plain(frame.data) or frame.data)
             # An answer to a command has an id: that the command failed is no failure of the stream.
-            return [replace(fault, fatal=view.type != "error" or view.id is None)]
+            fatal = view.type != "error" or view.id is None
+            return report.error(view.error or plain(frame.data) or frame.data, fatal=fatal)
         quiet = view.type in ("success", "ping") or is_noise(frame)
-        return [] if quiet else [Noted(0, "unknown_events")]
+        return [] if quiet else report.unknown()
 
     def lose(self) -> None:
         """A frame was lost: it may have begun another message in the place of any."""
@@ -114,14 +95,14 @@ class LangChainProtocolTranslator(ViewTranslator):
         if view.method == "lifecycle" and data.event == "failed":
             return self._run_failed(namespace, data)
         known = view.method in LANGCHAIN_METHODS or (view.method or "").startswith("custom:")
-        return [] if known else [Noted(0, "unknown_events")]
+        return [] if known else report.unknown()
 
     def _event(self, data: Data, place: Place, seq: object) -> list[Delta]:
         if data.event == "message-start":
             return self._start(data, place, seq)
-        known = self._events.get(data.event)
+        known = self.EVENTS.get(data.event)
         if known is None:
-            return [] if data.event == "provider" else [Noted(0, "unknown_events")]
+            return [] if data.event == "provider" else report.unknown()
         message, deltas = self._messages.found(place, id_label(data.run_id)), list[Delta]()
         if message is None:  # its start was told before this stream began
             message, deltas = self._opened(data, place)
@@ -132,23 +113,21 @@ class LangChainProtocolTranslator(ViewTranslator):
                 self._messages.forget(message)
             return []
         deltas += self._switch(message)
-        if self._is_told(message, content_of(data)):
+        if self._is_told(message, views.content_of(data)):
             message.muted = True
             return [*deltas, TurnEnded(message.turn)]
-        return deltas + known(message, data)
+        return deltas + known(self, message, data)
 
-    def _is_told(self, message: Message, content: Content) -> bool:
+    def _is_told(self, message: Message, content: views.Content) -> bool:
         """Whether a call was told in another message: in one of the two, whose start was lost, for the other repeats it."""
-        id_ = id_label(content.id) if content.type in CALLS else None
+        id_ = id_label(content.id) if content.type in views.CALLS else None
         if id_ is None or (id_ not in self._callers and len(self._callers) >= _MOST_CALLS):
             return False
         turn, whole = self._callers.setdefault(id_, (message.turn, message.begun))
         return turn != message.turn and not (whole and message.begun)
 
-    # Messages and their turns.
-
     def _start(self, data: Data, place: Place, seq: object) -> list[Delta]:
-        before, id_ = self._messages.found(place, id_label(data.run_id)), message_id(data)
+        before, id_ = self._messages.found(place, id_label(data.run_id)), views.message_id(data)
         if before is not None and before.has_heard(seq) and (id_ in (None, before.id) or id_ in self._told):
             return []  # else the numbers begin anew, with another run
         again = before is not None and id_ is not None and before.id == id_
@@ -160,10 +139,10 @@ class LangChainProtocolTranslator(ViewTranslator):
         message.has_heard(seq)
         message.begun = True
         message.blocks = Blocks(crowded=before is not None and not again)
-        return [] if muted else [*deltas, *opened, *_usage(message, data)]
+        return [] if muted else [*deltas, *opened, *report.usage(data.usage)]
 
     def _opened(self, data: Data, place: Place, *, muted: bool = False) -> tuple[Message, list[Delta]]:
-        run, id_ = id_label(data.run_id), message_id(data) if data.event == "message-start" else None
+        run, id_ = id_label(data.run_id), views.message_id(data) if data.event == "message-start" else None
         message = Message(f"{self._n_turns}", id_, place, run, muted=muted)
         self._messages.add(message)
         if muted:
@@ -173,7 +152,7 @@ class LangChainProtocolTranslator(ViewTranslator):
         self._n_turns += 1
         if id_ is not None:
             self._told.add(id_)
-        return message, [TurnOpened(message.turn, id_, model_of(data.metadata), restart=over)]
+        return message, [TurnOpened(message.turn, id_, views.model_of(data.metadata), restart=over)]
 
     def _switch(self, message: Message) -> list[Delta]:
         if message is self._now:
@@ -183,46 +162,35 @@ class LangChainProtocolTranslator(ViewTranslator):
 
     def _finish(self, message: Message, data: Data) -> list[Delta]:
         self._messages.forget(message)
-        return [*message.blocks.end(), *finish_deltas(data), TurnEnded(message.turn)]
+        return [*message.blocks.end(), *views.finish_deltas(data), TurnEnded(message.turn)]
 
     def _error(self, message: Message, data: Data) -> list[Delta]:
-        error = {"message": data.message, "code": data.code}
-        fault = provider_error({name: value for name, value in error.items() if value is not None})
-        return [replace(fault, fatal=False), *self._failed(message, text_label(data.code))]
+        fault = report.failure(message=data.message, code=data.code, fatal=False)
+        return [*fault, *self._failed(message, text_label(data.code))]
 
     def _failed(self, message: Message, why: str | None) -> list[Delta]:
         """Report that nothing of a message may be gone on with; others go on beside it."""
         self._messages.forget(message)
         return [Finish(0, "error", why or "error", drops=True), TurnEnded(message.turn)]
 
-    def _run_failed(self, namespace: Namespace, data: Data) -> list[Delta]:
+    def _run_failed(self, namespace: tuple[str, ...], data: Data) -> list[Delta]:
         """Report that a graph failed, and every message under way in it; all of them if it is the whole run."""
-        told = {"message": text_label(data.error) or "the run failed"}
-        deltas: list[Delta] = [replace(provider_error(told), fatal=False)]
+        deltas = report.failure(message=text_label(data.error) or "the run failed", fatal=False)
         for message in self._messages.within(namespace):
             self._messages.forget(message)
             if not message.muted:
                 deltas += self._switch(message) + self._failed(message, None)
         return deltas
 
+    def _block(self, message: Message, data: Data) -> list[Delta]:
+        index, content = index_label(data.index), views.content_of(data)
+        if data.event == "content-block-delta" and data.delta is not None:
+            return message.blocks.delta(index, data.delta)
+        return _BLOCKS[data.event or ""](message.blocks, index, content)
 
-# The events of a message
-
-
-def _block_delta(message: Message, data: Data) -> list[Delta]:
-    index = index_label(data.index)
-    if data.delta is not None:
-        return message.blocks.delta(index, data.delta)
-    return message.blocks.addition(index, content_of(data))
-
-
-def _block_start(message: Message, data: Data) -> list[Delta]:
-    return message.blocks.start(index_label(data.index), content_of(data))
-
-
-def _block_finish(message: Message, data: Data) -> list[Delta]:
-    return message.blocks.finish(index_label(data.index), content_of(data))
-
-
-def _usage(_message: Message, data: Data) -> list[Delta]:
-    return [UsageSeen(data.usage)] if isinstance(data.usage, dict) and data.usage else []
+    EVENTS: ClassVar[Mapping[str | None, Callable[[Any, Message, Data], list[Delta]]]] = {
+        **dict.fromkeys(_BLOCKS, _block),
+        "message-finish": _finish,
+        "usage": lambda _self, _message, data: report.usage(data.usage),
+        "error": _error,
+    }

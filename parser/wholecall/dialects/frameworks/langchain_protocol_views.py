@@ -6,12 +6,12 @@ from typing import Any, Final, Union
 
 import msgspec
 
-from wholecall.deltas import Delta, Finish, Index, ReasoningFragment, TextFragment
-from wholecall.dialects.decode import NO_TEXT
+from wholecall.deltas import Delta, Finish, Index
+from wholecall.dialects import report
+from wholecall.dialects.decode import NO_TEXT, member
 from wholecall.dialects.frameworks.langchain_views import Message as Ended
 from wholecall.dialects.frameworks.langchain_views import ended
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.reasons import turn_reason
 from wholecall.types import Kind
 
 __all__ = [
@@ -119,29 +119,24 @@ def message_id(data: Data) -> str | None:
 
 def model_of(metadata: object) -> str | None:
     """Return the model's name, where the start of a message knows it."""
-    return name_label(metadata.get("model")) if isinstance(metadata, dict) else None
+    return name_label(member(metadata, "model"))
 
 
 def spoken(index: Index | None, content: Content) -> list[Delta]:
     """Return what a block says to people: reasoning, then text."""
-    thought = text_label(content.reasoning) or text_label(content.thinking)
-    deltas: list[Delta] = [ReasoningFragment(0, thought, index)] if thought else []
-    text = text_label(content.text)
-    return [*deltas, TextFragment(0, text)] if text else deltas
+    thought = text_label(content.reasoning) or content.thinking
+    return report.thought(thought, index) + report.text(content.text)
 
 
 def sealed(index: Index | None, content: Content) -> list[Delta]:
     """Return the provider's signature over a block of reasoning, if it has one."""
-    extras = content.extras if isinstance(content.extras, dict) else {}
-    signature = text_label(content.signature) or text_label(extras.get("signature"))
-    return [ReasoningFragment(0, "", index, signature=signature)] if signature else []
+    signature = text_label(content.signature) or member(content.extras, "signature")
+    return report.thought(None, index, signature=signature)
 
 
 def finish_deltas(data: Data) -> list[Delta]:
     """Return the counts and the reason: the provider's own, else what the protocol made of it."""
     metadata = data.metadata or data.responseMetadata
     deltas = ended(Ended(response_metadata=metadata, usage_metadata=data.usage))
-    known = turn_reason(data.reason)
-    if known is not None and not any(isinstance(delta, Finish) for delta in deltas):
-        deltas.append(Finish(0, *known, drops=known[0] == "error"))
-    return deltas
+    told = any(isinstance(delta, Finish) for delta in deltas)
+    return deltas if told else deltas + report.finish(data.reason, drops_at="error")

@@ -7,14 +7,28 @@ from typing import Any, Union
 
 import msgspec
 
-from wholecall.deltas import Delta, Finish, ReasoningFragment, TextFragment, UsageSeen
+from wholecall.deltas import Delta, Finish
+from wholecall.dialects import report
+from wholecall.dialects.decode import member
 from wholecall.dialects.labels import text_label
 from wholecall.dialects.openai.chat_views import ToolCallView
 from wholecall.dialects.reasons import turn_reason
 
-__all__ = ["BATCH", "DECODER", "EVENT", "Event", "Message", "ended", "model_of", "spoken"]
+__all__ = [
+    "BATCH",
+    "DECODER",
+    "EVENT",
+    "Event",
+    "Message",
+    "answered",
+    "ended",
+    "kind_of",
+    "model_of",
+    "spoken",
+]
 
 _REASONS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
+_TOOLS = frozenset({"tool", "ToolMessage", "ToolMessageChunk"})
 _MODELS = ("model_name", "model", "model_id")
 
 
@@ -61,6 +75,19 @@ BATCH = msgspec.json.Decoder(_Batch)
 EVENT = msgspec.json.Decoder(Event)
 
 
+def answered(message: Message) -> list[Delta]:
+    """Return what a tool's message says: the call has its result, so the agent executed it."""
+    return report.answered((message.kwargs or message).tool_call_id) if kind_of(message) in _TOOLS else []
+
+
+def kind_of(message: Message) -> str | None:
+    """Return whose message it is, in the words of either form."""
+    if message.type == "constructor":
+        path = message.id if isinstance(message.id, list) else []
+        return text_label(path[-1]) if path else None
+    return text_label(message.type)
+
+
 def model_of(message: Message) -> str | None:
     """Return the model's name, where the message knows it."""
     return next(_said(message.response_metadata, _MODELS), None)
@@ -68,50 +95,38 @@ def model_of(message: Message) -> str | None:
 
 def spoken(message: Message) -> list[Delta]:
     """Return reasoning and text; content is text or a list of blocks (quirk 95)."""
-    extra = message.additional_kwargs
-    thought = text_label(extra.get("reasoning_content")) if isinstance(extra, dict) else None
-    deltas: list[Delta] = [ReasoningFragment(0, thought)] if thought else []
     blocks = message.content if isinstance(message.content, list) else [message.content]
+    deltas = report.thought(member(message.additional_kwargs, "reasoning_content"))
     for block in blocks:
         deltas += _block(block if isinstance(block, dict) else {"text": block})
     return deltas
 
 
 def _block(block: dict[str, Any]) -> list[Delta]:
-    thought = text_label(block.get("thinking")) or text_label(block.get("reasoning"))
-    signature, text = text_label(block.get("signature")), text_label(block.get("text"))
-    deltas: list[Delta] = []
-    if thought or signature:
-        deltas.append(ReasoningFragment(0, thought or "", signature=signature))
-    return [*deltas, TextFragment(0, text)] if text else deltas
+    thought = text_label(block.get("thinking")) or block.get("reasoning")
+    return report.thought(thought, signature=block.get("signature")) + report.text(block.get("text"))
 
 
 def ended(message: Message) -> list[Delta]:
     """Return the counts and the reason, which come with the last chunk."""
-    usage = message.usage_metadata
-    deltas: list[Delta] = [UsageSeen(usage)] if isinstance(usage, dict) and usage else []
-    known = turn_reason(next(_said(message.response_metadata, _REASONS), None))
-    if known is not None:
-        deltas.append(Finish(0, *known, drops=known[0] == "error"))
-    elif (finish := _status(message.response_metadata)) is not None:
-        deltas.append(finish)
-    return deltas
+    usage, metadata = report.usage(message.usage_metadata), message.response_metadata
+    finish = report.finish(next(_said(metadata, _REASONS), None), drops_at="error")
+    return usage + (finish or _status(metadata))
 
 
-def _status(metadata: object) -> Finish | None:
+def _status(metadata: object) -> list[Delta]:
     """Return why a message ended whose model speaks Responses: it has a status there, and no reason."""
-    known: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
-    status, details = known.get("status"), known.get("incomplete_details")
+    status = member(metadata, "status")
     if status == "completed":
-        return Finish(0, "stop", status)
+        return [Finish(0, "stop", status)]
     if status == "incomplete":  # cut, whatever the word (quirk 76)
-        word = turn_reason(details.get("reason")) if isinstance(details, dict) else None
-        return Finish(0, "content_filter" if word and word[0] == "content_filter" else "length", status)
-    return Finish(0, "error", status, drops=True) if status in ("failed", "cancelled") else None
+        word = turn_reason(member(metadata, "incomplete_details", "reason"))
+        return [Finish(0, "content_filter" if word and word[0] == "content_filter" else "length", status)]
+    return [Finish(0, "error", status, drops=True)] if status in ("failed", "cancelled") else []
 
 
 def _said(metadata: object, members: tuple[str, ...]) -> Iterator[str]:
     known: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
-    for member in members:
-        if text := text_label(known.get(member)):
+    for name in members:
+        if text := text_label(known.get(name)):
             yield text

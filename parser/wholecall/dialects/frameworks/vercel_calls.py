@@ -19,10 +19,12 @@ from wholecall.deltas import (
     CallSeen,
     CallWhole,
     Delta,
-    ReasoningFragment,
+    Finish,
     Slot,
 )
+from wholecall.dialects import report
 from wholecall.dialects.decode import dumped
+from wholecall.dialects.reasons import NOT_WHOLE
 from wholecall.dialects.repeats import Repeats, says_nothing
 from wholecall.types import DropReason, Flag, Kind
 
@@ -168,7 +170,12 @@ class Calls:
         self._forget(call.id)
         return [seen, CallRefused(0, slot, None, reason, detail, kept)]
 
-    def untold(self) -> list[Delta]:
+    def ended(self, finish: list[Delta]) -> list[Delta]:
+        """Return why the message ended, after what that means for its calls."""
+        whole = not any(isinstance(end, Finish) and end.reason in NOT_WHOLE for end in finish)
+        return [*(self.no_repeats() if whole else ()), *self._untold(), *finish]
+
+    def _untold(self) -> list[Delta]:
         """Refuse calls that were begun and never told whole, though others were: text alone shows where one ends."""
         told = "the input of other calls was told, and that of this one was not"
         slots = self.unsure() if self._tells_whole else []
@@ -226,14 +233,12 @@ class Calls:
         return slot
 
 
-def sealed(block: Any, text: str | None, metadata: object) -> list[Delta]:
+def sealed(block: Any, text: object, metadata: object) -> list[Delta]:
     """Return a piece of reasoning, with what its provider wants back untouched; nothing if there is neither."""
     kept = list(_members(metadata))
     signature = next((value for name, value in kept if name in _SIGNATURES), None)
     data = next((value for name, value in kept if name in _SEALED), None)
-    if not text and signature is data is None:
-        return []
-    return [ReasoningFragment(0, text or "", block, signature=signature, data=data)]
+    return report.thought(text, block, signature=signature, data=data)
 
 
 def _members(metadata: object) -> Iterator[tuple[str, str]]:

@@ -19,44 +19,23 @@ Source: AI SDK documentation of version 4, "Stream Protocols", and the SDK's `fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
-from wholecall.deltas import (
-    CallCancelled,
-    Delta,
-    Finish,
-    Noted,
-    ReasoningFragment,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-    UsageSeen,
-)
-from wholecall.dialects.decode import (
-    NO_TEXT,
-    UNREADABLE,
-    is_done,
-    is_noise,
-    plain,
-    provider_error,
-    read,
-    undecodable,
-    wire_text,
-)
+from wholecall.deltas import Delta, TurnOpened
+from wholecall.dialects import report
+from wholecall.dialects.decode import NO_TEXT, member, plain, undecodable, wire_text
 from wholecall.dialects.frameworks.vercel_calls import Announced, Calls
-from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.labels import id_label, name_label
 from wholecall.dialects.openai.chat_views import FunctionView, ToolCallView, argument_text
-from wholecall.dialects.reasons import NOT_WHOLE, turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["VercelDataTranslator"]
 
 _TEXTS = frozenset({"0", "3", "g"})  # their values are strings
-_QUIET = frozenset("2568ehk")
+_QUIET = frozenset("2568ehk")  # their values may be anything
 
 
 class _Invocation(msgspec.Struct, gc=False, rename="camel"):
@@ -90,147 +69,76 @@ class _Value(_Invocation, gc=False, rename="camel"):
     parts: list[_Part] | None = None
 
 
-_DECODER = msgspec.json.Decoder(_Value)
-
-
-class VercelDataTranslator(Translator):
+class VercelDataTranslator(TurnTranslator):
     """Lines of one stream to deltas."""
 
-    DERIVED = frozenset({"_values"})
-    _open: bool
+    decoder = msgspec.json.Decoder(_Value)
+
     _calls: Calls
 
-    def __init__(self) -> None:
-        self._open = False
+    def _clear(self) -> None:
         self._calls = Calls()
-        self._values: dict[str, Callable[[_Value], list[Delta]]] = {
-            "c": self._piece,
-            "b": self._call_start,
-            "9": self._call,
-            "a": self._result,
-            "7": self._openai_calls,
-            "1": self._openai_calls,
-            "4": self._assistant,
-            "f": self._step,
-            "j": self._seal,
-            "i": self._seal,
-            "d": self._finish,
-        }
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one line."""
         if frame.event in _TEXTS:
-            return self._text(frame)
-        if frame.event in _QUIET:
-            return []
-        try:
-            return self._take(_DECODER.decode(frame.data), frame)
-        except UNREADABLE:
-            return self._slowly(frame)
+            return _text(frame)
+        return [] if frame.event in _QUIET else super().translate(frame)
 
-    def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):  # proxies add it, and it says nothing here
-            return []
-        values, _, deltas = read(_DECODER, frame)
-        return deltas + [delta for value in values for delta in self._take(value, frame)]
+    def _kind(self, _value: _Value, frame: Frame) -> str:
+        return frame.event
 
-    def _take(self, value: _Value, frame: Frame) -> list[Delta]:
-        known = self._values.get(frame.event)
-        if known is not None:
-            return known(value)
-        if value.error:
-            return [provider_error(value.error)]
-        if value.tool_invocations is not None or value.parts is not None:
-            return self._body(value)
-        return [] if is_noise(frame) else [Noted(0, "unknown_events")]
-
-    # Messages.
-
-    def _begun(self, id_: str | None) -> list[Delta]:
-        if self._open:
-            return []
-        self._open, self._calls = True, Calls()
-        return [TurnOpened(None, id_, restart=True)]
-
-    def _step(self, value: _Value) -> list[Delta]:
-        return self._calls.next_step() + self._begun(id_label(value.message_id))
-
-    def _finish(self, value: _Value) -> list[Delta]:
-        known = turn_reason(value.finish_reason)
-        counts = value.usage.items() if isinstance(value.usage, dict) else ()
-        usage = {member: count for member, count in counts if count is not None}
-        deltas: list[Delta] = [UsageSeen(usage)] if usage else []
-        if known is None or known[0] not in NOT_WHOLE:
-            deltas += self._calls.no_repeats()
-        deltas += self._calls.untold()
-        if known is not None:
-            deltas.append(Finish(0, *known, drops=known[0] == "error"))
-        return deltas + self._end()
-
-    def _end(self) -> list[Delta]:
+    def _other(self, value: _Value, frame: Frame, kind: str) -> list[Delta]:
+        if value.tool_invocations is None and value.parts is None:
+            return super()._other(value, frame, kind)
         self._open = False
-        return [TurnEnded()]
-
-    def _body(self, message: _Value) -> list[Delta]:
-        self._open = False
-        deltas = self._begun(id_label(message.id))
-        parts = message.parts or [_Part("text", message.content)]
-        told = [part.tool_invocation for part in parts if part.tool_invocation is not None]
+        deltas = self._begun(value.id)
+        parts = value.parts or [_Part("text", value.content)]
         for part in parts:
-            deltas += _spoken(part)
-        for call in told or message.tool_invocations or ():  # version 4 sends both, one the copy of the other
+            deltas += report.thought(part.reasoning) + report.text(part.text)
+        told = [part.tool_invocation for part in parts if part.tool_invocation is not None]
+        for call in told or value.tool_invocations or ():  # version 4 sends both, one the copy of the other
             deltas += self._invocation(call)
         return deltas + self._end()
 
+    # Messages.
+
+    def _begun(self, id: object) -> list[Delta]:
+        """Begin a message, unless one is open: what names it names only its step."""
+        if self._open:
+            return []
+        self._begin()
+        return [TurnOpened(None, id_label(id), restart=True)]
+
+    def _step(self, value: _Value) -> list[Delta]:
+        return self._calls.next_step() + self._begun(value.message_id)
+
+    def _finish(self, value: _Value) -> list[Delta]:
+        counts = value.usage.items() if isinstance(value.usage, dict) else ()
+        usage = report.usage({name: count for name, count in counts if count is not None})
+        return usage + self._calls.ended(report.finish(value.finish_reason, drops_at="error")) + self._end()
+
     # Text and calls.
-
-    def _text(self, frame: Frame) -> list[Delta]:
-        value = plain(frame.data)
-        if frame.event == "3":
-            return [provider_error(frame.data if value is None else value)]
-        text = text_label(value)
-        if text is None:
-            return [] if value == "" else [undecodable(frame.data)]
-        return [ReasoningFragment(0, text) if frame.event == "g" else TextFragment(0, text)]
-
-    def _seal(self, value: _Value) -> list[Delta]:
-        return [ReasoningFragment(0, "", None, None, text_label(value.signature), text_label(value.data))]
-
-    def _call_start(self, value: _Value) -> list[Delta]:
-        return self._calls.begun(_announced(value))
-
-    def _piece(self, value: _Value) -> list[Delta]:
-        return self._calls.piece(id_label(value.tool_call_id), value.args_text_delta)
-
-    def _call(self, value: _Invocation) -> list[Delta]:
-        call = _announced(value)
-        return self._calls.whole(call, wire_text(value.args)) + self._calls.closed(call.id)
-
-    def _result(self, value: _Value) -> list[Delta]:
-        """A tool's result: the server executed the call."""
-        id_ = id_label(value.tool_call_id)
-        self._calls.guard(id_)
-        return [] if id_ is None else [CallCancelled(id_, answered=True)]
-
-    def _whole(self, call: Announced, text: str) -> list[Delta]:
-        return self._calls.whole(call, text, listed=True) + self._calls.closed(call.id)
-
-    def _openai_calls(self, value: _Value) -> list[Delta]:
-        deltas: list[Delta] = []
-        for call in value.tool_calls or ():
-            name = name_label((call.function or call).name)
-            deltas += self._whole(Announced(id_label(call.id), name), argument_text(call.function, call)[0])
-        if value.function_call is not None:
-            name = name_label(value.function_call.name)
-            deltas += self._whole(Announced(None, name), argument_text(value.function_call)[0])
-        return deltas
 
     def _assistant(self, value: _Value) -> list[Delta]:
         """Version 3's relay of an assistant's message: a list of parts, each with its text in an object."""
         parts = value.content if isinstance(value.content, list) else []
-        texts = [part.get("text") for part in parts if isinstance(part, dict)]
-        said = [text_label(text.get("value")) for text in texts if isinstance(text, dict)]
-        return [TextFragment(0, text) for text in said if text]
+        return [delta for part in parts for delta in report.text(member(part, "text", "value"))]
+
+    def _whole(self, call: Announced, text: str, *, listed: bool = True) -> list[Delta]:
+        return self._calls.whole(call, text, listed=listed) + self._calls.closed(call.id)
+
+    def _result(self, value: _Value) -> list[Delta]:
+        self._calls.guard(id_label(value.tool_call_id))
+        return report.answered(value.tool_call_id)
+
+    def _openai_calls(self, value: _Value) -> list[Delta]:
+        alone = [] if value.function_call is None else [ToolCallView(function=value.function_call)]
+        deltas: list[Delta] = []
+        for call in (value.tool_calls or []) + alone:
+            name, (text, _) = name_label((call.function or call).name), argument_text(call.function, call)
+            deltas += self._whole(Announced(id_label(call.id), name), text)
+        return deltas
 
     def _invocation(self, call: _Invocation) -> list[Delta]:
         if call.state == "partial-call":
@@ -238,13 +146,30 @@ class VercelDataTranslator(Translator):
             return self._calls.refused(_announced(call), text, "truncated", "the arguments were still coming")
         return self._whole(_announced(call), wire_text(call.args))
 
+    EVENTS: ClassVar[Events] = {
+        "c": lambda self, value: self._calls.piece(id_label(value.tool_call_id), value.args_text_delta),
+        "b": lambda self, value: self._calls.begun(_announced(value)),
+        "9": lambda self, value: self._whole(_announced(value), wire_text(value.args), listed=False),
+        "a": _result,
+        "7": _openai_calls,
+        "1": _openai_calls,
+        "4": _assistant,
+        "f": _step,
+        "j": lambda _self, value: report.thought(None, signature=value.signature),
+        "i": lambda _self, value: report.thought(None, data=value.data),
+        "d": _finish,
+    }
+
+
+def _text(frame: Frame) -> list[Delta]:
+    value = plain(frame.data)
+    if frame.event == "3":
+        return report.error(frame.data if value is None else value)
+    if type(value) is not str:
+        return [undecodable(frame.data)]
+    return report.thought(value) if frame.event == "g" else report.text(value)
+
 
 def _announced(call: _Invocation) -> Announced:
     ran = call.state == "result"  # nothing is left to execute
     return Announced(id_label(call.tool_call_id), name_label(call.tool_name), "server" if ran else "function")
-
-
-def _spoken(part: _Part) -> list[Delta]:
-    thought, text = text_label(part.reasoning), text_label(part.text)
-    deltas: list[Delta] = [ReasoningFragment(0, thought)] if thought else []
-    return [*deltas, TextFragment(0, text)] if text else deltas

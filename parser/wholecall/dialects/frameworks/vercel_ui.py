@@ -20,156 +20,87 @@ Source: AI SDK documentation, "Stream Protocols", and the SDK's `UIMessageChunk`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import ClassVar
 
-from wholecall.deltas import (
-    CallCancelled,
-    Delta,
-    Finish,
-    Noted,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-    by_transport,
-)
-from wholecall.dialects.decode import is_done, is_noise, provider_error, read, wire_text
+from wholecall.deltas import Delta, Finish, WireFault, by_transport
+from wholecall.dialects import report
+from wholecall.dialects.decode import wire_text
 from wholecall.dialects.frameworks.vercel_calls import Calls, sealed
 from wholecall.dialects.frameworks.vercel_ui_views import DECODER, Chunk, Part, announced
 from wholecall.dialects.labels import id_label, text_label
-from wholecall.dialects.reasons import NOT_WHOLE, turn_reason
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import DropReason
 
 __all__ = ["VercelUITranslator"]
 
-_QUIET = frozenset(
-    {
-        *("text-start", "text-end", "finish-step", "message-metadata", "file", "reasoning-file"),
-        *("source-url", "source-document", "tool-approval-response", "ping"),
-        *("tool-output-available", "tool-output-error", "tool-output-denied"),
-    }
-)
 _RESULTS = frozenset({"tool-output-available", "tool-output-error", "tool-output-denied"})
 _WAITING = frozenset({"tool-input-available", "tool-approval-request"})
 
 
-class VercelUITranslator(ViewTranslator):
+class VercelUITranslator(TurnTranslator):
     """Frames of one stream to deltas."""
 
     decoder = DECODER
+    QUIET = _RESULTS | {
+        *("text-start", "text-end", "finish-step", "message-metadata", "file", "reasoning-file"),
+        *("source-url", "source-document", "tool-approval-response"),
+    }
 
-    DERIVED = frozenset({"_chunks"})
-    _key: str | None
-    _open: bool
     _calls: Calls
     _waiting: list[str]
 
-    def __init__(self) -> None:
-        self._key = None
-        self._open = False
+    def _clear(self) -> None:
         self._calls = Calls()
         self._waiting = []  # calls that are whole, but may still need an approval
-        self._chunks: dict[str | None, Callable[[Chunk], list[Delta]]] = {
-            "tool-input-delta": self._input_delta,
-            "text-delta": self._text,
-            "reasoning-delta": self._reasoning,
-            "reasoning-start": self._reasoning,
-            "reasoning-end": self._reasoning,
-            "tool-input-start": self._input_start,
-            "tool-input-available": self._input,
-            "tool-input-error": self._input_error,
-            "tool-approval-request": self._approval,
-            "start": self._start,
-            "start-step": self._step,
-            "finish": self._finish,
-            "abort": self._abort,
-            "error": self._error,
-        }
 
     def close(self) -> list[Delta]:
         """Report that the calls are over whose whole input was the last that came."""
-        return self._end_waiting()
+        waiting, self._waiting = self._waiting, []
+        return [delta for id_ in waiting for delta in self._calls.closed(id_)]
 
     def _slowly(self, frame: Frame) -> list[Delta]:
-        if is_done(frame.data):
-            return self._end_waiting() + by_transport(self._end())
-        chunks, _, deltas = read(DECODER, frame)
-        if deltas:
-            return self._end_waiting() + deltas
-        return [delta for chunk in chunks for delta in self._take(chunk, frame)]
+        told = super()._slowly(frame)
+        return self.close() + told if told and isinstance(told[0], WireFault) else told
+
+    def _done(self) -> list[Delta]:
+        return self.close() + by_transport(self._end())
 
     def _take(self, chunk: Chunk, frame: Frame) -> list[Delta]:
-        if chunk.type is None and frame.event in self._chunks:
-            chunk.type = frame.event
+        kind, id_ = self._kind(chunk, frame), id_label(chunk.tool_call_id)
         deltas: list[Delta] = []
-        if chunk.type in _RESULTS and (id_ := id_label(chunk.tool_call_id)) is not None:
+        if kind in _RESULTS and id_ is not None:
             self._calls.guard(id_)
-            deltas = [CallCancelled(id_, answered=True)]
-        if chunk.type not in _WAITING:
-            deltas += self._end_waiting()
-        known = self._chunks.get(chunk.type)
-        if known is not None:
-            return deltas + known(chunk)
-        if chunk.error:
-            return [*deltas, provider_error(chunk.error)]
+            deltas = report.answered(id_)
+        if kind not in _WAITING:
+            deltas += self.close()
+        return deltas + super()._take(chunk, frame)
+
+    def _other(self, chunk: Chunk, frame: Frame, kind: str) -> list[Delta]:
         if chunk.type is None and chunk.parts is not None:
-            return deltas + self._body(chunk)
-        quiet = chunk.type in _QUIET or (chunk.type or "").startswith("data-") or is_noise(frame)
-        return deltas if quiet else [*deltas, Noted(0, "unknown_events")]
+            begun = self._begin(id_label(chunk.id))
+            said = [delta for part in enumerate(chunk.parts) for delta in self._part(*part)]
+            return begun + said + self._end()
+        return [] if kind.startswith("data-") else super()._other(chunk, frame, kind)
 
     # Messages.
 
     def _start(self, chunk: Chunk) -> list[Delta]:
         id_ = id_label(chunk.message_id)
         is_torn = id_ != self._key and bool(self._calls.unsure())
-        self._calls = Calls()
-        if self._open and not is_torn and (id_ is None or self._key in (None, id_)):
-            return []  # streams that were merged into one start more than once, but not within a call
-        self._key, self._open = id_, True
-        return [TurnOpened(id_, id_, restart=True)]
-
-    def _step(self, _chunk: Chunk) -> list[Delta]:
-        return self._calls.next_step()
+        self._clear()  # streams that were merged into one start more than once, but not within a call
+        return self._begin(id_) if is_torn else self._opened(id_)
 
     def _finish(self, chunk: Chunk) -> list[Delta]:
-        known = turn_reason(chunk.finish_reason)
-        told = [] if known is not None and known[0] in NOT_WHOLE else self._calls.no_repeats()
-        told += self._calls.untold()
-        told += [] if known is None else [Finish(0, *known, drops=known[0] == "error")]
-        return told + self._end()
+        return self._calls.ended(report.finish(chunk.finish_reason, drops_at="error")) + self._end()
 
     def _abort(self, chunk: Chunk) -> list[Delta]:
-        reason = text_label(chunk.reason) or "abort"
-        return [Finish(0, "aborted", reason, drops=True), *self._end()]
-
-    def _end(self) -> list[Delta]:
-        key, self._key, self._open = self._key, None, False
-        return [TurnEnded(key)]
-
-    def _error(self, chunk: Chunk) -> list[Delta]:
-        return [provider_error(chunk.error_text or chunk.error)]
-
-    def _body(self, message: Chunk) -> list[Delta]:
-        id_ = id_label(message.id)
-        self._calls = Calls()
-        deltas: list[Delta] = [TurnOpened(id_, id_, restart=True)]
-        for number, part in enumerate(message.parts or ()):
-            deltas += self._part(number, part)
-        self._key = id_
-        return deltas + self._end()
+        return [Finish(0, "aborted", text_label(chunk.reason) or "abort", drops=True), *self._end()]
 
     # Text and calls.
 
-    def _text(self, chunk: Chunk) -> list[Delta]:
-        text = text_label(chunk.delta)
-        return [TextFragment(0, text)] if text else []
-
     def _reasoning(self, chunk: Chunk) -> list[Delta]:
-        return sealed(id_label(chunk.id), text_label(chunk.delta), chunk.provider_metadata)
-
-    def _input_start(self, chunk: Chunk) -> list[Delta]:
-        return self._calls.begun(announced(chunk))
+        return sealed(id_label(chunk.id), chunk.delta, chunk.provider_metadata)
 
     def _input_delta(self, chunk: Chunk) -> list[Delta]:
         return self._calls.piece(id_label(chunk.tool_call_id), chunk.input_text_delta)
@@ -181,10 +112,6 @@ class VercelUITranslator(ViewTranslator):
             self._waiting.append(call.id)
         return deltas
 
-    def _end_waiting(self) -> list[Delta]:
-        waiting, self._waiting = self._waiting, []
-        return [delta for id_ in waiting for delta in self._calls.closed(id_)]
-
     def _input_error(self, part: Part) -> list[Delta]:
         """A text could not be read by the server; a value that it could read, it did not want."""
         text = wire_text(part.input) or wire_text(part.raw_input)
@@ -192,23 +119,37 @@ class VercelUITranslator(ViewTranslator):
         detail = text_label(part.error_text) or "the server refused the input"
         return self._calls.refused(announced(part), text, reason, detail)
 
-    def _approval(self, chunk: Chunk) -> list[Delta]:
-        return self._calls.asked(id_label(chunk.tool_call_id))
+    EVENTS: ClassVar[Events] = {
+        "tool-input-delta": _input_delta,
+        "text-delta": lambda _self, chunk: report.text(chunk.delta),
+        "reasoning-delta": _reasoning,
+        "reasoning-start": _reasoning,
+        "reasoning-end": _reasoning,
+        "tool-input-start": lambda self, chunk: self._calls.begun(announced(chunk)),
+        "tool-input-available": _input,
+        "tool-input-error": _input_error,
+        "tool-approval-request": lambda self, chunk: self._calls.asked(id_label(chunk.tool_call_id)),
+        "start": _start,
+        "start-step": lambda self, _chunk: self._calls.next_step(),
+        "finish": _finish,
+        "abort": _abort,
+        "error": lambda _self, chunk: report.error(chunk.error_text or chunk.error),
+    }
+
+    # Parts of a whole message.
 
     def _part(self, number: int, part: Part) -> list[Delta]:
         kind = part.type or ""
+        if kind == "text":
+            return report.text(part.text)
+        if kind == "reasoning":
+            return sealed(number, part.text, part.provider_metadata)
+        if kind == "dynamic-tool" or kind.startswith("tool-"):
+            return self._whole_call(part)
         if kind == "step-start":
             self._calls.next_step()
-        elif kind == "text":
-            text = text_label(part.text)
-            return [TextFragment(0, text)] if text else []
-        elif kind == "reasoning":
-            return sealed(number, text_label(part.text), part.provider_metadata)
-        elif kind == "dynamic-tool" or kind.startswith("tool-"):
-            return self._whole_call(part)
-        elif kind not in _QUIET and not kind.startswith("data-"):
-            return [Noted(0, "unknown_events")]
-        return []
+        known = kind in self.QUIET or kind == "step-start" or kind.startswith("data-")
+        return [] if known else report.unknown()
 
     def _whole_call(self, part: Part) -> list[Delta]:
         call, text = announced(part), wire_text(part.input)

@@ -30,207 +30,135 @@ The finished interaction may restate all steps. One that failed or was cancelled
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import ClassVar
 
 import msgspec
 
-from wholecall.deltas import (
-    DONE,
-    OBJECT,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Finish,
-    Index,
-    Noted,
-    Slot,
-    TurnEnded,
-    TurnOpened,
-    UsageSeen,
-)
-from wholecall.dialects.decode import (
-    is_blank,
-    is_noise,
-    provider_error,
-    wire_text,
-)
-from wholecall.dialects.google.gemini_steps import (
-    Event,
-    Interaction,
-    Step,
-    extra_of,
-    kind_of,
-    name_of,
-    piece,
-    restated,
-    said,
-)
+from wholecall.deltas import DONE, CallSeen, CallWhole, Delta, Finish, Index, TurnEnded
+from wholecall.dialects import report
+from wholecall.dialects.decode import wire_text
+from wholecall.dialects.google import gemini_steps as steps
+from wholecall.dialects.google.gemini_steps import Event, Interaction, Step, extra_of, kind_of, name_of
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.other_blocks import OtherBlocks
-from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.restated import told_together
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
 __all__ = ["GeminiInteractionsTranslator"]
 
-
+_BODY = "a whole body"  # which is no event
 _SPEECH = frozenset({"model_output", "thought", "text"})  # steps without arguments: such text is a call's
-_NO_STEP = Step()
-_NO_INTERACTION = Interaction()
 
 
-class GeminiInteractionsTranslator(ViewTranslator):
+class GeminiInteractionsTranslator(TurnTranslator):
     """Events of one stream to deltas."""
 
     decoder = msgspec.json.Decoder(Event)
+    QUIET = frozenset({"interaction.status_update"})
 
-    _key: str | None
-    _begun: bool
     _told: bool
     _kinds: dict[Index | None, Kind]
-    _others: OtherBlocks
-    _skipped: set[Index | None]
+    _others: dict[Index | None, bool]
 
-    def __init__(self) -> None:
-        self._key = None
-        self._begun = self._told = False  # a turn at all, and any step of the last one
+    def _clear(self) -> None:
+        self._told = False  # any step
         self._kinds = {}  # of open calls, by their slots
-        self._others = OtherBlocks()
-        self._skipped = set()  # open steps that are neither calls nor speech: their arguments are no call's
-        self._events: dict[object, Callable[[Event], list[Delta]]] = {
-            "step.delta": self._delta,
-            "step.start": self._start,
-            "step.stop": self._stop,
-            "interaction.created": self._created,
-            "interaction.status_update": self._quiet,
-            "interaction.completed": self._completed,
-            "content.delta": self._delta,
-            "content.start": self._start,
-            "content.stop": self._stop,
-            "interaction.start": self._created,
-            "interaction.complete": self._completed,
-        }
+        self._others = {}  # the slots of other open steps, and whether arguments in these are a call's
 
-    def _take(self, event: Event, frame: Frame) -> list[Delta]:
-        if event.error:
-            return [provider_error(event.error)]
+    def _kind(self, event: Event, frame: Frame) -> str:
         kind = text_label(event.event_type)
-        if kind is None and (event.steps is not None or event.outputs is not None):
-            return self._created(event) + self._over(event)
-        known = self._events.get(frame.event if kind is None else kind)
-        if known is not None:
-            return known(event)
-        return [] if is_noise(frame) or event.type == "ping" else [Noted(0, "unknown_events")]
-
-    # Interactions.
+        if kind is None and not (event.steps is event.outputs is None):
+            return _BODY
+        return kind or ("ping" if event.type == "ping" else frame.event)
 
     def _created(self, event: Event) -> list[Delta]:
-        return self._begin(event.interaction or event)
-
-    def _begin(self, interaction: Interaction) -> list[Delta]:
-        self._key = id_label(interaction.id)
-        self._begun, self._told = True, False
-        self._kinds.clear()
-        self._others.indices.clear()
-        self._skipped.clear()
-        return [TurnOpened(self._key, self._key, name_label(interaction.model), restart=True)]
+        told = event.interaction or event
+        return self._begin(id_label(told.id), told.model)
 
     def _completed(self, event: Event) -> list[Delta]:
-        interaction = event.interaction or _NO_INTERACTION
-        opened = [] if self._begun or self._told else self._begin(interaction)
-        return opened + self._over(interaction)
+        opened = [] if self._n_turns or self._told else self._created(event)
+        return opened + self._over(event.interaction or Interaction())
 
-    def _over(self, interaction: Interaction) -> list[Delta]:
+    def _over(self, told: Interaction) -> list[Delta]:
         """Return the deltas of the finished interaction: its steps once more, or for the first time, and its end."""
-        steps = list(enumerate(interaction.steps or interaction.outputs or ()))
-        deltas: list[Delta] = []
+        listed = [*enumerate(told.steps or told.outputs or ())]
         if self._told:
-            deltas += told_together([restated(at, step) for at, step in steps if kind_of(step) is not None])
+            deltas = told_together([steps.restated(at, step) for at, step in listed if kind_of(step)])
         else:
-            for at, step in steps:
-                deltas += self._started(at, step) + self._stopped(at)
-        if isinstance(interaction.usage, dict):
-            deltas.append(UsageSeen(interaction.usage))
-        return deltas + _finish(interaction.status) + self._end()
+            events = [Event(index=at, step=step) for at, step in listed]
+            deltas = [delta for event in events for delta in self._start(event) + self._stop(event)]
+        return deltas + report.usage(told.usage) + _finish(told.status) + self._end()
 
     def _end(self) -> list[Delta]:
-        return [TurnEnded(self._key)]
-
-    def _quiet(self, _event: Event) -> list[Delta]:
-        return []
-
-    # Steps.
+        return [TurnEnded(self._key)]  # whose last event may come twice
 
     def _start(self, event: Event) -> list[Delta]:
-        return self._started(index_label(event.index), event.step or event.content or _NO_STEP)
-
-    def _started(self, index: Index | None, step: Step) -> list[Delta]:
         self._told = True
-        kind, id_ = kind_of(step), id_label(step.id)
-        self._skipped.discard(index)
+        index, step = index_label(event.index), event.step or event.content or Step()
+        kind, text = kind_of(step), wire_text(step.arguments)
         if kind is None:
-            self._others.indices.add(index)
-            if text_label(step.type) not in _SPEECH:
-                self._skipped.add(index)
-            return said(index, step)
-        self._others.indices.discard(index)
+            self._others[index] = text_label(step.type) in _SPEECH
+            return steps.said(index, step)
+        self._others.pop(index, None)
         self._kinds[index] = kind
-        name, extra, text = name_of(step), extra_of(step), wire_text(step.arguments)
-        if is_blank(text):
-            return [CallSeen(0, index, None, id_, name, kind, extra=extra, begins=True)]
-        return [CallWhole(0, index, None, id_, name, text, OBJECT, kind, extra=extra, begins=True)]
+        return report.call_start(index, id_label(step.id), name_of(step), text, kind, extra=extra_of(step))
 
     def _stop(self, event: Event) -> list[Delta]:
-        return self._stopped(index_label(event.index))
-
-    def _stopped(self, index: Index | None) -> list[Delta]:
+        index = index_label(event.index)
         self._kinds.pop(index, None)
-        self._skipped.discard(index)
-        return self._others.stop(index)
+        return report.closed(index, final=False) if self._others.pop(index, None) is None else []
 
     def _delta(self, event: Event) -> list[Delta]:
         self._told = True
-        index, delta = index_label(event.index), event.delta or _NO_STEP
+        index, delta = index_label(event.index), event.delta or Step()
         if delta.type == "arguments_delta" or kind_of(delta) is not None:
             return self._arguments(index, delta)
         if index in self._kinds and (extra := extra_of(delta)) is not None:
             return [CallSeen(0, index, None, None, None, self._kinds[index], extra=extra)]
         if index not in self._kinds:
-            self._others.indices.add(index)  # its start may be lost
-        return piece(index, delta)
+            self._others.setdefault(index, True)  # its start may be lost
+        return steps.piece(index, delta)
 
     def _arguments(self, index: Index | None, delta: Step) -> list[Delta]:
-        if kind_of(delta) is None and index in self._skipped:
+        if kind_of(delta) is None and self._others.get(index) is False:
             return []
         deltas = self._labels(index, delta)
         text, kind = wire_text(delta.arguments), self._kinds.get(index, "function")
-        if text and bytes(delta.arguments).startswith(b'"'):
-            return [*deltas, Slot(0, index, None, text)]
+        if bytes(delta.arguments).startswith(b'"'):
+            return deltas + report.piece(index, text)
         return [*deltas, CallWhole(0, index, None, None, None, text, DONE, kind)] if text else deltas
 
     def _labels(self, index: Index | None, delta: Step) -> list[Delta]:
         """Report what a delta tells of its call beside the arguments; one with a name may begin it."""
-        id_, kind, extra = id_label(delta.id), kind_of(delta), extra_of(delta)
-        name = name_label(delta.name)
+        id_, kind, extra, name = id_label(delta.id), kind_of(delta), extra_of(delta), name_label(delta.name)
         if kind is not None:
             if self._kinds.get(index) != kind:  # else the start has told a name
                 name = name_of(delta)
-            self._others.indices.discard(index)
-            self._skipped.discard(index)
+            self._others.pop(index, None)
             self._kinds[index] = kind
-        if id_ is None and name is None and extra is None:
+        if id_ is name is None and extra is None:
             return []
         known = self._kinds.get(index, "function")
         return [CallSeen(0, index, None, id_, name, known, extra=extra, begins=name is not None)]
 
+    EVENTS: ClassVar[Events] = {
+        "step.delta": _delta,
+        "step.start": _start,
+        "step.stop": _stop,
+        "interaction.created": _created,
+        "interaction.completed": _completed,
+        "content.delta": _delta,
+        "content.start": _start,
+        "content.stop": _stop,
+        "interaction.start": _created,
+        "interaction.complete": _completed,
+        _BODY: lambda self, event: self._created(event) + self._over(event),
+    }
+
 
 def _finish(status: object) -> list[Delta]:
     """Return why the interaction ended; a failure takes back the calls that it leaves open."""
-    known = turn_reason(status)
-    if known is None or status == "in_progress":
-        return []
     if status == "incomplete":
         return [Finish(0, "length", "incomplete")]
-    return [Finish(0, *known, drops=known[0] == "error")]
+    return [] if status == "in_progress" else report.finish(status, drops_at="error")

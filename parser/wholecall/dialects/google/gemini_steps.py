@@ -9,16 +9,8 @@ from typing import Any
 
 import msgspec
 
-from wholecall.deltas import (
-    HYDRATION,
-    CallCancelled,
-    CallWhole,
-    Delta,
-    Index,
-    Noted,
-    ReasoningFragment,
-    TextFragment,
-)
+from wholecall.deltas import HYDRATION, CallWhole, Delta, Index
+from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.types import Kind
@@ -82,8 +74,7 @@ def name_of(step: Step) -> str | None:
 
 def extra_of(step: Step) -> dict[str, Any] | None:
     """Return what must be sent back with the call."""
-    kept = {"signature": step.signature, "server_name": step.server_name}
-    return {key: value for key, value in kept.items() if value} or None
+    return report.extra(signature=step.signature, server_name=step.server_name)
 
 
 def restated(position: int, step: Step) -> Delta:
@@ -96,34 +87,27 @@ def said(index: Index | None, step: Step) -> list[Delta]:
     """Return what a step says that is no call: a thought, visible text, or nothing that concerns calls."""
     text = _text(step.content)
     if step.type == "thought":
-        return _thought(index, _text(step.summary) or text, step.signature)
+        return report.thought(_text(step.summary) or text, index, signature=step.signature)
     if step.type in ("model_output", "text"):
-        text = text or text_label(step.text)
-        return [TextFragment(0, text)] if text else []
-    if (id_ := id_label(step.call_id)) is not None and _is_quiet(step):
-        return [CallCancelled(id_, answered=True)]  # its result: it was executed elsewhere
-    return [] if step.type == "user_input" or _is_quiet(step) else [Noted(0, "unknown_events")]
+        return report.text(text or step.text)
+    if _is_quiet(step):
+        return report.answered(step.call_id)  # its result
+    return [] if step.type == "user_input" else report.unknown()
 
 
 def piece(index: Index | None, delta: Step) -> list[Delta]:
     """Return what a piece of a step says that is no argument."""
-    text = text_label(delta.text)
     if delta.type == "text":
-        return [TextFragment(0, text)] if text else []
+        return report.text(delta.text)
     if delta.type in ("thought_summary", "thought_signature"):
-        return _thought(index, _text(delta.content) or text, delta.signature)
-    return [] if _is_quiet(delta) else [Noted(0, "unknown_events")]
+        return report.thought(_text(delta.content) or delta.text, index, signature=delta.signature)
+    return [] if _is_quiet(delta) else report.unknown()
 
 
 def _is_quiet(told: Step) -> bool:
     """Whether a step or a piece is of a kind that says nothing of calls: media, or what a tool gave."""
     type_ = text_label(told.type) or ""
     return type_ in _QUIET or type_.endswith("_result")
-
-
-def _thought(index: Index | None, text: str | None, signature: object) -> list[Delta]:
-    signed = text_label(signature)
-    return [ReasoningFragment(0, text or "", index, signature=signed)] if text or signed else []
 
 
 def _text(content: Any) -> str | None:

@@ -118,6 +118,14 @@ class Part(msgspec.Struct, gc=False):
     snake_file: msgspec.Raw = msgspec.field(default=NO_TEXT, name="file_data")
 
     @property
+    def kept(self) -> dict[str, Any]:
+        """What must be sent back with the call, under the names of REST."""
+        signature = either(self.signature, self.snake_signature)
+        metadata = either(self.metadata, self.snake_metadata)
+        kept = {"thoughtSignature": signature, "partMetadata": metadata}
+        return {key: value for key, value in kept.items() if value is not None}
+
+    @property
     def quiet(self) -> bool:
         """Whether the part is known to say nothing of calls."""
         camel = bytes(self.result) or bytes(self.response) or bytes(self.media) or bytes(self.file)
