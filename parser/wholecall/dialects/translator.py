@@ -16,7 +16,7 @@ import msgspec
 
 from wholecall.deltas import Delta, TurnEnded, TurnOpened
 from wholecall.dialects import report
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, read
+from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, plain, read
 from wholecall.dialects.labels import name_label
 from wholecall.dialects.restated import ended_together
 from wholecall.framing.frame import Frame
@@ -108,11 +108,13 @@ class TurnTranslator(ViewTranslator):
     Attributes:
         EVENTS: the methods that take a view, by the event's kind.
         QUIET: kinds of events that say nothing of calls or text.
+        ERRORS: kinds of events, and names of frames, that are errors with all that they hold.
         DONE_ENDS: whether `[DONE]` ends the message that is open; else it is a relay's, and says nothing.
     """
 
     EVENTS: ClassVar[Events] = {}
     QUIET: ClassVar[frozenset[str]] = frozenset()
+    ERRORS: ClassVar[frozenset[str]] = frozenset()
     DONE_ENDS: ClassVar[bool] = False
 
     _key: str | None
@@ -130,7 +132,10 @@ class TurnTranslator(ViewTranslator):
             return report.error(view.error)
         kind = self._kind(view, frame)
         event = self.EVENTS.get(kind)
-        return self._other(view, frame, kind) if event is None else event(self, view)
+        if event is not None:
+            return event(self, view)
+        failed = kind in self.ERRORS or frame.event in self.ERRORS
+        return report.error(plain(frame.data)) if failed else self._other(view, frame, kind)
 
     def _kind(self, view: Any, frame: Frame) -> str:
         """Return which event a view is: its type, else the name of the frame."""
