@@ -129,13 +129,13 @@ class TurnTranslator(ViewTranslator):
 
     def _take(self, view: Any, frame: Frame) -> list[Delta]:
         if view.error:
-            return report.error(view.error)
+            return self._fail(view.error)
         kind = self._kind(view, frame)
         event = self.EVENTS.get(kind)
         if event is not None:
             return event(self, view)
         failed = kind in self.ERRORS or frame.event in self.ERRORS
-        return report.error(plain(frame.data)) if failed else self._other(view, frame, kind)
+        return self._fail(plain(frame.data)) if failed else self._other(view, frame, kind)
 
     def _kind(self, view: Any, frame: Frame) -> str:
         """Return which event a view is: its type, else the name of the frame."""
@@ -146,6 +146,10 @@ class TurnTranslator(ViewTranslator):
         """Return what a view says that is no event of the table: nothing, or that nobody knows it."""
         quiet = kind in self.QUIET or kind == "ping" or is_noise(frame)
         return [] if quiet else report.unknown()
+
+    def _fail(self, error: Any) -> list[Delta]:
+        """Return what an error says that the provider reports: in most dialects that all is over."""
+        return report.error(error)
 
     def _opened(self, id_: str | None = None, model: object = None, *, repeats: bool = False) -> list[Delta]:
         """Begin a message, unless the one that is open goes on: another id is another message's.
