@@ -120,9 +120,7 @@ class WorkersTranslator(TurnTranslator):
         deltas: list[Delta] = []
         before = self._calls.get(label)
         if before is not None and name and id_ and before.id not in (None, id_):
-            deltas += [
-                end for end in self._close(label) if before.filled
-            ]  # its index is taken over (quirk 3)
+            deltas += [end for end in self._close(label) if before.filled]  # another's index (quirk 3)
         call = self._calls.get(label) or self._begun(label, id_)
         call.id, call.filled = id_ or call.id, call.filled or bool(text)
         deltas += report.seen(call.slot, id_, name)
