@@ -127,7 +127,7 @@ class TurnTranslator(ViewTranslator):
         self._n_turns = 0  # messages that began
         self._clear()
 
-    def _take(self, view: Any, frame: Frame) -> list[Delta]:
+    def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
         if view.error:
             return self._fail(view.error)
         kind = self._kind(view, frame)
@@ -137,7 +137,7 @@ class TurnTranslator(ViewTranslator):
         failed = kind in self.ERRORS or frame.event in self.ERRORS
         return self._fail(plain(frame.data)) if failed else self._other(view, frame, kind)
 
-    def _kind(self, view: Any, frame: Frame) -> str:
+    def _kind(self, view: Any, frame: Frame, /) -> str:
         """Return which event a view is: its type, else the name of the frame."""
         kind: object = view.type
         return kind if type(kind) is str else frame.event

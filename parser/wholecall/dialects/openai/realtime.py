@@ -28,8 +28,9 @@ from msgspec.structs import replace
 from wholecall.deltas import Delta, Noted, Slot, TurnOpened
 from wholecall.dialects.decode import decode, dumped, member, plain, provider_error
 from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.openai.realtime_progress import BODY_DECODER, DECODER, Body, Event, Progress, is_quiet
-from wholecall.dialects.openai.responses_events import DONE_EVENTS, FRAGMENTS, added, whole_text
+from wholecall.dialects.openai.realtime_progress import DECODER, Event, Progress, is_quiet
+from wholecall.dialects.openai.responses_events import BODY_DECODER, DONE_EVENTS, FRAGMENTS, added, whole_text
+from wholecall.dialects.openai.responses_items import Response
 from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 
@@ -73,7 +74,7 @@ class RealtimeTranslator(TurnTranslator):
         elif event.type is None and "." in frame.event:
             event.type = frame.event
         if event.type == "response.done" and event.response is None:
-            event.response = decode(BODY_DECODER, frame.data) or Body()
+            event.response = decode(BODY_DECODER, frame.data) or Response()
         known = self.EVENTS.get(event.type)
         if known is None:
             return self._other(event, frame, event.type or "")

@@ -22,7 +22,7 @@ from wholecall.dialects.openai.responses_items import (
     restated_calls,
 )
 
-__all__ = ["BODY_DECODER", "DECODER", "Body", "Event", "Progress", "is_quiet"]
+__all__ = ["DECODER", "Event", "Progress", "is_quiet"]
 
 # What is no part of a response, or says nothing new: sound, the user's side, the conversation as it grows.
 _QUIET = (
@@ -45,23 +45,15 @@ class Session(msgspec.Struct, gc=False):
     model: Any = None
 
 
-class Body(Response, gc=False):
-    """The view of a response, on its own or in its first and last event."""
-
-    status_details: Any = None  # some servers send a word
-
-
 class Event(responses_events.Event, gc=False):
     """The view of an event."""
 
-    response: Body | None = None
     response_id: Any = None
     usage: Any = None
     session: Session | None = None
 
 
 DECODER: Final = msgspec.json.Decoder(Event)
-BODY_DECODER: Final = msgspec.json.Decoder(Body)
 
 
 def is_quiet(kind: str) -> bool:
@@ -103,7 +95,7 @@ class Progress:
 
     # The end
 
-    def conclude(self, response: Body, usage: Any) -> list[Delta]:
+    def conclude(self, response: Response, usage: Any) -> list[Delta]:
         """Return the deltas of the last event of the response; `usage` stands in the event itself on some servers."""
         if self.ended:
             return []
@@ -118,7 +110,7 @@ class Progress:
             deltas = self._restated(response) + deltas
         return [*deltas, _finish(response, outcome, details.get("reason")), TurnEnded(self.key)]
 
-    def _restated(self, response: Body) -> list[Delta]:
+    def _restated(self, response: Response) -> list[Delta]:
         deltas: list[Delta] = []
         for item in response.output or ():
             if not is_call(item):
@@ -126,7 +118,7 @@ class Progress:
         return deltas + restated_calls(response.output, self.done)
 
 
-def _finish(response: Body, outcome: str, reason: object) -> Finish:
+def _finish(response: Response, outcome: str, reason: object) -> Finish:
     if outcome in {"completed", "incomplete"}:
         response.incomplete_details = Details(reason)
         return finish_of(response, outcome)
