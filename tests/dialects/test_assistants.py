@@ -232,7 +232,7 @@ def test_arguments_as_an_object_are_whole() -> None:
         RUN, STEP, piece(function(0, "c1", name="f", arguments={"a": 1}), function(1, arguments={}))
     )
 
-    assert [CallSeen(0, 0, None, "c1", "f"), CallWhole(0, 0, None, "c1", "f", '{"a": 1}', OBJECT)] == deltas[
+    assert [CallSeen(0, 0, None, "c1", "f"), CallWhole(0, 0, None, None, None, '{"a": 1}', OBJECT)] == deltas[
         1:
     ]
 

@@ -147,7 +147,7 @@ def test_odd_chunks_are_read_as_they_are() -> None:
     """Parameters may be an object, or an empty one, which says nothing; labels may be anything (quirk 22)."""
     assert [
         CallSeen(0, 2, None, "7", None),
-        CallWhole(0, 2, None, "7", None, '{"a": 1}', OBJECT),
+        CallWhole(0, 2, None, None, None, '{"a": 1}', OBJECT),
     ] == translate(chunk(index="2", id=7, parameters={"a": 1}))
     assert [] == translate(chunk(index=0, parameters={}), chunk(index=0, name=" ", parameters=""))
 

@@ -22,7 +22,7 @@ from wholecall.deltas import (
 from wholecall.dialects.others.dashscope import DashScopeTranslator
 from wholecall.framing.frame import Frame
 
-OPENED = TurnOpened("r", "r")
+OPENED = TurnOpened("r", "r", restart=True)
 
 
 def translate(*payloads: dict[str, Any] | str, event: str = "result") -> list[Delta]:

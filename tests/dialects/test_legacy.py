@@ -34,7 +34,7 @@ def test_a_stream_is_text() -> None:
     )
 
     assert [
-        TurnOpened("cmpl-1", "cmpl-1", "m"),
+        TurnOpened("cmpl-1", "cmpl-1", "m", restart=True),
         TextFragment(0, "Hi"),
         TextFragment(1, "Yo"),
         Finish(0, "length", "length"),
@@ -93,7 +93,7 @@ def test_models_on_bedrock_have_their_own_members(
     counted = [UsageSeen(usage)] if usage else []
 
     assert [
-        TurnOpened(None),
+        TurnOpened(None, restart=True),
         TextFragment(0, "H"),
         *counted,
         TextFragment(0, "i"),
@@ -103,7 +103,7 @@ def test_models_on_bedrock_have_their_own_members(
 
 def test_what_stopped_the_text_is_no_reason_beside_one() -> None:
     """The stop word or token that vLLM tells in `stop_reason` stands beside the reason."""
-    assert [TurnOpened(None), Finish(0, "stop", "stop")] == translate(
+    assert [TurnOpened(None, restart=True), Finish(0, "stop", "stop")] == translate(
         {"choices": [{"index": 0, "text": "", "finish_reason": "stop", "stop_reason": "length"}]}
     )
 
@@ -145,6 +145,6 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
 
     assert [] == translate("{}")
     assert [fault] == translate("{")
-    assert [TurnOpened(None), TextFragment(0, "\ud83d")] == translate(
+    assert [TurnOpened(None, restart=True), TextFragment(0, "\ud83d")] == translate(
         '{"choices":[{"index":-1,"text":"\\ud83d"},{"index":0,"text":null}]}'
     )

@@ -26,7 +26,7 @@ from wholecall.deltas import (
 from wholecall.dialects.others.llama_api import LlamaTranslator
 from wholecall.framing.frame import Frame
 
-OPENED = TurnOpened("r", "r")
+OPENED = TurnOpened("r", "r", restart=True)
 
 
 def translate(*payloads: dict[str, Any] | str, event: str = "message") -> list[Delta]:

@@ -28,7 +28,7 @@ from wholecall.dialects.others import llama_stack
 from wholecall.dialects.others.llama_stack import LlamaStackTranslator
 from wholecall.framing.frame import Frame
 
-OPENED = TurnOpened(None)
+OPENED = TurnOpened(None, restart=True)
 ENDED = TurnEnded()
 UNKNOWN = Noted(0, "unknown_events")
 EMPTY = {"type": "text", "text": ""}

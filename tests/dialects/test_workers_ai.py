@@ -28,7 +28,7 @@ from wholecall.dialects.others.workers_ai import WorkersTranslator
 from wholecall.framing.frame import Frame
 from wholecall.output.events import ToolCall
 
-OPENED = TurnOpened(None)
+OPENED = TurnOpened(None, restart=True)
 USAGE = {"total_tokens": 3}
 
 
@@ -212,7 +212,7 @@ def test_frames_of_chat_completions_belong_to_the_same_turn() -> None:
         ({"response": {"a": 1}}, [OPENED, TextFragment(0, '{"a": 1}')]),
         ({"response": "x", "result": {"response": "y"}}, [OPENED, TextFragment(0, "x")]),
         ("Hi", [OPENED, TextFragment(0, "Hi")]),
-        ({"choices": [{"message": {"content": "Hi"}}]}, [OPENED, TextFragment(0, "Hi")]),
+        ({"choices": [{"message": {"content": "Hi"}}]}, [TurnOpened(None), TextFragment(0, "Hi")]),
     ],
 )
 def test_the_envelope_of_the_rest_api_is_opened(result: Any, deltas: list[Delta]) -> None:

@@ -44,6 +44,7 @@ __all__ = [
     "read",
     "string_text",
     "undecodable",
+    "value_text",
     "wire_text",
 ]
 
@@ -156,6 +157,12 @@ def wire_text(raw: msgspec.Raw) -> str:
         return _STRING.decode(data)
     except UNREADABLE:
         return str(_SCANNER.decode(data.decode("utf-8", "surrogatepass")))
+
+
+def value_text(raw: msgspec.Raw) -> tuple[str, bool]:
+    """Return `wire_text`, and whether the wire has a whole JSON value there, not a string or nothing."""
+    text = wire_text(raw)
+    return text, bool(text) and not bytes(raw).startswith(b'"')
 
 
 def string_text(raw: msgspec.Raw) -> str:

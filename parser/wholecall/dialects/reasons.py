@@ -24,6 +24,7 @@ _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
     "length": (
         *("length", "max_tokens", "max_output_tokens", "out_of_tokens"),
         *("model_length", "model_context_window_exceeded"),
+        *("max_len", "max_context", "time_limit"),  # xAI
     ),
     "content_filter": (
         "content_filter",
@@ -56,7 +57,7 @@ FINISH_REASONS: dict[str, TurnReason] = {
     spelling: reason for reason, spellings in _SPELLINGS.items() for spelling in spellings
 }
 
-_NONE_YET = frozenset({"", "null", "none", "finish_reason_unspecified"})
+_NONE_YET = frozenset({"", "null", "none", "finish_reason_unspecified", "reason_invalid"})
 
 
 def turn_reason(raw: object) -> tuple[TurnReason, str] | None:
@@ -66,4 +67,4 @@ def turn_reason(raw: object) -> tuple[TurnReason, str] | None:
     key = raw.strip().lower().replace("-", "_")
     if key in _NONE_YET:
         return None
-    return FINISH_REASONS.get(key, "unknown"), raw
+    return FINISH_REASONS.get(key.removeprefix("reason_"), "unknown"), raw

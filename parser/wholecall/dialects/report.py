@@ -40,6 +40,7 @@ __all__ = [
     "failure",
     "finish",
     "piece",
+    "seen",
     "text",
     "thought",
     "unknown",
@@ -117,6 +118,11 @@ def call_start(
     if is_blank(text):
         return [CallSeen(0, slot, None, id, name, kind, namespace, extra=extra, begins=True)]
     return [CallWhole(0, slot, None, id, name, text, OBJECT, kind, namespace, extra=extra, begins=True)]
+
+
+def seen(slot: Index | None, id: str | None, name: str | None, kind: Kind = "function") -> list[Delta]:
+    """Return the labels of a call that is open, or opens with them; nothing if there are none."""
+    return [] if id is name is None else [CallSeen(0, slot, None, id, name, kind)]
 
 
 def piece(slot: Index | None, text: str, kind: Kind = "function", *, whole: bool = False) -> list[Delta]:

@@ -16,7 +16,7 @@ import msgspec
 
 from wholecall.deltas import Delta, TurnEnded, TurnOpened
 from wholecall.dialects import report
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, read
+from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, plain, read
 from wholecall.dialects.labels import name_label
 from wholecall.dialects.restated import ended_together
 from wholecall.framing.frame import Frame
@@ -108,11 +108,13 @@ class TurnTranslator(ViewTranslator):
     Attributes:
         EVENTS: the methods that take a view, by the event's kind.
         QUIET: kinds of events that say nothing of calls or text.
+        ERRORS: kinds of events, and names of frames, that are errors with all that they hold.
         DONE_ENDS: whether `[DONE]` ends the message that is open; else it is a relay's, and says nothing.
     """
 
     EVENTS: ClassVar[Events] = {}
     QUIET: ClassVar[frozenset[str]] = frozenset()
+    ERRORS: ClassVar[frozenset[str]] = frozenset()
     DONE_ENDS: ClassVar[bool] = False
 
     _key: str | None
@@ -127,10 +129,13 @@ class TurnTranslator(ViewTranslator):
 
     def _take(self, view: Any, frame: Frame, /) -> list[Delta]:
         if view.error:
-            return report.error(view.error)
+            return self._fail(view.error)
         kind = self._kind(view, frame)
         event = self.EVENTS.get(kind)
-        return self._other(view, frame, kind) if event is None else event(self, view)
+        if event is not None:
+            return event(self, view)
+        failed = kind in self.ERRORS or frame.event in self.ERRORS
+        return self._fail(plain(frame.data)) if failed else self._other(view, frame, kind)
 
     def _kind(self, view: Any, frame: Frame, /) -> str:
         """Return which event a view is: its type, else the name of the frame."""
@@ -141,6 +146,10 @@ class TurnTranslator(ViewTranslator):
         """Return what a view says that is no event of the table: nothing, or that nobody knows it."""
         quiet = kind in self.QUIET or kind == "ping" or is_noise(frame)
         return [] if quiet else report.unknown()
+
+    def _fail(self, error: Any) -> list[Delta]:
+        """Return what an error says that the provider reports: in most dialects that all is over."""
+        return report.error(error)
 
     def _opened(self, id_: str | None = None, model: object = None, *, repeats: bool = False) -> list[Delta]:
         """Begin a message, unless the one that is open goes on: another id is another message's.

@@ -16,38 +16,19 @@ Source: Cohere API reference, "Chat (v1) with streaming".
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Union
+from typing import Any, ClassVar, Union
 
 import msgspec
 
-from wholecall.deltas import (
-    OBJECT,
-    CallRefused,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Index,
-    ReasoningFragment,
-    Slot,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-)
-from wholecall.dialects.cohere.cohere_shared import (
-    PLAN,
-    calls_in,
-    counted,
-    finish,
-    name_of,
-    stray,
-    whole_call,
-)
-from wholecall.dialects.decode import is_blank, provider_error
+from wholecall.deltas import CallRefused, Delta, Index
+from wholecall.dialects import report
+from wholecall.dialects.cohere.cohere_shared import PLAN, CohereTranslator, piece
+from wholecall.dialects.decode import member
 from wholecall.dialects.detect import COHERE_V1_QUIET
-from wholecall.dialects.labels import id_label, index_label, text_label
-from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.labels import id_label, index_label
+from wholecall.dialects.openai.chat_calls import name_of
+from wholecall.dialects.openai.chat_views import ToolCallView
+from wholecall.dialects.translator import Events, EventView
 from wholecall.framing.frame import Frame
 
 __all__ = ["CohereV1Translator"]
@@ -57,125 +38,86 @@ class _CallDelta(ToolCallView, gc=False):
     text: Any = None
 
 
-class _Answer(msgspec.Struct, gc=False):
+class _Event(EventView, gc=False):  # or the response that the last one tells
+    event_type: Union[str, None] = None
     generation_id: Any = None
     text: Any = None
+    tool_call_delta: Union[_CallDelta, None] = None
     tool_calls: Union[list[ToolCallView], ToolCallView, None] = None
     finish_reason: Any = None
     meta: Any = None
+    response: Union[_Event, None] = None
 
 
-class _Event(_Answer, gc=False):
-    event_type: Union[str, None] = None
-    tool_call_delta: Union[_CallDelta, None] = None
-    response: Union[_Answer, None] = None
-    error: Any = None
-
-
-_NO_CALL = _CallDelta()
-
-
-class CohereV1Translator(ViewTranslator):
+class CohereV1Translator(CohereTranslator):
     """Frames of one stream to deltas; it remembers what was said, because the end tells it again."""
 
     decoder = msgspec.json.Decoder(_Event)
+    QUIET = COHERE_V1_QUIET
 
-    _key: str | None
     _spoken: bool
     _planned: bool
-    _n_named: int
     _names: dict[Index, str]
 
-    def __init__(self) -> None:
-        self._key = None
+    def _clear(self) -> None:
         self._spoken = self._planned = False
-        self._n_named = 0  # calls whose chunks have no index
         self._names = {}  # of the calls that came in chunks, by slot
-        self._events: dict[str, Callable[[_Event], list[Delta]]] = {
-            "text-generation": self._text,
-            "tool-calls-chunk": self._chunk,
-            "tool-calls-generation": self._calls,
-            "stream-start": self._start,
-            "stream-end": self._end,
-        }
 
-    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
-        if event.error:
-            return [provider_error(event.error)]
-        kind = event.event_type if event.event_type is not None else frame.event
-        known = self._events.get(kind)
-        if known is not None:
-            return known(event)
+    def _kind(self, event: _Event, frame: Frame) -> str:
+        return event.event_type or super()._kind(event, frame)
+
+    def _other(self, event: _Event, frame: Frame, kind: str) -> list[Delta]:
         if event.event_type is None and event.generation_id is not None:
-            return self._start(event) + self._end(event)
-        return [] if kind in COHERE_V1_QUIET else stray(frame)
+            return self._start(event) + self._last(event)
+        return super()._other(event, frame, kind)
 
     def _start(self, event: _Event) -> list[Delta]:
-        self._key = id_label(event.generation_id)
-        self._spoken = self._planned = False
-        self._n_named, self._names = 0, {}
-        return [TurnOpened(self._key, self._key, restart=True)]
+        return self._begin(id_label(event.generation_id))
 
-    def _text(self, answer: _Answer) -> list[Delta]:
-        text = text_label(answer.text)
-        self._spoken = self._spoken or text is not None
-        return [] if text is None else [TextFragment(0, text)]
+    def _text(self, event: _Event) -> list[Delta]:
+        said = report.text(event.text)
+        self._spoken = self._spoken or bool(said)
+        return said
 
     def _plan(self, *texts: object) -> list[Delta]:
-        plans: list[Delta] = [
-            ReasoningFragment(0, plan, PLAN) for text in texts if (plan := text_label(text))
-        ]
+        plans = [delta for text in texts for delta in report.thought(text, PLAN)]
         self._planned = self._planned or bool(plans)
         return plans
 
     def _chunk(self, event: _Event) -> list[Delta]:
-        call = event.tool_call_delta or _NO_CALL
+        call = event.tool_call_delta or _CallDelta()
         deltas = self._plan(event.text, call.text)
         id_, name = id_label(call.id), name_of(call)
-        text, whole = argument_text(call.function, call)
         slot = self._slot(call.index, name)
         if name is not None:
             self._names.setdefault(slot, name)
-        if id_ is not None or name is not None:
-            deltas.append(CallSeen(0, slot, None, id_, name))
-        if whole and not is_blank(text):
-            deltas.append(CallWhole(0, slot, None, id_, name, text, OBJECT))
-        elif text and not whole:
-            deltas.append(Slot(0, slot, None, text))
-        return deltas
+        return deltas + report.seen(slot, id_, name) + piece(slot, call)
 
     def _slot(self, index: object, name: str | None) -> Index:
         """Return the slot of a chunk; without an index a name opens the next one."""
         slot = index_label(index)
-        if slot is not None:
-            return slot
-        self._n_named += name is not None
-        return max(self._n_named - 1, 0)
+        return max(len(self._names) - (name is None), 0) if slot is None else slot
 
     def _calls(self, event: _Event) -> list[Delta]:
-        return ([] if self._planned else self._plan(event.text)) + self._told(event)
+        return ([] if self._planned else self._plan(event.text)) + self._told(event.tool_calls)
 
-    def _end(self, event: _Event) -> list[Delta]:
+    def _last(self, event: _Event) -> list[Delta]:
         answer = event.response or event
-        deltas = [] if self._spoken or self._planned else self._text(answer)
-        reason = event.finish_reason if event.finish_reason is not None else answer.finish_reason
-        return deltas + self._told(answer) + _usage(answer.meta) + finish(reason) + self._over()
+        said = [] if self._spoken or self._planned else self._text(answer)
+        usage = {name: count for name in ("billed_units", "tokens") if (count := member(answer.meta, name))}
+        reason = answer.finish_reason if event.finish_reason is None else event.finish_reason
+        return said + self._told(answer.tool_calls) + self._over(usage, reason)
 
-    def _told(self, answer: _Answer) -> list[Delta]:
-        """Return the calls of an answer; their position is their slot, but for one that chunks named otherwise."""
-        deltas: list[Delta] = []
-        for slot, call in enumerate(calls_in(answer.tool_calls)):
-            name = name_of(call)
-            if name is None or self._names.get(slot, name) == name:
-                deltas += whole_call(slot, call)
-            else:
-                deltas.append(CallRefused(0, slot, None, "ambiguous", "it came under two names"))
-        return deltas
+    def _whole(self, slot: Index, call: ToolCallView) -> list[Delta]:
+        name = name_of(call)
+        if name is None or self._names.get(slot, name) == name:
+            return super()._whole(slot, call)
+        return [CallRefused(0, slot, None, "ambiguous", "it came under two names")]
 
-    def _over(self) -> list[Delta]:
-        return [TurnEnded(self._key)]
-
-
-def _usage(meta: object) -> list[Delta]:
-    fields = meta if isinstance(meta, dict) else {}
-    return counted({name: fields[name] for name in ("billed_units", "tokens") if fields.get(name)})
+    EVENTS: ClassVar[Events] = {
+        "text-generation": _text,
+        "tool-calls-chunk": _chunk,
+        "tool-calls-generation": _calls,
+        "stream-start": _start,
+        "stream-end": _last,
+    }

@@ -18,42 +18,21 @@ Source: Cohere API reference, "Chat with streaming".
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Union
+from collections.abc import Iterator
+from typing import Any, ClassVar, Union
 
 import msgspec
 
-from wholecall.deltas import (
-    OBJECT,
-    CallClosed,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Index,
-    ReasoningFragment,
-    Slot,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-)
-from wholecall.dialects.cohere.cohere_shared import (
-    PLAN,
-    calls_in,
-    counted,
-    finish,
-    name_of,
-    stray,
-    whole_call,
-)
-from wholecall.dialects.decode import is_blank, provider_error
-from wholecall.dialects.labels import id_label, index_label, text_label
-from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.deltas import Delta, Index
+from wholecall.dialects import report
+from wholecall.dialects.cohere.cohere_shared import PLAN, CohereTranslator, piece
+from wholecall.dialects.labels import id_label, index_label
+from wholecall.dialects.openai.chat_calls import name_of
+from wholecall.dialects.openai.chat_views import ToolCallView, calls_in
+from wholecall.dialects.translator import Events, EventView
 from wholecall.framing.frame import Frame
 
 __all__ = ["CohereV2Translator"]
-
-_QUIET = frozenset({"content-end", "citation-start", "citation-end", "debug", "ping"})
 
 
 class _Message(msgspec.Struct, gc=False):
@@ -62,125 +41,77 @@ class _Message(msgspec.Struct, gc=False):
     tool_calls: Union[list[ToolCallView], ToolCallView, None] = None
 
 
-class _Delta(msgspec.Struct, gc=False):
-    message: Union[_Message, None] = None
-    finish_reason: Any = None
-    usage: Any = None
-    error: Any = None
+class _Event(EventView, gc=False):
+    """An event, or its delta; a whole body has the members of the last delta at its top level."""
 
-
-class _Event(msgspec.Struct, gc=False):
-    type: Union[str, None] = None
-    index: Any = None
-    delta: Union[_Delta, None] = None
     id: Any = None
-    error: Any = None
-    # A whole body has the members of the last delta at its top level.
+    index: Any = None
+    delta: Union[_Event, None] = None
     message: Union[_Message, None] = None
     finish_reason: Any = None
     usage: Any = None
 
 
-_NO_DELTA = _Delta()
-_NO_MESSAGE = _Message()
-
-
-class CohereV2Translator(ViewTranslator):
+class CohereV2Translator(CohereTranslator):
     """Frames of one stream to deltas."""
 
     decoder = msgspec.json.Decoder(_Event)
+    QUIET = frozenset({"content-end", "citation-start", "citation-end", "debug"})
 
-    _key: str | None
+    def _other(self, event: _Event, frame: Frame, kind: str) -> list[Delta]:
+        if event.message is None or event.type is not None:
+            return super()._other(event, frame, kind)
+        return self._start(event) + self._told(event.message.tool_calls) + self._last(event)
 
-    def __init__(self) -> None:
-        self._key = None
-        self._events: dict[str, Callable[[_Event, _Message], list[Delta]]] = {
-            "tool-call-delta": self._call_delta,
-            "content-delta": self._said,
-            "tool-plan-delta": self._said,
-            "tool-call-start": self._call_start,
-            "tool-call-end": self._call_end,
-            "content-start": self._said,
-            "message-start": self._message_start,
-            "message-end": self._message_end,
-        }
+    def _start(self, event: _Event) -> list[Delta]:
+        return self._begin(id_label(event.id)) + self._said(event)
 
-    def _take(self, event: _Event, frame: Frame) -> list[Delta]:
-        if event.error:
-            return [provider_error(event.error)]
-        kind = event.type if event.type is not None else frame.event
-        known = self._events.get(kind)
-        if known is not None:
-            return known(event, (event.delta or _NO_DELTA).message or _NO_MESSAGE)
-        if event.message is not None and event.type is None:
-            return self._body(event, event.message)
-        return [] if kind in _QUIET else stray(frame)
+    def _last(self, event: _Event) -> list[Delta]:
+        answer = event.delta or event
+        return self._over(answer.usage, answer.finish_reason, answer.error)
 
-    # Messages.
-
-    def _message_start(self, event: _Event, message: _Message) -> list[Delta]:
-        self._key = id_label(event.id)
-        return [TurnOpened(self._key, self._key, restart=True), *_spoken(None, message)]
-
-    def _message_end(self, event: _Event, _message: _Message) -> list[Delta]:
-        delta = event.delta or _NO_DELTA
-        deltas: list[Delta] = counted(delta.usage) + finish(delta.finish_reason)
-        if delta.error:
-            return [*deltas, provider_error(delta.error)]
-        return deltas + self._end()
-
-    def _end(self) -> list[Delta]:
-        return [TurnEnded(self._key)]
-
-    def _body(self, event: _Event, message: _Message) -> list[Delta]:
-        deltas = self._message_start(event, message)
-        for slot, call in enumerate(calls_in(message.tool_calls)):
-            deltas += whole_call(slot, call)
-        return deltas + counted(event.usage) + finish(event.finish_reason) + self._end()
-
-    # Text and calls.
-
-    def _said(self, event: _Event, message: _Message) -> list[Delta]:
-        return _spoken(index_label(event.index), message)
-
-    def _call_start(self, event: _Event, message: _Message) -> list[Delta]:
-        deltas: list[Delta] = []
-        for slot, call in self._slotted(event, message):
-            deltas.append(CallSeen(0, slot, None, id_label(call.id), name_of(call), begins=True))
-            deltas += self._piece(slot, call)
+    def _said(self, event: _Event) -> list[Delta]:
+        """Return the plan, then what the parts of the content say; a part stands alone in a stream."""
+        block, message = index_label(event.index), _message(event)
+        deltas = report.thought(message.tool_plan, PLAN)
+        for number, part in enumerate(
+            message.content if isinstance(message.content, list) else [message.content]
+        ):
+            said = part if isinstance(part, dict) else {"text": part}
+            deltas += report.thought(said.get("thinking"), number if block is None else block)
+            deltas += report.text(said.get("text"))
         return deltas
 
-    def _call_delta(self, event: _Event, message: _Message) -> list[Delta]:
-        return [delta for slot, call in self._slotted(event, message) for delta in self._piece(slot, call)]
+    def _call_start(self, event: _Event) -> list[Delta]:
+        deltas: list[Delta] = []
+        for slot, call in _slotted(event):
+            deltas += report.call_start(slot, id_label(call.id), name_of(call)) + piece(slot, call)
+        return deltas
 
-    def _slotted(self, event: _Event, message: _Message) -> list[tuple[Index | None, ToolCallView]]:
-        """Return the calls with their slots: further calls of one event, which nobody sends yet, get their own."""
-        index = index_label(event.index)
-        calls = calls_in(message.tool_calls)
-        return [(index if n == 0 else f"{index}.{n}", call) for n, call in enumerate(calls)]
+    def _call_delta(self, event: _Event) -> list[Delta]:
+        return [delta for slot, call in _slotted(event) for delta in piece(slot, call)]
 
-    def _piece(self, slot: Index | None, call: ToolCallView) -> list[Delta]:
-        text, whole = argument_text(call.function, call)
-        if not text or (whole and is_blank(text)):
-            return []
-        if whole:
-            return [CallWhole(0, slot, None, None, None, text, OBJECT)]
-        return [Slot(0, slot, None, text)]
+    def _call_end(self, event: _Event) -> list[Delta]:
+        return report.closed(index_label(event.index), final=False)
 
-    def _call_end(self, event: _Event, _message: _Message) -> list[Delta]:
-        return [CallClosed(0, index_label(event.index), None, final=False)]
+    EVENTS: ClassVar[Events] = {
+        "tool-call-delta": _call_delta,
+        "content-delta": _said,
+        "tool-plan-delta": _said,
+        "tool-call-start": _call_start,
+        "tool-call-end": _call_end,
+        "content-start": _said,
+        "message-start": _start,
+        "message-end": _last,
+    }
 
 
-def _spoken(block: Index | None, message: _Message) -> list[Delta]:
-    """Return the plan, then what the parts of the content say; a part stands alone in a stream."""
-    plan = text_label(message.tool_plan)
-    deltas: list[Delta] = [ReasoningFragment(0, plan, PLAN)] if plan else []
-    content = message.content
-    parts = content if isinstance(content, list) else [content]
-    for number, part in enumerate(parts):
-        said = part if isinstance(part, dict) else {"text": part}
-        if thought := text_label(said.get("thinking")):
-            deltas.append(ReasoningFragment(0, thought, number if block is None else block))
-        if text := text_label(said.get("text")):
-            deltas.append(TextFragment(0, text))
-    return deltas
+def _message(event: _Event) -> _Message:
+    return (event.delta or event).message or _Message()
+
+
+def _slotted(event: _Event) -> Iterator[tuple[Index | None, ToolCallView]]:
+    """Yield the calls with their slots: further calls of one event, which nobody sends yet, get their own."""
+    index = index_label(event.index)
+    for n, call in enumerate(calls_in(_message(event).tool_calls)):
+        yield index if n == 0 else f"{index}.{n}", call

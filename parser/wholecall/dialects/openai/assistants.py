@@ -20,34 +20,31 @@ both in an object. Source: OpenAI API reference, "Assistants: streaming", and th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
 
-from wholecall.deltas import (
-    Delta,
-    Finish,
-    Noted,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-    UsageSeen,
-    by_transport,
-)
-from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, provider_error, read, wire_text
+from wholecall.deltas import Delta, Finish, Noted, TurnEnded, TurnOpened, by_transport
+from wholecall.dialects import report
+from wholecall.dialects.decode import is_done, read, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.openai.assistants_steps import SERVER_TOOLS, Step, restated_code
-from wholecall.dialects.openai.assistants_views import DECODER, Data, Part, name_of
+from wholecall.dialects.openai.assistants_views import DECODER, Data, Part, calls_in, name_of
+from wholecall.dialects.openai.responses_events import finish_of
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import Translator
+from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
-from wholecall.types import CUT_REASONS
+from wholecall.types import CUT_REASONS, TurnReason
 
 __all__ = ["AssistantsTranslator"]
 
 _QUIET = ("thread.created", "thread.message.created", "thread.message.in_progress", "thread.run.cancelling")
 
 
-class AssistantsTranslator(Translator):
+class AssistantsTranslator(TurnTranslator):
     """Frames of one stream of a run to deltas."""
+
+    decoder = DECODER
+    QUIET = frozenset(_QUIET)
 
     _model: str | None
     _now: Step | None
@@ -55,115 +52,74 @@ class AssistantsTranslator(Translator):
     _run_id: str | None
 
     def __init__(self) -> None:
-        self._model = None
-        self._now = None
+        super().__init__()
+        self._model = self._now = self._run_id = None
         self._steps = {}
-        self._run_id = None
-        self._events: dict[str, Callable[[Data], list[Delta]]] = {
-            "thread.run.step.delta": self._step_delta,
-            "thread.message.delta": self._message_delta,
-            "thread.message.completed": self._message,
-            "thread.message.incomplete": self._message,
-            **dict.fromkeys(("thread.run.created", "thread.run.queued", "thread.run.in_progress"), self._run),
-            **dict.fromkeys(("thread.run.step.created", "thread.run.step.in_progress"), self._step),
-            "thread.run.step.completed": self._step_completed,
-            "thread.run.requires_action": self._asked,
-            "thread.run.completed": self._run_completed,
-            "thread.run.incomplete": self._run_incomplete,
-            "thread.run.failed": self._run_failed,
-            **dict.fromkeys(
-                (f"thread.run.{whose}{how}" for whose in ("", "step.") for how in ("cancelled", "expired")),
-                self._taken_back,
-            ),
-            "thread.run.step.failed": self._taken_back,
-            "error": self._error,
-        }
 
-    def translate(self, frame: Frame) -> list[Delta]:
-        """Return the deltas of one frame."""
-        try:
-            data = DECODER.decode(frame.data)
-        except UNREADABLE:
-            return self._slowly(frame)
-        return self._take(data, frame)
+    def _done(self) -> list[Delta]:
+        return by_transport(self._ended())
 
-    def _slowly(self, frame: Frame, *, wrapped: bool = False) -> list[Delta]:
-        if is_done(frame.data):
-            return by_transport(self._end())
-        views, _, deltas = read(DECODER, frame)
-        for data in views:
-            deltas += self._take(data, frame, wrapped=wrapped)
-        return deltas
-
-    def _take(self, data: Data, frame: Frame, *, wrapped: bool = False) -> list[Delta]:
+    def _take(self, data: Data, frame: Frame) -> list[Delta]:
         inner = wire_text(data.data)
-        if inner and type(data.event) is str and not wrapped:  # as SDKs do it, once
-            return self._slowly(Frame(data.event, inner), wrapped=True)
-        name = frame.event if frame.event.startswith("thread.") else name_of(data)
-        if frame.event == "error" or (not name and data.error):
-            name = "error"
-        known = self._events.get(name)
-        if known is not None:
-            self._meet(id_label(data.id) if data.object == "thread.run" else id_label(data.run_id))
-            return known(data)
-        if self._now is None or is_noise(frame) or name in _QUIET:
-            return []
-        return [Noted(0, "unknown_events")]
+        if not inner or type(data.event) is not str:
+            return self._event(data, frame)
+        if is_done(inner):
+            return self._done()
+        inside = Frame(data.event, inner)  # as SDKs wrap it, once
+        views, _, deltas = read(DECODER, inside)
+        return deltas + [delta for view in views for delta in self._event(view, inside)]
 
-    def _meet(self, run: str | None) -> None:
-        """Leave the step under way where it is, if an event of another run comes."""
-        if run is not None and run != self._run_id:
+    def _event(self, data: Data, frame: Frame) -> list[Delta]:
+        kind = frame.event if frame.event.startswith("thread.") else name_of(data)
+        if frame.event == "error" or (not kind and data.error):
+            kind = "error"
+        known = self.EVENTS.get(kind)
+        if known is None:
+            return [] if self._now is None else self._other(data, frame, kind)
+        run = id_label(data.id if data.object == "thread.run" else data.run_id)
+        if run is not None and run != self._run_id:  # the step of another one is left where it is
             self._now = self._now if self._run_id is None else None
             self._run_id = run
+        return known(self, data)
 
     # Steps
 
-    def _open(self, data: Data) -> tuple[Step, list[Delta]]:
+    def _step_of(self, data: Data) -> tuple[Step, list[Delta]]:
         """Return the step under way, begun if it is another one than the last, and what begins it."""
         last, key = self._now, id_label(data.id)
         if last is not None and key in (None, last.key):
             return last, []
         known = self._steps.get(key)
-        if known is not None:
-            self._now = known
-            return known, [TurnOpened(key)]
-        self._now = self._steps[key] = Step(key)
-        return self._now, [TurnOpened(key, key, self._model, restart=last is not None and last.ended)]
-
-    def _is_over(self, data: Data) -> bool:
-        """Whether a step was ended, and another one is under way."""
-        known = self._steps.get(id_label(data.id))
-        return known is not None and known is not self._now and known.ended
+        self._now = self._steps[key] = known or Step(key)
+        again = last is not None and last.ended
+        return self._now, [TurnOpened(key) if known else TurnOpened(key, key, self._model, restart=again)]
 
     def _current(self, data: Data) -> tuple[Step, list[Delta]]:
         """Return the step that a message or the run belongs to: the open one, for neither names it."""
-        return (self._now, []) if self._now is not None and not self._now.ended else self._open(data)
+        return (self._now, []) if self._now is not None and not self._now.ended else self._step_of(data)
 
     def _step(self, data: Data) -> list[Delta]:
-        return [Noted(0, "data_after_end")] if self._is_over(data) else self._open(data)[1]
-
-    def _step_delta(self, data: Data) -> list[Delta]:
-        if self._is_over(data):
+        """Return what an event of a step says, unless that was ended and another one is under way."""
+        known = self._steps.get(id_label(data.id))
+        if known is not None and known is not self._now and known.ended:
             return [Noted(0, "data_after_end")]
-        step, deltas = self._open(data)
-        details = data.delta.step_details if data.delta is not None else None
-        for call in (details.tool_calls if details is not None else None) or ():
+        step, deltas = self._step_of(data)
+        for call in calls_in(data.delta.step_details if data.delta else None):
             deltas += step.piece(call)
         return deltas
 
     def _step_completed(self, data: Data) -> list[Delta]:
-        calls = (data.step_details.tool_calls if data.step_details is not None else None) or []
-        told = [call for call in calls if text_label(call.type) in SERVER_TOOLS]
+        told = [call for call in calls_in(data.step_details) if text_label(call.type) in SERVER_TOOLS]
         known = self._steps.get(id_label(data.id))
         if known.ended if known is not None else not told:
             return []  # told already, or of an earlier stream
-        step, deltas = self._open(data)
+        step, deltas = self._step_of(data)
         deltas += step.close_codes()
         for call in told:
             deltas += restated_code(call)
-        return deltas + _usage(data) + self._end(Finish(0, "stop", "completed"))
+        return deltas + report.usage(data.usage) + self._ended(Finish(0, "stop", "completed"))
 
-    def _end(self, *finish: Finish) -> list[Delta]:
+    def _ended(self, *finish: Finish) -> list[Delta]:
         step = self._now
         if step is None or step.ended:
             return []
@@ -174,7 +130,7 @@ class AssistantsTranslator(Translator):
 
     def _message_delta(self, data: Data) -> list[Delta]:
         step, deltas = self._current(data)
-        texts = _texts(data.delta.content if data.delta is not None else None)
+        texts = _texts(data.delta.content if data.delta else None)
         step.spoken = step.spoken or bool(texts)
         return deltas + texts
 
@@ -183,8 +139,9 @@ class AssistantsTranslator(Translator):
         if not step.spoken:
             deltas += _texts(data.content)
         step.spoken = True
-        known = turn_reason(data.incomplete_details.reason) if data.incomplete_details is not None else None
-        return [*deltas, Finish(0, *known)] if known is not None and known[0] in CUT_REASONS else deltas
+        reason = data.incomplete_details and data.incomplete_details.reason
+        known = turn_reason(reason)
+        return deltas + report.finish(reason) if known and known[0] in CUT_REASONS else deltas
 
     # The run
 
@@ -194,59 +151,57 @@ class AssistantsTranslator(Translator):
 
     def _ending(self, data: Data) -> list[Delta]:
         """Return what comes before the end of the run; its counts are the sum over its steps."""
-        self._run(data)
-        alone = self._now is None
-        return self._current(data)[1] + (_usage(data) if alone else [])
+        usage = report.usage(data.usage) if self._now is None else []
+        return self._run(data) + self._current(data)[1] + usage
 
     def _asked(self, data: Data) -> list[Delta]:
         deltas = self._ending(data)
-        step = self._now
-        action = data.required_action.submit_tool_outputs if data.required_action is not None else None
-        if step is not None:
-            deltas += step.close_codes()
-            deltas += step.asked((action.tool_calls if action is not None else None) or [])
-        return deltas + self._end(Finish(0, "tool_calls", "requires_action"))
+        if self._now is not None:
+            action = data.required_action
+            asked = calls_in(action.submit_tool_outputs if action else None)
+            deltas += self._now.close_codes() + self._now.asked(asked)
+        return deltas + self._ended(Finish(0, "tool_calls", "requires_action"))
 
     def _run_ended(self, data: Data, finish: Finish) -> list[Delta]:
-        if self._now is not None and self._now.ended:
-            return []  # by its last step
-        return self._ending(data) + self._end(finish)
+        over = self._now is not None and self._now.ended  # by its last step
+        return [] if over else self._ending(data) + self._ended(finish)
 
-    def _run_completed(self, data: Data) -> list[Delta]:
-        codes = self._now.close_codes() if self._now is not None else []
-        return codes + self._run_ended(data, Finish(0, "stop", "completed"))
-
-    def _run_incomplete(self, data: Data) -> list[Delta]:
-        known = turn_reason(data.incomplete_details.reason) if data.incomplete_details is not None else None
-        if known is None:
-            return self._run_ended(data, Finish(0, "length", "incomplete"))
-        reason = known[0] if known[0] in CUT_REASONS else "length"  # it was cut, whatever the word (quirk 76)
-        return self._run_ended(data, Finish(0, reason, known[1]))
+    def _run_over(self, data: Data, outcome: str) -> list[Delta]:
+        codes = self._now.close_codes() if self._now is not None and outcome == "completed" else []
+        return codes + self._run_ended(data, finish_of(data, outcome))
 
     def _run_failed(self, data: Data) -> list[Delta]:
         deltas = self._ending(data) if self._now is None else []
-        return [*deltas, provider_error(data.last_error or "the run failed")]
+        return deltas + report.error(data.last_error or "the run failed")
 
     def _taken_back(self, data: Data) -> list[Delta]:
         status = text_label(data.status) or "cancelled"
-        return self._run_ended(
-            data, Finish(0, "error" if status == "failed" else "aborted", status, drops=True)
-        )
+        reason: TurnReason = "error" if status == "failed" else "aborted"
+        return self._run_ended(data, Finish(0, reason, status, drops=True))
 
     def _error(self, data: Data) -> list[Delta]:
         flat = {"code": data.code, "type": data.type, "message": data.message, "param": data.param}
-        return [provider_error(data.error or {name: value for name, value in flat.items() if value})]
+        return report.error(data.error or {name: value for name, value in flat.items() if value})
+
+    EVENTS: ClassVar[Events] = {
+        "thread.run.step.delta": _step,
+        "thread.message.delta": _message_delta,
+        **dict.fromkeys(("thread.message.completed", "thread.message.incomplete"), _message),
+        **dict.fromkeys(("thread.run.created", "thread.run.queued", "thread.run.in_progress"), _run),
+        **dict.fromkeys(("thread.run.step.created", "thread.run.step.in_progress"), _step),
+        "thread.run.step.completed": _step_completed,
+        "thread.run.requires_action": _asked,
+        "thread.run.completed": partial(_run_over, outcome="completed"),
+        "thread.run.incomplete": partial(_run_over, outcome="incomplete"),
+        "thread.run.failed": _run_failed,
+        **dict.fromkeys(("thread.run.cancelled", "thread.run.expired"), _taken_back),
+        **dict.fromkeys(
+            [f"thread.run.step.{how}" for how in ("cancelled", "expired", "failed")], _taken_back
+        ),
+        "error": _error,
+    }
 
 
 def _texts(parts: list[Part] | None) -> list[Delta]:
-    deltas: list[Delta] = []
-    for part in parts or ():
-        value = part.text.value if part.text is not None else part.refusal
-        text = text_label(value)
-        if text is not None:
-            deltas.append(TextFragment(0, text))
-    return deltas
-
-
-def _usage(data: Data) -> list[Delta]:
-    return [UsageSeen(data.usage)] if isinstance(data.usage, dict) else []
+    told = [part.text.value if part.text is not None else part.refusal for part in parts or ()]
+    return [delta for text in told for delta in report.text(text)]

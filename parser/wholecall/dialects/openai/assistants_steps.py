@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
-from wholecall.deltas import HYDRATION, ITEM_DONE, OBJECT, CallClosed, CallSeen, CallWhole, Delta, Index, Slot
-from wholecall.dialects.decode import is_blank, wire_text
+from wholecall.deltas import HYDRATION, ITEM_DONE, CallClosed, CallSeen, CallWhole, Delta, Index, Slot
+from wholecall.dialects import report
+from wholecall.dialects.decode import value_text, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.openai.assistants_views import Call, Function
 from wholecall.dialects.restated import told_together
@@ -46,13 +47,8 @@ class Step:
             seen: list[Delta] = [] if told else [CallSeen(0, index, None, id_, kind, "server")]
             return seen + self._code(index, call)
         function = call.function or Function()
-        name, text = name_label(function.name), wire_text(function.arguments)
-        deltas: list[Delta] = [CallSeen(0, index, None, id_, name)] if id_ or name else []
-        if not text:
-            return deltas
-        if bytes(function.arguments).startswith(b'"'):
-            return [*deltas, Slot(0, index, None, text)]
-        return deltas if is_blank(text) else [*deltas, CallWhole(0, index, None, id_, name, text, OBJECT)]
+        text, whole = value_text(function.arguments)
+        return report.seen(index, id_, name_label(function.name)) + report.piece(index, text, whole=whole)
 
     def _code(self, index: Index | None, call: Call) -> list[Delta]:
         code = call.code_interpreter.input if call.code_interpreter is not None else None

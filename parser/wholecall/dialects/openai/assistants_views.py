@@ -8,7 +8,7 @@ import msgspec
 
 from wholecall.dialects.decode import NO_TEXT
 
-__all__ = ["DECODER", "Call", "Data", "Part", "name_of"]
+__all__ = ["DECODER", "Call", "Data", "Part", "calls_in", "name_of"]
 
 
 class Function(msgspec.Struct, gc=False):
@@ -99,6 +99,11 @@ class Data(msgspec.Struct, gc=False):
 
 
 DECODER: Final = msgspec.json.Decoder(Data)
+
+
+def calls_in(details: Details | None) -> list[Call]:
+    """Return the calls that a step is made of, or that a run waits for."""
+    return (details and details.tool_calls) or []
 
 
 def name_of(data: Data) -> str:

@@ -25,6 +25,7 @@ from wholecall.dialects.openai.chat_views import ChoiceView, Chunk, DeltaView, T
 from wholecall.framing.frame import Frame
 
 __all__ = [
+    "content",
     "error_of",
     "executed_tools",
     "flat_choice",
@@ -148,6 +149,11 @@ def speech(choice: int, view: Any) -> list[Delta]:
     if isinstance(view, DeltaView) and (text := text_label(view.refusal)):
         deltas.append(TextFragment(choice, text))
     return deltas
+
+
+def content(value: object) -> list[Delta]:
+    """Return what content says that is a text, a part, or a list of parts."""
+    return speech(0, DeltaView(content=value if isinstance(value, (str, list)) else [value]))
 
 
 def kind_of(delta: Delta) -> str:

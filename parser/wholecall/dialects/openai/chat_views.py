@@ -11,7 +11,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, Union
 
 import msgspec
 
-from wholecall.dialects.decode import NO_TEXT, wire_text
+from wholecall.dialects.decode import NO_TEXT, value_text
 from wholecall.dialects.labels import HIGHEST_INDEX
 
 __all__ = [
@@ -231,10 +231,9 @@ def argument_text(*views: ArgumentFields | None) -> tuple[str, bool]:
     """Return the first argument text that is not empty, and whether it is a whole JSON value, not a string."""
     for view in views:
         for name in ArgumentFields.__struct_fields__ if view is not None else ():
-            raw: Raw = getattr(view, name)
-            text = wire_text(raw)
+            text, whole = value_text(getattr(view, name))
             if text:
-                return text, not bytes(raw).startswith(b'"')
+                return text, whole
     return "", False
 
 

@@ -20,21 +20,20 @@ the response fields of Meta Llama, of Mistral AI's text completion, and of Titan
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Union
 
 import msgspec
 
-from wholecall.deltas import Delta, Finish, TextFragment, TurnEnded, TurnOpened, UsageSeen
-from wholecall.dialects.decode import provider_error
-from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
-from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.deltas import Delta
+from wholecall.dialects import report
+from wholecall.dialects.labels import choice_label, id_label
+from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["LegacyTranslator"]
 
 
-class _Choice(msgspec.Struct, gc=False):
+class _Chunk(EventView, gc=False):  # or a choice
     index: Any = None
     text: Any = None
     generation: Any = None
@@ -42,74 +41,44 @@ class _Choice(msgspec.Struct, gc=False):
     finish_reason: Any = None
     stop_reason: Any = None
     completionReason: Any = None  # noqa: N815 - Titan's spelling
-
-
-class _Chunk(_Choice, gc=False):
-    choices: list[_Choice] | None = None
-    outputs: list[_Choice] | None = None
-    results: list[_Choice] | None = None
+    choices: Union[list[_Chunk], None] = None
+    outputs: Union[list[_Chunk], None] = None
+    results: Union[list[_Chunk], None] = None
     id: Any = None
     model: Any = None
     usage: Any = None
-    error: Any = None
     prompt_token_count: Any = None
     generation_token_count: Any = None
     inputTextTokenCount: Any = None  # noqa: N815 - Titan's spelling
     totalOutputTextTokenCount: Any = None  # noqa: N815 - Titan's spelling
 
 
-_COUNTS: Final = (
-    "prompt_token_count",
-    "generation_token_count",
-    "inputTextTokenCount",
-    "totalOutputTextTokenCount",
-)
+_OF_LLAMA: Final = ("prompt_token_count", "generation_token_count")
+_OF_TITAN: Final = ("inputTextTokenCount", "totalOutputTextTokenCount")
 
 
-class LegacyTranslator(ViewTranslator):
+class LegacyTranslator(TurnTranslator):
     """Frames of one stream of text completions to deltas."""
 
     decoder = msgspec.json.Decoder(_Chunk)
+    DONE_ENDS = True
 
-    _key: str | None
-    _open: bool
-
-    def __init__(self) -> None:
-        self._key = None
-        self._open = False
-
-    def _done(self) -> list[Delta]:
-        key, self._key, self._open = self._key, None, False
-        return [TurnEnded(key)]
-
-    def _take(self, chunk: _Chunk, _frame: Frame) -> list[Delta]:
-        if chunk.error:
-            return [provider_error(chunk.error)]
-        deltas: list[Delta] = []
+    def _other(self, chunk: _Chunk, _frame: Frame, _kind: str) -> list[Delta]:
         choices = _choices(chunk)
-        if not self._open and choices:
-            self._open, self._key = True, id_label(chunk.id)
-            deltas.append(TurnOpened(self._key, self._key, name_label(chunk.model)))
+        deltas = self._begin(id_label(chunk.id), chunk.model) if choices and not self._open else []
         for choice in choices:
             number = choice_label(choice.index)
-            said = text_label(choice.text) or text_label(choice.generation) or text_label(choice.outputText)
-            if said is not None:
-                deltas.append(TextFragment(number, said))
+            said = (report.text(text, number) for text in (choice.text, choice.generation, choice.outputText))
+            deltas += next(filter(None, said), [])
             reason = choice.finish_reason or choice.stop_reason or choice.completionReason
-            if (known := turn_reason(reason)) is not None:
-                deltas.append(Finish(number, *known))
-        usage = chunk.usage if isinstance(chunk.usage, dict) else _counts(chunk)
-        return [*deltas, UsageSeen(usage)] if usage else deltas
+            deltas += report.finish(reason, number)
+        return deltas + (report.usage(chunk.usage) or report.counts(chunk, *_OF_LLAMA, *_OF_TITAN))
 
 
-def _choices(chunk: _Chunk) -> list[_Choice]:
+def _choices(chunk: _Chunk) -> list[_Chunk]:
     """Return the choices of a chunk; without a list it is one itself, and its index counts chunks."""
     listed = chunk.choices or chunk.outputs or chunk.results
     if listed is not None:
         return listed
     chunk.index = None
     return [] if chunk.generation is None and chunk.outputText is None else [chunk]
-
-
-def _counts(chunk: _Chunk) -> dict[str, Any]:
-    return {name: count for name in _COUNTS if (count := getattr(chunk, name)) is not None}

@@ -6,20 +6,23 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.deltas import Delta, Finish, TurnEnded, UsageSeen
+from wholecall.deltas import Delta, Finish, TurnEnded
+from wholecall.dialects import report
 from wholecall.dialects.decode import provider_error
-from wholecall.dialects.labels import text_label
+from wholecall.dialects.labels import index_label, text_label
 from wholecall.dialects.openai import responses_events
 from wholecall.dialects.openai.responses_events import QUIET, finish_of, outcome_of
 from wholecall.dialects.openai.responses_items import (
     Details,
+    Item,
     Response,
+    finished_call,
     is_call,
     message_text,
     restated_calls,
 )
 
-__all__ = ["BODY_DECODER", "DECODER", "ERROR_DECODER", "Body", "Event", "Progress", "is_quiet"]
+__all__ = ["DECODER", "Event", "Progress", "is_quiet"]
 
 # What is no part of a response, or says nothing new: sound, the user's side, the conversation as it grows.
 _QUIET = (
@@ -50,16 +53,7 @@ class Event(responses_events.Event, gc=False):
     session: Session | None = None
 
 
-class Body(Response, gc=False):
-    """The view of a finished response, on its own or in its last event."""
-
-    status_details: Any = None  # some servers send a word
-    response: Body | None = None
-
-
 DECODER: Final = msgspec.json.Decoder(Event)
-BODY_DECODER: Final = msgspec.json.Decoder(Body)
-ERROR_DECODER: Final = responses_events.ERROR_DECODER
 
 
 def is_quiet(kind: str) -> bool:
@@ -88,15 +82,25 @@ class Progress:
         self.ended = self.spoken = False
         self.done = {}
 
+    def text(self, event: Event) -> list[Delta]:
+        """Return a piece of text, or of what is spoken."""
+        said = report.text(event.delta)
+        self.spoken = self.spoken or bool(said)
+        return said
+
+    def item(self, event: Event) -> list[Delta]:
+        """Return what a finished item says; one of an unknown type was counted when it was added."""
+        item = event.item or Item()
+        return finished_call(item, index_label(event.output_index), self.done) if is_call(item) else []
+
     # The end
 
-    def conclude(self, response: Body, usage: Any) -> list[Delta]:
+    def conclude(self, response: Response, usage: Any) -> list[Delta]:
         """Return the deltas of the last event of the response; `usage` stands in the event itself on some servers."""
         if self.ended:
             return []
         self.ended = True
-        counts = response.usage or usage
-        deltas: list[Delta] = [UsageSeen(counts)] if isinstance(counts, dict) and counts else []
+        deltas = report.usage(response.usage or usage)
         details = response.status_details if isinstance(response.status_details, dict) else {}
         outcome = outcome_of("", response.status)
         if outcome == "failed":
@@ -106,7 +110,7 @@ class Progress:
             deltas = self._restated(response) + deltas
         return [*deltas, _finish(response, outcome, details.get("reason")), TurnEnded(self.key)]
 
-    def _restated(self, response: Body) -> list[Delta]:
+    def _restated(self, response: Response) -> list[Delta]:
         deltas: list[Delta] = []
         for item in response.output or ():
             if not is_call(item):
@@ -114,7 +118,7 @@ class Progress:
         return deltas + restated_calls(response.output, self.done)
 
 
-def _finish(response: Body, outcome: str, reason: object) -> Finish:
+def _finish(response: Response, outcome: str, reason: object) -> Finish:
     if outcome in {"completed", "incomplete"}:
         response.incomplete_details = Details(reason)
         return finish_of(response, outcome)

@@ -205,8 +205,8 @@ def outcome_of(event_type: str, status: object) -> str:
     return status if type(status) is str and status in _TROUBLE else "completed"
 
 
-def finish_of(response: Response, outcome: str) -> Finish:
-    """Report why a completed or incomplete response ended."""
+def finish_of(response: Any, outcome: str) -> Finish:
+    """Report why a completed or incomplete response ended, or the run of an assistant."""
     if outcome == "completed":
         return Finish(0, "stop", outcome)
     known = turn_reason((response.incomplete_details or Details()).reason)

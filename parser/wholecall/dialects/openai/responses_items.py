@@ -129,6 +129,7 @@ class Response(msgspec.Struct, gc=False):
     usage: Any = None
     error: Any = None
     incomplete_details: Details | None = None
+    status_details: Any = None  # of a Realtime response; some servers send a word
 
 
 class _Call(msgspec.Struct, frozen=True):

@@ -23,22 +23,14 @@ from typing import Any, Union
 
 import msgspec
 
-from wholecall.deltas import (
-    INVALID_INDEX,
-    Delta,
-    Finish,
-    Noted,
-    ReasoningFragment,
-    TextFragment,
-    TurnOpened,
-    UsageSeen,
-)
-from wholecall.dialects.decode import is_noise, plain, provider_error
+from wholecall.deltas import INVALID_INDEX, Delta, ReasoningFragment, TextFragment
+from wholecall.dialects import report
+from wholecall.dialects.decode import plain
 from wholecall.dialects.labels import choice_label, id_label, index_label, text_label
 from wholecall.dialects.openai.chat_calls import labelled, listed, speech
 from wholecall.dialects.openai.chat_views import ChoiceView, DeltaView
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["DashScopeTranslator"]
@@ -50,109 +42,70 @@ class _Output(msgspec.Struct, gc=False):
     finish_reason: Any = None
 
 
-class _Frame(msgspec.Struct, gc=False):
+class _Frame(EventView, gc=False):
     output: Union[_Output, None] = None
     request_id: Any = None
     usage: Any = None
     code: Any = None
-    error: Any = None
-    type: Any = None
 
 
-class DashScopeTranslator(ViewTranslator):
-    """Frames of one stream to deltas."""
+class DashScopeTranslator(TurnTranslator):
+    """Frames of one stream to deltas; it remembers what was said, as long as the stream may restate it."""
 
     decoder = msgspec.json.Decoder(_Frame)
 
-    _key: str | None
-    _open: bool
-    _spoken: _Spoken
+    _restates: bool | None
+    _told: dict[tuple[int, bool], str]
+    _doubted: dict[tuple[int, bool], int]
 
-    def __init__(self) -> None:
-        self._key = None
-        self._open = False
-        self._spoken = _Spoken()
+    def _clear(self) -> None:
+        self._restates = None  # there was no text yet that could tell
+        self._told = {}
+        self._doubted = {}  # how often a text came again: a restatement, or the same word
 
-    def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
-        if view.error:
-            return [provider_error(view.error)]
-        output = view.output
-        choices = _choices(output) if output is not None else []
+    def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:
+        choices = _choices(view.output or _Output())
         if not choices and (frame.event == "error" or text_label(view.code)):
-            return [provider_error(plain(frame.data))]
-        usage: list[Delta] = [UsageSeen(view.usage)] if isinstance(view.usage, dict) else []
-        if output is None and not usage:
-            return [] if is_noise(frame) or view.type == "ping" else [Noted(0, "unknown_events")]
-        deltas = self._begin(view) if choices else []
+            return report.error(plain(frame.data))
+        if view.output is view.usage is None:
+            return super()._other(view, frame, kind)
+        deltas = self._opened(id_label(view.request_id)) if choices else []
         for position, choice in enumerate(choices):
             deltas += self._choice(position, choice)
-        return deltas + usage
-
-    def _begin(self, view: _Frame) -> list[Delta]:
-        key, again = id_label(view.request_id), self._open
-        if again and (key is None or self._key in (None, key)):
-            return []
-        self._open, self._key, self._spoken = True, key, _Spoken()
-        return [TurnOpened(key, key, restart=again)]  # one request after the other on a connection
+        return deltas + report.usage(view.usage)
 
     def _choice(self, position: int, choice: ChoiceView) -> list[Delta]:
         index = index_label(choice.index)
         number = position if index in (None, INVALID_INDEX) else choice_label(choice.index)
         message = choice.message or choice.delta or DeltaView()
-        deltas = self._spoken.news(number, speech(number, message))
-        deltas += [labelled(number, call, None) for call in listed(message)]
-        known = turn_reason(choice.finish_reason)
-        return deltas if known is None else [*deltas, Finish(number, *known)]
+        calls = [labelled(number, call, None) for call in listed(message)]
+        return [*self._said(number, message), *calls, *report.finish(choice.finish_reason, number)]
 
-
-def _choices(output: _Output) -> list[ChoiceView]:
-    """Return the choices; the answer of an old model is one."""
-    if output.choices:
-        return output.choices
-    if text_label(output.text) is None and turn_reason(output.finish_reason) is None:
-        return []
-    return [ChoiceView(message=DeltaView(content=output.text), finish_reason=output.finish_reason)]
-
-
-class _Spoken:
-    """What was said so far, as long as the stream may restate it."""
-
-    _restates: bool | None
-    _told: dict[tuple[int, bool], str]
-    _doubted: dict[tuple[int, bool], tuple[str, int]]
-
-    def __init__(self) -> None:
-        self._restates = None  # None: there was no text yet that could tell
-        self._told = {}
-        self._doubted = {}  # texts that came so many times more: a restatement, or the same word again
-
-    def news(self, choice: int, said: list[Delta]) -> list[Delta]:
+    def _said(self, number: int, message: DeltaView) -> list[Delta]:
         """Return what of the speech of one frame was not said before."""
-        thoughts = "".join(delta.text for delta in said if isinstance(delta, ReasoningFragment))
-        text = "".join(delta.text for delta in said if isinstance(delta, TextFragment))
         deltas: list[Delta] = []
-        if thoughts and (rest := self._rest((choice, True), thoughts)):
-            deltas.append(ReasoningFragment(choice, rest))
-        if text and (rest := self._rest((choice, False), text)):
-            deltas.append(TextFragment(choice, rest))
+        for of in (ReasoningFragment, TextFragment):
+            text = "".join(delta.text for delta in speech(number, message) if isinstance(delta, of))
+            if text and (rest := self._rest((number, of is TextFragment), text)):
+                deltas.append(of(number, rest))
         return deltas
 
     def _rest(self, channel: tuple[int, bool], text: str) -> str:
-        if self._restates is False:
-            return self._told_in_doubt(channel) + text
         before = self._told.get(channel, "")
-        if not text.startswith(before):
+        if self._restates is False or not text.startswith(before):
             self._restates = False
-            self._told.clear()
-            return self._told_in_doubt(channel) + text
+            return before * self._doubted.pop(channel, 0) + text
         self._told[channel] = text
         if before == text and self._restates is None:
-            self._doubted[channel] = text, self._doubted.get(channel, (text, 0))[1] + 1
+            self._doubted[channel] = self._doubted.get(channel, 0) + 1
         elif before:
             self._restates = True
             self._doubted.clear()
         return text[len(before) :]
 
-    def _told_in_doubt(self, channel: tuple[int, bool]) -> str:
-        text, times = self._doubted.pop(channel, ("", 0))
-        return text * times
+
+def _choices(output: _Output) -> list[ChoiceView]:
+    """Return the choices; the answer of an old model is one."""
+    says = text_label(output.text) or turn_reason(output.finish_reason)
+    alone = ChoiceView(message=DeltaView(content=output.text), finish_reason=output.finish_reason)
+    return output.choices or ([alone] if says else [])

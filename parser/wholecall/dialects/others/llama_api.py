@@ -23,15 +23,14 @@ from typing import Any, Union
 import msgspec
 from msgspec.structs import replace
 
-from wholecall.deltas import Delta, Finish, Noted, TextFragment, TurnEnded, TurnOpened
-from wholecall.dialects.decode import is_noise, plain, provider_error
+from wholecall.deltas import Delta, TurnEnded
+from wholecall.dialects import report
 from wholecall.dialects.detect import LLAMA_API_TYPES
-from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.openai.chat_calls import labelled, speech
-from wholecall.dialects.openai.chat_views import DeltaView, ToolCallView
+from wholecall.dialects.labels import id_label, text_label
+from wholecall.dialects.openai.chat_calls import content, labelled
+from wholecall.dialects.openai.chat_views import ToolCallView
 from wholecall.dialects.others.llama_stack import LlamaStackTranslator, counts
-from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["LlamaTranslator"]
@@ -42,108 +41,80 @@ class _Delta(ToolCallView, gc=False):
     parse_status: Any = None
 
 
-class _Event(msgspec.Struct, gc=False):
+class _Event(msgspec.Struct, gc=False):  # or a whole message
     event_type: Any = None
     delta: Union[_Delta, None] = None
-    stop_reason: Any = None
-    metrics: Any = None
-
-
-class _Message(msgspec.Struct, gc=False):
     content: Any = None
     tool_calls: Union[list[ToolCallView], None] = None
     stop_reason: Any = None
+    metrics: Any = None
 
 
-class _Frame(msgspec.Struct, gc=False):
+class _Frame(EventView, gc=False):
     id: Any = None
     event: Union[_Event, None] = None
-    completion_message: Union[_Message, None] = None
+    completion_message: Union[_Event, None] = None
     metrics: Any = None
     model: Any = None
-    error: Any = None
-    type: Any = None
 
 
-class LlamaTranslator(ViewTranslator):
+class LlamaTranslator(TurnTranslator):
     """Frames of one stream to deltas; it numbers the calls by their ids."""
 
     decoder = msgspec.json.Decoder(_Frame)
+    ERRORS = frozenset({"error"})
 
-    _key: str | None
-    _id: str | None
-    _n_answers: int
     _numbers: dict[str, int]
     _latest: int
-    _other: LlamaStackTranslator | None
+    _guest: LlamaStackTranslator | None
 
     def __init__(self) -> None:
-        self._key = self._id = None
-        self._n_answers = 0  # on this connection: one that starts, or has another id, is the next
+        super().__init__()
+        self._guest = None  # whose stream it turned out to be
+
+    def _clear(self) -> None:
         self._numbers = {}
         self._latest = 0
-        self._other = None  # whose stream it turned out to be
+
+    def _begin(self, id_: str | None = None, model: object = None) -> list[Delta]:
+        """Begin an answer; one without an id is not the one before it."""
+        opened = super()._begin(id_, model)
+        return [replace(delta, key=id_ or f"answer {self._n_turns}") for delta in opened]
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame."""
-        return super().translate(frame) if self._other is None else self._other.translate(frame)
+        return super().translate(frame) if self._guest is None else self._guest.translate(frame)
 
     def close(self) -> list[Delta]:
         """Return the deltas of the end of the stream: nothing, unless it is llama-stack's."""
-        return [] if self._other is None else self._other.close()
+        return [] if self._guest is None else self._guest.close()
 
-    def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
-        if view.error or frame.event == "error":
-            return [provider_error(view.error or plain(frame.data))]
-        if view.completion_message is not None:
-            return self._body(view, view.completion_message)
-        event = view.event
+    def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:
+        event = view.completion_message or view.event
         if event is None:
-            return [] if is_noise(frame) or view.type == "ping" else [Noted(0, "unknown_events")]
-        deltas = self._begin(view)
+            return super()._other(view, frame, kind)
+        begin = self._begin if event.event_type == "start" else self._opened
+        deltas = begin(id_label(view.id), view.model)
         if event.delta is not None and event.delta.parse_status is not None:
-            self._other = LlamaStackTranslator(opened=True)
-            return deltas + self._other.translate(frame)
-        if event.delta is not None:
-            deltas += self._delta(event.delta)
-        elif text_label(event.event_type) not in LLAMA_API_TYPES:
-            deltas.append(Noted(0, "unknown_events"))
-        return deltas + _end(event.stop_reason, event.metrics)
+            self._guest = LlamaStackTranslator(opened=True)
+            return deltas + self._guest.translate(frame)
+        deltas += self._body(event) if event is view.completion_message else self._said(event)
+        deltas += report.finish(event.stop_reason) + counts(event.metrics or view.metrics)
+        return deltas if event is view.event else [*deltas, TurnEnded(self._key)]
 
-    def _begin(self, view: _Frame) -> list[Delta]:
-        id_ = id_label(view.id)
-        starts = view.event is not None and view.event.event_type == "start"
-        if self._n_answers and not starts and (id_ is None or self._id in (None, id_)):
-            return []
-        again, self._id, self._key = self._n_answers > 0, id_, id_ or f"answer {self._n_answers}"
-        self._n_answers += 1
-        self._numbers, self._latest = {}, 0
-        return [TurnOpened(self._key, id_, name_label(view.model), restart=again)]
+    def _body(self, message: _Event) -> list[Delta]:
+        calls = enumerate(message.tool_calls or ())
+        told = [replace(labelled(0, call, None), index=number) for number, call in calls]
+        return [*content(message.content), *told]
 
-    def _delta(self, delta: _Delta) -> list[Delta]:
-        if delta.type == "tool_call" or delta.function is not None:
-            return [self._call(delta)]
-        if text := text_label(delta.text):
-            return [TextFragment(0, text)]
-        return [] if delta.type in (None, "text") else [Noted(0, "unknown_events")]
-
-    def _call(self, call: ToolCallView) -> Delta:
-        told = labelled(0, call, None)
+    def _said(self, event: _Event) -> list[Delta]:
+        delta = event.delta
+        if delta is None:
+            return [] if text_label(event.event_type) in LLAMA_API_TYPES else report.unknown()
+        if delta.type != "tool_call" and delta.function is None:
+            known = delta.type in (None, "text")
+            return report.text(delta.text) or ([] if known else report.unknown())
+        told = labelled(0, delta, None)
         if told.id is not None:
             self._latest = self._numbers.setdefault(told.id, len(self._numbers))
-        return replace(told, index=self._latest)
-
-    def _body(self, view: _Frame, message: _Message) -> list[Delta]:
-        deltas = self._begin(view)
-        content = message.content
-        said = content if isinstance(content, (str, list)) else [content]
-        deltas += speech(0, DeltaView(content=said))
-        for number, call in enumerate(message.tool_calls or ()):
-            deltas.append(replace(labelled(0, call, None), index=number))
-        return [*deltas, *_end(message.stop_reason, view.metrics), TurnEnded(self._key)]
-
-
-def _end(stop_reason: object, metrics: object) -> list[Delta]:
-    """Return the reason and the counts, where they are told."""
-    known = turn_reason(stop_reason)
-    return [*([] if known is None else [Finish(0, *known)]), *counts(metrics)]
+        return [replace(told, index=self._latest)]

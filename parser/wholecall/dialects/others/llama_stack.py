@@ -25,27 +25,14 @@ from typing import Any, Final, Union
 
 import msgspec
 
-from wholecall.deltas import (
-    ITEM_DONE,
-    CallRefused,
-    CallSeen,
-    CallWhole,
-    Delta,
-    Finish,
-    Noted,
-    Slot,
-    TextFragment,
-    TurnEnded,
-    TurnOpened,
-    UsageSeen,
-)
-from wholecall.dialects.decode import NO_TEXT, is_noise, member, plain, provider_error, wire_text
+from wholecall.deltas import ITEM_DONE, CallRefused, CallWhole, Delta, Slot, TurnEnded
+from wholecall.dialects import report
+from wholecall.dialects.decode import NO_TEXT, member, wire_text
 from wholecall.dialects.detect import LLAMA_STACK_TYPES
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.openai.chat_calls import speech
-from wholecall.dialects.openai.chat_views import DeltaView
+from wholecall.dialects.openai.chat_calls import content
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import ViewTranslator
+from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.dialects.whole_calls import Told, WholeCalls
 from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
@@ -54,8 +41,6 @@ __all__ = ["LlamaStackTranslator", "counts"]
 
 _SUCCEEDED = frozenset({"succeeded", "success"})
 _FAILED = frozenset({"failed", "failure"})
-_TOLD: Final = Told(waits=True)  # the last call may have been cut, which the reason says
-_BEGUN: Final = Told(waits=True, new=True)
 _KEPT: Final = Limits().max_arguments_bytes or 0  # characters, after which the text is too large anyway
 
 
@@ -73,28 +58,25 @@ class _Delta(msgspec.Struct, gc=False):
     tool_call: Union[_Call, str, None] = None
     content: Union[_Call, str, None] = None
 
+    def tells_a_call(self) -> bool:
+        return self.type == "tool_call" or self.parse_status is not None
 
-class _Event(msgspec.Struct, gc=False):
+
+class _Event(msgspec.Struct, gc=False):  # or a whole message
     event_type: str | None = None
     delta: Union[_Delta, str, None] = None
-    stop_reason: Any = None
-
-
-class _Message(msgspec.Struct, gc=False):
     content: Any = None
     tool_calls: Union[list[_Call], None] = None
     stop_reason: Any = None
 
 
-class _Frame(msgspec.Struct, gc=False):
+class _Frame(EventView, gc=False):
     event: Union[_Event, None] = None
-    completion_message: Union[_Message, None] = None
+    completion_message: Union[_Event, None] = None
     metrics: Any = None
-    error: Any = None
-    type: Any = None
 
 
-class LlamaStackTranslator(ViewTranslator):
+class LlamaStackTranslator(TurnTranslator):
     """Frames of one stream to deltas.
 
     Args:
@@ -102,33 +84,36 @@ class LlamaStackTranslator(ViewTranslator):
     """
 
     decoder = msgspec.json.Decoder(_Frame)
+    ERRORS = frozenset({"error"})
+    DONE_ENDS = True
 
-    _open: bool
     _complete: bool
     _ended: bool
     _reason: object
     _written: list[str]
     _size: int
-    _begun: bool
     _n_started: int
     _calls: WholeCalls
 
     def __init__(self, *, opened: bool = False) -> None:
+        super().__init__()
         self._open = opened
+
+    def _clear(self) -> None:
         self._complete = False
         self._ended = False  # the last event says that the answer is complete, and no more
         self._reason = None
-        self._written = []  # by the model, of calls that have no end yet
+        self._written = []  # by the model, of a call that has no end yet, perhaps nothing
         self._size = 0
-        self._begun = False  # a call was, even if nothing of it was written
         self._n_started = 0  # calls that the model wrote
         self._calls = WholeCalls()
 
     def close(self) -> list[Delta]:
         """Report what was written and never read, that calls came whole, and that an answer which is complete is over."""
-        return self._done() if self._complete else [*self._unread(), *self._over()]
+        return self._end() if self._complete else self._unread() + self._over()
 
-    def _done(self) -> list[Delta]:
+    def _end(self) -> list[Delta]:
+        """End the answer; after a relay's `[DONE]` it may go on."""
         ended = [*self._unread(), *self._over(), TurnEnded()]
         self._calls, self._n_started = WholeCalls(), 0
         return ended
@@ -136,121 +121,101 @@ class LlamaStackTranslator(ViewTranslator):
     def _over(self) -> list[Delta]:
         """Report that calls are over at the end of the stream; the events of calls say if the answer was cut."""
         known = turn_reason(self._reason)
-        over = self._calls.finish(0, known[0] if known is not None else None)
+        over = self._calls.finish(0, known and known[0])
         return over + self._calls.no_repeats(self._n_started) if self._ended else over
 
-    def _take(self, view: _Frame, frame: Frame) -> list[Delta]:
-        if view.error or frame.event == "error":
-            return [*self._unread(), provider_error(view.error or plain(frame.data))]
-        if view.completion_message is not None:
-            return self._body(view, view.completion_message)
-        event = view.event
+    def _fail(self, error: Any) -> list[Delta]:
+        return self._unread() + super()._fail(error)
+
+    def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:
+        event, body = view.event, view.completion_message
+        if body is not None:
+            return self._body(view, body)
         if event is None:
-            return [] if is_noise(frame) or view.type == "ping" else [Noted(0, "unknown_events")]
-        deltas = self._begin(event) + self._said(event.delta) + counts(view.metrics)
+            return super()._other(view, frame, kind)
+        another = event.event_type == "start" and self._complete  # in a log of several answers
+        deltas = self._end() + self._begin() if another else self._opened()
+        delta = event.delta if isinstance(event.delta, _Delta) else _Delta(text=event.delta)
+        deltas += self._said(delta) + counts(view.metrics)
         self._reason = event.stop_reason or self._reason
-        self._ended = event.event_type == "complete" and not _tells_a_call(event.delta)
+        self._ended = event.event_type == "complete" and not delta.tells_a_call()
         if event.event_type == "complete":
             self._complete = True
             return deltas + self._unread() + self._finish(self._reason)
-        return deltas if event.event_type in LLAMA_STACK_TYPES else [*deltas, Noted(0, "unknown_events")]
+        return deltas if event.event_type in LLAMA_STACK_TYPES else deltas + report.unknown()
 
-    def _begin(self, event: _Event) -> list[Delta]:
-        if event.event_type == "start" and self._complete:  # a log of several answers
-            self._complete, self._reason = False, None
-            return [*self._done(), TurnOpened(None, restart=True)]
-        if self._open:
-            return []
-        self._open = True
-        return [TurnOpened(None)]
+    def _body(self, view: _Frame, message: _Event) -> list[Delta]:
+        deltas = self._opened() + self._unread() + content(message.content)
+        for call in message.tool_calls or ():
+            deltas += self._whole(call)
+        return deltas + counts(view.metrics) + self._finish(message.stop_reason) + self._end()
 
-    def _said(self, delta: _Delta | str | None) -> list[Delta]:
-        if isinstance(delta, str):
-            return [TextFragment(0, delta)] if delta else []
-        if delta is None:
-            return []
-        if _tells_a_call(delta):
-            call = delta.content if delta.tool_call is None else delta.tool_call
-            return self._told(delta.parse_status, call)
-        if text := text_label(delta.text):
-            return [TextFragment(0, text)]
-        return [] if delta.type in (None, "text", "image") else [Noted(0, "unknown_events")]
+    def _finish(self, reason: object) -> list[Delta]:
+        known = turn_reason(reason)
+        return self._calls.finish(0, known[0]) + report.finish(reason, drops_at="error") if known else []
+
+    def _said(self, delta: _Delta) -> list[Delta]:
+        if delta.tells_a_call():
+            return self._told(
+                delta.parse_status, delta.content if delta.tool_call is None else delta.tool_call
+            )
+        if delta.type in (None, "text", "image"):
+            return report.text(delta.text)
+        return report.text(delta.text) or report.unknown()
 
     # Calls.
 
     def _told(self, status: str | None, told: _Call | str | None) -> list[Delta]:
         """Report what a server says of a call; what the model writes waits for that."""
         if status in _FAILED:
-            return self._failed(told)
+            return self._refused(told)
         if status in _SUCCEEDED and isinstance(told, _Call):
-            begun = self._begun
-            self._take_written()
-            return self._whole(told, begun=begun)
-        self._begun = True
+            return self._whole(told)
         self._n_started += status == "started"
-        text = _arguments(told) if isinstance(told, _Call) else told
-        if text and self._size <= _KEPT:
+        text = _text(told)
+        if not self._written or (text and self._size <= _KEPT):
             self._written.append(text)
             self._size += len(text)
         return []
 
     def _take_written(self) -> str:
-        text = "".join(self._written)
-        self._written, self._size, self._begun = [], 0, False
+        text, self._written, self._size = "".join(self._written), [], 0
         return text
 
-    def _whole(self, call: _Call, *, begun: bool = False) -> list[Delta]:
-        id_, name = id_label(call.call_id), name_label(call.tool_name)
+    def _whole(self, call: _Call) -> list[Delta]:
+        told = Told(
+            waits=True, new=bool(self._written)
+        )  # the last call may have been cut, which the reason says
+        self._take_written()
         self._calls.next_frame()
-        whole = CallWhole(0, None, None, id_, name, _arguments(call), ITEM_DONE)
-        started = "" if self._n_started else None  # who says when a call begins tells none again by chance
-        return self._calls.tell(whole, started, _BEGUN if begun else _TOLD)
-
-    def _failed(self, told: _Call | str | None) -> list[Delta]:
-        written, slot, deltas = self._take_written(), self._calls.new_slot(), self._calls.finish(0, None)
-        if isinstance(told, _Call):
-            deltas.append(CallSeen(0, slot, None, id_label(told.call_id), name_label(told.tool_name)))
-            told = _arguments(told)
-        refused = CallRefused(
-            0, slot, None, "unparseable", "the server could not read the call", told or written
+        whole = CallWhole(
+            0, None, None, id_label(call.call_id), name_label(call.tool_name), _text(call), ITEM_DONE
         )
-        return [*deltas, refused]
+        started = "" if self._n_started else None  # who says when a call begins tells none again by chance
+        return self._calls.tell(whole, started, told)
+
+    def _refused(self, told: _Call | str | None) -> list[Delta]:
+        text, slot, deltas = self._take_written(), self._calls.new_slot(), self._calls.finish(0, None)
+        if isinstance(told, _Call):
+            deltas += report.seen(slot, id_label(told.call_id), name_label(told.tool_name))
+        reason = "the server could not read the call"
+        return [*deltas, CallRefused(0, slot, None, "unparseable", reason, _text(told) or text)]
 
     def _unread(self) -> list[Delta]:
         """Report that a call was begun: it has what was written, and no name. So the one before it was not the last."""
-        if not self._begun:
+        if not self._written:
             return []
         return [*self._calls.finish(0, None), Slot(0, self._calls.new_slot(), None, self._take_written())]
 
-    def _finish(self, reason: object) -> list[Delta]:
-        known = turn_reason(reason)
-        if known is None:
-            return []
-        return [
-            *self._calls.finish(0, known[0]),
-            Finish(0, *known, drops=known[0] == "error"),
-        ]
 
-    def _body(self, view: _Frame, message: _Message) -> list[Delta]:
-        content = message.content
-        said = content if isinstance(content, (str, list)) else [content]
-        deltas = [*self._begin(_Event()), *speech(0, DeltaView(content=said))]
-        for call in message.tool_calls or ():
-            deltas += self._whole(call)
-        return [*deltas, *counts(view.metrics), *self._finish(message.stop_reason), *self._done()]
-
-
-def _tells_a_call(delta: _Delta | str | None) -> bool:
-    return isinstance(delta, _Delta) and (delta.type == "tool_call" or delta.parse_status is not None)
-
-
-def _arguments(call: _Call) -> str:
-    return text_label(call.arguments_json) or wire_text(call.arguments)
+def _text(told: _Call | str | None) -> str:
+    if isinstance(told, _Call):
+        return text_label(told.arguments_json) or wire_text(told.arguments)
+    return told or ""
 
 
 def counts(metrics: object) -> list[Delta]:
     """Return the counts among the metrics of an answer."""
     entries = metrics if isinstance(metrics, list) else []
     named = ((name_label(member(entry, "metric")), member(entry, "value")) for entry in entries)
-    usage = {name: value for name, value in named if name is not None and value is not None}
-    return [UsageSeen(usage)] if usage else []
+    return report.usage({name: value for name, value in named if name is not None and value is not None})
