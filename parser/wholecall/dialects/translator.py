@@ -35,7 +35,7 @@ class Translator(ABC):
     `DERIVED` is not kept but made anew with the translator (see `wholecall.snapshots`).
     """
 
-    DERIVED: ClassVar[frozenset[str]] = frozenset({"_events"})  # what does each event, by its name
+    DERIVED: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def translate(self, frame: Frame) -> list[Delta]:

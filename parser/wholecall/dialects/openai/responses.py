@@ -22,8 +22,7 @@ Source: OpenAI API reference, "Responses: streaming events", and the types of op
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Union
+from typing import Any, ClassVar, Union
 
 import msgspec
 
@@ -63,7 +62,7 @@ from wholecall.dialects.openai.responses_items import (
 )
 from wholecall.dialects.openai.responses_progress import Progress
 from wholecall.dialects.restated import ended_together
-from wholecall.dialects.translator import MOST_SLOTS, ViewTranslator
+from wholecall.dialects.translator import MOST_SLOTS, Events, ViewTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["ResponsesTranslator"]
@@ -106,24 +105,6 @@ class ResponsesTranslator(ViewTranslator):
         self._progresses = {}
         self._run = _NO_RUN  # of pieces, which the next frame may go on with
         self._slots: dict[_Labels, Slot] = {}  # of pieces that came before
-        self._events: dict[str | None, Callable[[Any], list[Delta]]] = {
-            **dict.fromkeys(FRAGMENTS, self._fragment),
-            "response.output_text.delta": self._text,
-            "response.refusal.delta": self._text,
-            "response.reasoning_summary_text.delta": self._reasoning,
-            "response.reasoning_text.delta": self._reasoning,
-            **dict.fromkeys(DONE_EVENTS, whole_text),
-            "response.output_item.added": added,
-            "response.output_item.done": self._item_done,
-            "response.created": self._created,
-            "response.queued": self._progressed,
-            "response.in_progress": self._progressed,
-            "response.completed": self._finished,
-            "response.incomplete": self._finished,
-            "response.failed": self._finished,
-            "response.cancelled": self._finished,
-            "response.done": self._finished,
-        }
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame; pieces after it begin anew."""
@@ -153,7 +134,7 @@ class ResponsesTranslator(ViewTranslator):
                 texts.append(event.delta)
             elif event.delta is None:  # no piece
                 index = _NO_INDEX
-                deltas += self._events[event.type](event)
+                deltas += self.EVENTS[event.type](self, event)
             else:
                 index, alias = labels = event.run, event.item_id
                 of = self._slots.get(labels) or self._begun(event)
@@ -178,7 +159,7 @@ class ResponsesTranslator(ViewTranslator):
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         """Translate an event after a look at its stream and its number."""
-        if event.type is None and frame.event in self._events:
+        if event.type is None and frame.event in self.EVENTS:
             event.type = frame.event
         if event.object == "response" and event.type is not None and event.response is None:
             event.response = decode(
@@ -192,12 +173,14 @@ class ResponsesTranslator(ViewTranslator):
         return deltas if order is None else deltas + order + self._say(event, frame)
 
     def _say(self, event: Event, frame: Frame) -> list[Delta]:
-        known = self._events.get(event.type)
+        known = self.EVENTS.get(event.type)
         if known is None:
             return self._unknown(event, frame)
-        if event.response is None and known == self._finished:  # it is not nested on some servers
+        if (
+            event.response is None and known is ResponsesTranslator._finished
+        ):  # it is not nested on some servers
             event.response = decode(BODY_DECODER, frame.data)
-        return known(event)
+        return known(self, event)
 
     def _unknown(self, event: Event, frame: Frame) -> list[Delta]:
         if event.type is None and event.object == "response":
@@ -272,3 +255,28 @@ class ResponsesTranslator(ViewTranslator):
         if event.type == "response.done" and self._now.key not in (None, id_label(response.id)):
             return [Noted(0, "unknown_events")]  # of a Realtime session, where responses end so
         return self._now.conclude(response, outcome_of(event.type or "", response.status))
+
+    def _whole_text(self, event: Event) -> list[Delta]:
+        return whole_text(event)
+
+    def _added(self, event: Event) -> list[Delta]:
+        return added(event)
+
+    EVENTS: ClassVar[Events] = {
+        **dict.fromkeys(FRAGMENTS, _fragment),
+        "response.output_text.delta": _text,
+        "response.refusal.delta": _text,
+        "response.reasoning_summary_text.delta": _reasoning,
+        "response.reasoning_text.delta": _reasoning,
+        **dict.fromkeys(DONE_EVENTS, _whole_text),
+        "response.output_item.added": _added,
+        "response.output_item.done": _item_done,
+        "response.created": _created,
+        "response.queued": _progressed,
+        "response.in_progress": _progressed,
+        "response.completed": _finished,
+        "response.incomplete": _finished,
+        "response.failed": _finished,
+        "response.cancelled": _finished,
+        "response.done": _finished,
+    }
