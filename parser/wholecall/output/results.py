@@ -68,6 +68,8 @@ def _chat(answer: Answer) -> dict[str, Any]:
 
 
 def _responses(answer: Answer) -> dict[str, Any]:
+    if answer.kind == "builtin":  # each has an output of its own form
+        return {"type": f"{_name(answer)}_call_output", "call_id": _id(answer), "output": answer.output}
     kind = "custom_tool_call_output" if answer.kind == "custom" else "function_call_output"
     return {"type": kind, "call_id": _id(answer), "output": answer.text}
 
@@ -121,6 +123,10 @@ def _ag_ui(answer: Answer) -> dict[str, Any]:
     return {"role": "tool", "toolCallId": _id(answer), "content": answer.text, **failed}
 
 
+def _otel(answer: Answer) -> dict[str, Any]:
+    return {"type": "tool_call_response", "id": _id(answer), "response": answer.output}
+
+
 _RESULTS: dict[str, Callable[[Answer], dict[str, Any]]] = {
     "chat-completions": _chat,
     "cohere-v2": _chat,
@@ -143,6 +149,7 @@ _RESULTS: dict[str, Callable[[Answer], dict[str, Any]]] = {
     "langchain": _langchain,
     "langchain-events": _langchain,
     "ag-ui": _ag_ui,
+    "otel": _otel,
 }
 
 

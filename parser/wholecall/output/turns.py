@@ -7,6 +7,7 @@ from typing import Any, Generic
 import msgspec
 
 from wholecall.arguments.verdict import ArgsT
+from wholecall.discreet import discreet_repr
 from wholecall.errors import StreamFailed
 from wholecall.output.events import (
     BuiltinToolCall,
@@ -21,7 +22,7 @@ from wholecall.types import Anomaly, TurnReason
 __all__ = ["Reasoning", "ReasoningBlock", "Turn"]
 
 
-class ReasoningBlock(msgspec.Struct):
+class ReasoningBlock(msgspec.Struct, frozen=True):
     """One block of reasoning, with what the provider wants back.
 
     Attributes:
@@ -37,6 +38,8 @@ class ReasoningBlock(msgspec.Struct):
     signature: str | None = None
     data: str | None = None
     name: str | None = None
+
+    __repr__ = discreet_repr
 
 
 class Reasoning(msgspec.Struct, frozen=True):
