@@ -247,6 +247,23 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._assembler.close("aborted", reason)
         return self._told()
 
+    def fail(self, reason: str) -> list[Event[ArgsT]]:
+        """End the stream because whatever gave its bytes failed, and return the last events; once.
+
+        A lost connection is no end of the stream: a fatal fault `source_failed` says what happened, every open call
+        is dropped, and the turn has the reason `error`. Bytes that are no whole frame yet are not read any more.
+
+        Args:
+            reason: for people; the `detail` of the fault, and of the calls that are dropped.
+        """
+        if self._life == "closed":
+            return []
+        self._framing, self._life = None, "closed"
+        self._assembler.explain(reason)
+        self._assembler.advance([WireFault("source_failed", reason, fatal=True)])
+        self._assembler.close()
+        return self._told()
+
     def snapshot(self) -> bytes:
         """Return all that the parser knows as bytes (MessagePack), between any two feeds; nothing changes in it.
 
