@@ -36,13 +36,13 @@ class UnknownDialect(WholecallError, ValueError):
 
 
 class StreamFailed(WholecallError):
-    """Raised by `Turn.raise_for_fault` when the turn holds a fatal fault.
+    """Raised by `Turn.raise_for_fault` when the turn holds a fatal fault, or nothing at all.
 
     Some servers quote the model's arguments in their errors, so the message shows the provider's words only up to
     the first brace or bracket; `detail` and `error` hold all of them.
 
     Attributes:
-        kind: the fault's kind, one of `wholecall.types.FaultKind`.
+        kind: the fault's kind, one of `wholecall.types.FaultKind`; `nothing_came` where there was no fault either.
         detail: the fault's detail, with the provider's words.
         error: the provider's error object, or None.
     """

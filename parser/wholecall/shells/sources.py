@@ -89,15 +89,22 @@ class _Common(Uncopyable, Generic[ChunkT]):
         self.stream = source
         self.error: Exception | None = None
         self._source = source
+        self._began = False  # a chunk came
         self._entered = False
         self._closed = False
 
     def _feed(self, chunk: Any) -> None:
         feed: Any = self.parser.feed if isinstance(chunk, _BYTES) else self.parser.feed_event
+        self._began = True
         self.events = feed(chunk)
 
     def _fail(self, error: Exception) -> None:
-        """Let the parser know that the source raised; the exception carries the turn from now on."""
+        """Let the parser know that the source raised; the exception carries the turn from now on.
+
+        A source that gave nothing has not begun: its exception goes on alone.
+        """
+        if not self._began:
+            return
         said = str(error)
         self.events = self.parser.fail(type(error).__name__ + (f": {said}" if said else ""))
         self.error = error

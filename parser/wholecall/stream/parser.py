@@ -229,8 +229,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         if self._life in {"closing", "closed"}:
             return []
         self._close_framing()
-        translator = self._translator
-        self._assembler.advance(self._opening.last_word() if translator is None else translator.close())
+        self._assembler.advance(self._last_word())
         self._assembler.close()
         self._framing, self._life = None, "closed"
         return self._told()
