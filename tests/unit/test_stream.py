@@ -156,7 +156,7 @@ def test_an_unknown_dialect_is_a_callers_mistake(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "SSE", "ndjson", "auto"])
 def test_an_unknown_framing_is_a_callers_mistake(name: str) -> None:
     """A wrong name raises at once and lists the right ones."""
-    with pytest.raises(UnknownDialect, match="use one of: sse, jsonl, jsonarray"):
+    with pytest.raises(UnknownDialect, match="se one of: eventstream, jsonarray, jsonl, sse"):
         ToolCallParser(framing=name)
 
 

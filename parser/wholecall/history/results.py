@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from wholecall.errors import UnknownDialect
+from wholecall.errors import UnknownDialect, choices
 from wholecall.history.content import CallEvent
 from wholecall.history.encode import Malformed
 from wholecall.history.framework_shapes import with_outputs
@@ -129,8 +129,8 @@ def encode_results(
     carrier = _CARRIERS.get(target.name)
     if carrier is None:
         raise UnknownDialect(
-            f"{target.name!r} takes no results as messages of their own; use Conversation, or one of:"
-            f" {', '.join(_CARRIERS)}"
+            f"{target.name!r} takes no results as messages of their own; use Conversation, or:"
+            f" {choices(target.name, _CARRIERS)}"
         )
     encoded = encode_calls(
         turn, target, on_malformed=on_malformed, strict_json_arguments=strict_json_arguments, ids=ids

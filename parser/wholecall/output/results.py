@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wholecall.discreet import compact, discreet_repr
-from wholecall.errors import UnknownDialect
+from wholecall.errors import UnknownDialect, choices
 
 if TYPE_CHECKING:
     from wholecall.types import Kind
@@ -162,6 +162,7 @@ def tool_result(dialect: str, answer: Answer) -> dict[str, Any]:
     """
     found = _RESULTS.get(dialect) or _RESULTS.get(dialect.removeprefix("bedrock-invoke-"))
     if found is None:
-        known = ", ".join(_RESULTS)
-        raise UnknownDialect(f"calls of {dialect!r} are not answered with a tool result; use one of: {known}")
+        raise UnknownDialect(
+            f"calls of {dialect!r} are not answered with a tool result; {choices(dialect, _RESULTS)}"
+        )
     return found(answer)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 from wholecall.arguments.verdict import ArgsT
 from wholecall.deltas import WireFault
-from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect
+from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect, choices
 from wholecall.framing import FRAMINGS, Framing
 from wholecall.framing.base import BytesLike, checked
 from wholecall.framing.opening import framing_of
@@ -114,7 +114,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._told = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
         if framing is not None and framing not in FRAMINGS:
-            raise UnknownDialect(f"there is no framing {framing!r}; use one of: {', '.join(FRAMINGS)}")
+            raise UnknownDialect(f"there is no framing {framing!r}; {choices(framing, FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not tell the framing
 
