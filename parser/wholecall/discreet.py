@@ -24,6 +24,7 @@ _SECRET = frozenset(
         "typed",
         "path",
         "value",
+        "output",
         "added",
         "data",
         "texts",

@@ -15,8 +15,17 @@ No message and no repr holds argument text.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-__all__ = ["BadRecording", "BadSnapshot", "StreamClosed", "StreamFailed", "UnknownDialect", "WholecallError"]
+__all__ = [
+    "BadRecording",
+    "BadSnapshot",
+    "StreamClosed",
+    "StreamFailed",
+    "UnknownDialect",
+    "WholecallError",
+    "choices",
+]
 _private = True
 
 
@@ -32,17 +41,53 @@ class StreamClosed(WholecallError):
 
 
 class UnknownDialect(WholecallError, ValueError):
-    """The name of a dialect, framing or transport is not in its table; the message lists the known ones."""
+    """The name of a dialect, framing or transport is not in its table; the message says what it may mean."""
+
+
+# What people call the dialects that they mean.
+_USUAL = {
+    "azure": "chat-completions",
+    "bedrock": "bedrock-converse",
+    "chat": "chat-completions",
+    "claude": "anthropic",
+    "cohere": "cohere-v2",
+    "converse": "bedrock-converse",
+    "deepseek": "chat-completions",
+    "google": "gemini",
+    "groq": "chat-completions",
+    "mistral": "chat-completions",
+    "openai": "chat-completions",
+    "openai-chat": "chat-completions",
+    "openai-responses": "responses",
+    "openrouter": "chat-completions",
+    "realtime": "openai-realtime",
+    "vercel": "vercel-ui",
+    "vertex": "gemini",
+    "vllm": "chat-completions",
+    "xai": "chat-completions",
+}
+
+
+def choices(name: object, known: Iterable[str]) -> str:
+    """Return the end of a message about a name that is not known: what it may mean, and all that are known."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for messages only
+
+    names = sorted(known)
+    asked = str(name).lower().replace("_", "-")
+    near = get_close_matches(asked, [*names, *_USUAL], 1, 0.7)
+    meant = _USUAL.get(near[0], near[0]) if near else None
+    hint = f"did you mean {meant!r}? Use" if meant in names else "use"
+    return f"{hint} one of: {', '.join(names)}"
 
 
 class StreamFailed(WholecallError):
-    """Raised by `Turn.raise_for_fault` when the turn holds a fatal fault.
+    """Raised by `Turn.raise_for_fault` when the turn holds a fatal fault, or nothing at all.
 
     Some servers quote the model's arguments in their errors, so the message shows the provider's words only up to
     the first brace or bracket; `detail` and `error` hold all of them.
 
     Attributes:
-        kind: the fault's kind, one of `wholecall.types.FaultKind`.
+        kind: the fault's kind, one of `wholecall.types.FaultKind`; `nothing_came` where there was no fault either.
         detail: the fault's detail, with the provider's words.
         error: the provider's error object, or None.
     """

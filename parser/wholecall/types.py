@@ -106,6 +106,7 @@ FaultKind = Literal[
     "invalid_utf8",
     "bad_crc",
     "nesting_too_deep",
+    "source_failed",
 ]
 TurnReason = Literal[
     "tool_calls", "stop", "length", "content_filter", "malformed", "error", "aborted", "pause", "unknown"

@@ -112,7 +112,7 @@ def test_what_needs_no_id_is_answered_without() -> None:
     [
         (dropped(id=None), "anthropic", ValueError, "without id"),
         (dropped(name=None), "gemini", ValueError, "without name"),
-        (dropped(), "acp", UnknownDialect, "use one of: chat-completions"),
+        (dropped(), "acp", UnknownDialect, "use one of: ag-ui"),
     ],
 )
 def test_what_cannot_be_answered_raises(

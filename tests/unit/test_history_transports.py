@@ -69,7 +69,8 @@ def test_a_transport_is_its_own_answer() -> None:
 def test_an_unknown_name() -> None:
     """A name that is not in the table says what to do."""
     with pytest.raises(
-        UnknownDialect, match=r"'chatt'; describe it as Transport\(.*one of: chat-completions, "
+        UnknownDialect,
+        match=r"'chatt'; describe it as Transport\(.*did you mean .chat-completions.. Use one of: ag-ui, ",
     ):
         transport_named("chatt")
 

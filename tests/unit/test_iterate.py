@@ -15,9 +15,11 @@ import pytest
 from wholecall import (
     Limits,
     Policy,
+    StreamFailed,
     StreamFault,
     ToolCall,
     ToolCallParser,
+    ToolCallStarted,
     TurnFinished,
     TurnStarted,
     UnknownDialect,
@@ -32,7 +34,7 @@ from wholecall.output.turns import Turn
 from wholecall.shells import iterate
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 
     from wholecall.output.events import Event
 
@@ -276,17 +278,84 @@ def test_text_is_refused_with_advice(shell: Callable[..., Any], parsers: list[To
 
 
 @pytest.mark.parametrize("shell", [*SYNCHRONOUS, *ASYNCHRONOUS])
-def test_an_exception_of_the_source_aborts(shell: Callable[..., Any], parsers: list[ToolCallParser]) -> None:
-    """The exception goes on, open calls are dropped, the source is closed."""
+def test_a_source_that_fails_ends_the_stream(
+    shell: Callable[..., Any], parsers: list[ToolCallParser]
+) -> None:
+    """The exception goes on and carries the turn, open calls are dropped with its name, the source is closed."""
     source = Source([HEAD, ConnectionError("lost")])
 
-    with pytest.raises(ConnectionError, match="lost"):
+    with pytest.raises(ConnectionError, match="lost") as raised:
         run(shell, source)
+    turn = parsers[0].turn
     assert 1 == source.closed
-    assert ("aborted", ["aborted"]) == (
-        parsers[0].turn.reason,
-        [call.reason for call in parsers[0].turn.dropped],
+    assert turn == raised.value.turn  # type: ignore[attr-defined]
+    assert ("error", [("aborted", "ConnectionError: lost")]) == (
+        turn.reason,
+        [(call.reason, call.detail) for call in turn.dropped],
     )
+    with pytest.raises(StreamFailed, match="source_failed: ConnectionError: lost"):
+        turn.raise_for_fault()
+
+
+def _until_it_raises(stream: Iterable[Any]) -> list[Any]:
+    """Return what a stream gave before the source's own exception."""
+    found: list[Any] = []
+    with pytest.raises(ConnectionError):
+        found.extend(stream)  # which keeps what came before
+    return found
+
+
+async def _until_it_raises_there(stream: AsyncIterable[Any]) -> list[Any]:
+    found: list[Any] = []
+    try:
+        async for item in stream:
+            found.append(item)  # noqa: PERF401 - which keeps what came before
+    except ConnectionError:
+        return found
+    raise AssertionError("it did not raise")
+
+
+def test_what_is_left_comes_before_the_exception() -> None:
+    """Fault, drops and the last word on the turn, for loops as for asynchronous ones; the turn that failed is one."""
+    kinds = ["StreamFault", "ToolCallDropped", "TurnFinished"]
+    sources = [Source([HEAD, ConnectionError("lost")]) for _ in range(4)]
+
+    plain = [type(event).__name__ for event in _until_it_raises(events(sources[0]))]
+    there = asyncio.run(_until_it_raises_there(aevents(sources[1])))
+
+    assert kinds == plain[-3:] == [type(event).__name__ for event in there][-3:]
+    assert ["error"] == [turn.reason for turn in _until_it_raises(turns(sources[2]))]
+    found = asyncio.run(_until_it_raises_there(aturns(sources[3])))
+    assert ["error"] == [turn.reason for turn in found]
+
+
+def test_who_ended_a_stream_is_told_apart(parsers: list[ToolCallParser]) -> None:
+    """A lost connection, a loop that was left and an abort have each a reason or a detail of their own."""
+    _until_it_raises(events(Source([HEAD, ConnectionError()])))
+    for event in events(Source([HEAD, HEAD])):
+        if isinstance(event, ToolCallStarted):
+            break
+    parser = ToolCallParser()
+    parser.feed(HEAD)
+    parser.abort("the user pressed stop")
+
+    assert [
+        ("error", "ConnectionError"),
+        ("aborted", "the stream was left before its end"),
+        ("aborted", "the user pressed stop"),
+    ] == [(found.turn.reason, found.turn.dropped[0].detail) for found in (*parsers[:2], parser)]
+
+
+def test_an_exception_that_takes_no_attribute_goes_on_alone() -> None:
+    """It is the source's; nothing else is raised in its place."""
+
+    class Bare(ConnectionError):
+        __slots__ = ()
+
+        def __setattr__(self, name: str, value: object) -> None:
+            raise AttributeError(name)
+
+    assert 3 == len(_until_it_raises(events(Source([HEAD, Bare()])))[-3:])
 
 
 @pytest.mark.parametrize("source", ["generator", "object"])

@@ -156,7 +156,7 @@ def test_an_unknown_dialect_is_a_callers_mistake(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "SSE", "ndjson", "auto"])
 def test_an_unknown_framing_is_a_callers_mistake(name: str) -> None:
     """A wrong name raises at once and lists the right ones."""
-    with pytest.raises(UnknownDialect, match="use one of: sse, jsonl, jsonarray"):
+    with pytest.raises(UnknownDialect, match="se one of: eventstream, jsonarray, jsonl, sse"):
         ToolCallParser(framing=name)
 
 
@@ -668,3 +668,49 @@ def test_calls_that_end_in_one_frame_end_in_order(payload: dict[str, Any], named
     events = parser.feed(sse(payload)) + parser.close()
 
     assert [0, 1, 2, 3] == [event.index for event in events if isinstance(event, ToolCall)]
+
+
+@pytest.mark.parametrize(
+    ("named", "data", "found"),
+    [
+        ("anthropic", b'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n', "chat-completions"),
+        ("responses", b'data: {"type":"message_start","message":{"id":"m"}}\n\n', "anthropic"),
+        ("gemini", b'data: {"choices":[{"delta":{}}]}\n\ndata: [DONE]\n\n', "chat-completions"),
+    ],
+)
+def test_a_stream_of_another_dialect_than_the_one_named_is_a_fault(
+    named: str, data: bytes, found: str
+) -> None:
+    """The fault says which of them it looks like; the dialect stays the one that was named."""
+    parser = ToolCallParser(named)
+    events = parser.feed(data) + parser.close()
+
+    said = f"the dialect {named!r} was named, and the stream looks like {found!r}"
+    assert [("unknown_dialect", said)] == [
+        (event.kind, event.detail) for event in events if isinstance(event, StreamFault)
+    ]
+    assert named == parser.dialect
+
+
+def test_unknown_events_before_the_first_known_one_are_no_other_dialect() -> None:
+    """A dialect that was named is right as soon as one frame says something in it."""
+    parser = ToolCallParser("anthropic")
+    odd = b'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n'
+    start = b'data: {"type":"message_start","message":{"id":"m","content":[]}}\n\n'
+
+    assert [] == [
+        event for event in parser.feed(odd + start) + parser.close() if isinstance(event, StreamFault)
+    ]
+
+
+def test_a_stream_that_failed_says_so_once() -> None:
+    """`fail` is an end like `abort`, with a fatal fault and its reason."""
+    parser = ToolCallParser()
+    parser.feed(b'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n')
+
+    kinds = [type(event).__name__ for event in parser.fail("ReadTimeout")]
+
+    assert (["StreamFault", "TurnFinished"], []) == (kinds, parser.fail("again") + parser.close())
+    assert ("error", ["ReadTimeout"]) == (parser.turn.reason, [fault.detail for fault in parser.turn.faults])
+    with pytest.raises(StreamClosed):
+        parser.feed(b"x")

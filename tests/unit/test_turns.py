@@ -329,13 +329,34 @@ def test_raise_for_fault() -> None:
     assert ["undecodable_frame", "provider_error"] == [fault.kind for fault in view.faults]
 
 
-@pytest.mark.parametrize("deltas", [[TextFragment(0, "x")], [WireFault("undecodable_frame", "a frame")]])
+@pytest.mark.parametrize("deltas", [[], [WireFault("undecodable_frame", "a frame")]])
 def test_no_fatal_fault(deltas: list[Delta]) -> None:
-    """Without a fatal fault nothing is raised."""
-    view = turn(*deltas)
+    """A turn that says something, and has no fatal fault, did not fail."""
+    view = turn(TextFragment(0, "x"), *deltas)
     view.raise_for_fault()
 
     assert not any(fault.fatal for fault in view.faults)
+
+
+@pytest.mark.parametrize(
+    ("deltas", "told"),
+    [
+        ([WireFault("not_sse", "bytes came but no event")], "not_sse: bytes came but no event"),
+        ([], "nothing_came: the stream ended before it said anything"),
+    ],
+)
+def test_a_turn_that_says_nothing_failed(deltas: list[Delta], told: str) -> None:
+    """An error page, an empty body, a stream of another dialect: none of them is an answer."""
+    with pytest.raises(StreamFailed, match=told):
+        turn(*deltas).raise_for_fault()
+
+
+@pytest.mark.parametrize(
+    "deltas", [[Finish(0, "stop", "stop")], [TurnOpened("k", "r1")], [UsageSeen({"n": 1})]]
+)
+def test_an_answer_may_be_empty(deltas: list[Delta]) -> None:
+    """A reason, an id or counts say that the provider answered."""
+    assert turn(*deltas).raise_for_fault() is None  # type: ignore[func-returns-value]
 
 
 def test_faults_before_the_turn() -> None:

@@ -25,7 +25,7 @@ from wholecall.dialects import detect
 from wholecall.dialects import detect_frameworks as frameworks
 from wholecall.dialects.detect import Detect, invoked
 from wholecall.dialects.translator import Translator
-from wholecall.errors import UnknownDialect
+from wholecall.errors import UnknownDialect, choices
 
 __all__ = ["DIALECTS", "Dialect", "Translator", "detect_dialect", "detect_named", "named", "register"]
 
@@ -180,8 +180,9 @@ def named(name: str) -> Dialect:
     for dialect in _all():
         if dialect.name == name:
             return dialect
-    known = ", ".join(dialect.name for dialect in _all())
-    raise UnknownDialect(f"there is no dialect {name!r}; use 'auto' or one of: {known}")
+    raise UnknownDialect(
+        f"there is no dialect {name!r}; {choices(name, ['auto', *(dialect.name for dialect in _all())])}"
+    )
 
 
 def detect_dialect(payload: Mapping[str, Any], event: str = "") -> Dialect | None:

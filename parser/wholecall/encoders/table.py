@@ -9,7 +9,7 @@ from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.encoders.base import Encoder
 from wholecall.encoders.chat import ChatEncoder
 from wholecall.encoders.responses import ResponsesEncoder
-from wholecall.errors import UnknownDialect
+from wholecall.errors import UnknownDialect, choices
 
 __all__ = ["ENCODERS", "encoder"]
 
@@ -27,5 +27,5 @@ def encoder(dialect: str) -> Encoder:
         UnknownDialect: the dialect is none that can be written.
     """
     if dialect not in ENCODERS:
-        raise UnknownDialect(f"cannot write {dialect!r}; use one of: {', '.join(ENCODERS)}")
+        raise UnknownDialect(f"cannot write {dialect!r}; {choices(dialect, ENCODERS)}")
     return ENCODERS[dialect]()

@@ -5,6 +5,7 @@ from wholecall.history.errors import ErrorCategory, ErrorClass, ErrorKind, Error
 from wholecall.history.ids import CallIds
 from wholecall.history.markers import MISSING_RESULT
 from wholecall.history.messages import Encoded, encode_calls
+from wholecall.history.results import Conversation, encode_results
 from wholecall.history.shrink import Shrunk, shrink_arguments
 from wholecall.history.shrinking import ShrunkTranscript, shrink_transcript
 from wholecall.history.transcripts import Repaired, Report, repair_transcript
@@ -14,6 +15,7 @@ __all__ = [
     "MISSING_RESULT",
     "TRANSPORTS",
     "CallIds",
+    "Conversation",
     "Encoded",
     "ErrorCategory",
     "ErrorClass",
@@ -27,6 +29,7 @@ __all__ = [
     "classify_error",
     "encode_arguments",
     "encode_calls",
+    "encode_results",
     "repair_transcript",
     "shrink_arguments",
     "shrink_transcript",

@@ -34,9 +34,10 @@ from typing import Any
 from wholecall.history.content import Call, Piece
 from wholecall.history.values import dumped
 from wholecall.output.events import ToolCallDropped
+from wholecall.output.results import Answer
 from wholecall.output.turns import ReasoningBlock, Turn
 
-__all__ = ["ag_ui", "finish_reason", "langchain", "message_id", "otel", "vercel"]
+__all__ = ["ag_ui", "finish_reason", "langchain", "message_id", "otel", "vercel", "with_outputs"]
 
 JSON = dict[str, Any]
 
@@ -155,6 +156,26 @@ def _vercel_call(call: Call) -> JSON:
     kept = {name: extra[name] for name in ("title", "toolMetadata") if name in extra}
     metadata = extra.get("callProviderMetadata", extra.get("providerMetadata"))
     return part | kept | ({} if metadata is None else {"callProviderMetadata": metadata})
+
+
+def with_outputs(messages: Sequence[JSON], answers: Sequence[Answer]) -> list[JSON]:
+    """Return UI messages whose parts hold what their tools gave: results are no messages of their own there."""
+    given = {answer.id: answer for answer in answers}
+    return [
+        {
+            **message,
+            "parts": [_with_output(part, given.get(part.get("toolCallId"))) for part in message["parts"]],
+        }
+        for message in messages
+    ]
+
+
+def _with_output(part: JSON, answer: Answer | None) -> JSON:
+    if answer is None:
+        return part
+    if answer.failed:
+        return {**part, "state": "output-error", "errorText": answer.text}
+    return {**part, "state": "output-available", "output": answer.output}
 
 
 # OpenTelemetry

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from wholecall.errors import UnknownDialect
+from wholecall.errors import UnknownDialect, choices
 from wholecall.history.block_shapes import anthropic, converse, gemini
 from wholecall.history.content import Call, CallEvent, Capacity, Options, Piece, gather
 from wholecall.history.encode import Malformed
@@ -188,8 +188,8 @@ def _shape(transport: Transport) -> _Shape:
     shape = _SHAPES.get(transport.name)
     if shape is None:
         raise UnknownDialect(
-            f"{transport.name!r} has no message shape; use encode_arguments and build its messages,"
-            f" or use one of: {', '.join(_SHAPES)}"
+            f"{transport.name!r} has no message shape; use encode_arguments and build its messages, or:"
+            f" {choices(transport.name, _SHAPES)}"
         )
     return shape
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import msgspec
 
-from wholecall.errors import UnknownDialect
+from wholecall.errors import UnknownDialect, choices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +117,7 @@ def transport_named(transport: str | Transport) -> Transport:
     if known is None:
         raise UnknownDialect(
             f"there is no transport {transport!r}; describe it as Transport(name, carries='string' or 'object'),"
-            f" or use one of: {', '.join(TRANSPORTS)}"
+            f" or: {choices(transport, TRANSPORTS)}"
         )
     return known
 

@@ -228,10 +228,15 @@ class Turns:
         """
         if not self.turns:
             self._begin(TurnOpened(None))
+        self.explain(detail)
+        for turn in self.turns:
+            self._finish_turn(turn, "aborted" if self.failed else ended)
+
+    def explain(self, detail: str) -> None:
+        """Say why the calls are dropped that an abort or a fatal fault ends from now on."""
         for turn in self.turns:
             for choice in turn.choices.values():
                 choice.abort_detail = detail or choice.abort_detail
-            self._finish_turn(turn, "aborted" if self.failed else ended)
 
     def _hole(self) -> None:
         """Note that argument text of any open call was lost; only what changed since the last hole is looked at."""

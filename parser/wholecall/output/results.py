@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wholecall.discreet import compact, discreet_repr
-from wholecall.errors import UnknownDialect
+from wholecall.errors import UnknownDialect, choices
 
 if TYPE_CHECKING:
     from wholecall.types import Kind
@@ -68,6 +68,8 @@ def _chat(answer: Answer) -> dict[str, Any]:
 
 
 def _responses(answer: Answer) -> dict[str, Any]:
+    if answer.kind == "builtin":  # each has an output of its own form
+        return {"type": f"{_name(answer)}_call_output", "call_id": _id(answer), "output": answer.output}
     kind = "custom_tool_call_output" if answer.kind == "custom" else "function_call_output"
     return {"type": kind, "call_id": _id(answer), "output": answer.text}
 
@@ -121,6 +123,10 @@ def _ag_ui(answer: Answer) -> dict[str, Any]:
     return {"role": "tool", "toolCallId": _id(answer), "content": answer.text, **failed}
 
 
+def _otel(answer: Answer) -> dict[str, Any]:
+    return {"type": "tool_call_response", "id": _id(answer), "response": answer.output}
+
+
 _RESULTS: dict[str, Callable[[Answer], dict[str, Any]]] = {
     "chat-completions": _chat,
     "cohere-v2": _chat,
@@ -143,6 +149,7 @@ _RESULTS: dict[str, Callable[[Answer], dict[str, Any]]] = {
     "langchain": _langchain,
     "langchain-events": _langchain,
     "ag-ui": _ag_ui,
+    "otel": _otel,
 }
 
 
@@ -155,6 +162,7 @@ def tool_result(dialect: str, answer: Answer) -> dict[str, Any]:
     """
     found = _RESULTS.get(dialect) or _RESULTS.get(dialect.removeprefix("bedrock-invoke-"))
     if found is None:
-        known = ", ".join(_RESULTS)
-        raise UnknownDialect(f"calls of {dialect!r} are not answered with a tool result; use one of: {known}")
+        raise UnknownDialect(
+            f"calls of {dialect!r} are not answered with a tool result; {choices(dialect, _RESULTS)}"
+        )
     return found(answer)

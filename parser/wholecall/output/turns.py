@@ -7,6 +7,7 @@ from typing import Any, Generic
 import msgspec
 
 from wholecall.arguments.verdict import ArgsT
+from wholecall.discreet import discreet_repr
 from wholecall.errors import StreamFailed
 from wholecall.output.events import (
     BuiltinToolCall,
@@ -21,7 +22,7 @@ from wholecall.types import Anomaly, TurnReason
 __all__ = ["Reasoning", "ReasoningBlock", "Turn"]
 
 
-class ReasoningBlock(msgspec.Struct):
+class ReasoningBlock(msgspec.Struct, frozen=True):
     """One block of reasoning, with what the provider wants back.
 
     Attributes:
@@ -37,6 +38,8 @@ class ReasoningBlock(msgspec.Struct):
     signature: str | None = None
     data: str | None = None
     name: str | None = None
+
+    __repr__ = discreet_repr
 
 
 class Reasoning(msgspec.Struct, frozen=True):
@@ -114,11 +117,21 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         return self if number == 0 else self.others[number]
 
     def raise_for_fault(self) -> None:
-        """Raise for the first fatal fault of the turn, if there was one.
+        """Raise if the turn failed: a fault was fatal, or the stream could not be read at all.
 
         Raises:
-            StreamFailed: with the fault's kind and the provider's error object.
+            StreamFailed: with the kind of the first fatal fault and the provider's error object; or of a turn that
+                says nothing whatever (an error page, an empty body, another dialect than the one that was named) with
+                the first fault, or the kind `nothing_came`.
         """
-        for fault in self.faults:
-            if fault.fatal:
-                raise StreamFailed(fault.kind, fault.detail, fault.error)
+        fatal = [fault for fault in self.faults if fault.fatal]
+        if not fatal and not self._says_nothing():
+            return
+        for fault in fatal or self.faults:
+            raise StreamFailed(fault.kind, fault.detail, fault.error)
+        raise StreamFailed("nothing_came", "the stream ended before it said anything")
+
+    def _says_nothing(self) -> bool:
+        """Whether nothing came of the provider's: no content, no id, no reason, no count."""
+        came = self.content or self.text or self.others or self.cancelled
+        return not (came or self.response_id or self.model or self.provider_reason or self.usage)

@@ -1,15 +1,15 @@
 """Thin shells round the parser: iterate over a source of bytes, or collect its turn.
 
 Theory of operation. A source is anything that yields bytes (or decoded payloads), synchronously or not. The
-shells feed it to a parser and close it (see `sources`). Leaving early, by `break`, by an exception or by
-cancellation, aborts the parser and closes the source. No event loop is imported: the asynchronous shells work
+shells feed it to a parser and close it (see `sources`). Where the source raises, what is left of the stream comes out
+first, and the exception after it. Leaving early, by `break` or by cancellation, aborts the parser and closes the
+source. No event loop is imported: the asynchronous shells work
 under any.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
-from contextlib import aclosing, closing
 from typing import TYPE_CHECKING, Any, Union, overload
 
 from wholecall.arguments.verdict import ArgsT
@@ -57,8 +57,10 @@ def events(
     Raises:
         UnknownDialect: the dialect or the framing is not known.
         TypeError, ValueError, ImportError: what `tools` holds describes no tools.
+        Exception: what the source raises, after the fault `source_failed`, the drops and `TurnFinished`; its attribute
+            `turn` is the turn as it ended.
     """
-    return _events(ToolCallParser(dialect, tools=tools, **options), source, forget=True)
+    return _events(Feeding(ToolCallParser(dialect, tools=tools, **options), source), forget=True)
 
 
 @overload
@@ -85,7 +87,7 @@ def aevents(
     **options: Unpack[ParserOptions],
 ) -> AsyncGenerator[Event[Any]]:
     """Yield the events of an asynchronous stream; see `events`."""
-    return _aevents(ToolCallParser(dialect, tools=tools, **options), source, forget=True)
+    return _aevents(AsyncFeeding(ToolCallParser(dialect, tools=tools, **options), source), forget=True)
 
 
 @overload
@@ -104,7 +106,7 @@ def turns(
     source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
 ) -> Generator[Turn[Any]]:
     """Yield each turn of a stream once the next one begins or the stream is over; see `events`."""
-    return _turns(ToolCallParser(dialect, tools=tools, **options), source)
+    return _turns(Feeding(ToolCallParser(dialect, tools=tools, **options), source))
 
 
 @overload
@@ -131,7 +133,7 @@ def aturns(
     **options: Unpack[ParserOptions],
 ) -> AsyncGenerator[Turn[Any]]:
     """Yield each turn of an asynchronous stream once the next one begins or the stream is over."""
-    return _aturns(ToolCallParser(dialect, tools=tools, **options), source)
+    return _aturns(AsyncFeeding(ToolCallParser(dialect, tools=tools, **options), source))
 
 
 @overload
@@ -151,7 +153,7 @@ def collect(
 ) -> Turn[Any]:
     """Read a stream to its end and return its last turn; see `events`."""
     parser = ToolCallParser(dialect, tools=tools, **options)
-    for _ in _events(parser, source):
+    for _ in Feeding[Chunk](parser, source):
         pass
     return parser.turn
 
@@ -181,29 +183,27 @@ async def acollect(
 ) -> Turn[Any]:
     """Read an asynchronous stream to its end and return its last turn; see `events`."""
     parser = ToolCallParser(dialect, tools=tools, **options)
-    async for _ in _aevents(parser, source):
+    async for _ in AsyncFeeding[Chunk](parser, source):
         pass
     return parser.turn
 
 
-def _events(
-    parser: ToolCallParser[Any], source: Source[Chunk], *, forget: bool = False
-) -> Generator[Event[Any]]:
-    feeding = Feeding[Chunk](parser, source)
+def _events(feeding: Feeding[Chunk], *, forget: bool = False) -> Generator[Event[Any]]:
     try:
         for number, _ in enumerate(feeding, 1):
             yield from feeding.events
             if forget and number % _FORGET_EVERY == 0:
-                parser.forget()
+                feeding.parser.forget()
         yield from feeding.events  # what the end of the source caused
+    except Exception as error:
+        if error is feeding.error:  # else it was thrown in from outside
+            yield from feeding.events
+        raise
     finally:
         feeding.close()
 
 
-async def _aevents(
-    parser: ToolCallParser[Any], source: AsyncSource[Chunk], *, forget: bool = False
-) -> AsyncGenerator[Event[Any]]:
-    feeding = AsyncFeeding[Chunk](parser, source)
+async def _aevents(feeding: AsyncFeeding[Chunk], *, forget: bool = False) -> AsyncGenerator[Event[Any]]:
     number = 0
     try:
         async for _ in feeding:
@@ -211,31 +211,49 @@ async def _aevents(
                 yield event
             number += 1
             if forget and number % _FORGET_EVERY == 0:
-                parser.forget()
+                feeding.parser.forget()
         for event in feeding.events:
             yield event
+    except Exception as error:
+        for event in feeding.events if error is feeding.error else ():
+            yield event
+        raise
     finally:
         await feeding.close()
 
 
-def _turns(parser: ToolCallParser[Any], source: Source[Chunk]) -> Generator[Turn[Any]]:
-    done = 0
-    with closing(_events(parser, source)) as stream:
+def _turns(feeding: Feeding[Chunk]) -> Generator[Turn[Any]]:
+    done, parser = 0, feeding.parser
+    stream = _events(feeding)
+    try:
         for event in stream:
             if isinstance(event, TurnStarted):
                 yield from parser.turns_from(done)[: event.turn - done]
                 done = event.turn
+    except Exception as error:
+        if error is feeding.error:
+            yield from parser.turns_from(done)
+        raise
+    finally:
+        stream.close()
     yield from parser.turns_from(done)
 
 
-async def _aturns(parser: ToolCallParser[Any], source: AsyncSource[Chunk]) -> AsyncGenerator[Turn[Any]]:
-    done = 0
-    async with aclosing(_aevents(parser, source)) as stream:
+async def _aturns(feeding: AsyncFeeding[Chunk]) -> AsyncGenerator[Turn[Any]]:
+    done, parser = 0, feeding.parser
+    stream = _aevents(feeding)
+    try:
         async for event in stream:
             if not isinstance(event, TurnStarted):
                 continue
             for turn in parser.turns_from(done)[: event.turn - done]:
                 yield turn
             done = event.turn
+    except Exception as error:
+        for turn in parser.turns_from(done) if error is feeding.error else ():
+            yield turn
+        raise
+    finally:
+        await stream.aclose()
     for turn in parser.turns_from(done):
         yield turn

@@ -2,15 +2,16 @@
 
 Theory of operation. A source is an iterable of bytes or payloads, or a context manager that gives one (the
 helpers of SDKs are). A *feeding* takes chunks from it one at a time, gives each to the parser, and hands on the
-chunk with the events that it caused. When the source ends, the parser is closed; anything else that ends the
-feeding (an early exit, an exception, a cancellation) aborts the parser. Either way the source is closed, by
-the method that it has for that. No event loop is imported: the asynchronous feeding works under any.
+chunk with the events that it caused. When the source ends, the parser is closed. When the source raises, the parser
+takes it as a failure, and the exception goes on with the turn as its attribute `turn`. Anything else that ends the
+feeding (an early exit, a cancellation) aborts the parser. Each time the source is closed, by the method that it has
+for that. No event loop is imported: the asynchronous feeding works under any.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 
@@ -79,19 +80,36 @@ class _Common(Uncopyable, Generic[ChunkT]):
         parser: the parser that is fed.
         events: what the last chunk caused, or the end of the source.
         stream: the source, once it is entered what it gave.
+        error: what the source raised, if it did.
     """
 
     def __init__(self, parser: ToolCallParser[Any], source: Any) -> None:
         self.parser = parser
         self.events: list[Event[Any]] = []
         self.stream = source
+        self.error: Exception | None = None
         self._source = source
+        self._began = False  # a chunk came
         self._entered = False
         self._closed = False
 
     def _feed(self, chunk: Any) -> None:
         feed: Any = self.parser.feed if isinstance(chunk, _BYTES) else self.parser.feed_event
+        self._began = True
         self.events = feed(chunk)
+
+    def _fail(self, error: Exception) -> None:
+        """Let the parser know that the source raised; the exception carries the turn from now on.
+
+        A source that gave nothing has not begun: its exception goes on alone.
+        """
+        if not self._began:
+            return
+        said = str(error)
+        self.events = self.parser.fail(type(error).__name__ + (f": {said}" if said else ""))
+        self.error = error
+        with suppress(AttributeError, TypeError):  # of a class that takes no attributes
+            error.turn = self.parser.turn  # type: ignore[attr-defined]
 
     def _closing(self, closers: tuple[str, ...], error: BaseException | None) -> Any:
         """Abort the parser unless it is closed; close the source, and return what is to be awaited for that."""
@@ -121,7 +139,7 @@ class Feeding(_Common[ChunkT]):
         if self._closed:
             raise StopIteration
         try:
-            chunk = next(self._chunks or self.open())
+            chunk = self._take()
             self._feed(chunk)
         except StopIteration:
             self.events = self.parser.close()
@@ -131,6 +149,17 @@ class Feeding(_Common[ChunkT]):
             self.close(error)
             raise
         return chunk
+
+    def _take(self) -> ChunkT:
+        """Return the next chunk of the source."""
+        chunks = self._chunks or self.open()
+        try:
+            return next(chunks)
+        except StopIteration:
+            raise
+        except Exception as error:
+            self._fail(error)
+            raise
 
     def open(self) -> Iterator[ChunkT]:
         """Return the iterator of the source, which is entered if it has to be.
@@ -179,7 +208,7 @@ class AsyncFeeding(_Common[ChunkT]):
         if self._closed:
             raise StopAsyncIteration
         try:
-            chunk = await (self._chunks or await self.open()).__anext__()
+            chunk = await self._take()
             self._feed(chunk)
         except StopAsyncIteration:
             self.events = self.parser.close()
@@ -189,6 +218,17 @@ class AsyncFeeding(_Common[ChunkT]):
             await self.close(error)
             raise
         return chunk
+
+    async def _take(self) -> ChunkT:
+        """Return the next chunk of the source."""
+        chunks = self._chunks or await self.open()
+        try:
+            return await chunks.__anext__()
+        except StopAsyncIteration:
+            raise
+        except Exception as error:
+            self._fail(error)
+            raise
 
     async def open(self) -> AsyncIterator[ChunkT]:
         """Return the iterator of the source; see `Feeding.open`."""

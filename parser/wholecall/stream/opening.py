@@ -37,6 +37,7 @@ class Opening:
     _frames: list[Frame]
     _size: int
     _n_forgotten: int
+    _strange: Frame | None
     enveloped: bool
 
     def __init__(self, limits: Limits) -> None:
@@ -44,6 +45,7 @@ class Opening:
         self._frames = []
         self._size = 0
         self._n_forgotten = 0  # frames that were too many to keep
+        self._strange = None  # the first frame that said nothing to the dialect that the caller named
         self.enveloped = False
 
     def take(self, frame: Frame) -> Dialect | None:
@@ -83,9 +85,23 @@ class Opening:
             return translator.translate_all
         return lambda frames: translator.translate_all([opened(frame) for frame in frames])
 
+    def wonder(self, frames: list[Frame]) -> None:
+        """Keep the first frame that ought to say something, and says nothing to the dialect that was named."""
+        if self._strange is None:
+            self._strange = next(filter(_says_something, frames), None)
+
+    def misnamed(self, dialect: str) -> list[Delta]:
+        """Report that the frames were of another dialect than the one that the caller named, if they were."""
+        strange = self._strange
+        found = None if strange is None else self._decided(strange)
+        if strange is None or found is None or found.name == dialect:
+            return []
+        detail = f"the dialect {dialect!r} was named, and the stream looks like {found.name!r}"
+        return [WireFault("unknown_dialect", detail, raw=strange.data[: self._limits.max_raw_bytes])]
+
     def last_word(self) -> list[Delta]:
         """Report once what the frames were: the stream has ended, and none identified its dialect."""
-        frames = [frame for frame in self._frames if not is_noise(frame) and not is_done(frame.data)]
+        frames = list(filter(_says_something, self._frames))
         deltas: list[Delta] = [REPLACED] if any(frame.replaced for frame in frames) else []
         errors = [error for frame in frames if (error := _error_of(frame))]
         if errors:
@@ -106,6 +122,10 @@ def _decided(frame: Frame, detect: Detect) -> Dialect | None:
         if dialect is not None:
             return dialect
     return None
+
+
+def _says_something(frame: Frame) -> bool:
+    return not is_noise(frame) and not is_done(frame.data)
 
 
 def _error_of(frame: Frame) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 from wholecall.arguments.verdict import ArgsT
 from wholecall.deltas import WireFault
-from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect
+from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect, choices
 from wholecall.framing import FRAMINGS, Framing
 from wholecall.framing.base import BytesLike, checked
 from wholecall.framing.opening import framing_of
@@ -114,7 +114,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._told = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
         if framing is not None and framing not in FRAMINGS:
-            raise UnknownDialect(f"there is no framing {framing!r}; use one of: {', '.join(FRAMINGS)}")
+            raise UnknownDialect(f"there is no framing {framing!r}; {choices(framing, FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not tell the framing
 
@@ -229,8 +229,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         if self._life in {"closing", "closed"}:
             return []
         self._close_framing()
-        translator = self._translator
-        self._assembler.advance(self._opening.last_word() if translator is None else translator.close())
+        self._assembler.advance(self._last_word())
         self._assembler.close()
         self._framing, self._life = None, "closed"
         return self._told()
@@ -245,6 +244,23 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             return []
         self._framing, self._life = None, "closed"
         self._assembler.close("aborted", reason)
+        return self._told()
+
+    def fail(self, reason: str) -> list[Event[ArgsT]]:
+        """End the stream because whatever gave its bytes failed, and return the last events; once.
+
+        A lost connection is no end of the stream: a fatal fault `source_failed` says what happened, every open call
+        is dropped, and the turn has the reason `error`. Bytes that are no whole frame yet are not read any more.
+
+        Args:
+            reason: for people; the `detail` of the fault, and of the calls that are dropped.
+        """
+        if self._life == "closed":
+            return []
+        self._framing, self._life = None, "closed"
+        self._assembler.explain(reason)
+        self._assembler.advance([WireFault("source_failed", reason, fatal=True)])
+        self._assembler.close()
         return self._told()
 
     def snapshot(self) -> bytes:

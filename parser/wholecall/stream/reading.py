@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from wholecall.deltas import Delta, WireFault, without_hole
+from wholecall.deltas import Delta, Noted, TurnEnded, UsageSeen, WireFault, without_hole
 from wholecall.dialects.replaced import fault_of
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, named
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FrameReader", "Life"]
 
+_BESIDES = (Noted, UsageSeen, TurnEnded)  # deltas that frames of another dialect may give
 # What came of the stream so far, and then its end: `close` reads what is left, and a closed parser takes nothing more.
 Life = Literal["new", "bytes", "frames", "closing", "closed"]
 
@@ -36,6 +37,7 @@ class FrameReader:
     _translator: Translator | None
     _opening: Opening
     _life: Life
+    _understood: bool
 
     def __init__(self, dialect: str, assembler: Assembler, limits: Limits) -> None:
         self._assembler = assembler
@@ -46,6 +48,7 @@ class FrameReader:
             self._translator = named(dialect).start()
         self._opening = Opening(limits)
         self._life = "new"
+        self._understood = False  # a frame said something to the translator
 
     def _take_singly(self, framing: Framing, frames: list[Frame]) -> bool:
         """Translate frames one by one, with faults between them where they happened; return whether there were any."""
@@ -66,8 +69,21 @@ class FrameReader:
             frames = self._take_until_known(frames)
         if self._translator is None:
             return []
-        self._translate = self._opening.translating(self._translator)
-        return self._translate(frames)
+        translate = self._opening.translating(self._translator)
+        deltas = translate(frames)
+        self._understood = self._understood or not all(isinstance(delta, _BESIDES) for delta in deltas)
+        if self._understood:
+            self._translate = translate
+        else:
+            self._opening.wonder(frames)
+        return deltas
+
+    def _last_word(self) -> list[Delta]:
+        """Return what the end of the stream says: of a stream that nothing understood, what it was."""
+        if self._translator is None:
+            return self._opening.last_word()
+        strange = [] if self._understood else self._opening.misnamed(self._assembler.dialect)
+        return self._translator.close() + strange
 
     def _take_until_known(self, frames: list[Frame]) -> list[Frame]:
         """Keep frames until one identifies the dialect, which translates them; return those that follow."""
@@ -76,6 +92,7 @@ class FrameReader:
             if dialect is not None:
                 self._assembler.dialect = dialect.name
                 self._translator = dialect.start()
+                self._understood = True
                 for waiting in self._opening.give():
                     self._frame(waiting)
                 return frames[n:]
@@ -88,6 +105,7 @@ class FrameReader:
         if frame.replaced and self._is_lost(fault_of(frame)):
             return
         deltas = ended_together(self._translator.translate(self._opening.opened(frame)))
+        self._understood = True
         advance = self._assembler.advance_replaced if frame.replaced else self._assembler.advance
         advance([without_hole(delta) for delta in deltas] if self._life == "closing" else deltas)
 

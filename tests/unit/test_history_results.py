@@ -1,0 +1,171 @@
+"""Results of calls as messages: under the ids of the calls, for every transport, for drops as well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.support.events import builtin, call, custom, drop, server, turn
+from wholecall import UnknownDialect
+from wholecall.history import Conversation, encode_calls, encode_results
+from wholecall.history.results import _CARRIERS
+from wholecall.output.turns import ReasoningBlock
+
+SENT = turn(
+    call('{"port": "Brest"}', "call/1", "get_tide"),
+    drop('{"port": "Br', "call/1#2", "get_tide", 1),
+    drop('{"x"', None, "now", 2),
+    server("search", {}, "s1", 3),
+)
+RESULTS = {"call/1": "high"}
+
+_IDS = ("call_id", "tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "id")
+
+
+def ids_in(value: Any) -> list[str]:
+    """Return the ids of calls in messages, in their order."""
+    if isinstance(value, list):
+        return [id for item in value for id in ids_in(item)]
+    if not isinstance(value, dict):
+        return []
+    own = [value[key] for key in _IDS if key in value]
+    inner = [id for key, item in value.items() if key not in _IDS for id in ids_in(item)]
+    return own[:1] + inner
+
+
+@pytest.mark.parametrize("transport", sorted(_CARRIERS.keys() - {"ollama", "ag-ui"}))
+def test_each_call_in_the_history_has_one_result_under_its_id(transport: str) -> None:
+    """Executed calls and drops, with ids that the transport takes, or without one of their own."""
+    encoded = encode_calls(SENT, transport)
+    results = encode_results(SENT, RESULTS, transport)
+
+    wanted = [encoded.by_index[index] for index in (0, 1, 2)]
+    assert wanted == ids_in(results)
+    assert wanted == [id for id in ids_in(encoded.messages) if id != "s1"]  # a record holds it, too
+
+
+def test_ag_ui_has_ids_of_messages_beside_those_of_calls() -> None:
+    """A result is a message with an id that no other one has."""
+    results = encode_results(SENT, RESULTS, "ag-ui")
+
+    assert ["call/1", "call/1#2", "call_0_0_2"] == [message["toolCallId"] for message in results]
+    assert ["call/1/result", "call/1#2/result", "call_0_0_2/result"] == [message["id"] for message in results]
+    assert [None, True, True] == [("error" in message) or None for message in results]
+
+
+def test_ollama_pairs_by_name() -> None:
+    """Results stand in the order of the calls, and name the tool."""
+    results = encode_results(SENT, RESULTS, "ollama")
+
+    assert ["get_tide", "get_tide", "now"] == [message["tool_name"] for message in results]
+
+
+def test_drops_are_answered_with_what_was_wrong() -> None:
+    """A model that is told can mend its call; what the caller says instead goes before that."""
+    (message,) = encode_results(SENT, RESULTS, "anthropic")
+    (other,) = encode_results(SENT, {**RESULTS, 1: "no such port"}, "anthropic")
+
+    drops = [drop.describe() for drop in SENT.dropped]
+    assert [("high", None), *((text, True) for text in drops)] == [
+        (block["content"], block.get("is_error")) for block in message["content"]
+    ]
+    assert ("no such port", True) == (other["content"][1]["content"], other["content"][1]["is_error"])
+
+
+def test_a_tool_that_raised_has_failed() -> None:
+    """An exception in the place of a result says why there is none."""
+    (message,) = encode_results(turn(call("{}", "c1", "f")), {"c1": KeyError("tide")}, "bedrock-converse")
+
+    said = {"toolUseId": "c1", "status": "error", "content": [{"text": "KeyError: 'tide'"}]}
+    assert {"role": "user", "content": [{"toolResult": said}]} == message
+
+
+def test_values_are_json_text_where_text_is_wanted() -> None:
+    """Gemini takes objects as they are; chat completions takes their text."""
+    sent, results = turn(call("{}", "c1", "f")), {"c1": {"metres": 3.2, "at": "Å"}}
+
+    text = '{"metres":3.2,"at":"Å"}'
+    message = {"role": "tool", "tool_call_id": "c1", "content": text}
+    assert [message] == encode_results(sent, results, "chat-completions")
+    part = {"functionResponse": {"id": "c1", "name": "f", "response": {"output": results["c1"]}}}
+    assert [{"role": "user", "parts": [part]}] == encode_results(sent, results, "gemini")
+
+
+def test_calls_of_other_kinds_have_outputs_of_their_own() -> None:
+    """In Responses; elsewhere such calls went back as functions, and are answered as these."""
+    sent = turn(custom("x", "c1", "py"), builtin("shell", {"commands": ["ls"]}, "c2", 1))
+    results = {"c1": "1", "c2": [{"stdout": "a"}]}
+
+    kinds = {
+        transport: [item.get("type") for item in encode_results(sent, results, transport)]
+        for transport in ("responses", "openai-realtime")
+    }
+
+    assert ["custom_tool_call_output", "shell_call_output"] == kinds["responses"]
+    assert ["function_call_output", "function_call_output"] == kinds["openai-realtime"]
+
+
+@pytest.mark.parametrize(
+    ("results", "told"),
+    [
+        ({}, r"the calls \['call/1'\] have no result, and the results \[\] no call"),
+        ({**RESULTS, "x": 1}, r"the calls \[\] have no result, and the results \['x'\] no call"),
+        ({**RESULTS, "s1": 1}, r"the results \['s1'\] no call"),
+        ({"call/1": 1, 0: 1}, r"the results \[0\] no call"),
+    ],
+)
+def test_each_result_has_its_call(results: Any, told: str) -> None:
+    """A provider refuses a call without a result, and a result without a call: so do we, before it."""
+    with pytest.raises(ValueError, match=told):
+        encode_results(SENT, results, "responses")
+
+
+def test_results_that_are_no_messages() -> None:
+    """UI messages hold them in the parts of their calls; a transport without a shape is an error."""
+    with pytest.raises(UnknownDialect, match="takes no results as messages of their own; use Conversation"):
+        encode_results(SENT, RESULTS, "vercel-ui")
+
+    (message,) = Conversation("vercel-ui").add(SENT, RESULTS)
+
+    assert [("output-available", "high"), ("output-error", None), ("output-error", None)] == [
+        (part["state"], part.get("output")) for part in message["parts"]
+    ]
+
+
+@pytest.mark.parametrize("transport", ["chat-completions", "anthropic", "mistral", "kimi", "responses"])
+def test_ids_of_a_conversation_never_collide(transport: str) -> None:
+    """A server that gives the same ids in every turn, or none, is answered under ids that differ."""
+    conversation = Conversation(transport)
+    messages = [message for _ in range(3) for message in conversation.add(SENT, RESULTS)]
+
+    calls, results = ids_in(messages)[:3], ids_in(messages)[3:6]
+    every = ids_in(messages)
+    assert calls == results
+    assert (9, 18) == (len(set(every)), len(every))
+
+
+def test_a_refused_result_leaves_the_conversation_as_it_was() -> None:
+    """So that the caller can give the right ones."""
+    conversation = Conversation("chat-completions")
+    with pytest.raises(ValueError, match="have no result"):
+        conversation.add(SENT)
+
+    assert Conversation("chat-completions").add(SENT, RESULTS) == conversation.add(SENT, RESULTS)
+
+
+def test_a_turn_without_calls_adds_what_was_said() -> None:
+    """No result is asked for, and none is written."""
+    assert [{"role": "assistant", "content": "Hi."}] == Conversation("chat-completions").add(turn("Hi."))
+    assert [] == encode_results(turn("Hi."), {}, "anthropic")
+
+
+def test_reasoning_is_frozen_and_hides_its_text() -> None:
+    """As every other value of a turn does."""
+    block = ReasoningBlock("a secret thought", id="r1", data="c2VhbGVk")
+
+    assert "ReasoningBlock(text=<16>, id='r1', signature=None, data=<8>, name=None)" == repr(block)
+    with pytest.raises(AttributeError):
+        block.text = "another"  # type: ignore[misc]
+    assert block == msgspec.structs.replace(block)
