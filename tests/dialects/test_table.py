@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
+from typing import Any
 
 import pytest
 
@@ -72,6 +73,20 @@ def test_few_dialects_recognise_frames_of_each_other() -> None:
     }
 
     assert NARROWER == found
+
+
+def test_a_registered_detection_that_raises_breaks_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named in one warning, and the other dialects are found as ever."""
+
+    def detect(payload: Mapping[str, Any], _event: str) -> bool:
+        return bool(payload["a member that others do not have"])
+
+    monkeypatch.setattr(table, "_registered", {"tram": Dialect("tram", ("sse",), detect, Echo)})
+    monkeypatch.setattr(table, "_broken", set())
+    with pytest.warns(RuntimeWarning, match="dialect 'tram' raised KeyError") as warned:
+        found = [detect_dialect({"choices": [{"index": 0, "delta": {}}]}) for _ in range(3)]
+
+    assert (["chat-completions"] * 3, 1) == ([dialect and dialect.name for dialect in found], len(warned))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,6 +13,7 @@ Dialects that others register are asked first, the latest one before all: who re
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -151,9 +152,9 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
 )
 
 
-_registered: dict[
-    str, Dialect
-] = {}  # by third parties; changed by `setdefault` alone, which no thread can divide
+# By third parties; changed by `setdefault` alone, which no thread can divide.
+_registered: dict[str, Dialect] = {}
+_broken: set[str] = set()  # those of them whose detection raised, which is reported once
 
 
 def register(dialect: Dialect) -> None:
@@ -187,7 +188,25 @@ def named(name: str) -> Dialect:
 
 def detect_dialect(payload: Mapping[str, Any], event: str = "") -> Dialect | None:
     """Return the first dialect for which the frame is decisive, None while none is."""
-    return next((dialect for dialect in _all() if dialect.detect(payload, event)), None)
+    return next((dialect for dialect in _all() if _decides(dialect, payload, event)), None)
+
+
+def _decides(dialect: Dialect, payload: Mapping[str, Any], event: str) -> bool:
+    """Return whether a frame is decisive for a dialect; a registered one that raises recognises nothing."""
+    try:
+        return dialect.detect(payload, event)
+    except Exception as error:
+        if dialect.name not in _registered:
+            raise
+        if dialect.name not in _broken:
+            _broken.add(dialect.name)
+            warnings.warn(
+                f"the detection of the registered dialect {dialect.name!r} raised {type(error).__name__};"
+                " frames that it raises for are not its own",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return False
 
 
 def detect_named(payload: Mapping[str, Any], event: str) -> Dialect | None:
