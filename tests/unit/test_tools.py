@@ -379,8 +379,18 @@ FUSSY_SCHEMA = {
         (Fussy, {SECRET: 1}, "at $: a field that the type does not know"),
         (Fussy, {"prices": {SECRET: SECRET}}, "at $.prices[...]: Expected `int`, got `str`"),
         (Fussy, {"own": SECRET}, "the tool's own check raised ValueError"),
-        (FussyModel, {"own": SECRET}, "at $[...]: value_error"),
-        (FussyModel, {"prices": {SECRET: SECRET}}, "at $[...][...]: int_parsing"),
+        (FussyModel, {"own": SECRET}, "at $.own: value_error"),
+        (
+            FussyModel,
+            {"prices": {SECRET: SECRET}},
+            "at $.prices[...]: Input should be a valid integer, unable to parse string as an integer",
+        ),
+        (
+            FussyModel,
+            {"prices": {SECRET: 1.5}, "own": 7},
+            "at $.own: Input should be a valid string;"
+            " at $.prices[...]: Input should be a valid integer, got a number with a fractional part",
+        ),
         (Broken, {"own": SECRET}, "the tool's own check raised KeyError"),
         (FUSSY_SCHEMA, {"word": SECRET}, "at $.word: it breaks the rule `enum`"),
         (FUSSY_SCHEMA, {SECRET: 1}, "at $: it breaks the rule `additionalProperties`"),

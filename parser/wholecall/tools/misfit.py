@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Union
 
 import msgspec
 
-__all__ = ["ANY_MEMBER", "Check", "Misfit", "Path", "Want", "shown"]
+__all__ = ["ANY_MEMBER", "Check", "Misfit", "Path", "Want", "declared_in", "shown"]
 
 ANY_MEMBER = None  # a part of a path that stands for every member of an object
 Path = tuple[Union[str, int, None], ...]
@@ -49,3 +50,22 @@ def shown(path: Path, declared: Callable[[str], bool] = lambda _: True) -> str:
         return f".{part}" if part is not None and declared(part) else "[...]"
 
     return "$" + "".join(map(part_of, path))
+
+
+def declared_in(schema: Callable[[], Any]) -> Callable[[str], bool]:
+    """Return whether a JSON Schema declares a property of a name; the schema is asked for at the first misfit."""
+
+    @cache
+    def names() -> frozenset[str]:
+        found: set[str] = set()
+        waiting: list[Any] = [schema()]
+        for part in waiting:  # it grows on the way
+            if isinstance(part, dict):
+                properties = part.get("properties")
+                found.update(properties if isinstance(properties, dict) else ())
+                waiting.extend(part.values())
+            elif isinstance(part, list):
+                waiting.extend(part)
+        return frozenset(found)
+
+    return lambda key: key in names()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from wholecall.tools.misfit import Check, Misfit, Want, shown
+from wholecall.tools.misfit import Check, Misfit, Want, declared_in, shown
 
 __all__ = ["schema_check"]
 
@@ -35,12 +35,7 @@ def schema_check(schema: dict[str, Any] | bool) -> Check:
         validator: Any = library.validator_for(schema, retriever=_refuse)
     except ValueError as error:  # the library's errors are some
         raise ValueError(f"a tool's JSON Schema is not valid: {error}") from error
-    declared: list[frozenset[str]] = []  # found when the first misfit is reported
-
-    def is_declared(key: str) -> bool:
-        if not declared:
-            declared.append(_declared(schema))
-        return key in declared[0]
+    is_declared = declared_in(lambda: schema)
 
     def check(arguments: dict[str, Any]) -> Any:
         try:
@@ -78,17 +73,3 @@ def _wants(errors: list[Any]) -> list[Want]:
         for branch in getattr(error.kind, "context", ()):
             errors.extend(branch)
     return wants
-
-
-def _declared(schema: Any) -> frozenset[str]:
-    """Return the names of all properties that the schema declares, wherever it does."""
-    names: set[str] = set()
-    waiting: list[Any] = [schema]
-    for part in waiting:  # it grows on the way
-        if isinstance(part, dict):
-            properties = part.get("properties")
-            names.update(properties if isinstance(properties, dict) else ())
-            waiting.extend(part.values())
-        elif isinstance(part, list):
-            waiting.extend(part)
-    return frozenset(names)

@@ -16,7 +16,7 @@ from typing import Any, Union, get_type_hints
 
 import msgspec
 
-from wholecall.tools.misfit import ANY_MEMBER, Check, Misfit, Path, Want, shown
+from wholecall.tools.misfit import ANY_MEMBER, Check, Misfit, Path, Want, declared_in, shown
 
 __all__ = ["function_check", "is_validator", "type_check", "validator_check"]
 
@@ -134,14 +134,26 @@ def validator_check(form: Any) -> Check:
     """Return the check by a form of which `is_validator` holds; its own rules decide what fits."""
     validate = _validate_with(form)
     assert validate is not None
+    is_declared = declared_in(lambda: _schema_of(form))
 
     def check(arguments: dict[str, Any]) -> Any:
         try:
             return validate(arguments)
         except _REFUSALS as error:
-            return _listed(error)
+            return _listed(error, is_declared)
 
     return check
+
+
+def _schema_of(form: Any) -> Any:
+    """Return the JSON Schema of a form, an empty one if it has none."""
+    for name in ("model_json_schema", "json_schema"):  # of a model, of a `TypeAdapter`
+        if callable(made := getattr(form, name, None)):
+            try:
+                return made()
+            except _REFUSALS:  # a type that JSON Schema cannot say
+                return {}
+    return {}
 
 
 # The types of pydantic's errors that say what a string should have been.
@@ -153,7 +165,16 @@ _PYDANTIC = (
 )
 
 
-def _listed(error: Exception) -> Misfit:
+# Those whose messages speak of the type alone; others may quote the arguments.
+_OPEN = re.compile(
+    r"missing|extra_forbidden|(int|float|bool|string|list|tuple|set|dict|model|dataclass|none|bytes)_(type|required)"
+    r"|(int|float|bool)_parsing|int_from_float|finite_number|(greater|less)_than(_equal)?|multiple_of|(too|string_too)_"
+    r"(short|long)|string_pattern_mismatch|literal_error|enum"
+)
+_MOST = 5  # misfits that are listed: a model mends them all at once
+
+
+def _listed(error: Exception, is_declared: Callable[[str], bool]) -> Misfit:
     errors: Any = getattr(error, "errors", None)
     if not callable(errors):
         return _refused(error)
@@ -164,8 +185,11 @@ def _listed(error: Exception) -> Misfit:
         for pattern, json_type in _PYDANTIC
         if pattern.match(one["type"])
     )
-    where = shown(found[0]["loc"], lambda _: False) if found else "$"
-    return Misfit(f"at {where}: {found[0]['type'] if found else 'it does not fit'}", wants)
+    said = [
+        f"at {shown(one['loc'], is_declared)}: {one['msg'] if _OPEN.fullmatch(one['type']) else one['type']}"
+        for one in found[:_MOST]
+    ]
+    return Misfit("; ".join(said) or "at $: it does not fit", wants)
 
 
 # --- functions ----------------------------------------------------------------------------------------------
