@@ -55,6 +55,7 @@ LATE = {
     ("dialects.table", "importlib"),  # a translator, once its dialect is known
     ("errors", "difflib"),  # to guess which name was meant
     ("stream.parser", "wholecall"),  # snapshots, of the few streams that are moved
+    ("tools.described", "pydantic"),  # the caller's, who gives a dataclass of its
     ("tools.schema", "jsonschema_rs"),  # an extra
 }
 EDGES = [

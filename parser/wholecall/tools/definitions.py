@@ -12,9 +12,9 @@ Amazon Bedrock (`toolSpec.inputSchema.json`), Cohere v1 (`parameter_definitions`
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["definitions", "is_definition", "schema_of"]
+__all__ = ["Defined", "defined", "definitions", "is_definition", "schema_of", "text_of"]
 
 _LISTS = ("function_declarations", "functionDeclarations", "tools")
 _WRAPPERS = ("function", "custom", "toolSpec", "tool_spec")
@@ -31,8 +31,16 @@ def is_definition(described: Definition) -> bool:
     return any(isinstance(described.get(key), (Mapping, list)) for key in (*_LISTS, *_WRAPPERS, *_SCHEMAS))
 
 
-def definitions(described: Definition) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the JSON Schema of each tool in a definition; None where it has no schema.
+class Defined(NamedTuple):
+    """What a definition says of one tool; None where it has no schema, or no description."""
+
+    name: str
+    schema: Any
+    description: str | None
+
+
+def definitions(described: Definition) -> Iterator[Defined]:
+    """Yield each tool in a definition.
 
     Raises:
         TypeError: there is neither a name nor a type: this is not a shape that a provider takes.
@@ -45,11 +53,22 @@ def definitions(described: Definition) -> Iterator[tuple[str, Any]]:
     inner = _unwrapped(described)
     name = inner.get("name")
     if isinstance(name, str) and name:
-        yield name, schema_of(inner)
+        yield Defined(name, schema_of(inner), text_of(inner))
     elif described.get("type") in (None, "function", "object"):
         raise TypeError(
             "a tool definition has no name; give plain JSON Schemas as a mapping: tools={'name': schema}"
         )
+
+
+def defined(described: Definition, name: str) -> Defined:
+    """Return the tool of a definition under a name that was given beside it."""
+    return Defined(name, schema_of(described), text_of(_unwrapped(described)))
+
+
+def text_of(described: Definition) -> str | None:
+    """Return a description, None if there is none."""
+    said = described.get("description")
+    return said if isinstance(said, str) else None
 
 
 def _unwrapped(described: Definition) -> Definition:

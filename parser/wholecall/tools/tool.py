@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Union, get_origin, overload
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, Union, get_origin, overload
 
 from wholecall.arguments.verdict import ArgsT
-from wholecall.tools.definitions import definitions, is_definition, schema_of
+from wholecall.errors import UnknownDialect, choices
+from wholecall.tools.definitions import Defined, defined, definitions, is_definition, text_of
+from wholecall.tools.described import SHAPES, About, about_definition, about_form
 from wholecall.tools.schema import schema_check
 from wholecall.tools.types import function_check, is_validator, type_check, validator_check
 
@@ -47,7 +50,8 @@ class Tool(Generic[ArgsT]):
         ImportError: a JSON Schema needs the extra `schema`.
     """
 
-    __slots__ = ("_form", "check", "name")
+    __slots__ = ("_form", "about", "check", "name")
+    about: About
     check: Check
     name: str
 
@@ -59,7 +63,7 @@ class Tool(Generic[ArgsT]):
         made = list(_made(form, name))
         if len(made) != 1:
             raise ValueError(f"the definition holds {len(made)} tools with a name; use Tools([...])")
-        self.name, self.check = made[0]
+        self.name, self.check, self.about = made[0]
         self._form = form
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -75,20 +79,30 @@ TypedTools = Union[Sequence[TypedForm[ArgsT]], Mapping[str, TypedForm[ArgsT]], "
 AnyTools = Union[Sequence[Any], Mapping[str, Any], "Tools[Any]"]
 
 
-def _made(form: Any, name: str | None) -> Iterator[tuple[str, Check]]:
-    """Yield the name and the check of each tool that the form describes."""
+class _Made(NamedTuple):
+    """A tool by its name; `about` gives its description and JSON Schema."""
+
+    name: str
+    check: Check
+    about: About
+
+
+def _made(form: Any, name: str | None) -> Iterator[_Made]:
+    """Yield each tool that the form describes."""
     if isinstance(form, Tool):
-        yield name or form.name, form.check
+        yield _Made(name or form.name, form.check, form.about)
     elif isinstance(form, Mapping) and not (name and not is_definition(form)):
-        found = definitions(form) if name is None else [(name, schema_of(form))]
-        yield from ((found_name, _schema_check(schema)) for found_name, schema in found)
+        for found in definitions(form) if name is None else [defined(form, name)]:
+            yield _Made(found.name, _schema_check(found.schema), partial(about_definition, found))
     elif isinstance(form, Mapping):
-        yield name or "", schema_check(dict(form))
+        schema = dict(form)
+        found = Defined(name or "", schema, text_of(schema))
+        yield _Made(found.name, schema_check(schema), partial(about_definition, found))
     elif not isinstance(form, type) and callable(dump := getattr(form, "model_dump", None)):
         yield from _made(dump(mode="json", by_alias=True, exclude_none=True), name)
     else:
         check = _check(form)
-        yield _name(form, name), check
+        yield _Made(_name(form, name), check, partial(about_form, form))
 
 
 def _schema_check(schema: Any) -> Check:
@@ -145,11 +159,11 @@ class Tools(Generic[ArgsT]):
     @overload
     def __init__(self: Tools[Any], forms: AnyTools) -> None: ...
     def __init__(self, forms: Any) -> None:
-        self._by_name: dict[str, Check] = {}
-        for name, check in _all_made(forms):
-            if name in self._by_name:
-                raise ValueError(f"two tools are called {name!r}")
-            self._by_name[name] = check
+        self._by_name: dict[str, _Made] = {}
+        for made in _all_made(forms):
+            if made.name in self._by_name:
+                raise ValueError(f"two tools are called {made.name!r}")
+            self._by_name[made.name] = made
         self._forms = _kept(forms)
         bare = [_bare(name) for name in self._by_name]
         self._by_bare_name = {
@@ -174,7 +188,32 @@ class Tools(Generic[ArgsT]):
 
     def check_of(self, name: str) -> Callable[[dict[str, Any]], Any] | None:
         """Return the check of the tool of this very name, None if there is none."""
-        return self._by_name.get(name)
+        made = self._by_name.get(name)
+        return None if made is None else made.check
+
+    def definitions(self, shape: str) -> list[dict[str, Any]]:
+        """Return the `tools` of a request, so that what calls are held against is what the model was given.
+
+        Args:
+            shape: `"openai"` (Chat Completions and all who speak it), `"responses"`, `"anthropic"`, `"gemini"` or
+                `"mcp"`.
+
+        Returns:
+            One definition for each tool, in order; for Gemini one object that declares all functions. Descriptions
+            are docstrings, or those of the definitions.
+
+        Raises:
+            UnknownDialect: there is no such shape.
+            TypeError: JSON Schema cannot say what a tool's type takes.
+        """
+        write = SHAPES.get(shape)
+        if write is None:
+            raise UnknownDialect(f"there is no shape {shape!r} of tools; {choices(shape, SHAPES)}")
+        listed: list[dict[str, Any]] = []
+        for name, made in self._by_name.items():
+            description, schema = made.about()
+            listed.append(write(name, {"description": description} if description else {}, schema))
+        return [{"functionDeclarations": listed}] if shape == "gemini" else listed
 
     def named(self, name: str) -> str:
         """Return the one tool's name that this is a spelling of, by case, prefix or counter; else the name."""
@@ -206,9 +245,9 @@ def _kept(forms: Any) -> Any:
     return dict(forms) if isinstance(forms, Mapping) else tuple(forms)
 
 
-def _all_made(forms: Any) -> Iterator[tuple[str, Check]]:
+def _all_made(forms: Any) -> Iterator[_Made]:
     if isinstance(forms, Tools):
-        yield from ((name, check) for name in forms if (check := forms.check_of(name)) is not None)
+        yield from forms._by_name.values()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - its own class
     elif isinstance(forms, Mapping):
         for name, form in forms.items():
             yield from _made(form, name)

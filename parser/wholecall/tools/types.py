@@ -18,7 +18,7 @@ import msgspec
 
 from wholecall.tools.misfit import ANY_MEMBER, Check, Misfit, Path, Want, declared_in, shown
 
-__all__ = ["function_check", "is_validator", "type_check", "validator_check"]
+__all__ = ["function_check", "is_validator", "parameters_of", "type_check", "validator_check"]
 
 _REFUSALS = (
     *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError),
@@ -201,6 +201,16 @@ def function_check(function: Callable[..., Any]) -> Check:
     Raises:
         TypeError: a parameter cannot be given by name, or its annotation cannot be resolved or checked.
     """
+    struct = parameters_of(function)
+    return _by_name(type_check(struct), struct)
+
+
+def parameters_of(function: Callable[..., Any]) -> type[msgspec.Struct]:
+    """Return a Struct of a function's parameters.
+
+    Raises:
+        TypeError: a parameter cannot be given by name, or its annotation cannot be resolved.
+    """
     name = getattr(function, "__name__", type(function).__name__)
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -219,8 +229,7 @@ def function_check(function: Callable[..., Any]) -> Check:
             fields.append((parameter.name, hint))
         else:
             fields.append((parameter.name, Union[hint, msgspec.UnsetType], msgspec.UNSET))
-    struct = msgspec.defstruct("Arguments", fields, kw_only=True, forbid_unknown_fields=not is_open)
-    return _by_name(type_check(struct), struct)
+    return msgspec.defstruct("Arguments", fields, kw_only=True, forbid_unknown_fields=not is_open)
 
 
 def _annotated(function: Any) -> Any:

@@ -1,0 +1,96 @@
+"""Tools as a request lists them: each provider's shape of a name, a description and a JSON Schema.
+
+Theory of operation. A tool is described once, by a type, a function or a schema. Its JSON Schema is msgspec's for the
+types that msgspec converts to, pydantic's for its own, and the one that was given for definitions. A shape wraps it.
+
+Sources: as in `definitions`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, Union, get_origin
+
+import msgspec
+
+from wholecall.tools.definitions import Defined
+from wholecall.tools.types import parameters_of
+
+__all__ = ["SHAPES", "About", "about_definition", "about_form"]
+
+JSON = dict[str, Any]
+About = Callable[[], tuple[Union[str, None], JSON]]  # gives a tool's description and its JSON Schema
+
+
+def about_definition(defined: Defined) -> tuple[str | None, JSON]:
+    """Return what a definition says; a tool without a schema takes any object."""
+    return defined.description, {"type": "object"} if defined.schema is None else dict(defined.schema)
+
+
+def about_form(form: Any) -> tuple[str | None, JSON]:
+    """Return what a type or a function says of itself: its docstring, and the JSON Schema of what it takes.
+
+    Raises:
+        TypeError: JSON Schema cannot say that.
+    """
+    schema = _schema_of(form)
+    schema.pop("title", None)
+    said = schema.pop("description", None)
+    return inspect.getdoc(form) if inspect.isroutine(form) else said, schema
+
+
+def _schema_of(form: Any) -> JSON:
+    for name in ("model_json_schema", "json_schema"):  # of a pydantic model, of a `TypeAdapter`
+        made: Any = getattr(form, name, None)
+        if callable(made):
+            schema: Any = made()
+            return dict(schema)
+    if hasattr(form, "__pydantic_validator__"):  # of a dataclass of pydantic's
+        from pydantic import TypeAdapter  # noqa: PLC0415 - whoever gives one has it
+
+        return dict(TypeAdapter(form).json_schema())
+    is_type = isinstance(form, type) or get_origin(form) is not None
+    return _rooted(msgspec.json.schema(form if is_type else parameters_of(form)))
+
+
+def _rooted(schema: JSON) -> JSON:
+    """Return a schema whose root is no reference: requests want an object there."""
+    root = schema.pop("$ref", None)
+    if root is None:
+        return schema
+    parts = schema.pop("$defs")
+    inner = parts.pop(root.rpartition("/")[2])
+    return {**inner, **({"$defs": parts} if parts else {})}
+
+
+def _openai(name: str, about: JSON, schema: JSON) -> JSON:
+    return {"type": "function", "function": {"name": name, **about, "parameters": schema}}
+
+
+def _responses(name: str, about: JSON, schema: JSON) -> JSON:
+    return {"type": "function", "name": name, **about, "parameters": schema}
+
+
+def _anthropic(name: str, about: JSON, schema: JSON) -> JSON:
+    return {"name": name, **about, "input_schema": schema}
+
+
+def _gemini(name: str, about: JSON, schema: JSON) -> JSON:
+    return {"name": name, **about, "parametersJsonSchema": schema}
+
+
+def _mcp(name: str, about: JSON, schema: JSON) -> JSON:
+    return {"name": name, **about, "inputSchema": schema}
+
+
+SHAPES: Final[Mapping[str, Callable[[str, JSON, JSON], JSON]]] = MappingProxyType(
+    {
+        "openai": _openai,
+        "responses": _responses,
+        "anthropic": _anthropic,
+        "gemini": _gemini,
+        "mcp": _mcp,
+    }
+)
