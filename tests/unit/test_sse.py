@@ -156,9 +156,9 @@ def test_any_bytes_will_do(kind: type[bytes | bytearray | memoryview]) -> None:
     """A read may be of any type that holds bytes."""
     framing = SSEFraming()
 
-    assert [[], [message("a"), message("b")]] == [
-        framing.feed(kind(piece)) for piece in (b"data: ", b"a\n\ndata: b\n\n")
-    ]
+    reads = [b"data: ", b"a\n\n", b"data: b\n\n"]
+
+    assert [[], [message("a")], [message("b")]] == [framing.feed(kind(data)) for data in reads]
 
 
 def test_a_line_end_belongs_to_the_one_right_before_it() -> None:
