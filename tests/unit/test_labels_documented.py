@@ -39,6 +39,22 @@ def _calls(words: list[str]) -> list[str]:
         ),
         pytest.param([whole(0, A, "c", "f"), whole(1, B, "d", "g")], [A, B], id="objects"),
         pytest.param([at(0, "", "c", "f"), whole(0, A)], [A], id="an object behind the labels"),
+        pytest.param([whole(0, A, "c", "f"), at(0, "", "c")], [A], id="the id alone behind an object"),
+        pytest.param(
+            [at("s", "", "c", "f"), at(0, '{"a"', "c"), at(0, ":1}"), at(1, B, "d", "g")],
+            [A, B],
+            id="a call of our own index, by its id",
+        ),
+        pytest.param(
+            [at("s", "", None, "f"), at("s", A), at(0, B, "d", "g")],
+            [A, B],
+            id="a name first at an index of our own",
+        ),
+        pytest.param(
+            [at("s", A), at("s", "", None, "f"), at(0, B, "d", "g")],
+            [A, B],
+            id="a text first at an index of our own",
+        ),
         pytest.param([at(0, "", "c", "f"), at(0, "", "c"), Fragment(0, 0, A)], [A], id="the id alone"),
         pytest.param([at(0, "", "c", "f"), at(0), Fragment(0, 0, A), at(0)], [A], id="nothing in between"),
         pytest.param([at(None), at(0, A, "c", "f"), at(7), at(INVALID_INDEX)], [A], id="nothing elsewhere"),
@@ -98,6 +114,14 @@ def test_another_call_at_the_place_of_one_that_came_out(again: list[Delta]) -> N
     assert [] == _calls(said[-3])
 
 
+def test_without_ids_a_call_may_follow_under_the_same_name() -> None:
+    """Without ids nothing tells a name that comes again from that of another call: both texts come out, in the end."""
+    again = told(at(0, A, None, "f"), CALLS, at(0, B, None, "f"), CALLS, END)
+
+    assert [f"call {A} id_generated"] == again[1]
+    assert [[], [f"call {B} id_generated"]] == again[3:5]
+
+
 @pytest.mark.parametrize(
     ("deltas", "texts"),
     [
@@ -113,6 +137,7 @@ def test_another_call_at_the_place_of_one_that_came_out(again: list[Delta]) -> N
         pytest.param([at(0, '{"a":', "c", "f"), Fragment(0, 0, A)], [A], id="all of the text again"),
         pytest.param([at(0, "{}", "c", "f"), Fragment(0, 0, A)], [A], id="a placeholder that is filled"),
         pytest.param([at(0, '{"a"', "c", "f"), whole(0, B)], [], id="an object amidst fragments"),
+        pytest.param([at(0, A, "c", "f"), whole(0, "{}", "c")], [], id="an object behind all of the text"),
         pytest.param([whole(0, A, "c", "f"), Fragment(0, 0, "}")], [], id="a fragment behind an object"),
         pytest.param([at(0, '{"a"', "c", "f"), at(7, ":1}")], [A], id="text at an index that is nobody's"),
     ],
