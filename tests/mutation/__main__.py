@@ -23,12 +23,13 @@ MODULES = {
     "phases": "wholecall.machine.phases",
     "labels": "wholecall.machine.labels",
     "assembler": "wholecall.machine.assembler",
+    "turns": "wholecall.machine.turns",
     "ladder": "wholecall.arguments.ladder",
     "parse": "wholecall.parse",
     "recovery": "wholecall.arguments.recovery",
     "sse": "wholecall.framing.sse",
 }
-_TESTS = {"ladder": "arguments", "parse": "arguments"}  # where they go by another name
+_TESTS = {"ladder": "arguments", "parse": "arguments", "turns": "assembler"}  # where they go by another name
 _HERE = Path(__file__).parent
 _ROW = "{:<10} {:>8} {:>7} {:>9} {:>11} {:>8} {:>8}"
 

@@ -192,6 +192,7 @@ def test_numbers(raw: str, longest: int | None, expected: str) -> None:
         ('{"a":"1"}', "exact"),
         ('{"a":"12"}', "arguments_too_large"),
         ('{"a":"\u00e9"}', "arguments_too_large"),
+        ("\U0001f600\U0001f600\U0001f600", "arguments_too_large"),
     ],
 )
 def test_size_is_counted_in_utf8_bytes(raw: str, expected: str) -> None:

@@ -200,7 +200,7 @@ def test_a_long_text_meets_a_limit(most: int, slotted: bool) -> None:
 
 @pytest.mark.parametrize(
     "of",
-    [Fragment(0, 0, "a"), Slot(0, 0, None, "a"), TextFragment(0, "a"), ReasoningFragment(0, "a")],
+    [Fragment(0, 0, ""), Slot(0, 0, None, ""), TextFragment(0, ""), ReasoningFragment(0, "")],
     ids=repr,
 )
 @pytest.mark.parametrize("replaced", [False, True])
@@ -268,6 +268,34 @@ def test_the_common_fragment_asks_nobody(pieces: list[str], in_a_run: bool, slot
 
     assert 2 == assembler.routed
     assert pieces == [event.delta for event in assembler.take() if isinstance(event, ArgumentsDelta)]
+
+
+def test_an_id_that_says_the_same_asks_nobody() -> None:
+    """Pieces that repeat the labels of their call take the short way, too."""
+    assembler = Watched(Policy(), Limits())
+    pieces = [Slot(0, 0, "i", piece, "c") for piece in ('{"a":"', "x", '"}')]
+    assembler.advance([CallSeen(0, 0, "i", "c", "f"), *pieces])
+
+    assert 2 == assembler.routed
+
+
+@pytest.mark.parametrize(("alias", "id"), [("j", None), ("i", "d"), ("j", "d")])
+def test_a_label_of_another_call_leaves_the_short_way(alias: str, id: str | None) -> None:
+    """Text that stands where it simply appended before, but names another call as well, is nobody's."""
+    events = told(
+        CallSeen(0, 0, "i", "c", "f", begins=True),
+        CallSeen(0, 1, "j", "d", "g", begins=True),
+        Slot(0, 0, "i", '{"a":"x'),
+        Slot(0, 0, alias, "y", id),
+        Slot(0, 0, "i", '"}'),
+        CALLS,
+        END,
+    )
+
+    assert '{"a":"x"}' == "".join(
+        event.delta for event in events if isinstance(event, ArgumentsDelta) and event.index == 0
+    )
+    assert {("c", "incomplete_input"), (None, "nameless")} <= {*ends(events)}
 
 
 def test_text_asks_nobody() -> None:

@@ -102,7 +102,17 @@ def test_blanks_make_no_other_name(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["f", " f\n", "f<|channel|>x", "f <|end|>", "f<|x|>y<|end|>", "f</arg_value>", "f\n<arg_key>x"]
+    "name",
+    [
+        "f",
+        " f\n",
+        "f<|channel|>x",
+        "f <|end|>",
+        "f<|x|>y<|end|>",
+        "f</arg_value>",
+        "f\n<arg_key>x",
+        "f</a></b>",
+    ],
 )
 def test_names_are_trimmed(name: str) -> None:
     """White space and markers around a name are not the name (quirk 59)."""

@@ -145,8 +145,27 @@ def test_bare_json(stream: bytes, expected: list[Frame]) -> None:
 
 
 def test_the_standard_is_the_default() -> None:
-    """Unless told otherwise a framing reads as the standard says: no last event without its end, no bare JSON."""
-    assert [message("a")] == frames.read(SSEFraming(), [b'data: a\n\n{"b":1}\n\ndata: c\n'])
+    """Unless told otherwise a framing reads as the standard says: no last event without its end, no bare JSON, no faults."""
+    stream = b'data: a\n\n{"b":1}\n\ndxta: {"b":1}\n\ndata: c\n'
+
+    assert [message("a")] == frames.read(SSEFraming(), [stream])
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_any_bytes_will_do(kind: type[bytes | bytearray | memoryview]) -> None:
+    """A read may be of any type that holds bytes."""
+    framing = SSEFraming()
+
+    reads = [b"data: ", b"a\n\n", b"data: b\n\n"]
+
+    assert [[], [message("a")], [message("b")]] == [framing.feed(kind(data)) for data in reads]
+
+
+def test_a_line_end_belongs_to_the_one_right_before_it() -> None:
+    """An LF is half of a line end only if it comes right behind a CR, also where another read stands between them."""
+    reads = [b"data: a\r\n\r", b"data: b\n", b"\ndata: c\r\n\r\n"]
+
+    assert [message("a"), message("b"), message("c")] == read(reads)
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])

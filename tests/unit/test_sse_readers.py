@@ -46,6 +46,7 @@ ONE = b"data: a\n\n"
         pytest.param([b"event: x\n" + ONE + b"event: x\n" + ONE], 0, id="with one name"),
         pytest.param([b"event: x\n" + ONE + b"event: y\n" + ONE], 0, id="with names"),
         pytest.param([b"event: x\n" + ONE], 0, id="one with a name"),
+        pytest.param([b"event: x\n" + ONE, ONE], 0, id="with a name, then without"),
         pytest.param(
             [b"event: x\n" + ONE + b"event: y\n" + ONE * 2], 18 + 18 + 9, id="with names and without"
         ),
@@ -200,10 +201,10 @@ def test_an_event_that_is_too_large_is_told_at_once(field: bytes, value: int) ->
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 16])
-@pytest.mark.parametrize("line", [b":77777", b"foo: 77", b"{7777"])
+@pytest.mark.parametrize("line", [b":77777", b"foo: 77", b"foo: {7", b"{7777"])
 def test_what_nobody_reads_breaks_no_limit(line: bytes, limit: int) -> None:
-    """Comments and unknown fields may be longer than the smallest limit of lines, byte by byte and whole."""
-    for size in (1, 100):
+    """Comments and unknown fields may be longer than the smallest limit of lines, however they are cut."""
+    for size in (1, 8, 100):
         framing = SSEFraming(Limits(max_line_bytes=limit))
         assert [] == frames.read(framing, pieces(line * 9 + b"\n", size))
 

@@ -45,14 +45,12 @@ def bind(choice: Choice, delta: Labelled) -> Call | None:
     return _recorded(choice, delta)
 
 
-def begin_record(choice: Choice) -> Record:
+def begin_record(choice: Choice) -> None:
     """Start the record of a choice whose labels are odd, with what came so far."""
     own = (call for call in choice.calls if call is not choice.overflow)
     calls = (call for call in own if is_labelled(call) and not call.dropped)
-    record = Record(calls, turns=choice.turns)
-    choice.record = record
+    choice.record = Record(calls, turns=choice.turns)
     choice.hot.clear()
-    return record
 
 
 # Slots: indices that a dialect assigned, and calls that were found by slot.
@@ -163,17 +161,14 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
     here = choice.by_index.get(index) if index is not None else None
     known = choice.by_id[delta.id][-1] if delta.id in choice.by_id else None
     last = record.shown[-1] if record.shown else None
-    is_known = known is not None
-    fits = here is not None and (
-        delta.id is None or here.id is None or (is_known and delta.id in here.aliases)
-    )
+    fits = here is not None and (here.id is None or (known is not None and delta.id in here.aliases))
     call = (here if fits else known) or here or last
     if call is None:
         return _learnt(choice, choice.open(delta.kind), delta)
     if delta.name is None and call is not choice.overflow and _is_more_of(delta, call):
         # The common case: the checks below would give the same.
         return call if call is here and delta.id is None else _learnt(choice, call, delta)
-    is_new_id = delta.id is not None and call.id is not None and not (is_known and delta.id in call.aliases)
+    is_new_id = delta.id is not None and call.id is not None and known is None
     again = is_new_id or (delta.name is not None and call.name is not None)
     is_new_place = index is not None and here is None
     if _other_name(delta, call):
@@ -181,9 +176,7 @@ def _guessed(choice: Choice, record: Record, delta: Labelled) -> Call:
         record.doubtful = record.doubtful or not (is_new_id or is_new_place or call.complete)
     else:
         opens = _opens(delta, call, is_new_place=is_new_place, is_new_id=is_new_id)
-        is_plain = (is_new_place and is_new_id) or (
-            fits and delta.id is not None and not is_new_id and bool(delta.text)
-        )
+        is_plain = (is_new_place and is_new_id) or (fits and delta.id is not None and bool(delta.text))
         if again and not is_plain and (call.empty or (not delta.text if opens else call.complete)):
             record.doubtful = True
     if opens:

@@ -78,7 +78,7 @@ def advance(choice: Choice, call: Call, news: News, what: Any) -> None:
 
 def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
     """Give an open call the text that its fragments proved to mean, and correct what was emitted."""
-    if call.full or not choice.budget.admit(call, text):
+    if not choice.budget.admit(call, text):
         return
     call.put(text)
     if call.phase == "pending":
@@ -111,8 +111,6 @@ def _start(choice: Choice, call: Call) -> None:
 
 
 def _settle(choice: Choice, call: Call) -> None:
-    if call.phantom:
-        return
     if call.phase == "pending":
         _start(choice, call)
     choice.cool(call)
@@ -217,7 +215,7 @@ def _buffer(choice: Choice, call: Call, text: str) -> None:
 
 
 def _append(choice: Choice, call: Call, text: str) -> None:
-    if call.room < len(text) and not choice.budget.admit(call, text):
+    if not choice.budget.admit(call, text):
         return
     shown = call.take(text)
     if shown:
@@ -228,10 +226,10 @@ def _append(choice: Choice, call: Call, text: str) -> None:
 
 def _restate(choice: Choice, call: Call, whole: tuple[str, int]) -> None:
     text, rank = whole
-    held = call.text if call.size == len(text) else ""
-    if text == held:
-        text = held  # keep one copy only
-    if not choice.budget.admit_whole(call, text, counted=text is held):
+    came_twice = call.size == len(text) and text == call.text
+    if came_twice:
+        text = call.text  # keep one copy only
+    if not choice.budget.admit_whole(call, text, counted=came_twice):
         return
     if not call.restate(text, rank):
         choice.anomalies.add("conflicting_arguments")
@@ -259,7 +257,7 @@ def _close(choice: Choice, call: Call, truncated: bool) -> None:
 def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
     if call.kind == "custom":
         return
-    whole = call.holds_object or (call.begins_object and (call.restated is not None or call.complete))
+    whole = call.holds_object or (call.begins_object and call.complete)
     if whole and not call.holds_placeholder:
         _finish(choice, call, ended)
 

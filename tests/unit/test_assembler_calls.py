@@ -1,0 +1,77 @@
+"""Which calls come out at the end of a turn: what a mark, a reason, a loss and another turn say of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.assembled import CALLS, END, HOLE, A, B, ends, head, told
+from wholecall.deltas import CallClosed, CallSeen, Delta, Fragment, Slot, TextFragment, TurnEnded, TurnOpened
+from wholecall.limits import Limits
+from wholecall.output.events import ToolCall
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"), [(TurnEnded(), "empty"), (TurnEnded(of_transport=True), "incomplete_input")]
+)
+def test_a_mark_of_the_transport_ends_no_silence(end: Delta, outcome: str) -> None:
+    """A call that said nothing has no arguments if its message ended; that the transport ended says nothing."""
+    assert [("c0", outcome)] == ends(told(head(0), end))
+
+
+@pytest.mark.parametrize("end", [TurnEnded(), TurnEnded(of_transport=True)])
+def test_any_mark_ends_a_text(end: Delta) -> None:
+    """A call whose text is one object comes out at either mark."""
+    assert [("c0", "exact")] == ends(told(head(0, A), end))
+
+
+def test_a_reason_ends_what_began_before_it() -> None:
+    """In a stream that just stops, a call that began behind the finish reason has no end of its own."""
+    assert [("c0", "exact"), ("c1", "unterminated")] == ends(told(head(0, A), CALLS, head(1, B)))
+    assert [("c0", "exact"), ("c1", "exact")] == ends(told(head(0, A), CALLS, head(1, B), END))
+
+
+def test_odd_labels_are_read_at_the_end_of_the_turn() -> None:
+    """Fragments that a name at no index began come out as the calls that they are, once the turn has ended."""
+    odd = [head(0, '{"a"'), Fragment(0, 7, ":1}")]
+
+    assert [("c0", "exact index_churn")] == ends(told(*odd, END))
+
+
+@pytest.mark.parametrize(
+    ("second", "limits"),
+    [(TurnOpened("b", restart=True), Limits()), (TurnOpened("b"), Limits(max_turns=1))],
+    ids=["by another message", "for want of room"],
+)
+def test_a_turn_that_is_pushed_aside_did_not_end(second: Delta, limits: Limits) -> None:
+    """What another turn cut short has no end: its calls are unterminated, but for those that a reason ended."""
+    silent = told(TurnOpened("a"), head(0, A), second, head(1, B), END, limits=limits)
+    reasoned = told(TurnOpened("a"), head(0, A), CALLS, head(1, B), second, END, limits=limits)
+
+    assert [("c0", "unterminated"), ("c1", "exact")] == ends(silent)
+    assert [("c0", "exact"), ("c1", "unterminated")] == ends(reasoned)
+
+
+def test_a_message_that_is_told_again_says_nothing_new() -> None:
+    """A message that begins anew under its own key tells the same calls, not further ones."""
+    call = [CallSeen(0, 0, None, "c", "f", begins=True), Slot(0, 0, None, A), CallClosed(0, 0, None)]
+    begun = TurnOpened("a", restart=True)
+
+    assert [("c", "exact")] == ends(told(begun, *call, begun, *call, CALLS, END))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_message_that_is_told_again_says_what_was_missing(n: int) -> None:
+    """Where the first telling broke off, the second says all of the call, which comes out once."""
+    call = [CallSeen(0, 0, None, "c", "f", begins=True), *(Slot(0, 0, None, p) for p in ('{"a"', ":1}"))]
+    begun = TurnOpened("a", restart=True)
+    events = told(begun, *call[:n], begun, *call, CallClosed(0, 0, None), CALLS, END)
+
+    assert [(A, ("repeated",))] == [(e.raw_arguments, e.flags) for e in events if isinstance(e, ToolCall)]
+
+
+@pytest.mark.parametrize("before", [[TextFragment(0, "x")], [TurnOpened("a")]], ids=["text", "a turn"])
+def test_a_loss_counts_for_choices_that_follow(before: list[Delta]) -> None:
+    """Once text was lost in a turn, it may have been that of any call without text, in a later choice, too."""
+    events = told(*before, HOLE, head(0, choice=1), head(1, A, choice=1), CALLS, END)
+
+    assert [("c0", "incomplete_input"), ("c1", "exact")] == ends(events)

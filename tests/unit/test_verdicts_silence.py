@@ -1,0 +1,79 @@
+"""Calls that said nothing, or nothing readable: when that means that they have no arguments, and when it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.bound import assembled, at
+from tests.support.words import CALLS, END, A, closed, events_of, whole
+from wholecall.deltas import CallSeen, Delta, Slot, TurnEnded, WireFault
+from wholecall.output.events import ToolCallDropped
+
+HOLE = WireFault("undecodable_frame", "lost", hole=True)
+SEEN = CallSeen(0, 0, None, "c", "f", begins=True)
+
+
+def against(*deltas: Delta) -> list[tuple[str | None, str, str]]:
+    """Return name, reason and detail of each drop."""
+    events = [event for some in events_of(*deltas) for event in some]
+    return [(e.name, e.reason, e.detail) for e in events if isinstance(e, ToolCallDropped)]
+
+
+@pytest.mark.parametrize("call", [[SEEN, closed()], [at(0, "", "c", "f"), CALLS]], ids=["a block", "chat"])
+def test_silence_after_a_loss(call: list[Delta]) -> None:
+    """Once text was lost, it may have been that of a call for which none came."""
+    detail = "text was lost in its turn, and no text came for it"
+
+    assert [("f", "incomplete_input", detail)] == against(at(9), HOLE, *call, END)
+
+
+def test_an_empty_object_after_a_loss() -> None:
+    """A block that told an empty object told its text; of a chat call that can be a placeholder whose rest was lost."""
+    block, chat = [SEEN, Slot(0, 0, None, "{}"), closed()], [at(0, "{}", "c", "f"), CALLS]
+
+    assert [[], ["incomplete_input"]] == [
+        [reason for _, reason, _ in against(at(9), HOLE, *call, END)] for call in (block, chat)
+    ]
+
+
+def test_silence_beside_text_without_an_owner() -> None:
+    """Text that came for no block may be that of a block for which none came."""
+    stray = Slot(0, 7, None, A)
+    nameless = (None, "nameless", "no name came before the call ended")
+    detail = "text that could be its own has no owner"
+
+    assert [("f", "incomplete_input", detail), nameless] == against(stray, SEEN, closed(), CALLS, END)
+
+
+def test_silence_without_an_end() -> None:
+    """A call without text is none without arguments if nothing said that it ended; one with an empty object is."""
+    done = TurnEnded(of_transport=True)
+    detail = "no text came for it, and nothing said that it ended"
+
+    assert [("f", "incomplete_input", detail)] == against(at(0, "", "c", "f"), done)
+    assert [] == against(at(0, "{}", "c", "f"), done)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text", "sign"),
+    [
+        ("undefined", "{}", "done_mismatch"),
+        (' {"a"', ' {"a"', "dropped: truncated"),
+        (' {"a" x}', ' {"a" x}', "dropped: invalid_json"),
+        ("[1]", "[1]", "dropped: not_an_object"),
+    ],
+)
+def test_pieces_of_a_text_that_was_told_as_empty(pieces: str, text: str, sign: str) -> None:
+    """Pieces that were never JSON say nothing against a text told as empty; what could be JSON is judged as it is."""
+    deltas = [SEEN, Slot(0, 0, None, pieces), whole("{}"), closed(), CALLS, END]
+
+    assert [(text, sign)] == [(call.text, call.sign) for call in assembled(*deltas)[0]]
+
+
+def test_pieces_of_a_text_that_nobody_told_as_empty() -> None:
+    """Pieces that were never JSON drop their call if nothing else says what its text was."""
+    deltas = [SEEN, Slot(0, 0, None, "undefined"), closed(), CALLS, END]
+
+    assert [("undefined", "dropped: unparseable")] == [
+        (call.text, call.sign) for call in assembled(*deltas)[0]
+    ]
