@@ -220,8 +220,8 @@ def invoked(inner: Detect) -> Detect:
         chunk = payload.get("chunk", payload)
         coded = chunk.get("bytes") if isinstance(chunk, dict) else None
         opened = opened_chunk(coded) if isinstance(coded, str) else None
-        told = plain(opened) if isinstance(opened, str) else None
-        return isinstance(told, dict) and inner(told, "")
+        decoded = plain(opened) if isinstance(opened, str) else None
+        return isinstance(decoded, dict) and inner(decoded, "")
 
     return detect
 

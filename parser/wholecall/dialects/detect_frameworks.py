@@ -45,7 +45,7 @@ AG_UI_QUIET: Final = frozenset(
         *("SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
     }
 )
-# Events whose type tells the dialect.
+# Events whose type identifies the dialect.
 _AG_UI_TYPES: Final = (AG_UI_QUIET - {"RAW", "CUSTOM"}) | {
     *("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "MESSAGES_SNAPSHOT"),
     *("TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "TEXT_MESSAGE_CHUNK"),

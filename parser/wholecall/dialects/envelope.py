@@ -71,5 +71,5 @@ def _parts(text: str) -> list[str]:
     try:
         return [bytes(raw).decode() for raw in _ARRAY.decode(text)]
     except UNREADABLE:
-        told = plain(text)
-    return [json.dumps(part, separators=(",", ":")) for part in told] if isinstance(told, list) else []
+        decoded = plain(text)
+    return [json.dumps(part, separators=(",", ":")) for part in decoded] if isinstance(decoded, list) else []

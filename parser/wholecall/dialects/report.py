@@ -86,9 +86,9 @@ def finish(raw: object, choice: int = 0, *, drops_at: TurnReason | None = None) 
     return [] if known is None else [Finish(choice, *known, drops=known[0] == drops_at)]
 
 
-def error(told: Any, *, fatal: bool = True) -> list[Delta]:
+def error(payload: Any, *, fatal: bool = True) -> list[Delta]:
     """Return the fault for an error that the provider reports: a fatal one, unless the stream outlives it."""
-    return [replace(provider_error(told), fatal=fatal)]
+    return [replace(provider_error(payload), fatal=fatal)]
 
 
 def failure(*, fatal: bool = True, **members: object) -> list[Delta]:

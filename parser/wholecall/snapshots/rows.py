@@ -69,7 +69,7 @@ def opened(data: BytesLike, kind: type[T]) -> tuple[T, Reading]:
 
 @cache
 def _is_abstract(cls: type) -> bool:
-    """Whether a class stands for the object that is there already: a translator, a framing."""
+    """Return whether a class stands for the object that is there already: a translator, a framing."""
     return inspect.isabstract(cls) or getattr(cls, "_is_protocol", False)
 
 
@@ -92,9 +92,8 @@ class Writing:
 
     def struct(self, value: Any) -> tuple[Any, ...]:
         """Return the row of a Struct."""
-        is_typed = (
-            type(value) is ToolCall and value.typed is not msgspec.UNSET
-        )  # by an object of the caller's
+        # The caller's object that typed a call is not kept, only that there was one.
+        is_typed = type(value) is ToolCall and value.typed is not msgspec.UNSET
         values = [*astuple(replace(value, typed=True) if is_typed else value)]
         for default in reversed(value.__struct_defaults__):
             if type(values[-1]) is not type(default) or values[-1] != default:

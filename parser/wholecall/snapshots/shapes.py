@@ -61,10 +61,9 @@ def converted(values: Any, kind: Any, hook: Callable[[Any, Any], Any]) -> Any:
         found = None if kind.__name__ == "list" else _PLACE.search(str(error))
         place = f".{kind.__struct_fields__[int(found[1])]}" if found else ""
         cause = error.__cause__
-        told = str(cause) if isinstance(cause, BadSnapshot) else "it is not what is annotated"
-    raise BadSnapshot(
-        f"{kind.__name__}{place}: {told}"
-    )  # out here it does not hold the other one, which quotes
+        reason = str(cause) if isinstance(cause, BadSnapshot) else "it is not what is annotated"
+    # Raised outside of the handler, so that it does not hold the other error, which quotes values.
+    raise BadSnapshot(f"{kind.__name__}{place}: {reason}")
 
 
 @cache
@@ -78,7 +77,7 @@ def row_of(cls: type) -> Any:
 
 
 def _kind(annotated: Any, field: str) -> Any:
-    """Return what msgspec is told of an annotation; raises TypeError if that says nothing which could be kept."""
+    """Return what msgspec needs to know of an annotation; raises TypeError if nothing of it could be kept."""
     origin, parts = get_origin(annotated) or annotated, get_args(annotated)
     origin = parts[0] if origin is Annotated else origin
     if origin in _AS_THEY_ARE or annotated in (None, Ellipsis):

@@ -21,9 +21,8 @@ _TEXT, _NUMBER, _FOLDS = 1, 2, 3  # the codes of the extensions
 _DEEPEST: Final = 24  # levels that are packed as they are
 _LONGEST_NUMBER: Final = 10**4300  # as many digits as Python writes
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-_ENCODER = msgspec.msgpack.Encoder(
-    enc_hook=lambda late: late()
-)  # an extension cannot be a key; its maker can
+# An extension cannot be a key of a dictionary, but a function that makes it can.
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=lambda late: late())
 
 
 def encoded(value: Any) -> bytes:

@@ -62,8 +62,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         tools: the tools that the model was given: `Tools`, or what it takes. Calls are held against them, and
             `ToolCall.value` is of the type that describes the tool. Their names also settle what else is in
             doubt: names in pieces, and two calls under one index. None takes every call that is whole.
-        live: whether to tell of arguments while they arrive: `ArgumentsProgress` events, and `partial`.
-        watch: strings to tell of instead of everything, by tool: `{"write_file": "content"}` names a top-level key,
+        live: whether to report arguments while they arrive: `ArgumentsProgress` events, and `partial`.
+        watch: strings to report instead of everything, by tool: `{"write_file": "content"}` names a top-level key,
             a tuple of keys and indices goes deeper.
         framing: `"sse"`, `"jsonl"`, `"jsonarray"`, `"eventstream"` or `"vercel"`; None chooses from the first bytes.
         policy: how calls are judged.
@@ -75,7 +75,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     """
 
     INSTEAD = "take its snapshot() and give that to restore()"
-    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_told"})
+    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_collect"})
 
     _framing: Framing | None
     _head: bytes
@@ -112,11 +112,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         super().__init__(dialect, Assembler(policy, limits, self._tools), limits)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
-        self._told = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
+        self._collect = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
         if framing is not None and framing not in FRAMINGS:
             raise UnknownDialect(f"there is no framing {framing!r}; use one of: {', '.join(FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
-        self._head = b""  # the first bytes, while they do not tell the framing
+        self._head = b""  # the first bytes, while they do not identify the framing
 
     def __enter__(self) -> Self:
         return self
@@ -156,7 +156,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         return self._assembler.snapshots(number)
 
     def forget(self) -> None:
-        """Let go of the text and the reasoning so far, which events have told; `turn` and `turns` keep the calls.
+        """Let go of the text and the reasoning so far, which events have reported; `turn` and `turns` keep the calls.
 
         For sessions without end, and where events are all that is wanted: what the model says takes no memory then.
         """
@@ -208,7 +208,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             self._assembler.advance(deltas)
         elif data and self._life == "new":
             self._life = "bytes"
-        return self._told()
+        return self._collect()
 
     def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
         """Take one decoded payload, or one whole, non-streamed response body.
@@ -222,7 +222,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """
         self._refuse_if_closed()
         self._assembler.advance(self._translate(list(frames_of(payload, event))))
-        return self._told()
+        return self._collect()
 
     def close(self) -> list[Event[ArgsT]]:
         """End the stream and return the last events; calling it again returns none."""
@@ -233,7 +233,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._assembler.advance(self._opening.last_word() if translator is None else translator.close())
         self._assembler.close()
         self._framing, self._life = None, "closed"
-        return self._told()
+        return self._collect()
 
     def abort(self, reason: str = "aborted by the caller") -> list[Event[ArgsT]]:
         """Drop every open call, end the stream and return the last events; calling it again returns none.
@@ -245,7 +245,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             return []
         self._framing, self._life = None, "closed"
         self._assembler.close("aborted", reason)
-        return self._told()
+        return self._collect()
 
     def snapshot(self) -> bytes:
         """Return all that the parser knows as bytes (MessagePack), between any two feeds; nothing changes in it.

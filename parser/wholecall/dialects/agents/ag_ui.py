@@ -11,12 +11,12 @@
     RUN_FINISHED          runId, outcome?{type, pendingToolCallIds?, interrupts?}
     RUN_ERROR             message, code?
 
-A run is a turn. Its calls take turns in the stream; the id tells them apart. Who executes a call is not said
+A run is a turn. Its calls take turns in the stream; the id distinguishes them. Who executes a call is not said
 when it ends but later: one that gets its result inside the run (an event, or a message of a snapshot) was
 executed by the agent, one that an interrupt names waits for approval, and what is left when the run finishes is
 the client's. So `TOOL_CALL_END` closes nothing, and a run that breaks off leaves nothing to execute.
 
-A snapshot restates calls, and tells those that were not streamed; calls before the last message of the user,
+A snapshot restates calls, and adds those that were not streamed; calls before the last message of the user,
 answered ones, and those that the run was started with are history. Its text is no answer, and is skipped.
 
 Events are read as JSON only. The binary encoding (`application/vnd.ag-ui.event+proto`) had no place for results
@@ -70,8 +70,8 @@ class AgUiTranslator(TurnTranslator):
         return opened
 
     def _run_finished(self, event: Event) -> list[Delta]:
-        told = event.outcome or "success"  # which is what an absent one means
-        outcome = told if isinstance(told, Outcome) else Outcome(told)
+        stated = event.outcome or "success"  # an absent outcome means success
+        outcome = stated if isinstance(stated, Outcome) else Outcome(stated)
         waiting = [id_label(interrupt.tool_call_id) for interrupt in outcome.interrupts or ()]
         deltas = self._calls.agents_own(waiting, ("needs_approval",))
         deltas += self._calls.agents_own(self._calls.not_among(outcome.pending_tool_call_ids))

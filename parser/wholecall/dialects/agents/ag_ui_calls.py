@@ -15,7 +15,7 @@ from wholecall.dialects.agents.ag_ui_book import Book
 from wholecall.dialects.agents.ag_ui_views import Message, ToolCallView
 from wholecall.dialects.decode import dumped, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.restated import told_together
+from wholecall.dialects.restated import restated_together
 from wholecall.types import Flag
 
 __all__ = ["Calls"]
@@ -172,9 +172,9 @@ class Calls:
                 id_ = id_label(call.id)
                 if id_ is not None and (id_ in self._begun or (n > asked and id_ not in done)):
                     wholes.append(self._whole(id_, call))
-        told = [whole for whole in told_together(wholes) if isinstance(whole, CallWhole)]
+        restated = [whole for whole in restated_together(wholes) if isinstance(whole, CallWhole)]
         results = [delta for id_ in answered for delta in self.answered(id_)]
-        return results if self._book.lists(told) else [*in_telling_order(told), *results]
+        return results if self._book.lists(restated) else [*in_telling_order(restated), *results]
 
     def _whole(self, id_: str, call: ToolCallView) -> CallWhole:
         slot, function = self._slot(id_), call.function
@@ -184,9 +184,8 @@ class Calls:
         text = wire_text(function.arguments) if function is not None else ""
         sealed = text_label(call.encrypted_value)
         extra = {"encryptedValue": sealed} if sealed else None
-        said = (
-            "" if is_blank(text) else text
-        )  # nothing is restated then, and it may stand for what is still to come
+        # A blank text restates nothing: it may stand for arguments that are still to come.
+        said = "" if is_blank(text) else text
         return CallWhole(0, slot, None, id_, name, said, HYDRATION, extra=extra)
 
     def _known(self, id_: str | None) -> int | None:

@@ -1,8 +1,8 @@
 """The calls of one turn of a Copilot agent, and who executes them.
 
-A call is *told* by a message, and *decided* once it is known who executes it; what comes of it later changes
+A call is *listed* by a message, and *decided* once it is known who executes it; what comes of it later changes
 nothing. An id names its call for as long as the turn lasts. Where turns have no marks, and may be several
-answers, the id of a call that was told and decided is free for another one (quirk 64).
+answers, the id of a call that was listed and decided is free for another one (quirk 64).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Call:
     seen: bool
     named: bool
     text: str
-    told: bool
+    is_listed: bool
     whole: bool
     decided: bool
     waits: bool
@@ -56,9 +56,9 @@ class _Call:
         self.id = id
         self.kind = "function"
         self.seen = self.named = False
-        self.text = ""  # of a free-text tool, as it was told last
-        self.told = False  # by a message
-        self.whole = False  # its whole text is known, whoever told it
+        self.text = ""  # of a free-text tool, as it was last sent
+        self.is_listed = False  # by a message
+        self.whole = False  # its whole text is known, whatever brought it
         self.decided = False
         self.waits = False  # for a permission
 
@@ -113,10 +113,10 @@ class Calls:
             deltas.append(CallSeen(0, call.slot, None, id_, name, call.kind))
         return [*deltas, Slot(0, call.slot, None, dumped(text))] if text else deltas
 
-    def tell(self, request: Request) -> list[Delta]:
-        """Report what a message tells of a call: all of it, with or without pieces before."""
+    def request_by_message(self, request: Request) -> list[Delta]:
+        """Report the call that a message lists: all of it, with or without pieces before."""
         call = self._announced(id_label(request.tool_call_id))
-        call.told = True
+        call.is_listed = True
         if call.decided:
             return []
         if request.type == "custom":
@@ -190,9 +190,9 @@ class Calls:
         return [said, CallClosed(0, slot, None)]
 
     def _whole(
-        self, call: _Call, name: str | None, told: Request | Data, rank: int, flags: tuple[Flag, ...] = ()
+        self, call: _Call, name: str | None, request: Request | Data, rank: int, flags: tuple[Flag, ...] = ()
     ) -> list[Delta]:
-        text, extra = wire_text(told.arguments), _extra(told)
+        text, extra = wire_text(request.arguments), _extra(request)
         slot, id_, kind = call.slot, call.id, call.kind
         call.whole = True
         self._in_pieces.pop(slot, None)
@@ -206,7 +206,7 @@ class Calls:
 
     def _announced(self, id_: str | None) -> _Call:
         call = self._by_id.get(id_)
-        another = call is not None and call.decided and call.told and not self._marked
+        another = call is not None and call.decided and call.is_listed and not self._marked
         return self._open(id_) if call is None or another else call
 
     def _meant(self, data: Data) -> _Call:
@@ -228,8 +228,8 @@ class Calls:
         return call
 
 
-def _extra(told: Request | Data) -> dict[str, Any] | None:
-    said = {wire: getattr(told, name, None) for name, wire in _EXTRA.items()}
+def _extra(request: Request | Data) -> dict[str, Any] | None:
+    said = {wire: getattr(request, name, None) for name, wire in _EXTRA.items()}
     return {wire: value for wire, value in said.items() if value} or None
 
 

@@ -40,9 +40,9 @@ class Turn:
         self.open = True
         self.calls = Calls(marked=marked)
         self.reason = None
-        self._said = {}  # pieces of what was not told as a whole yet
+        self._said = {}  # pieces of what was not sent as a whole yet
         self._messages = set()  # ids of those that were
-        self._block = None  # the thought that was told last
+        self._block = None  # the thought that was reported last
         self._reasoned = False  # since the last message
         self._thought = None  # the last whole one; a message gives it no id
 
@@ -60,7 +60,7 @@ class Turn:
         return report.thought(text, self._block)
 
     def whole_thought(self, data: Data) -> list[Delta]:
-        """Report what a whole thought tells beyond its pieces; the message it led to may have told it before."""
+        """Report what a whole thought adds to its pieces; the message it led to may have brought it before."""
         text, block = text_label(data.content), id_label(data.reasoning_id)
         if text is None or self._thought in ((None, text), (block, text)):
             return []
@@ -71,7 +71,7 @@ class Turn:
         return report.thought(rest, block)
 
     def message(self, data: Data) -> list[Delta]:
-        """Report what a whole message tells: what led to it, its text, and its calls."""
+        """Report what a whole message says: what led to it, its text, and its calls."""
         id_, text = id_label(data.message_id), text_label(data.content)
         if id_ is not None and id_ in self._messages:
             return []  # the same message again (quirk 91)
@@ -80,11 +80,11 @@ class Turn:
         if text:
             deltas += report.text(self._rest(("text", id_), text))
         for request in data.tool_requests or ():
-            deltas += self.calls.tell(request)
+            deltas += self.calls.request_by_message(request)
         return deltas
 
     def _sealed(self, message: str | None, data: Data) -> list[Delta]:
-        """Report what a message tells of its reasoning: the text if nothing told it, and what must be sent back."""
+        """Report the reasoning of a message: the text if it did not come before, and what must be sent back."""
         text = text_label(data.reasoning_text)
         new = "" if text is None or self._reasoned else text
         sealed = text_label(data.reasoning_opaque) or text_label(data.encrypted_content)

@@ -61,7 +61,7 @@ class CohereV2Translator(CohereTranslator):
     def _other(self, event: _Event, frame: Frame, kind: str) -> list[Delta]:
         if event.message is None or event.type is not None:
             return super()._other(event, frame, kind)
-        return self._start(event) + self._told(event.message.tool_calls) + self._last(event)
+        return self._start(event) + self._listed(event.message.tool_calls) + self._last(event)
 
     def _start(self, event: _Event) -> list[Delta]:
         return self._begin(id_label(event.id)) + self._said(event)

@@ -88,12 +88,12 @@ class _Call:
         if self._size <= _KEPT:
             self._parts.append(piece)
         elif not self.rewritten:
-            self._parts.clear()  # a snapshot of so much is told as a whole
+            self._parts.clear()  # a snapshot of so much is reported as a whole
         self._size += len(piece)
         return [] if self.rewritten else [Slot(0, self.slot, None, piece)]
 
     def put(self, text: str) -> list[Delta]:
-        """Report what a snapshot adds to the text; one that replaces it is told when the call or its message ends."""
+        """Report what a snapshot adds to the text; one that replaces it is reported when the call or its message ends."""
         before = "".join(self._parts)
         known = len(before) == self._size
         self._parts, self._size = [text], len(text)
@@ -110,7 +110,7 @@ class _Call:
         return CallWhole(0, self.slot, None, self.id, self.name, text, rank, self.kind)
 
     def rest(self) -> list[Delta]:
-        """Report what is still untold."""
+        """Report what was not reported yet."""
         return [self.whole("".join(self._parts), DONE)] if self.rewritten else []
 
 
@@ -197,7 +197,7 @@ class Blocks:
         return [*deltas, CallClosed(0, call.slot, None, final=False)]
 
     def end(self) -> list[Delta]:
-        """Report what is still untold of calls whose blocks were not finished."""
+        """Report the rest of calls whose blocks were not finished."""
         return [delta for calls in self._open.values() for call in calls for delta in call.rest()]
 
     # Text.
@@ -209,7 +209,7 @@ class Blocks:
         return deltas
 
     def _block(self, index: Index | None, content: Content) -> list[Delta]:
-        """Report what a block tells people, unless its deltas said it."""
+        """Report what a block says to people, unless its deltas said it."""
         if content.type not in QUIET_BLOCKS:
             return [Noted(0, "unknown_events")]
         return [] if index in self._spoken else self._said(index, content)

@@ -1,7 +1,7 @@
 """The messages under way in a stream of LangChain's protocol, and where their events are found.
 
 An event does not name its message. It is of the one that its run has under way, else of the one that began last
-in its place: a node of a graph, which the namespace tells.
+in its place: a node of a graph, which the namespace names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HERE: Final[Place] = (WHOLE_RUN, "")  # where events without an envelope are
 
 
 class Message:
-    """A message under way. A muted one is not told: its events are skipped."""
+    """A message under way. A muted one is not reported: its events are skipped."""
 
     turn: str
     id: str | None

@@ -60,8 +60,8 @@ class VercelUITranslator(TurnTranslator):
         return [delta for id_ in waiting for delta in self._calls.closed(id_)]
 
     def _slowly(self, frame: Frame) -> list[Delta]:
-        told = super()._slowly(frame)
-        return self.close() + told if told and isinstance(told[0], WireFault) else told
+        deltas = super()._slowly(frame)
+        return self.close() + deltas if deltas and isinstance(deltas[0], WireFault) else deltas
 
     def _done(self) -> list[Delta]:
         return self.close() + by_transport(self._end())

@@ -5,7 +5,7 @@
     {"jsonPath": "$.legs[0].km", "numberValue": 12}
 
 Each piece sets one leaf; strings are appended to while their leaf is open. No text of the arguments exists on
-the wire, and what is built is a whole object at any time: its text never tells that something is missing. So
+the wire, and what is built is a whole object at any time: its text never shows that something is missing. So
 the builder remembers what went wrong (`reason`), and its text leaves out the last brace until it is asked for
 the whole. A piece that has no single place (a path that cannot be read, a gap in an array, a container where
 a value was due) makes the call `incomplete_input`.

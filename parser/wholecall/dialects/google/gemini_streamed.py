@@ -6,7 +6,7 @@ STOP if nothing of the call follows. Another call merely displaces it. A piece t
 it ends: where several are open, all are once each had its end; and where some call was ended so, STOP
 ends no other. Some servers write STOP into every chunk, where it ends nothing; so one that comes with the
 first part of a call is no end of a call without pieces, unless another chunk came without a reason. At any other
-end the call is told as refused, with what was built.
+end the call is reported as refused, with what was built.
 """
 
 from __future__ import annotations

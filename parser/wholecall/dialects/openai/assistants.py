@@ -11,8 +11,8 @@
 
 A step is a turn. The index is a call's slot within its step; nothing ends a call but the run, when it asks for
 the outputs and restates the calls. A step that completed has its outputs: the stream after their submission
-begins with it, and a function call in it was executed already, so it is never told. Code that OpenAI runs is
-text; told as the member `input` of an object, it is whole when its step or the run says so.
+begins with it, and a function call in it was executed already, so it is never reported. Code that OpenAI runs is
+text; reported as the member `input` of an object, it is whole when its step or the run says so.
 
 Data without a name (JSON lines, a run that was polled) is named by its `object` and `status`; SDKs wrap
 both in an object. Source: OpenAI API reference, "Assistants: streaming", and the types of openai-python.
@@ -109,13 +109,13 @@ class AssistantsTranslator(TurnTranslator):
         return deltas
 
     def _step_completed(self, data: Data) -> list[Delta]:
-        told = [call for call in calls_in(data.step_details) if text_label(call.type) in SERVER_TOOLS]
+        listed = [call for call in calls_in(data.step_details) if text_label(call.type) in SERVER_TOOLS]
         known = self._steps.get(id_label(data.id))
-        if known.ended if known is not None else not told:
-            return []  # told already, or of an earlier stream
+        if known.ended if known is not None else not listed:
+            return []  # reported already, or of an earlier stream
         step, deltas = self._step_of(data)
         deltas += step.close_codes()
-        for call in told:
+        for call in listed:
             deltas += restated_code(call)
         return deltas + report.usage(data.usage) + self._ended(Finish(0, "stop", "completed"))
 
@@ -203,5 +203,5 @@ class AssistantsTranslator(TurnTranslator):
 
 
 def _texts(parts: list[Part] | None) -> list[Delta]:
-    told = [part.text.value if part.text is not None else part.refusal for part in parts or ()]
-    return [delta for text in told for delta in report.text(text)]
+    texts = [part.text.value if part.text is not None else part.refusal for part in parts or ()]
+    return [delta for text in texts for delta in report.text(text)]

@@ -66,7 +66,7 @@ from wholecall.dialects.openai.chat_views import (
     unknown_fields,
 )
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.restated import ended_together, told_together
+from wholecall.dialects.restated import ended_together, restated_together
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
@@ -96,7 +96,7 @@ class ChatTranslator(Translator):
     _answer: Answer
     _guest: ResponsesTranslator | None
     _kind: _Kind
-    _told: set[tuple[int, str]]
+    _seen: set[tuple[int, str]]
 
     def __init__(self) -> None:
         self._n_answers = 0
@@ -104,7 +104,7 @@ class ChatTranslator(Translator):
         self._guest = None  # of the Responses dialect, once a frame of it has come
         self._kind = ""  # of the last frame, if that was a piece
         self._run = _NO_RUN  # of pieces, which the next frame may go on with
-        self._told = set()  # what came: texts in deltas, which a message only repeats, and tools that ran
+        self._seen = set()  # what came: texts in deltas, which a message only repeats, and tools that ran
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame."""
@@ -170,7 +170,7 @@ class ChatTranslator(Translator):
         """Return what begins with a piece."""
         if index is not None:
             return choice, index, Fragment(choice, index, "")
-        self._told.add((choice, "text"))
+        self._seen.add((choice, "text"))
         return choice, index, TextFragment(choice, "")
 
     def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice) -> None:
@@ -179,7 +179,7 @@ class ChatTranslator(Translator):
             if delta.reasoning_content or delta.reasoning:
                 self._speak(deltas, choice.index, delta)
             elif delta.content:  # the same, for the most common speech
-                self._told.add((choice.index, "text"))
+                self._seen.add((choice.index, "text"))
                 deltas.append(TextFragment(choice.index, delta.content))
             if delta.tool_calls:
                 if delta.role is None:
@@ -231,7 +231,7 @@ class ChatTranslator(Translator):
     def _open(self, deltas: list[Delta], chunk: Chunk) -> None:
         id_, again = id_label(chunk.id), self._n_answers > 0
         if again:
-            self._guest, self._told = None, set()
+            self._guest, self._seen = None, set()
         model = text_label(chunk.model) or text_label(chunk.model_id)
         key = f"{self._n_answers}" if again else None
         self._n_answers += 1
@@ -250,7 +250,7 @@ class ChatTranslator(Translator):
     def _speak(self, deltas: list[Delta], choice: int, view: Any) -> None:
         """Report what a delta says besides calls, and remember that it was said."""
         said = speech(choice, view)
-        self._told.update((choice, kind_of(delta)) for delta in said)
+        self._seen.update((choice, kind_of(delta)) for delta in said)
         deltas += said
 
     def _calls(self, deltas: list[Delta], choice: int, delta: DeltaView, payload: Any) -> None:
@@ -263,18 +263,18 @@ class ChatTranslator(Translator):
             rank = OBJECT if whole else 0
             name = name_label(legacy.name)
             deltas.append(Labelled(choice, _LEGACY_INDEX, None, name, text, rank=rank))
-        deltas += executed_tools(choice, delta, self._told)
+        deltas += executed_tools(choice, delta, self._seen)
 
     def _message(self, deltas: list[Delta], choice: int, message: DeltaView, payload: Any) -> None:
         """A message restates: it fills what the deltas left out, and adds what they never had (quirk 40)."""
-        deltas += [delta for delta in speech(choice, message) if (choice, kind_of(delta)) not in self._told]
-        deltas += told_together(
+        deltas += [delta for delta in speech(choice, message) if (choice, kind_of(delta)) not in self._seen]
+        deltas += restated_together(
             [
                 restated(choice, position, call, unknown_fields(member(payload, "tool_calls", position)))
                 for position, call in enumerate(listed(message))
             ]
         )
-        deltas += executed_tools(choice, message, self._told)
+        deltas += executed_tools(choice, message, self._seen)
         legacy = message.function_call
         if legacy is not None and name_label(legacy.name):
             text, _ = argument_text(legacy)
@@ -299,7 +299,7 @@ class ChatTranslator(Translator):
 
 
 def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> None:
-    """Tell fragments that have an index and text and nothing else from all others."""
+    """Return whether a fragment has an index and text and nothing else."""
     for call in calls:
         function, index = call.function, call.index
         if index is not None and index < 0:

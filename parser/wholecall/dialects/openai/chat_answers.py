@@ -3,7 +3,7 @@
 Theory of operation. The chunks of an answer bear its id and its model. But some servers give each chunk an id of its
 own (quirk 14), and relays put one of their own on the first chunk. So labels name an answer once two chunks in a row
 had them, and another name begins another answer, unless the chunk only goes on with a call. Before that it does so
-with a chunk that says who speaks and nothing else, or where the one chunk so far told a call; and where labels that
+with a chunk that says who speaks and nothing else, or where the one chunk so far brought a call; and where labels that
 varied prove to be a name. Who speaks is said again under the same labels by another answer only: not by servers that
 say it with each call. A chunk that says nothing is of no answer; pieces of text are not looked at: most chunks are such.
 """
@@ -22,7 +22,7 @@ _VARY = 2  # so many changes in a row are a habit
 
 
 class Answer:
-    """What tells the answer under way from others.
+    """What distinguishes the current answer from others.
 
     Attributes:
         id, model: those of its latest chunk.
@@ -41,9 +41,9 @@ class Answer:
     def __init__(self) -> None:
         self.id = self.model = None
         self.named = False
-        self._spoken = self._roles_once = False  # who speaks was said; and then a call was told without it
+        self._spoken = self._roles_once = False  # who speaks was said; and then a call came without it
         self._n_others = -1  # chunks that had other labels than those before them; -1 before the first one
-        self._calls_first = False  # the first chunk told a call
+        self._calls_first = False  # the first chunk brought a call
         self._filters = False  # a filter judged a prompt, which it does before its answer begins
 
     def is_named(self) -> bool:
@@ -76,7 +76,7 @@ class Answer:
         return another
 
     def call_without_role(self) -> None:
-        """Take it that a call was told without saying who speaks."""
+        """Note that a call came without saying who speaks."""
         self._roles_once = self._roles_once or self._spoken
 
     def _has_begun(self, choices: list[ChoiceView], *, same: bool, changed: bool) -> bool:

@@ -1,7 +1,7 @@
 """What a delta or a message of chat completions says: its calls, and everything it says besides.
 
 A whole message has the same fields as a delta, so both are read here; which of the two it is, and whether it
-only repeats what was told, is the translator's business.
+only repeats what was reported, is the translator's business.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def labelled(choice: int, call: ToolCallView, extra: dict[str, Any] | None) -> L
 
 def restated(choice: int, position: int, call: ToolCallView, extra: dict[str, Any] | None) -> CallWhole:
     """Return one call of a message, which restates it."""
-    told = labelled(choice, call, extra)
-    kind, text = told.kind, told.text
-    return CallWhole(choice, position, None, told.id, told.name, text, HYDRATION, kind, extra=extra)
+    read = labelled(choice, call, extra)
+    kind, text = read.kind, read.text
+    return CallWhole(choice, position, None, read.id, read.name, text, HYDRATION, kind, extra=extra)
 
 
 def name_of(call: ToolCallView) -> str | None:
@@ -102,7 +102,7 @@ def flat_choice(chunk: Chunk) -> list[ChoiceView]:
     return [ChoiceView(index=chunk.index, delta=view, finish_reason=chunk.finishReason)]
 
 
-def executed_tools(choice: int, view: DeltaView, told: set[tuple[int, str]]) -> list[Delta]:
+def executed_tools(choice: int, view: DeltaView, reported: set[tuple[int, str]]) -> list[Delta]:
     """Report which tools the server ran by itself, each once: it comes again with its output, and in the message.
 
     Their names stand in `type`; those of gpt-oss have the type `function`, and a name beside it.
@@ -113,8 +113,8 @@ def executed_tools(choice: int, view: DeltaView, told: set[tuple[int, str]]) -> 
         name = name_of(tool) or name_label(tool.type)
         index = f"executed_tools/{index_label(tool.index) or position}"
         key = choice, f"{index} {name} {len(text)} {crc32(text.encode(errors='surrogatepass'))}"
-        if key not in told:
-            told.add(key)
+        if key not in reported:
+            reported.add(key)
             deltas.append(Labelled(choice, index, None, name, text, "server", OBJECT))
     return deltas
 

@@ -10,8 +10,8 @@
     error                                   error{type, code, message}
 
 The events of a response are those of the Responses API, with an `event_id` and without numbers; several
-responses can be in flight, and the response's id tells whose an event is. Items are calls as they are there.
-The `call_id`, the item's id and the output index are told as they are. The index says least: xAI gives 0 to every
+responses can be in flight, and the response's id says whose an event is. Items are calls as they are there.
+The `call_id`, the item's id and the output index are reported as they are. The index says least: xAI gives 0 to every
 item and leaves it out of deltas.
 
 A session outlives its errors: an `error` event, or a response that failed, is no end of the stream. Items of the
@@ -86,8 +86,8 @@ class RealtimeTranslator(TurnTranslator):
         if event.session is not None:
             self._model = name_label(event.session.model) or self._model
         if kind == "error":
-            told = plain(frame.data)
-            flat = {name: member(told, name) for name in ("code", "message", "param")}
+            payload = plain(frame.data)
+            flat = {name: member(payload, name) for name in ("code", "message", "param")}
             return [replace(provider_error(event.error or flat), fatal=False)]
         if event.type is None and event.error:  # of a gateway: no session speaks so
             return self._fail(event.error)

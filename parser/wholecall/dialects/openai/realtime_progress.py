@@ -1,4 +1,4 @@
-"""The responses of a Realtime session: the views of their events, what each has told, and its end."""
+"""The responses of a Realtime session: the views of their events, what each has reported, and its end."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Progress:
 
     Attributes:
         key: the response's id.
-        ended, spoken: whether its turn was ended, and whether text was told.
+        ended, spoken: whether its turn was ended, and whether text was reported.
         done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
     """
 

@@ -8,7 +8,7 @@
     response.completed                      response{status, output: [items], usage}
 
 The output index is the slot of a call, the item's id its alias (relays rotate it, quirk 69), `call_id` the
-public id, which pieces may have too. A text comes up to four times, and every restatement is told with its rank; what
+public id, which pieces may have too. A text comes up to four times, and every restatement is reported with its rank; what
 the finished response lists is one `Restated`, without positions (quirk 99). Servers leave out any
 of these events (quirks 71, 72, 73 and 74). Custom tools and MCP calls have the same events under their own names;
 deltas of tools that OpenAI runs are skipped, for their finished item restates them.
@@ -162,9 +162,8 @@ class ResponsesTranslator(ViewTranslator):
         if event.type is None and frame.event in self.EVENTS:
             event.type = frame.event
         if event.object == "response" and event.type is not None and event.response is None:
-            event.response = decode(
-                BODY_DECODER, frame.data
-            )  # the response itself, without a member round it
+            # The data is the response itself, not a member of an event.
+            event.response = decode(BODY_DECODER, frame.data)
         if event.sequence_number == self._now.expected and event.stream_id is self._stream_id:
             self._now.expected += 1
             return self._say(event, frame)
@@ -237,9 +236,9 @@ class ResponsesTranslator(ViewTranslator):
         if is_call(item):
             return finished_call(item, index, self._now.done)
         if item.type == "reasoning":
-            told = index in self._now.thought
+            known = index in self._now.thought
             self._now.thought.add(index)
-            return reasoning_deltas(item, index, told=told)
+            return reasoning_deltas(item, index, known=known)
         return answered(item)  # one of an unknown type was counted when it was added
 
     # The message

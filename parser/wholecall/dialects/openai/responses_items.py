@@ -192,9 +192,9 @@ def is_call(item: Item | FunctionCall) -> bool:
 
 
 def summed(item: Item | FunctionCall) -> int:
-    """Return a number that stands for all that an item can tell: equal items have equal ones, and none is kept.
+    """Return a number that stands for all that an item can say: equal items have equal ones, and none is kept.
 
-    A finished function with a name has told all but its text.
+    A finished function with a name has said all but its text.
     """
     is_named = item.type == "function_call" and name_label(item.name) is not None
     text = bytes(item.arguments) if is_named else _written(item)
@@ -205,8 +205,8 @@ def _written(item: Item | FunctionCall) -> bytes:
     try:
         return _ENCODER.encode(item)
     except UnicodeEncodeError:  # half a surrogate pair somewhere
-        told = [bytes(value) if type(value) is msgspec.Raw else value for value in astuple(item)]
-        return ascii(told).encode()
+        values = [bytes(value) if type(value) is msgspec.Raw else value for value in astuple(item)]
+        return ascii(values).encode()
 
 
 def public_id(item: Item | FunctionCall) -> str | None:
@@ -261,14 +261,14 @@ def finished_call(item: Item | FunctionCall, index: Index | None, done: dict[str
 
 
 def restated_calls(items: list[Item] | None, done: dict[str, int]) -> list[Delta]:
-    """Return what the finished response says of calls that were not told as it tells them.
+    """Return what the finished response says of calls that it lists otherwise than the events did.
 
     The positions are no slots: bridges number their items otherwise (quirk 99).
     """
     calls = [item for item in items or () if is_call(item)]
-    told = {id_ for item in calls if done.get(id_ := public_id(item) or "") == summed(item)}
-    wholes = [_restated(item) for item in calls if (public_id(item) or "") not in told]
-    return [Restated(0, tuple(wholes), frozenset(told))] if wholes else []
+    known = {id_ for item in calls if done.get(id_ := public_id(item) or "") == summed(item)}
+    wholes = [_restated(item) for item in calls if (public_id(item) or "") not in known]
+    return [Restated(0, tuple(wholes), frozenset(known))] if wholes else []
 
 
 def _restated(item: Item) -> CallWhole:
@@ -286,10 +286,10 @@ def message_text(item: Item) -> list[Delta]:
     return [TextFragment(0, text) for text in texts if text]
 
 
-def reasoning_deltas(item: Item, index: Index | None, *, told: bool) -> list[Delta]:
-    """Return what a whole reasoning item adds: its id and its encrypted text, and the text if untold."""
+def reasoning_deltas(item: Item, index: Index | None, *, known: bool) -> list[Delta]:
+    """Return what a whole reasoning item adds: its id and its encrypted text, and the text unless it is known."""
     parts = [text_label(part.text) for part in [*(item.summary or ()), *(item.content or ())]]
-    text = "" if told else "".join(part for part in parts if part)
+    text = "" if known else "".join(part for part in parts if part)
     id_, data = id_label(item.id), text_label(item.encrypted_content)
     return [ReasoningFragment(0, text, index, id_, data=data)] if text or id_ or data else []
 

@@ -1,8 +1,8 @@
 """The life of one response: which event is the next one, how it ends, and what a restatement still adds.
 
 Events are numbered. A number seen before is a replay (quirk 91), a gap is a lost frame; `response.created`,
-or a new 0, begins a new turn. Numbers that never count are no numbers. What was told decides what the
-finished response tells anew; often that is nothing (quirk 73).
+or a new 0, begins a new turn. Numbers that never count are no numbers. What was reported decides what the
+finished response adds; often that is nothing (quirk 73).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def is_replay(number: int, expected: int, *, starts: bool, again: bool) -> bool:
 
 
 class Progress:
-    """The state of one response; several run side by side on a WebSocket, told apart by `stream_id`.
+    """The state of one response; several run side by side on a WebSocket, distinguished by `stream_id`.
 
     Attributes:
         key: the response's id.
         expected: the next sequence number; -1 if none was seen yet.
-        opened, failed, spoken: whether its turn began, and failed; and whether text was told.
-        thought: the indices of the reasoning items that were told.
+        opened, failed, spoken: whether its turn began, and failed; and whether text was reported.
+        thought: the indices of the reasoning items that were reported.
         done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
     """
 
@@ -125,7 +125,7 @@ class Progress:
         return [provider_error(error)]
 
     def restated(self, response: Response) -> list[Delta]:
-        """Restate what the finished response lists and no event told."""
+        """Restate what the finished response lists and no event sent."""
         deltas: list[Delta] = []
         for position, item in enumerate(response.output or ()):
             if not is_call(item):
@@ -137,5 +137,5 @@ class Progress:
         if item.type == "message" and not self.spoken:
             return message_text(item)
         if item.type == "reasoning" and not self.thought:
-            return reasoning_deltas(item, position, told=False)
+            return reasoning_deltas(item, position, known=False)
         return []
