@@ -29,13 +29,13 @@ class Repeats:
         self._size = 0
 
     def add(self, call: CallWhole) -> None:
-        """Keep a call; what is too much is no more than a repeat."""
+        """Keep a call; one beyond the limits counts as a mere repeat."""
         self._size += len(call.text)
         if len(self._calls) < _MOST and self._size <= _LONGEST:
             self._calls.append(call)
 
     def take(self) -> list[CallWhole]:
-        """Return what was kept, and let go of it."""
+        """Return what was kept, and forget it."""
         calls, self._calls, self._size = self._calls, [], 0
         return calls
 

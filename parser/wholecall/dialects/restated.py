@@ -12,9 +12,9 @@ __all__ = ["ended_together", "restated_together"]
 
 
 def restated_together(deltas: list[Delta], others: Iterable[str] = ()) -> list[Delta]:
-    """Let each restated call know the ids of all that the message restates, and `others`.
+    """Give each restated call the ids of all calls that the message restates, and `others`.
 
-    A call whose own id is among them is restated by that id, and by no other.
+    A call whose own id is among them is restated by that id only.
     """
     wholes = [delta for delta in deltas if isinstance(delta, CallWhole)]
     ids = frozenset(others).union(whole.id for whole in wholes if whole.id is not None)
@@ -25,7 +25,7 @@ def restated_together(deltas: list[Delta], others: Iterable[str] = ()) -> list[D
 
 
 def ended_together(deltas: list[Delta]) -> list[Delta]:
-    """Let a finish know that the end of its turn follows in the same frame."""
+    """Mark each finish if the end of its turn follows in the same frame."""
     if not deltas or type(deltas[-1]) is not TurnEnded:
         return deltas
     replace = msgspec.structs.replace

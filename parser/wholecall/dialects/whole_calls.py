@@ -25,7 +25,7 @@ from wholecall.types import CUT_REASONS, TurnReason
 __all__ = ["Manner", "WholeCalls"]
 
 _MOST_LABELS = 4096  # of calls that are recognized when they are repeated
-_MOST_NAMESAKES = 16  # calls of one label that are held against each other; it says nothing then
+_MOST_NAMESAKES = 16  # calls of one label that are compared; with more it says nothing
 
 
 class Manner(msgspec.Struct, frozen=True):
@@ -75,12 +75,12 @@ class WholeCalls:
         self._n_slots = 0
 
     def new_slot(self) -> int:
-        """Return the slot of a call that is none of these."""
+        """Return the slot of a call that is not kept here."""
         self._n_slots += 1
         return self._n_slots
 
     def next_frame(self) -> None:
-        """What comes now is listed by another frame."""
+        """Note that another frame begins."""
         self._frame += 1
 
     def add(self, call: CallWhole, index: Index | None = None, of: Manner = _FRAMES) -> list[Delta]:
@@ -125,7 +125,7 @@ class WholeCalls:
         return [CallClosed(number, slot, None) for slot in waiting]
 
     def ended(self, finish: list[Delta]) -> list[Delta]:
-        """Return why the one choice of a turn ended, after what that means for its calls."""
+        """Return why the only choice of a turn ended, preceded by what that means for its calls."""
         reason: TurnReason | None = next((end.reason for end in finish if isinstance(end, Finish)), None)
         return [*self.finish(0, reason), *self.no_repeats(), *finish]
 

@@ -50,7 +50,7 @@ def folded(value: Any) -> Any:
     if depth_of(value) <= _DEEPEST:
         return value
     row, whole = list[Any](), [value]
-    for part in whole:  # it grows on the way
+    for part in whole:  # the list grows meanwhile
         items = part.values() if type(part) is dict else part
         whole += [item for item in items if type(item) not in _SCALARS]
         items = [item if type(item) in _SCALARS else [] for item in items]
@@ -87,7 +87,7 @@ def decoded(data: bytes, kind: Any) -> Any:
     try:
         return msgspec.msgpack.decode(data, type=kind, ext_hook=_extended)
     except (msgspec.MsgspecError, ValueError, TypeError, StopIteration, RecursionError):
-        pass  # it quotes, and what is raised in here would hold it
+        pass  # the error quotes data, and one raised in here would hold it
     raise BadSnapshot("the snapshot is cut or damaged, or this is none")
 
 

@@ -104,7 +104,7 @@ class Session:
 
     @property
     def key(self) -> str:
-        """The key of the turn."""
+        """Return the key of the turn."""
         return f"{self.id}#{self._n_turns}"
 
     def begin(self) -> None:

@@ -1,4 +1,4 @@
-"""AG-UI, the protocol between agents and user interfaces (SSE `data:` lines; an event each).
+"""AG-UI, the protocol between agents and user interfaces (SSE `data:` lines; one event each).
 
     RUN_STARTED           threadId, runId
     TEXT_MESSAGE_CONTENT  messageId, delta      REASONING_MESSAGE_CONTENT  messageId, delta
@@ -39,7 +39,7 @@ from wholecall.framing.frame import Frame
 
 __all__ = ["AgUiTranslator"]
 
-# Who else than the agent writes text messages; some agents repeat what the user said.
+# Authors of text messages other than the agent; some agents repeat what the user said.
 _OTHERS = frozenset({"developer", "system", "user", "tool", "activity"})
 
 
@@ -58,7 +58,7 @@ class AgUiTranslator(TurnTranslator):
         self._calls = Calls()
         self._history = set()  # ids of calls that the run was started with
         self._foreign = set()  # ids of messages that are not the agent's
-        self._message = None  # the message that chunks without an id go on with
+        self._message = None  # the message that chunks without an id continue
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         known = self.EVENTS.get(self._kind(event, frame))
@@ -77,7 +77,7 @@ class AgUiTranslator(TurnTranslator):
         deltas += self._calls.agents_own(self._calls.not_among(outcome.pending_tool_call_ids))
         deltas += self._calls.read() + counted(event.usage)
         self._calls = Calls()
-        # What a cancelled run began is not to be gone on with.
+        # What a cancelled run began must not continue.
         return deltas + report.finish(outcome.type, drops_at="error") + self._end()
 
     def _run_error(self, event: Event) -> list[Delta]:

@@ -1,4 +1,4 @@
-"""GitHub Copilot's session events: what its SDK hands out, and its command line prints, one JSON object a line.
+"""GitHub Copilot's session events: what its SDK hands out, and its command line prints, one JSON object per line.
 
     {"type", "data": {…}, "id", "parentId", "timestamp", "agentId"?, "ephemeral"?}
         assistant.turn_start        turnId, model?               assistant.turn_end         turnId
@@ -49,7 +49,7 @@ from wholecall.types import CUT_REASONS, TurnReason
 
 __all__ = ["CopilotTranslator"]
 
-_NO = ("denied", "reject", "cancel", "user-not-available")  # how the answers to a request begin that deny it
+_NO = ("denied", "reject", "cancel", "user-not-available")  # how answers that deny a request begin
 
 
 class CopilotTranslator(ViewTranslator):
@@ -111,7 +111,7 @@ class CopilotTranslator(ViewTranslator):
         return self._break_off(agent, "aborted", text_label(data.reason) or "abort")
 
     def _break_off(self, agent: str | None, reason: TurnReason, provider_reason: str | None) -> list[Delta]:
-        """Report that an agent stopped at once; the main one, that all did."""
+        """Report that an agent was stopped; if it is the main one, that all were."""
         turn = self._turns.of(agent)
         turns = self._turns.all_open() if agent is None else [turn] if turn is not None else []
         return [delta for turn in turns for delta in self._turns.break_off(turn, reason, provider_reason)]
@@ -154,7 +154,7 @@ class CopilotTranslator(ViewTranslator):
             self._place(id_label(request.tool_call_id), turn)
         return deltas
 
-    # What becomes of calls
+    # The outcome of calls
 
     def _piece(self, agent: str | None, data: Data) -> list[Delta]:
         turn, deltas = self._turns.on(agent, data)
@@ -163,7 +163,7 @@ class CopilotTranslator(ViewTranslator):
         return deltas
 
     def remade(self) -> None:
-        """See that each turn knows its calls, in a snapshot that anybody may have written.
+        """Check that each turn knows its calls, as anybody may have written the snapshot.
 
         Raises:
             ValueError: one does not.

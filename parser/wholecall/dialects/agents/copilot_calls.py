@@ -91,11 +91,11 @@ class Calls:
         self.cut = False
 
     def has(self, id_: str | None) -> bool:
-        """Whether the id names a call of this turn."""
+        """Return whether the id names a call of this turn."""
         return id_ in self._by_id
 
     def is_over(self, id_: str | None) -> bool:
-        """Whether there is nothing more to learn of the call of this id."""
+        """Return whether there is nothing more to learn of the call of this id."""
         return self._by_id[id_].decided
 
     # What the model says.
@@ -123,10 +123,10 @@ class Calls:
             call.kind = "custom"
         return self._whole(call, name_label(request.name), request, DONE)
 
-    # What becomes of a call.
+    # The outcome of a call.
 
     def start(self, data: Data) -> list[Delta]:
-        """Report that a call begins to be executed, by whomever."""
+        """Report that the execution of a call begins, whoever executes it."""
         return self._whole(self._meant(data), name_label(data.tool_name), data, ITEM_DONE)
 
     def request(self, data: Data) -> list[Delta]:
@@ -142,12 +142,12 @@ class Calls:
         return self._agents_own(self._by_id[id_])
 
     def wait(self, id_: str | None) -> list[Delta]:
-        """An open call waits for a permission."""
+        """Note that an open call waits for a permission."""
         self._by_id[id_].waits = True
         return []
 
     def permit(self, id_: str | None) -> list[Delta]:
-        """An open call waits no longer."""
+        """Note that an open call waits no longer."""
         self._by_id[id_].waits = False
         return []
 
@@ -157,7 +157,7 @@ class Calls:
         return [CallRefused(0, slot, None, "aborted", "the call was denied")]
 
     def settle(self, reason: DropReason, detail: str) -> list[Delta]:
-        """Report of all calls that are left: the agent's own if they are whole, else drops for this reason."""
+        """Report all calls that are left: as the agent's own if they are whole, else dropped for this reason."""
         deltas: list[Delta] = []
         for call in list(self._left.values()):
             if call.whole:
@@ -168,7 +168,7 @@ class Calls:
         return deltas
 
     def give_up(self) -> None:
-        """Leave what becomes of the calls that are left to the end of the turn."""
+        """Let the end of the turn decide about the calls that are left."""
         for call in list(self._left.values()):
             self._decided(call)
 

@@ -124,11 +124,11 @@ class Turns:
         return sorted(found, key=lambda turn: turn.number)
 
     def is_current(self, agent: str | None) -> bool:
-        """Whether the agent's turn is the one that was spoken of last."""
+        """Return whether the agent's turn is the current one."""
         return self._now is not None and self._now is self._latest.get(agent)
 
     def on(self, agent: str | None, data: Data) -> tuple[Turn, list[Delta]]:
-        """Return the agent's turn, and what makes it the current one; a new one if the last one is over."""
+        """Return the agent's turn, or a new one if the last is over, and what makes it the current one."""
         turn = self.of(agent)
         return self.begin(agent, data) if turn is None else (turn, self.switch(turn))
 
@@ -138,7 +138,7 @@ class Turns:
         return [] if turn is before else [TurnOpened(turn.key)]
 
     def begin(self, agent: str | None, data: Data, *, marked: bool = False) -> tuple[Turn, list[Delta]]:
-        """Return the agent's next turn, and its beginning; one that is still open ends before it."""
+        """Return the agent's next turn and its beginning; an open turn ends before it."""
         last = self.of(agent)
         deltas = self.end(last, finish=False) if last is not None else []
         over = self._now is not None and not self._now.open

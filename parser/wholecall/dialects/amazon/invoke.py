@@ -9,7 +9,7 @@ of that dialect does the work. Decoded by an SDK, an event is `{"chunk": {"bytes
 are base64 again, or what they hold. What is no chunk, as the body of a whole response, goes to the inner
 translator as it is.
 
-Bytes that are not UTF-8 are lost with their chunk: nobody could know what the text was. Source: AWS, "Bedrock
+Bytes that are not UTF-8 are lost with their chunk: nobody could know the text. Source: AWS, "Bedrock
 Runtime API", InvokeModelWithResponseStream.
 """
 
@@ -95,7 +95,7 @@ def _from(event: _Event, text: str, frame: Frame) -> Frame | WireFault:
     found = opened_chunk(coded) if isinstance(coded, str) else None
     if isinstance(found, str) and found.lstrip()[:1] in ("", "{", "["):
         return Frame("", found)
-    fault = msgspec.structs.replace(undecodable(text), hole=True)  # whatever it holds, it was a piece
+    fault = msgspec.structs.replace(undecodable(text), hole=True)  # an event of this kind is always a piece
     if isinstance(found, str):  # words are no comment here
         return fault
     if found is None:

@@ -24,7 +24,7 @@ class CohereTranslator(TurnTranslator):
     ERRORS = frozenset({"error"})
 
     def _other(self, event: Any, frame: Frame, kind: str) -> list[Delta]:
-        """Return what is no known event: Cohere's errors are a bare message (quirk 52)."""
+        """Return the deltas of an unknown event: Cohere's errors are a bare message (quirk 52)."""
         payload = None if kind in self.QUIET or is_noise(frame) else plain(frame.data)
         bare = isinstance(member(payload, "message"), str)
         return report.error(payload) if bare else super()._other(event, frame, kind)
@@ -36,7 +36,7 @@ class CohereTranslator(TurnTranslator):
     def _whole(self, slot: Index, call: ToolCallView) -> list[Delta]:
         """Return a call that is sent whole.
 
-        One without arguments may have been cut before them: whether it is over, the turn's reason decides.
+        One without arguments may have been cut before them: the turn's reason decides whether it is over.
         """
         text, _ = argument_text(call.function, call)
         empty = is_blank(text) or text.strip() == "null"  # what stands for no arguments (quirk 26)

@@ -8,7 +8,7 @@
 
 `event_type` names the event. Calls have no ids. They stream as text under their index, and are repeated as
 objects, in the same order, which ends them: the object is the last word. The last event repeats the
-whole response once more; only what was not said before counts of it. The text of a plan is reasoning. Searches
+whole response again; only what was not said before counts. The text of a plan is reasoning. Searches
 and citations say nothing about calls. A whole body is the `response` alone.
 
 Source: Cohere API reference, "Chat (v1) with streaming".

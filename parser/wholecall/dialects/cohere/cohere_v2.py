@@ -111,7 +111,7 @@ def _message(event: _Event) -> _Message:
 
 
 def _slotted(event: _Event) -> Iterator[tuple[Index | None, ToolCallView]]:
-    """Yield the calls with their slots: further calls of one event, which nobody sends yet, get their own."""
+    """Yield the calls with their slots: further calls of one event get their own, though nobody sends any yet."""
     index = index_label(event.index)
     for n, call in enumerate(calls_in(_message(event).tool_calls)):
         yield index if n == 0 else f"{index}.{n}", call

@@ -49,12 +49,12 @@ from wholecall.framing.frame import Frame
 
 __all__ = ["LangChainTranslator"]
 
-_RUN = ("lc_run-", "run-")  # what ids begin with that LangChain gives to chunks without one
+_RUN = ("lc_run-", "run-")  # the prefixes of ids that LangChain gives to chunks without one
 _OURS = LANGCHAIN_WHOLE | {"AIMessageChunk"}
 
 
 class LangChainTranslator(ViewTranslator):
-    """Frames of one stream to deltas; it remembers of each message what came of it in chunks."""
+    """Frames of one stream to deltas; it remembers which parts of each message came in chunks."""
 
     decoder: ClassVar[msgspec.json.Decoder[Any]] = DECODER
     LISTS: ClassVar[frozenset[str]] = LANGGRAPH_LISTS
@@ -113,7 +113,7 @@ class LangChainTranslator(ViewTranslator):
         return report.unknown() if odd else self._read(message)
 
     def _read(self, message: Message, *, complete: bool = False, partial: bool = False) -> list[Delta]:
-        """Return what a message says, whoever it is of."""
+        """Return what a message says, whoever sent it."""
         kind = views.kind_of(message)
         if kind not in _OURS:
             return views.answered(message)
@@ -140,7 +140,7 @@ class LangChainTranslator(ViewTranslator):
         return deltas
 
     def _id(self, message: Message) -> str | None:
-        """Return the id by which a message goes: a run's id is that of the one message that it can be."""
+        """Return the id of a message: a run's id stands for the only message that it can mean."""
         id_ = id_label(message.id)
         if id_ is None or not id_.startswith(_RUN) or id_ in self._open:
             return id_
@@ -213,7 +213,7 @@ class LangChainTranslator(ViewTranslator):
 
 
 def _index(value: object) -> int | str | None:
-    """Return an index, which may be a word in newer versions."""
+    """Return an index; it may be a word in newer versions."""
     index = index_label(value)
     return text_label(value) if index == INVALID_INDEX and text_label(value) else index
 

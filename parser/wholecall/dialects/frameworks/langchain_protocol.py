@@ -15,7 +15,7 @@
 Inside a process DATA comes bare, or as a pair `[DATA, {run_id, langgraph_node}]`. The other methods say what the
 graph does; `tools` reports the execution of calls, and is skipped.
 
-A message is a turn. Its events do not name it: it is the one under way at their namespace and node, or of their
+A message is a turn. Its events do not name it: it is the current one at their namespace and node, or of their
 run where they have a `run_id`. A second start there breaks off the message before. Graphs repeat messages in
 their parents' namespaces, and replay those of people: such messages are skipped. The finish of a block has the
 last word on it; it comes before the reason, so `CallClosed` is not final.
@@ -64,7 +64,7 @@ class LangChainProtocolTranslator(ViewTranslator):
 
     def __init__(self) -> None:
         self._messages = Messages()
-        self._now = None  # whose turn is the current one
+        self._now = None  # whose turn is current
         self._begun = set()  # ids of messages that began
         self._callers = {}  # of calls, by their ids: their message's turn, and whether its start came
         self._n_turns = 0
@@ -82,7 +82,7 @@ class LangChainProtocolTranslator(ViewTranslator):
         return [] if quiet else report.unknown()
 
     def lose(self) -> None:
-        """A frame was lost: it may have begun another message in the place of any."""
+        """Note that a frame was lost: it may have begun another message in the place of any."""
         self._messages.crowd()
 
     def _enveloped(self, view: Envelope, params: Params) -> list[Delta]:
@@ -129,7 +129,7 @@ class LangChainProtocolTranslator(ViewTranslator):
     def _start(self, data: Data, place: Place, seq: object) -> list[Delta]:
         before, id_ = self._messages.found(place, id_label(data.run_id)), views.message_id(data)
         if before is not None and before.has_heard(seq) and (id_ in (None, before.id) or id_ in self._begun):
-            return []  # else the numbers begin anew, with another run
+            return []  # else the numbers start again, with another run
         again = before is not None and id_ is not None and before.id == id_
         muted = data.role in _OTHERS or (id_ in self._begun and not again)
         deltas = [] if before is None or muted or before.muted else self._switch(before)
@@ -169,12 +169,12 @@ class LangChainProtocolTranslator(ViewTranslator):
         return [*fault, *self._failed(message, text_label(data.code))]
 
     def _failed(self, message: Message, why: str | None) -> list[Delta]:
-        """Report that nothing of a message may be gone on with; others go on beside it."""
+        """Report that a message was broken off; others continue."""
         self._messages.forget(message)
         return [Finish(0, "error", why or "error", drops=True), TurnEnded(message.turn)]
 
     def _run_failed(self, namespace: tuple[str, ...], data: Data) -> list[Delta]:
-        """Report that a graph failed, and every message under way in it; all of them if it is the whole run."""
+        """Report that a graph failed with every open message in it; all of them if it is the whole run."""
         deltas = report.failure(message=text_label(data.error) or "the run failed", fatal=False)
         for message in self._messages.within(namespace):
             self._messages.forget(message)

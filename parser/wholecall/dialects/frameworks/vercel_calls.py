@@ -35,7 +35,7 @@ _SEALED = ("redactedData", "reasoningEncryptedContent")
 
 
 class Announced(msgspec.Struct, frozen=True):
-    """What an event says of a call beside its text."""
+    """What an event says of a call besides its text."""
 
     id: str | None
     name: str | None = None
@@ -84,7 +84,7 @@ class Calls:
         self._last = []  # the last whole input: id, name and text
 
     def next_step(self) -> list[Delta]:
-        """Let ids be free again; what is open stays where it is."""
+        """Free the ids; open calls keep their slots."""
         new = self.no_repeats()
         self._step += 1
         for kept in (
@@ -99,12 +99,12 @@ class Calls:
         return new
 
     def asked(self, id_: str | None) -> list[Delta]:
-        """Report that a call waits for an approval: so may each other one under its id."""
+        """Report that a call waits for an approval; each other one under its id may wait, too."""
         self.guard(id_)
         return self.flagged(Announced(id_), ("needs_approval",)) if id_ in self._open else []
 
     def guard(self, id_: str | None) -> None:
-        """Take no other call of this id for one of the client's: which is meant nobody knows."""
+        """Treat no other call of this id as one of the client's, as nobody knows which one is meant."""
         self._guarded.add(id_ or "")
 
     def begun(self, call: Announced) -> list[Delta]:
@@ -171,7 +171,7 @@ class Calls:
         return [seen, CallRefused(0, slot, None, reason, detail, kept)]
 
     def ended(self, finish: list[Delta]) -> list[Delta]:
-        """Return why the message ended, after what that means for its calls."""
+        """Return why the message ended, preceded by what that means for its calls."""
         whole = not any(isinstance(end, Finish) and end.reason in NOT_WHOLE for end in finish)
         return [*(self.no_repeats() if whole else ()), *self._untold(), *finish]
 
@@ -207,7 +207,7 @@ class Calls:
         return is_streamed or says_nothing(times)
 
     def _is_known(self, call: Announced, text: str) -> bool:
-        """Whether an input comes twice in a row, with no beginning between."""
+        """Return whether an input comes twice in a row, with no beginning between."""
         last, self._last = self._last, [call.id, call.name, text]
         known = last == self._last and (call.id is None or call.id in self._whole)
         self._n_whole += call.id is None

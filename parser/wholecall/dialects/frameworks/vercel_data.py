@@ -104,7 +104,7 @@ class VercelDataTranslator(TurnTranslator):
     # Messages.
 
     def _begun(self, id: object) -> list[Delta]:
-        """Begin a message, unless one is open: what names it names only its step."""
+        """Begin a message, unless one is open: its id then only names a step."""
         if self._open:
             return []
         self._begin()

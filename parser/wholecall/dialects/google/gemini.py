@@ -44,14 +44,14 @@ _ANSWER = "text"  # the block of signatures that stand on visible text: they are
 
 
 class GeminiTranslator(TurnTranslator):
-    """Frames of one stream to deltas; it numbers the calls, for the wire does not."""
+    """Frames of one stream to deltas; it numbers the calls, as the wire does not."""
 
     decoder = msgspec.json.Decoder(views.Frame)
 
     _malformed: set[int]
     _streamed: StreamedCalls
     _whole_calls: WholeCalls
-    _replaced: bool = False  # the frame at hand holds bytes that are not UTF-8
+    _replaced: bool = False  # the current frame holds bytes that are not UTF-8
 
     def _clear(self) -> None:
         self._malformed = set()  # candidates whose malformed call was reported
@@ -65,16 +65,16 @@ class GeminiTranslator(TurnTranslator):
             view = self.decoder.decode(frame.data)
         except UNREADABLE as error:
             if isinstance(error, msgspec.ValidationError) and decode(self.decoder, frame.data) is not None:
-                self._streamed.lose()  # what has a wrong type counts as absent
+                self._streamed.lose()  # a member of a wrong type counts as absent
             return self._slowly(frame)
         return self._take(view, frame)
 
     def lose(self) -> None:
-        """A frame was lost: calls without arguments may have got some in it."""
+        """Note that a frame was lost: calls without arguments may have got some in it."""
         self._whole_calls.lose()
 
     def close(self) -> list[Delta]:
-        """Report how open calls ended: a part is whole, but what was built of pieces only looks so."""
+        """Report how open calls ended: a part is whole, but what was built of pieces may only look whole."""
         return [*self._whole_calls.no_repeats(), *self._whole_calls.end(), *self._streamed.give_up()]
 
     def _done(self) -> list[Delta]:
@@ -86,7 +86,7 @@ class GeminiTranslator(TurnTranslator):
         return deltas + super()._end()
 
     def _begin(self, id_: str | None = None, model: object = None) -> list[Delta]:
-        """Begin an answer; one that another follows on the connection ended so."""
+        """Begin an answer; an open one on the connection ends."""
         return (self.close() if self._open else []) + super()._begin(id_, model)
 
     def _take(self, view: Any, frame: Frame) -> list[Delta]:
@@ -101,7 +101,7 @@ class GeminiTranslator(TurnTranslator):
         if response.candidates is feedback is usage is key is None:
             return self._other(view, frame, frame.event) if self._open else []
         if key is None and self._key is not None and response.candidates:
-            self._streamed.lose()  # they may be of another answer, perhaps with the reason of its end
+            self._streamed.lose()  # they may belong to another answer, perhaps with its finish reason
         deltas = self._opened(key, either(response.model, response.snake_model))
         self._streamed.next_frame()
         for candidate in sorted(response.candidates or (), key=lambda one: choice_label(one.index)):

@@ -81,7 +81,7 @@ class GeminiInteractionsTranslator(TurnTranslator):
         return opened + self._over(event.interaction or Interaction())
 
     def _over(self, interaction: Interaction) -> list[Delta]:
-        """Return the deltas of the finished interaction: its steps once more, or for the first time, and its end."""
+        """Return the deltas of the finished interaction: its steps again, or for the first time, and its end."""
         listed = [*enumerate(interaction.steps or interaction.outputs or ())]
         if self._has_steps:
             deltas = restated_together([steps.restated(at, step) for at, step in listed if kind_of(step)])
@@ -91,7 +91,7 @@ class GeminiInteractionsTranslator(TurnTranslator):
         return deltas + report.usage(interaction.usage) + _finish(interaction.status) + self._end()
 
     def _end(self) -> list[Delta]:
-        return [TurnEnded(self._key)]  # whose last event may come twice
+        return [TurnEnded(self._key)]  # the last event may come twice
 
     def _start(self, event: Event) -> list[Delta]:
         self._has_steps = True

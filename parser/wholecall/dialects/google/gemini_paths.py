@@ -32,9 +32,9 @@ __all__ = ["ArgumentsBuilder", "steps"]
 
 Step = Union[str, int]
 
-_MAX_STEPS: Final = 512  # far beyond what arguments may nest; the verdict knows the limit asked for
+_MAX_STEPS: Final = 512  # far deeper than arguments may nest; the verdict applies the real limit
 _MAX_WEIGHT: Final = Limits().max_arguments_bytes or 0
-_NODE_WEIGHT: Final = 64  # of a member or an element, so that many tiny ones weigh what they cost
+_NODE_WEIGHT: Final = 64  # of a member or an element, so that many tiny ones count what they cost
 _STEP = re.compile(
     r"""\.(?P<name>[^.\[\]]+)|\[(?P<index>\d{1,9})\]"""
     r"""|\['(?P<single>(?:[^'\\]|\\['"\\])*)'\]|\["(?P<double>(?:[^"\\]|\\['"\\])*)"\]"""
@@ -46,7 +46,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Leaf(msgspec.Struct):
-    """A value, as JSON text or as the parts of a string; `open` says that more of it is announced."""
+    """A value, as JSON text or as the parts of a string; `open` means that more of it is announced."""
 
     parts: list[str]
     is_string: bool
@@ -84,7 +84,7 @@ class ArgumentsBuilder:
         self._n_open = 0
 
     def remade(self) -> None:
-        """See that each leaf is there, in a snapshot that anybody may have written.
+        """Check that each leaf exists, as anybody may have written the snapshot.
 
         Raises:
             ValueError: one is not.
@@ -98,16 +98,16 @@ class ArgumentsBuilder:
 
     @property
     def open(self) -> bool:
-        """Whether a value is announced to go on."""
+        """Return whether a value is announced to go on."""
         return self._n_open > 0
 
     @property
     def empty(self) -> bool:
-        """Whether no piece came."""
+        """Return whether no piece came."""
         return not self._root
 
     def refuse(self, reason: DropReason, detail: str) -> None:
-        """Keep the first reason why the call cannot be whole; nothing more is built then."""
+        """Keep the first reason why the call cannot be whole; after it nothing is built."""
         if self.reason is None:
             self.reason, self.detail = reason, detail
 
@@ -247,7 +247,7 @@ def _leaf(piece: Piece, old: _Leaf | None) -> _Leaf | None:
         return goes_on
     text = _scalar(piece) if string is None else ""
     if goes_on is not None and (text is None or (text == "null" and not _nulls(piece))):
-        goes_on.parts.append("")  # nothing was said of the value; an SDK writes that as nulls
+        goes_on.parts.append("")  # the value is unknown, which an SDK writes as nulls
         return goes_on
     return _Leaf([text], is_string=False) if text else None
 

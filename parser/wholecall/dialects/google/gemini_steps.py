@@ -96,7 +96,7 @@ def said(index: Index | None, step: Step) -> list[Delta]:
 
 
 def piece(index: Index | None, delta: Step) -> list[Delta]:
-    """Return what a piece of a step says that is no argument."""
+    """Return what a piece of a step says besides arguments."""
     if delta.type == "text":
         return report.text(delta.text)
     if delta.type in ("thought_summary", "thought_signature"):
@@ -105,7 +105,7 @@ def piece(index: Index | None, delta: Step) -> list[Delta]:
 
 
 def _is_quiet(step: Step) -> bool:
-    """Whether a step or a piece is of a kind that says nothing of calls: media, or what a tool gave."""
+    """Return whether a step or a piece is of a kind that says nothing of calls: media, or what a tool gave."""
     type_ = text_label(step.type) or ""
     return type_ in _QUIET or type_.endswith("_result")
 

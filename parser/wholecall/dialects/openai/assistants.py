@@ -65,7 +65,7 @@ class AssistantsTranslator(TurnTranslator):
             return self._event(data, frame)
         if is_done(inner):
             return self._done()
-        inside = Frame(data.event, inner)  # as SDKs wrap it, once
+        inside = Frame(data.event, inner)  # as SDKs wrap it
         views, _, deltas = read(DECODER, inside)
         return deltas + [delta for view in views for delta in self._event(view, inside)]
 
@@ -77,7 +77,7 @@ class AssistantsTranslator(TurnTranslator):
         if known is None:
             return [] if self._now is None else self._other(data, frame, kind)
         run = id_label(data.id if data.object == "thread.run" else data.run_id)
-        if run is not None and run != self._run_id:  # the step of another one is left where it is
+        if run is not None and run != self._run_id:  # the step of another run stays as it is
             self._now = self._now if self._run_id is None else None
             self._run_id = run
         return known(self, data)
@@ -85,7 +85,7 @@ class AssistantsTranslator(TurnTranslator):
     # Steps
 
     def _step_of(self, data: Data) -> tuple[Step, list[Delta]]:
-        """Return the step under way, begun if it is another one than the last, and what begins it."""
+        """Return the current step, a new one if it is not the last one, and what begins it."""
         last, key = self._now, id_label(data.id)
         if last is not None and key in (None, last.key):
             return last, []
@@ -95,11 +95,11 @@ class AssistantsTranslator(TurnTranslator):
         return self._now, [TurnOpened(key) if known else TurnOpened(key, key, self._model, restart=again)]
 
     def _current(self, data: Data) -> tuple[Step, list[Delta]]:
-        """Return the step that a message or the run belongs to: the open one, for neither names it."""
+        """Return the step that a message or the run belongs to: the open one, as neither names it."""
         return (self._now, []) if self._now is not None and not self._now.ended else self._step_of(data)
 
     def _step(self, data: Data) -> list[Delta]:
-        """Return what an event of a step says, unless that was ended and another one is under way."""
+        """Return what an event of a step says, unless it has ended and another one is open."""
         known = self._steps.get(id_label(data.id))
         if known is not None and known is not self._now and known.ended:
             return [Noted(0, "data_after_end")]

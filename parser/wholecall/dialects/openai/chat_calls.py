@@ -1,4 +1,4 @@
-"""What a delta or a message of chat completions says: its calls, and everything it says besides.
+"""What a delta or a message of chat completions says: its calls, and everything else it says.
 
 A whole message has the same fields as a delta, so both are read here; which of the two it is, and whether it
 only repeats what was reported, is the translator's business.
@@ -75,18 +75,18 @@ def listed(delta: DeltaView) -> list[ToolCallView]:
 
 
 def mirrors(message: DeltaView, delta: DeltaView | None) -> bool:
-    """Whether the message only shows the delta of the same chunk once more, as some SDKs type it (quirk 40)."""
+    """Return whether the message only repeats the delta of the same chunk, as some SDKs do (quirk 40)."""
     return delta is not None and bool(listed(message)) and bool(listed(delta))
 
 
 def only_opens(delta: Any) -> bool:
-    """Whether a delta says who speaks, and nothing else, as the first one of an answer does."""
+    """Return whether a delta says who speaks, and nothing else, as the first one of an answer does."""
     says = delta.content or delta.tool_calls or delta.reasoning_content or delta.reasoning
     return delta.role is not None and not says
 
 
 def has_calls(choice: ChoiceView) -> bool:
-    """Whether a choice says anything of calls."""
+    """Return whether a choice says anything of calls."""
     return any(bool(view is not None and listed(view)) for view in (choice.delta, choice.message))
 
 
@@ -137,7 +137,7 @@ def _says_something(view: DeltaView) -> bool:
 
 
 def speech(choice: int, view: Any) -> list[Delta]:
-    """Reasoning, then content; some servers send the reasoning in two fields (quirk 85)."""
+    """Return reasoning, then content; some servers send the reasoning in two fields (quirk 85)."""
     thought = text_label(view.reasoning_content) or text_label(view.reasoning)
     deltas: list[Delta] = [ReasoningFragment(choice, thought)] if thought is not None else []
     if isinstance(view, DeltaView):
@@ -152,7 +152,7 @@ def speech(choice: int, view: Any) -> list[Delta]:
 
 
 def content(value: object) -> list[Delta]:
-    """Return what content says that is a text, a part, or a list of parts."""
+    """Return what content says: a text, a part, or a list of parts."""
     return speech(0, DeltaView(content=value if isinstance(value, (str, list)) else [value]))
 
 
@@ -164,7 +164,7 @@ def kind_of(delta: Delta) -> str:
 
 
 def _parts(choice: int, parts: list[Any]) -> list[Delta]:
-    """Content as a list of parts: text, and thinking, which is a list of parts itself (quirk 95)."""
+    """Return content as a list of parts: text, and thinking, itself a list of parts (quirk 95)."""
     deltas: list[Delta] = []
     for part in parts:
         if text := text_label(member(part, "text")):
@@ -176,7 +176,7 @@ def _parts(choice: int, parts: list[Any]) -> list[Delta]:
 
 
 def _reasoning_details(choice: int, details: Any) -> list[Delta]:
-    """What has to be sent back: encrypted reasoning and signatures; the text came already."""
+    """Return what has to be sent back: encrypted reasoning and signatures; the text came already."""
     deltas: list[Delta] = []
     for detail in _list(details):
         data, signature = text_label(member(detail, "data")), text_label(member(detail, "signature"))

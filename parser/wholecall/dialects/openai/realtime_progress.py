@@ -24,7 +24,7 @@ from wholecall.dialects.openai.responses_items import (
 
 __all__ = ["DECODER", "Event", "Progress", "is_quiet"]
 
-# What is no part of a response, or says nothing new: sound, the user's side, the conversation as it grows.
+# Events that are no part of a response, or say nothing new: sound, the user's side, the growing conversation.
 _QUIET = (
     *QUIET,
     "response.output_audio",
@@ -57,7 +57,7 @@ DECODER: Final = msgspec.json.Decoder(Event)
 
 
 def is_quiet(kind: str) -> bool:
-    """Whether events of this type say nothing new."""
+    """Return whether events of this type say nothing new."""
     return kind.startswith(_QUIET)
 
 

@@ -6,7 +6,7 @@ text as a string. The tools that OpenAI defines carry it as members of the item 
 and so on): their arguments are an object of just those members, spliced from the wire's own text.
 
 Who executes is in the item: a shell call with an environment other than a local one runs in a container,
-a tool search runs at the client only when it says so.
+a tool search runs at the client only if it says so.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Item(msgspec.Struct, gc=False, omit_defaults=True):
 
 @final
 class FunctionCall(msgspec.Struct, gc=False, omit_defaults=True, tag="function_call"):
-    """The view of the most common item; it refuses what it could not say, and encodes as `Item` does."""
+    """The view of the most common item; it refuses what it cannot hold, and encodes as `Item` does."""
 
     type: ClassVar[str] = "function_call"
     id: Union[str, None] = None
@@ -181,13 +181,13 @@ QUIET_ITEMS = frozenset(
 
 
 def answered(item: Item | FunctionCall) -> list[Delta]:
-    """Return what an item says that is the result of a call: the server executed it."""
+    """Return what the result of a call says: the server executed it."""
     id_ = id_label(item.call_id) if (item.type or "").endswith("_output") else None
     return [] if id_ is None else [CallCancelled(id_, answered=True)]
 
 
 def is_call(item: Item | FunctionCall) -> bool:
-    """Whether an item is a call, whoever executes it."""
+    """Return whether an item is a call, whoever executes it."""
     return item.type in _CALLS
 
 
@@ -210,7 +210,7 @@ def _written(item: Item | FunctionCall) -> bytes:
 
 
 def public_id(item: Item | FunctionCall) -> str | None:
-    """Return the id to answer with; gateways leave out either of the two (quirk 75)."""
+    """Return the id to answer with; gateways leave out one of the two (quirk 75)."""
     return id_label(item.call_id) or id_label(item.id)
 
 
@@ -219,7 +219,7 @@ def call_delta(
 ) -> CallSeen | CallWhole:
     """Return what an item says of its call: its whole text if it has one, else only its labels.
 
-    A skeleton (the item as it was added) is no restatement: its empty values stand for text to come, and
+    A skeleton (the item as it was added) restates nothing: its empty values stand for text to come, and
     so do the members of a tool that OpenAI defines, unless the item is completed already. `closes` goes to the text.
     """
     call = _CALLS[item.type]
@@ -248,7 +248,7 @@ def call_delta(
 def finished_call(item: Item | FunctionCall, index: Index | None, done: dict[str, int]) -> list[Delta]:
     """Return what the finished item of a call says: all of the call, and that it is over, unless it says otherwise.
 
-    `done` learns what stands for the item, by the call's public id.
+    `done` gets what stands for the item, by the call's public id.
     """
     cut = item.status == "incomplete"
     if item.status == "in_progress":

@@ -27,7 +27,7 @@ __all__ = ["Progress", "is_replay"]
 
 
 def is_replay(number: int, expected: int, *, starts: bool, again: bool) -> bool:
-    """Whether a number was seen before: of a start only if it begins the same response again."""
+    """Return whether a number was seen before: of a start only if it begins the same response again."""
     if number == 0 and expected == 1:
         return again
     return 0 < number < expected and not starts
@@ -114,11 +114,11 @@ class Progress:
         return deltas if self._guest else [*deltas, finish_of(response, outcome), *self.end()]
 
     def end(self) -> list[Delta]:
-        """End the turn, unless that is another dialect's."""
+        """End the turn, unless it belongs to another dialect."""
         return [] if self._guest else [TurnEnded(self.key)]
 
     def fail(self, error: Any) -> list[Delta]:
-        """Report the first error of a response; `response.failed` repeats that of an `error` event."""
+        """Report the first error of a response; `response.failed` repeats the one of an `error` event."""
         if self.failed:
             return []
         self.failed = True

@@ -109,7 +109,7 @@ class ConversationsTranslator(TurnTranslator):
         return deltas + report.closed(slot)
 
     def _refusals(self) -> list[Delta]:
-        """Return the ends of calls that somebody denied: nobody may execute them."""
+        """Return the ends of denied calls: nobody may execute them."""
         denied, self._denied = self._denied, []
         return [CallRefused(0, slot, None, "aborted", "the call was denied") for slot in denied]
 

@@ -82,7 +82,7 @@ class DashScopeTranslator(TurnTranslator):
         return [*self._said(number, message), *calls, *report.finish(choice.finish_reason, number)]
 
     def _said(self, number: int, message: DeltaView) -> list[Delta]:
-        """Return what of the speech of one frame was not said before."""
+        """Return the speech of one frame that was not said before."""
         deltas: list[Delta] = []
         for of in (ReasoningFragment, TextFragment):
             text = "".join(delta.text for delta in speech(number, message) if isinstance(delta, of))

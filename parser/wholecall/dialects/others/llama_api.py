@@ -70,14 +70,14 @@ class LlamaTranslator(TurnTranslator):
 
     def __init__(self) -> None:
         super().__init__()
-        self._guest = None  # whose stream it turned out to be
+        self._guest = None  # the translator of the dialect that the stream turned out to have
 
     def _clear(self) -> None:
         self._numbers = {}
         self._latest = 0
 
     def _begin(self, id_: str | None = None, model: object = None) -> list[Delta]:
-        """Begin an answer; one without an id is not the one before it."""
+        """Begin an answer; one without an id is always a new one."""
         opened = super()._begin(id_, model)
         return [replace(delta, key=id_ or f"answer {self._n_turns}") for delta in opened]
 
@@ -86,7 +86,7 @@ class LlamaTranslator(TurnTranslator):
         return super().translate(frame) if self._guest is None else self._guest.translate(frame)
 
     def close(self) -> list[Delta]:
-        """Return the deltas of the end of the stream: nothing, unless it is llama-stack's."""
+        """Return the deltas of the end of the stream: none, unless it is llama-stack's."""
         return [] if self._guest is None else self._guest.close()
 
     def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:

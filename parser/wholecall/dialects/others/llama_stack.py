@@ -41,7 +41,7 @@ __all__ = ["LlamaStackTranslator", "counts"]
 
 _SUCCEEDED = frozenset({"succeeded", "success"})
 _FAILED = frozenset({"failed", "failure"})
-_KEPT: Final = Limits().max_arguments_bytes or 0  # characters, after which the text is too large anyway
+_KEPT: Final = Limits().max_arguments_bytes or 0  # characters; a longer text is too large anyway
 
 
 class _Call(msgspec.Struct, gc=False):
@@ -80,7 +80,7 @@ class LlamaStackTranslator(TurnTranslator):
     """Frames of one stream to deltas.
 
     Args:
-        opened: the turn is open already: another translator was asked first.
+        opened: the turn is open already, as another translator came first.
     """
 
     decoder = msgspec.json.Decoder(_Frame)
@@ -109,11 +109,11 @@ class LlamaStackTranslator(TurnTranslator):
         self._calls = WholeCalls()
 
     def close(self) -> list[Delta]:
-        """Report what was written and never read, that calls came whole, and that an answer which is complete is over."""
+        """Report text that was written and never read, and end whole calls and a complete answer."""
         return self._end() if self._complete else self._unread() + self._over()
 
     def _end(self) -> list[Delta]:
-        """End the answer; after a relay's `[DONE]` it may go on."""
+        """End the answer; it may continue after a relay's `[DONE]`."""
         ended = [*self._unread(), *self._over(), TurnEnded()]
         self._calls, self._n_started = WholeCalls(), 0
         return ended
@@ -201,7 +201,7 @@ class LlamaStackTranslator(TurnTranslator):
         return [*deltas, CallRefused(0, slot, None, "unparseable", reason, _text(content) or text)]
 
     def _unread(self) -> list[Delta]:
-        """Report that a call was begun: it has what was written, and no name. So the one before it was not the last."""
+        """Report a call that was only begun: it has the text and no name, and ends the calls before it."""
         if not self._written:
             return []
         return [*self._calls.finish(0, None), Slot(0, self._calls.new_slot(), None, self._take_written())]

@@ -1,4 +1,4 @@
-"""Ollama's own chat (`POST /api/chat`) and text completion (`POST /api/generate`): one JSON object a line.
+"""Ollama's own chat (`POST /api/chat`) and text completion (`POST /api/generate`): one JSON object per line.
 
     {"model", "message": {role, content, thinking?, tool_calls?}, "done": false}
     {"model", "response": "Hi", "thinking"?, "done": false}

@@ -70,11 +70,11 @@ class WorkersTranslator(TurnTranslator):
         self._guest = ChatTranslator()
 
     def lose(self) -> None:
-        """Know that a frame was lost: a body was not alone."""
+        """Note that a frame was lost: a body was not alone."""
         self._lone = False
 
     def close(self) -> list[Delta]:
-        """Report that a lone body, which came as no server-sent event, was all there is: it has no end mark."""
+        """Report the end of a lone body that came as no server-sent event: it has no end mark."""
         return [TurnEnded()] if self._lone else []
 
     def _done(self) -> list[Delta]:
@@ -97,7 +97,7 @@ class WorkersTranslator(TurnTranslator):
         return opened + report.text(wire_text(view.response)) + calls + ends
 
     def _body(self, result: str) -> list[Delta]:
-        """Return what a whole body says; what lies deeper in it is no result."""
+        """Return what a whole body says; results are only at its top level."""
         view = decode(self.decoder, result)
         if view is None:
             return self._opened() + report.text(result)
@@ -137,7 +137,7 @@ class WorkersTranslator(TurnTranslator):
         return self._latest
 
     def _begun(self, label: Index, id_: str | None) -> _Call:
-        """Return a call that begins; the id of one that is over restates it."""
+        """Return a new call; an id of a closed call restates that call."""
         slot = self._over.get(id_ or "", self._n_slots)
         self._n_slots = max(self._n_slots, slot + 1)
         return self._calls.setdefault(label, _Call(slot))

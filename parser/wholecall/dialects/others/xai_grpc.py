@@ -11,7 +11,7 @@ round. Each round has a reason; `REASON_TOOL_CALLS` of a round whose calls are a
 answer's, for that goes on. A call `{id, type, function{name, arguments: TEXT}}` is
 whole in its message and ended by it; one without arguments waits for the reason, because it may be cut. Calls of
 `TOOL_CALL_TYPE_CLIENT_SIDE_TOOL`, or without a type, are the client's, all others the provider's. What the role
-of tools says is a result: its text is no answer, and its calls are sent once more (quirk 98).
+of tools says is a result: its text is no answer, and its calls are sent again (quirk 98).
 
 No mark ends the stream. A whole body has `message` in place of `delta`. Source: `xai/api/v1/chat.proto` and
 `sample.proto` of the xAI SDK.
