@@ -128,7 +128,7 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
     """The whole text of a call, and what else the restatement knows of it.
 
     Ranks `DONE` and `ITEM_DONE` are bound by slot; `HYDRATION` by id, then alias, then position.
-    `id_wins` makes the id of this delta the public one (the finished item of a Responses stream). `told`
+    `id_wins` makes the id of this delta the public one (the finished item of a Responses stream). `restated_ids`
     holds the ids of all calls that the same message restates. `closes` means the same as a `CallClosed` after it,
     `begins` the same as in a `CallSeen`. `truncated` means that the wire itself calls it cut.
     """
@@ -145,7 +145,7 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
     id_wins: bool = False
     flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
-    told: frozenset[str] = frozenset()
+    restated_ids: frozenset[str] = frozenset()
     closes: bool = False
     begins: bool = False
     truncated: bool = False
@@ -156,12 +156,12 @@ class CallWhole(msgspec.Struct, frozen=True, gc=False):
 class Restated(msgspec.Struct, frozen=True, gc=False):
     """The calls that a final message lists, in its order; those that were reported before are matched one to one.
 
-    `told` holds the ids of calls that it lists and that need no second report.
+    `restated_ids` holds the ids of calls that it lists and that need no second report.
     """
 
     choice: int
     calls: tuple[CallWhole, ...]
-    told: frozenset[str] = frozenset()
+    restated_ids: frozenset[str] = frozenset()
 
     __repr__ = discreet_repr
 

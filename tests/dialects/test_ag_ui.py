@@ -290,8 +290,8 @@ def test_a_snapshot_restates_calls() -> None:
         seen(0, "c"),
         seen(1, "d"),
         Slot(0, 0, "c", '{"a"'),
-        CallWhole(0, 0, None, "c", "f", '{"a":1}', HYDRATION, told=frozenset("cd")),
-        CallWhole(0, 1, None, "d", "f", "", HYDRATION, told=frozenset("cd")),
+        CallWhole(0, 0, None, "c", "f", '{"a":1}', HYDRATION, restated_ids=frozenset("cd")),
+        CallWhole(0, 1, None, "d", "f", "", HYDRATION, restated_ids=frozenset("cd")),
     ] == deltas
 
 

@@ -133,10 +133,10 @@ def test_the_run_restates_its_calls_together() -> None:
     told = frozenset({"c1", "c4"})
 
     assert [
-        CallWhole(0, None, None, "c1", "f", "{}", HYDRATION, told=told),
+        CallWhole(0, None, None, "c1", "f", "{}", HYDRATION, restated_ids=told),
         CallSeen(0, None, None, "c2", "g"),
-        CallWhole(0, None, None, None, "h", '{"a":1}', HYDRATION, told=told),
-        CallWhole(0, None, None, "c4", "f", "{}", HYDRATION, told=told),
+        CallWhole(0, None, None, None, "h", '{"a":1}', HYDRATION, restated_ids=told),
+        CallWhole(0, None, None, "c4", "f", "{}", HYDRATION, restated_ids=told),
         *(CallClosed(0, None, id_) for id_ in ("c1", "c2", "c4")),
     ] == translate(RUN, STEP, run("requires_action", **asked(*calls)))[1:-2]
 

@@ -479,8 +479,8 @@ def test_a_message_restates_by_position() -> None:
     both = frozenset({"c1", "c2"})
 
     assert [
-        CallWhole(0, 0, None, "c1", "f", '{"a":1}', HYDRATION, told=both),
-        CallWhole(0, 1, None, "c2", "g", '{"b": 2}', HYDRATION, told=both),
+        CallWhole(0, 0, None, "c1", "f", '{"a":1}', HYDRATION, restated_ids=both),
+        CallWhole(0, 1, None, "c2", "g", '{"b": 2}', HYDRATION, restated_ids=both),
     ] == said(message(CALL, other))
 
 

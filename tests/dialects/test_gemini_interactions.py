@@ -371,8 +371,8 @@ def test_the_end_restates_calls() -> None:
     assert [
         OPENED,
         seen(1),
-        CallWhole(0, 1, None, "a", "f", '{"x": 1}', HYDRATION, extra={"signature": "s"}, told=told),
-        CallWhole(0, 2, None, "b", "file_search", "{}", HYDRATION, "server", told=told),
+        CallWhole(0, 1, None, "a", "f", '{"x": 1}', HYDRATION, extra={"signature": "s"}, restated_ids=told),
+        CallWhole(0, 2, None, "b", "file_search", "{}", HYDRATION, "server", restated_ids=told),
         Finish(0, "tool_calls", "requires_action"),
         TurnEnded("v1"),
     ] == deltas

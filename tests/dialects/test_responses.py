@@ -130,7 +130,7 @@ def test_items_that_were_done_are_not_told_again() -> None:
     (said,) = (delta for delta in deltas if isinstance(delta, Restated))
 
     assert ["call_2"] == [whole.id for whole in said.calls]
-    assert {"call_1"} == said.told
+    assert {"call_1"} == said.restated_ids
 
 
 @pytest.mark.parametrize(

@@ -338,7 +338,7 @@ def test_restated_under_another_id() -> None:
 def test_restated_under_all_ids() -> None:
     """A message that also tells the call's own id speaks of another call, however equal the texts are."""
     opened = [seen(0, "i", "c", "f"), piece(0, A)]
-    both = CallWhole(0, 0, None, "d", "f", A, HYDRATION, told=frozenset({"c", "d"}))
+    both = CallWhole(0, 0, None, "d", "f", A, HYDRATION, restated_ids=frozenset({"c", "d"}))
 
     assert [Got("c", "f", A), Got("d", "f", A)] == bound(*opened, both)
     assert [Got("c", "f", A, "id_churn")] == bound(*opened, again(A, 0, id="d"))

@@ -134,14 +134,14 @@ def provider_error(error: Any) -> WireFault:
 
 
 def is_noise(frame: Frame) -> bool:
-    """Whether a frame can hold nothing: pings, keep-alives, blank data, comments written as data (quirks 53, 123)."""
+    """Return whether a frame is only noise: pings, keep-alives, blank data, comments as data (quirks 53, 123)."""
     data = frame.data.strip()
     comment = data.startswith(":") and _WORDS.fullmatch(data) is not None
     return comment or frame.event == "ping" or data in _NOISE
 
 
 def is_done(text: str) -> bool:
-    """Whether the data is the `[DONE]` that OpenAI and many proxies put at the end of any stream."""
+    """Return whether the data is the `[DONE]` that OpenAI and many proxies put at the end of any stream."""
     return text.lstrip().startswith("[DONE]")
 
 
@@ -166,7 +166,7 @@ def value_text(raw: msgspec.Raw) -> tuple[str, bool]:
 
 
 def string_text(raw: msgspec.Raw) -> str:
-    """Return `wire_text` of what nearly always is a string, and may be a large one: without a copy of it."""
+    """Return `wire_text` of a value that is nearly always a string, perhaps a large one, without copying it."""
     try:
         return _STRING.decode(raw)
     except UNREADABLE:
@@ -181,7 +181,7 @@ def first_choice(payload: Mapping[str, Any], listed: str = "choices") -> Mapping
 
 
 def member(value: Any, *path: str | int) -> Any:
-    """Return what lies at the path of keys and positions, None where something is missing."""
+    """Return the value at the path of keys and positions, None where something is missing."""
     for key in path:
         if isinstance(value, dict) and isinstance(key, str):
             value = value.get(key)
@@ -200,7 +200,7 @@ def dumped(value: Any) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether text is only an empty value: a placeholder for arguments that are still to come (quirk 25)."""
+    """Return whether text is only an empty value: a placeholder for arguments that are still to come (quirk 25)."""
     return not text.strip("{}[] \t\r\n")
 
 
@@ -216,7 +216,7 @@ def _tolerant(text: str, view: type[T]) -> T | None:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a line can be an event's whole data."""
+    """Return whether a line can be an event's whole data."""
     if is_done(text) or _WORDS.fullmatch(text) is not None:
         return True
     try:
@@ -254,7 +254,7 @@ def _elements(text: str, at: int) -> Iterator[int]:
 
 
 def _struct(text: str, at: int, view: type[T]) -> T:
-    """Build a view; what is no object gives one with all fields absent, so that positions stay."""
+    """Build a view; a value that is no object gives one with all fields absent, so that positions stay."""
     values: dict[str, Any] = {}
     if text[at] == "{":
         fields = _fields(view)

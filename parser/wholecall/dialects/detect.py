@@ -220,8 +220,8 @@ def invoked(inner: Detect) -> Detect:
         chunk = payload.get("chunk", payload)
         coded = chunk.get("bytes") if isinstance(chunk, dict) else None
         opened = opened_chunk(coded) if isinstance(coded, str) else None
-        told = plain(opened) if isinstance(opened, str) else None
-        return isinstance(told, dict) and inner(told, "")
+        decoded = plain(opened) if isinstance(opened, str) else None
+        return isinstance(decoded, dict) and inner(decoded, "")
 
     return detect
 
@@ -250,7 +250,7 @@ _LEGACY_SHAPES: Final = (
 
 
 def legacy(payload: Mapping[str, Any], _event: str) -> bool:
-    """Choices that hold text and neither a delta nor a message (`object` is not to be trusted), or Bedrock's."""
+    """Choices that hold text and neither a delta nor a message (`object` is unreliable), or Bedrock's."""
     choice = first_choice(payload)
     if isinstance(choice.get("text"), str):
         return not ("delta" in choice or "message" in choice)
@@ -305,7 +305,7 @@ def ollama(payload: Mapping[str, Any], _event: str) -> bool:
 
 
 def is_line(payload: Mapping[str, Any]) -> bool:
-    """Whether the payload has what every line of Ollama's has; servers that imitate it leave out its date."""
+    """Return whether the payload has what every line of Ollama's has; servers that imitate it leave out its date."""
     return isinstance(payload.get("done"), bool)
 
 

@@ -45,7 +45,7 @@ AG_UI_QUIET: Final = frozenset(
         *("SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
     }
 )
-# Events whose type tells the dialect.
+# Events whose type identifies the dialect.
 _AG_UI_TYPES: Final = (AG_UI_QUIET - {"RAW", "CUSTOM"}) | {
     *("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "MESSAGES_SNAPSHOT"),
     *("TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "TEXT_MESSAGE_CHUNK"),
@@ -61,7 +61,7 @@ def ag_ui(payload: Mapping[str, Any], _event: str) -> bool:
     return isinstance(kind, str) and kind in _AG_UI_TYPES
 
 
-# What the first word of a type may be; events of a session's own life are among them.
+# The possible first words of a type, also of events about the session itself.
 _COPILOT_FAMILIES: Final = frozenset(
     {
         *("assistant", "tool", "external_tool", "session", "user", "system"),
@@ -71,7 +71,7 @@ _COPILOT_FAMILIES: Final = frozenset(
 
 
 def is_session_event(kind: object) -> bool:
-    """Whether a type is one of a session's events."""
+    """Return whether a type is one of a session's events."""
     family, dot, name = kind.partition(".") if isinstance(kind, str) else ("", "", "")
     return family in _COPILOT_FAMILIES and bool(dot and name)
 
@@ -94,7 +94,7 @@ def langchain(payload: Mapping[str, Any], event: str) -> bool:
 
 
 def is_message(payload: Mapping[str, Any]) -> bool:
-    """Whether the payload is a message of a model, or a chunk of one."""
+    """Return whether the payload is a message of a model, or a chunk of one."""
     kind, path = payload.get("type"), payload.get("id")
     if kind == "constructor":
         return isinstance(path, list) and path[-1:] in (["AIMessageChunk"], ["AIMessage"])
@@ -103,7 +103,7 @@ def is_message(payload: Mapping[str, Any]) -> bool:
 
 
 def langgraph_mode(event: str) -> str:
-    """Return what an event is about: LangGraph says after it where in the graph it is from."""
+    """Return the kind of an event; LangGraph appends where in the graph it comes from."""
     return event.partition("|")[0]
 
 

@@ -36,7 +36,7 @@ _ORIGIN = frozenset({"langgraph_node", "langgraph_step"})
 
 
 def opened(frame: Frame) -> Frame:
-    """Return the frame that is in the envelope, or the frame itself if it has none."""
+    """Return the frame in the envelope, or the frame itself if it has none."""
     lines = payloads(frame.data)
     if len(lines) > 1:  # of an event that the wire did not end (quirk 55)
         return msgspec.structs.replace(frame, data="\n".join(_opened(line, frame).data for line in lines))
@@ -71,5 +71,5 @@ def _parts(text: str) -> list[str]:
     try:
         return [bytes(raw).decode() for raw in _ARRAY.decode(text)]
     except UNREADABLE:
-        told = plain(text)
-    return [json.dumps(part, separators=(",", ":")) for part in told] if isinstance(told, list) else []
+        decoded = plain(text)
+    return [json.dumps(part, separators=(",", ":")) for part in decoded] if isinstance(decoded, list) else []

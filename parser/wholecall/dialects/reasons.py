@@ -1,7 +1,7 @@
 """Why a message ended, in our words: one table for every dialect.
 
 Providers spell the same reason in many ways and cases, and some send a word of their own. Reasons never
-decide whether a call is emitted; the provider's word is kept beside ours.
+decide whether a call is emitted; the provider's word is kept, too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _NONE_YET = frozenset({"", "null", "none", "finish_reason_unspecified", "reason_
 
 
 def turn_reason(raw: object) -> tuple[TurnReason, str] | None:
-    """Return our word for a wire reason beside the wire's own; None while there is none (quirk 45)."""
+    """Return our word for a wire reason and the wire's own; None while there is none (quirk 45)."""
     if type(raw) is not str:
         return None
     key = raw.strip().lower().replace("-", "_")

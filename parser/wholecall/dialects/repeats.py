@@ -1,8 +1,8 @@
-"""Calls that seem to be told again, kept until it is known whether they are calls of their own.
+"""Calls that seem to be repeated, kept until it is known whether they are calls of their own.
 
-Theory of operation. The same call under the same label is that call told again, as relays do, or another one, where the
+Theory of operation. The same call under the same label is that call repeated, as relays do, or another one, where the
 label is one that all calls have (quirk 64). Different calls under it show that it says nothing. Even then each may
-have been told twice; only if some were told more often than others are equal ones calls. That is known at the end.
+have been sent twice; equal ones are calls only if some came more often than others. That is known at the end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST = 1 << 20  # characters of all of them
 
 
 class Repeats:
-    """What was told again, in its order."""
+    """The calls that were repeated, in their order."""
 
     _calls: list[CallWhole]
     _size: int
@@ -29,17 +29,17 @@ class Repeats:
         self._size = 0
 
     def add(self, call: CallWhole) -> None:
-        """Keep a call; what is too much is no more than a repeat."""
+        """Keep a call; one beyond the limits counts as a mere repeat."""
         self._size += len(call.text)
         if len(self._calls) < _MOST and self._size <= _LONGEST:
             self._calls.append(call)
 
     def take(self) -> list[CallWhole]:
-        """Return what was kept, and let go of it."""
+        """Return what was kept, and forget it."""
         calls, self._calls, self._size = self._calls, [], 0
         return calls
 
 
 def says_nothing(times: Iterable[int]) -> bool:
-    """Whether a label says nothing, by how often each of its different calls was told."""
+    """Return whether a label says nothing, by how often each of its different calls came."""
     return gcd(*times) == 1

@@ -47,7 +47,7 @@ _TEXTS = frozenset(
         "output",
     ]
 )
-# Members all of whose value the model wrote.
+# Members whose whole value was written by the model.
 _VALUES = frozenset(["arguments", "parsed_arguments", "args", "input", "parameters", "rawInput", "raw_input"])
 
 
@@ -59,7 +59,7 @@ def fault_of(frame: Frame) -> WireFault:
 
 
 def _is_readable(payload: Any) -> bool:
-    """Whether replaced bytes stand in text alone; depth is the sender's to choose, so nothing here recurses."""
+    """Return whether replaced bytes stand in text alone; depth is chosen by the sender, so nothing recurses."""
     waiting = [(payload, True)]  # values, and whether strings there are text
     while waiting:
         value, is_text = waiting.pop()

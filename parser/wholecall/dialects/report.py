@@ -81,14 +81,14 @@ def counts(view: object, *names: str) -> list[Delta]:
 
 
 def finish(raw: object, choice: int = 0, *, drops_at: TurnReason | None = None) -> list[Delta]:
-    """Return why a choice ended; for the reason `drops_at` the provider takes back the calls that are open."""
+    """Return why a choice ended; with the reason `drops_at` the provider takes back the open calls."""
     known = turn_reason(raw)
     return [] if known is None else [Finish(choice, *known, drops=known[0] == drops_at)]
 
 
-def error(told: Any, *, fatal: bool = True) -> list[Delta]:
+def error(payload: Any, *, fatal: bool = True) -> list[Delta]:
     """Return the fault for an error that the provider reports: a fatal one, unless the stream outlives it."""
-    return [replace(provider_error(told), fatal=fatal)]
+    return [replace(provider_error(payload), fatal=fatal)]
 
 
 def failure(*, fatal: bool = True, **members: object) -> list[Delta]:
@@ -97,7 +97,7 @@ def failure(*, fatal: bool = True, **members: object) -> list[Delta]:
 
 
 def unknown(choice: int = 0) -> list[Delta]:
-    """Return that an event came which the dialect does not know."""
+    """Report an event that the dialect does not know."""
     return [Noted(choice, "unknown_events")]
 
 
@@ -149,16 +149,16 @@ def whole_call(
 
 
 def closed(slot: Index | None, *, final: bool = True) -> list[Delta]:
-    """Return that the wire ended a call."""
+    """Report that the wire ended a call."""
     return [CallClosed(0, slot, None, final=final)]
 
 
 def extra(**members: object) -> dict[str, Any] | None:
-    """Return what else is to be known of a call: the members that say something, None if there are none."""
+    """Return the other members of a call that say something, None if there are none."""
     return {name: value for name, value in members.items() if value} or None
 
 
 def answered(id: object) -> list[Delta]:
-    """Return that the stream holds a call's result: whatever its kind, it was executed elsewhere."""
+    """Report a call's result in the stream: whatever the call's kind, it was executed elsewhere."""
     label = id_label(id)
     return [] if label is None else [CallCancelled(label, answered=True)]

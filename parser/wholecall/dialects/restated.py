@@ -1,4 +1,4 @@
-"""What the deltas of one frame tell of each other, for every dialect."""
+"""Lets the deltas of one frame know of each other, for every dialect."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import msgspec
 
 from wholecall.deltas import CallWhole, Delta, Finish, TurnEnded
 
-__all__ = ["ended_together", "told_together"]
+__all__ = ["ended_together", "restated_together"]
 
 
-def told_together(deltas: list[Delta], others: Iterable[str] = ()) -> list[Delta]:
-    """Let each restated call know the ids of all that the message restates, and `others`.
+def restated_together(deltas: list[Delta], others: Iterable[str] = ()) -> list[Delta]:
+    """Give each restated call the ids of all calls that the message restates, and `others`.
 
-    A call whose own id is among them is restated by that id, and by no other.
+    A call whose own id is among them is restated by that id only.
     """
     wholes = [delta for delta in deltas if isinstance(delta, CallWhole)]
-    told = frozenset(others).union(whole.id for whole in wholes if whole.id is not None)
-    if not wholes or len(told) < 2:
+    ids = frozenset(others).union(whole.id for whole in wholes if whole.id is not None)
+    if not wholes or len(ids) < 2:
         return deltas
     replace = msgspec.structs.replace
-    return [replace(delta, told=told) if isinstance(delta, CallWhole) else delta for delta in deltas]
+    return [replace(delta, restated_ids=ids) if isinstance(delta, CallWhole) else delta for delta in deltas]
 
 
 def ended_together(deltas: list[Delta]) -> list[Delta]:
-    """Let a finish know that the end of its turn follows in the same frame."""
+    """Mark each finish if the end of its turn follows in the same frame."""
     if not deltas or type(deltas[-1]) is not TurnEnded:
         return deltas
     replace = msgspec.structs.replace

@@ -152,13 +152,12 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
 )
 
 
-# By third parties; changed by `setdefault` alone, which no thread can divide.
-_registered: dict[str, Dialect] = {}
+_registered: dict[str, Dialect] = {}  # by third parties; changed only by `setdefault`, which is atomic
 _broken: set[str] = set()  # those of them whose detection raised, which is reported once
 
 
 def register(dialect: Dialect) -> None:
-    """Let parsers know a dialect of yours, by its name and in detection.
+    """Register your own dialect, by its name and for detection.
 
     Raises:
         ValueError: there is another dialect of this name.

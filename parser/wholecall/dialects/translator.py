@@ -23,16 +23,16 @@ from wholecall.framing.frame import Frame
 
 __all__ = ["MOST_SLOTS", "EventView", "Events", "Translator", "TurnTranslator", "ViewTranslator"]
 
-Events = Mapping[Any, Callable[[Any, Any], list[Delta]]]  # methods of a translator, by what an event is
+Events = Mapping[Any, Callable[[Any, Any], list[Delta]]]  # methods of a translator, by the kind of event
 
-MOST_SLOTS = 128  # that a translator keeps of calls whose pieces take turns
+MOST_SLOTS = 128  # that a translator keeps of calls with alternating pieces
 
 
 class Translator(ABC):
     """The translator of one stream; a dialect implements `translate`, and the rest where it has more to say.
 
-    What it remembers of the stream it annotates in its class, so that snapshots hold it; what is named in
-    `DERIVED` is not kept but made anew with the translator (see `wholecall.snapshots`).
+    Its class annotates what it remembers of the stream, so that snapshots hold it; what is named in
+    `DERIVED` is not kept but made again with the translator (see `wholecall.snapshots`).
     """
 
     DERIVED: ClassVar[frozenset[str]] = frozenset()
@@ -42,11 +42,11 @@ class Translator(ABC):
         """Return what one frame says, in order; pieces of one call in a row may be one `Run`."""
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
-        """Return what frames in a row say: what they say one by one, with longer runs, each frame ended together."""
+        """Return what frames in a row say: the same as one by one, but with longer runs."""
         return [delta for frame in frames for delta in ended_together(self.translate(frame))]
 
     def lose(self) -> None:  # noqa: B027 - to most dialects it means nothing
-        """Know that a frame was lost, which could have been any."""
+        """Note that a frame was lost, which could have been any."""
 
     def close(self) -> list[Delta]:
         """Return what the end of the stream says: nothing in most dialects."""
@@ -68,7 +68,7 @@ class ViewTranslator(Translator):
             view = self.decoder.decode(frame.data)
         except UNREADABLE:
             lines = payloads(frame.data)
-            if len(lines) > 1:  # of events that nothing ended (quirk 55)
+            if len(lines) > 1:  # of events without an end (quirk 55)
                 return [delta for line in lines for delta in self.translate(Frame(frame.event, line))]
             return self._slowly(frame)
         return self._take(view, frame)
@@ -143,31 +143,31 @@ class TurnTranslator(ViewTranslator):
         return kind if type(kind) is str else frame.event
 
     def _other(self, view: Any, frame: Frame, kind: str, /) -> list[Delta]:  # noqa: ARG002
-        """Return what a view says that is no event of the table: nothing, or that nobody knows it."""
+        """Return what a view without an event of the table says: nothing, or that it is unknown."""
         quiet = kind in self.QUIET or kind == "ping" or is_noise(frame)
         return [] if quiet else report.unknown()
 
     def _fail(self, error: Any) -> list[Delta]:
-        """Return what an error says that the provider reports: in most dialects that all is over."""
+        """Return the deltas of an error that the provider reports: it ends the stream in most dialects."""
         return report.error(error)
 
     def _opened(self, id_: str | None = None, model: object = None, *, repeats: bool = False) -> list[Delta]:
-        """Begin a message, unless the one that is open goes on: another id is another message's.
+        """Begin a message, unless the open one continues: another id means another message.
 
-        What `repeats` the end of the last message begins none.
+        A view that `repeats` the end of the last message begins none.
         """
         goes_on = self._open and (id_ is None or self._key in (None, id_))
         return [] if goes_on or (repeats and self._n_turns) else self._begin(id_, model)
 
     def _begin(self, id_: str | None = None, model: object = None) -> list[Delta]:
-        """Begin a message, whatever was before."""
+        """Begin a message, whatever came before."""
         self._key, self._open = id_, True
         self._n_turns += 1
         self._clear()
         return [TurnOpened(id_, id_, name_label(model), restart=True)]
 
     def _clear(self) -> None:
-        """Forget what was only the last message's: nothing in some dialects."""
+        """Forget the state of the last message; some dialects have none."""
 
     def _end(self) -> list[Delta]:
         """End the message."""

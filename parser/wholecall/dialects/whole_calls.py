@@ -7,7 +7,7 @@ for one; without a label two equal calls are two.
 A call with arguments is over at once. One without waits: for the next call, for the reason, as a cut turn may have
 lost the arguments of its last call, or for the end of the stream. Then it is over too, for it came whole. In some
 dialects all calls wait so, as their servers close the brackets of what was cut; in others it waits for the next
-frame with calls, which may tell its arguments under its label.
+frame with calls, which may bring its arguments under its label.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from wholecall.dialects.repeats import Repeats, says_nothing
 from wholecall.discreet import discreet_repr
 from wholecall.types import CUT_REASONS, TurnReason
 
-__all__ = ["Told", "WholeCalls"]
+__all__ = ["Manner", "WholeCalls"]
 
-_MOST_LABELS = 4096  # of calls that are known when they are told again
-_MOST_NAMESAKES = 16  # calls of one label that are held against each other; it says nothing then
+_MOST_LABELS = 4096  # of calls that are recognized when they are repeated
+_MOST_NAMESAKES = 16  # calls of one label that are compared; with more it says nothing
 
 
-class Told(msgspec.Struct, frozen=True):
-    """How a dialect tells calls: an empty object `grows` later, each call `waits` for what follows, this one is `new`."""
+class Manner(msgspec.Struct, frozen=True):
+    """How a dialect lists calls: an empty object `grows` later, each call `waits` for what follows, this one is `new`."""
 
     grows: bool = False
     waits: bool = False
     new: bool = False
 
 
-_FRAMES = Told()
+_FRAMES = Manner()
 _FILLED = -1  # instead of a frame: the call waits only for those before it
 
 
@@ -45,7 +45,7 @@ class _Call(msgspec.Struct):
     text: str
     slot: int
     frame: int
-    n_told: int = 1
+    n_times: int = 1
 
     __repr__ = discreet_repr
 
@@ -53,9 +53,9 @@ class _Call(msgspec.Struct):
 class WholeCalls:
     """The whole calls of one turn, of all its choices."""
 
-    _told: dict[str, list[_Call]]
+    _by_label: dict[str, list[_Call]]
     _again: Repeats
-    _retells: bool
+    _repeats_blank: bool
     _whole: set[int]
     _listed: set[str]
     _waiting: dict[int, dict[int, int]]
@@ -64,9 +64,9 @@ class WholeCalls:
     _n_slots: int
 
     def __init__(self) -> None:
-        self._told = {}  # by label
+        self._by_label = {}
         self._again = Repeats()
-        self._retells = False  # calls without arguments come again, perhaps with some
+        self._repeats_blank = False  # calls without arguments come again, perhaps with some
         self._whole = set()  # choices that ended for a reason that is no cut
         self._listed = set()  # labels that several calls of one frame have
         self._waiting = {}  # choices to the slots of calls without arguments, and in which frame these came
@@ -75,23 +75,23 @@ class WholeCalls:
         self._n_slots = 0
 
     def new_slot(self) -> int:
-        """Return the slot of a call that is none of these."""
+        """Return the slot of a call that is not kept here."""
         self._n_slots += 1
         return self._n_slots
 
     def next_frame(self) -> None:
-        """What comes now is listed by another frame."""
+        """Note that another frame begins."""
         self._frame += 1
 
-    def tell(self, call: CallWhole, index: Index | None = None, of: Told = _FRAMES) -> list[Delta]:
-        """Report what a frame lists, nothing if it is known; `index` is the wire's number of the call."""
+    def add(self, call: CallWhole, index: Index | None = None, of: Manner = _FRAMES) -> list[Delta]:
+        """Report a call that a frame lists, nothing if it is known; `index` is the wire's number of the call."""
         number = call.choice
         index = None if index == INVALID_INDEX else index
         label = None if call.id is None and index is None else f"{number} {index} {call.id}"
         slot = self._slot(call, label, of)
         if slot is None and label is not None:
             self._again.add(msgspec.structs.replace(call, alias=label))
-        self._last[number] = slot or self._last[number][0], self._frame
+        self._last[number] = slot or self._last_slot(number), self._frame
         if slot is None:
             return []
         before = [] if of.grows else self.finish(number, None)
@@ -103,8 +103,12 @@ class WholeCalls:
             waiting[slot] = _FILLED if filled else self._frame
         return [*before, msgspec.structs.replace(call, index=slot, begins=True, closes=over)]
 
+    def _last_slot(self, number: int) -> int:
+        """Return the slot of a choice's last call, 0 if there is none: a snapshot may know calls and not the last."""
+        return self._last.get(number, (0, 0))[0]
+
     def end_frame(self, number: int) -> list[Delta]:
-        """Report that calls of earlier frames are over that did not grow in this one, if it told calls, too."""
+        """Report the end of the earlier frames' calls that did not grow in this one, if it lists calls, too."""
         last, waiting = self._last.get(number), self._waiting.get(number)
         if not waiting or last is None or last[1] < self._frame:
             return []
@@ -117,7 +121,7 @@ class WholeCalls:
         """Report that calls are over for the reason that came; a cut turn may have lost the arguments of the last one."""
         waiting = self._waiting.pop(number, {})
         if waiting and reason in CUT_REASONS:
-            waiting.pop(self._last[number][0], None)
+            waiting.pop(self._last_slot(number), None)
         if reason is None or reason in CUT_REASONS:
             self._whole.discard(number)
         elif len(self._whole) < _MOST_LABELS:
@@ -125,55 +129,55 @@ class WholeCalls:
         return [CallClosed(number, slot, None) for slot in waiting]
 
     def ended(self, finish: list[Delta]) -> list[Delta]:
-        """Return why the one choice of a turn ended, after what that means for its calls."""
+        """Return why the only choice of a turn ended, preceded by what that means for its calls."""
         reason: TurnReason | None = next((end.reason for end in finish if isinstance(end, Finish)), None)
         return [*self.finish(0, reason), *self.no_repeats(), *finish]
 
     def lose(self) -> None:
-        """A frame was lost, which may have told arguments: no call without any is over before a reason says so."""
+        """Note that a frame was lost, perhaps with arguments: no call without any is over before a reason says so."""
         self._waiting.clear()
         self._again.take()
 
     def end(self) -> list[Delta]:
-        """Report that all calls are over: the stream is. Of a server that tells calls again it may have been cut between."""
-        if self._retells:
+        """Report that all calls are over with the stream; if calls without arguments are repeated, it may have been cut."""
+        if self._repeats_blank:
             self._waiting.clear()
         return [delta for number in [*self._waiting] for delta in self.finish(number, None)]
 
     def no_repeats(self, n_begun: int = 0) -> list[Delta]:
-        """Return the calls of choices that are over for a reason which were taken for repeats, and are none.
+        """Return the calls that were taken for repeats and are none, of choices that ended for a reason that is no cut.
 
         `n_begun` is how many calls there are, where the wire says so besides.
         """
-        n_told = sum(told.n_told for namesakes in self._told.values() for told in namesakes) if n_begun else 0
+        n_came = sum(call.n_times for calls in self._by_label.values() for call in calls) if n_begun else 0
         return [
             msgspec.structs.replace(call, index=self.new_slot(), alias=None, begins=True, closes=True)
             for call in self._again.take()
             if call.choice in self._whole
-            and (n_begun == n_told if n_begun else self._says_nothing(call.alias or ""))
+            and (n_begun == n_came if n_begun else self._says_nothing(call.alias or ""))
         ]
 
     def _says_nothing(self, label: str) -> bool:
-        return label not in self._listed and says_nothing(told.n_told for told in self._told[label])
+        return label not in self._listed and says_nothing(known.n_times for known in self._by_label[label])
 
-    def _slot(self, call: CallWhole, label: str | None, of: Told) -> int | None:
+    def _slot(self, call: CallWhole, label: str | None, of: Manner) -> int | None:
         """Return the slot of a call: a new one, that of a call that has grown, or None for one that is known."""
-        if label is None or (label not in self._told and len(self._told) >= _MOST_LABELS):
+        if label is None or (label not in self._by_label and len(self._by_label) >= _MOST_LABELS):
             return self.new_slot()
-        namesakes = self._told.setdefault(label, [])
-        if namesakes and max(told.frame for told in namesakes[-_MOST_NAMESAKES:]) == self._frame:
+        namesakes = self._by_label.setdefault(label, [])
+        if namesakes and max(known.frame for known in namesakes[-_MOST_NAMESAKES:]) == self._frame:
             self._listed.add(label)
-        before = [told for told in namesakes if told.frame < self._frame and told.name == call.name]
-        for told in () if of.new else before[:_MOST_NAMESAKES]:
-            if _says_the_same(told.text, call.text):
-                told.frame = self._frame
-                told.n_told += 1
-                self._retells = self._retells or (of.grows and is_blank(call.text))
+        before = [known for known in namesakes if known.frame < self._frame and known.name == call.name]
+        for known in () if of.new else before[:_MOST_NAMESAKES]:
+            if _says_the_same(known.text, call.text):
+                known.frame = self._frame
+                known.n_times += 1
+                self._repeats_blank = self._repeats_blank or (of.grows and is_blank(call.text))
                 return None
-        for told in before if of.grows else ():
-            if told.text and told.slot in self._waiting.get(call.choice, ()):  # it had an empty object
-                told.text, told.frame, self._retells = call.text, self._frame, True
-                return told.slot
+        for known in before if of.grows else ():
+            if known.text and known.slot in self._waiting.get(call.choice, ()):  # it had an empty object
+                known.text, known.frame, self._repeats_blank = call.text, self._frame, True
+                return known.slot
         namesakes.append(_Call(call.name, call.text, self.new_slot(), self._frame))
         return self._n_slots
 
@@ -182,7 +186,7 @@ _sorted = msgspec.json.Encoder(order="deterministic").encode
 
 
 def _says_the_same(one: str, other: str) -> bool:
-    """Whether two texts say the same; a server that tells a call again leaves out what it left out before."""
+    """Return whether two texts say the same; a server that repeats a call leaves out what it left out before."""
     if one == other or not (one and other):
         return one == other
     values = [plain(text) for text in (one, other)]

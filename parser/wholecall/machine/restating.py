@@ -74,7 +74,7 @@ def _fit(call: Call, delta: CallWhole, value: dict[str, Any] | None) -> int:
     Two texts of the same value may be spelled differently. `value` is that of the restated text, and each call
     keeps its own: a message can restate many calls, so no text is read twice.
     """
-    if call.id is not None and call.id in delta.told and call.id != delta.id:
+    if call.id is not None and call.id in delta.restated_ids and call.id != delta.id:
         return 0  # the message restates that call by its own id
     held = call.restated if call.restated is not None else call.text
     if held == delta.text or (held and value is not None and same_value(value, _held_value(call, held))):
@@ -99,7 +99,9 @@ def matched(choice: Choice, delta: Restated) -> list[tuple[CallWhole, Call | Non
     are left, nobody knows which one is meant: then the restated call is left out, and none of them is sure.
     """
     found: dict[int, Call | None] = {}
-    left = [call for call in choice.calls if not call.stray and not delta.told.intersection(call.aliases)]
+    left = [
+        call for call in choice.calls if not call.stray and not delta.restated_ids.intersection(call.aliases)
+    ]
     for rule in (_by_label, _by_value, _by_name):
         for n, whole in enumerate(delta.calls):
             if n in found:

@@ -8,8 +8,8 @@ anything else is refused, and so is a row that nobody refers to. Nothing that is
 
 An object that is there already is filled (a parser is made with its translator and its framing, and those make what
 they need). Any other is made by what `makers` says for its class, by its class if that has something to make
-anew, else without a constructor. When all have their state, each that has a method `remade` is asked to make the
-rest anew and to see that its state makes sense; it says no with a ValueError.
+again, else without a constructor. When all have their state, each that has a method `remade` is asked to make the
+rest again and to check that its state makes sense; it says no with a ValueError.
 
 All this is MessagePack: `["wholecall.snapshot", format, checksum, body]`, and the body an array of the shapes, the row
 of the parser's options, and the rows. The checksum finds damage, not forgery. What is read costs memory in proportion
@@ -43,7 +43,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def sealed(parser: object, options: msgspec.Struct) -> bytes:
-    """Return a parser and how it was made as bytes; raises TypeError if it has state that cannot be kept."""
+    """Return a parser and its options as bytes; raises TypeError if it has state that cannot be kept."""
     writing = Writing()
     try:
         made, rows = writing.struct(options), writing.rows(parser)
@@ -69,12 +69,12 @@ def opened(data: BytesLike, kind: type[T]) -> tuple[T, Reading]:
 
 @cache
 def _is_abstract(cls: type) -> bool:
-    """Whether a class stands for the object that is there already: a translator, a framing."""
+    """Return whether a class stands for the object that is there already: a translator, a framing."""
     return inspect.isabstract(cls) or getattr(cls, "_is_protocol", False)
 
 
 class Writing:
-    """Gives numbers to objects and to shapes."""
+    """Numbers objects and shapes."""
 
     def __init__(self) -> None:
         self.shapes: dict[int, int] = {}  # and their numbers
@@ -84,7 +84,7 @@ class Writing:
     def rows(self, root: object) -> list[Any]:
         """Return the rows of an object and of all that it holds; BadSnapshot or TypeError says what cannot be kept."""
         self._number_of(root)
-        return [self._of_object(value, type(value)) for value in self._objects]  # which grow
+        return [self._of_object(value, type(value)) for value in self._objects]  # the list grows meanwhile
 
     def _of_object(self, value: Any, cls: type) -> tuple[Any, ...]:
         shapes.check_kept(cls, {*getattr(value, "__dict__", ())})
@@ -92,9 +92,8 @@ class Writing:
 
     def struct(self, value: Any) -> tuple[Any, ...]:
         """Return the row of a Struct."""
-        is_typed = (
-            type(value) is ToolCall and value.typed is not msgspec.UNSET
-        )  # by an object of the caller's
+        # The caller's object that typed a call is not kept, only that there was one.
+        is_typed = type(value) is ToolCall and value.typed is not msgspec.UNSET
         values = [*astuple(replace(value, typed=True) if is_typed else value)]
         for default in reversed(value.__struct_defaults__):
             if type(values[-1]) is not type(default) or values[-1] != default:
@@ -132,7 +131,7 @@ class Reading:
         """Fill an object, and make all that it holds; raises BadSnapshot if the rows are none of such an object."""
         value: Any = root
         self._makers, self._objects = makers, [value]
-        for value, row in zip(self._objects, self._rows, strict=False):  # which grow
+        for value, row in zip(self._objects, self._rows, strict=False):  # the list grows meanwhile
             self._owner = value
             for name, part in asdict(self._row((type(value),), row)[1]).items():
                 setattr(value, name, part)
@@ -167,7 +166,7 @@ class Reading:
 
     def _read(self, kind: Asked, data: Any) -> Any:
         if not kind.classes:
-            depth_of(data)  # which sees that it is plain
+            depth_of(data)  # this checks that it is plain
             return data
         cls = kind.classes[0]
         if kind.items:

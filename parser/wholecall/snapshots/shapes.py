@@ -1,7 +1,7 @@
 """What a snapshot holds of each class: the fields that the class annotates, and what may stand in them.
 
 Theory of operation. An object that has state is a row of the fields that its class and its bases annotate in their
-bodies, the farthest base first; a `msgspec.Struct` is one of its fields. What a class names in `DERIVED` is made anew:
+bodies, the farthest base first; a `msgspec.Struct` is one of its fields. What a class names in `DERIVED` is made again:
 tables, ways in, caches. An attribute that is neither is an error, so that none can be forgotten. `converted` holds a
 row against the annotations, on its way out and on its way in. It is msgspec that does it, and asks a hook for what is
 no scalar, list, tuple or dictionary: sets, classes, and plain values (`Any` and `object`).
@@ -28,7 +28,7 @@ from wholecall.output import events
 
 __all__ = ["Asked", "annotations_of", "check_kept", "converted", "derived_of", "row_of", "shape_of"]
 
-# What the core annotates with, and its modules import for type checkers only.
+# Names in the core's annotations that its modules import for type checkers only.
 _NAMES: Final[dict[str, Any]] = {"ResponsesTranslator": ResponsesTranslator}
 for _home in (deltas, events, framing, record, turns):
     _NAMES.update(vars(_home))
@@ -36,7 +36,7 @@ _AS_THEY_ARE: Final = frozenset({str, int, bool, bytes, bytearray, type(None), L
 _SETS: Final[frozenset[Any]] = frozenset({set, frozenset})
 _HOLDING: Final[dict[Any, Any]] = {kind: kind for kind in (list, tuple, dict, Union)} | {UnionType: Union}
 _WRONG = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)  # raised by `convert`
-_PLACE: Final = re.compile(r"`\$\[(\d+)\][^`]*`$")  # where an error of msgspec says that it is
+_PLACE: Final = re.compile(r"`\$\[(\d+)\][^`]*`$")  # the place that an error of msgspec names
 
 
 class Asked(type):
@@ -61,10 +61,9 @@ def converted(values: Any, kind: Any, hook: Callable[[Any, Any], Any]) -> Any:
         found = None if kind.__name__ == "list" else _PLACE.search(str(error))
         place = f".{kind.__struct_fields__[int(found[1])]}" if found else ""
         cause = error.__cause__
-        told = str(cause) if isinstance(cause, BadSnapshot) else "it is not what is annotated"
-    raise BadSnapshot(
-        f"{kind.__name__}{place}: {told}"
-    )  # out here it does not hold the other one, which quotes
+        reason = str(cause) if isinstance(cause, BadSnapshot) else "it is not what is annotated"
+    # Raised outside of the handler, so that it does not hold the other error, which quotes values.
+    raise BadSnapshot(f"{kind.__name__}{place}: {reason}")
 
 
 @cache
@@ -78,7 +77,7 @@ def row_of(cls: type) -> Any:
 
 
 def _kind(annotated: Any, field: str) -> Any:
-    """Return what msgspec is told of an annotation; raises TypeError if that says nothing which could be kept."""
+    """Return what msgspec needs to know of an annotation; raises TypeError if nothing of it could be kept."""
     origin, parts = get_origin(annotated) or annotated, get_args(annotated)
     origin = parts[0] if origin is Annotated else origin
     if origin in _AS_THEY_ARE or annotated in (None, Ellipsis):
@@ -116,7 +115,7 @@ def annotations_of(cls: type) -> dict[str, Any]:
 
 @cache
 def derived_of(cls: type) -> frozenset[str]:
-    """Return the attributes that the class and its bases make anew."""
+    """Return the attributes that the class and its bases make again."""
     return _in_bases(cls, "DERIVED")
 
 
@@ -133,7 +132,7 @@ def shape_of(cls: type) -> int:
 
 
 def check_kept(cls: type, names: set[str]) -> None:
-    """See that a class names all attributes of its object; raises TypeError for one that it does not."""
+    """Check that a class names all attributes of its object; raises TypeError for one that it does not name."""
     unknown = (names | _in_bases(cls, "__slots__")) - annotations_of(cls).keys() - derived_of(cls)
     if unknown:
         raise TypeError(

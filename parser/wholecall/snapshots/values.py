@@ -21,9 +21,8 @@ _TEXT, _NUMBER, _FOLDS = 1, 2, 3  # the codes of the extensions
 _DEEPEST: Final = 24  # levels that are packed as they are
 _LONGEST_NUMBER: Final = 10**4300  # as many digits as Python writes
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-_ENCODER = msgspec.msgpack.Encoder(
-    enc_hook=lambda late: late()
-)  # an extension cannot be a key; its maker can
+# An extension cannot be a key of a dictionary, but a function that makes it can.
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=lambda late: late())
 
 
 def encoded(value: Any) -> bytes:
@@ -51,7 +50,7 @@ def folded(value: Any) -> Any:
     if depth_of(value) <= _DEEPEST:
         return value
     row, whole = list[Any](), [value]
-    for part in whole:  # it grows on the way
+    for part in whole:  # the list grows meanwhile
         items = part.values() if type(part) is dict else part
         whole += [item for item in items if type(item) not in _SCALARS]
         items = [item if type(item) in _SCALARS else [] for item in items]
@@ -88,7 +87,7 @@ def decoded(data: bytes, kind: Any) -> Any:
     try:
         return msgspec.msgpack.decode(data, type=kind, ext_hook=_extended)
     except (msgspec.MsgspecError, ValueError, TypeError, StopIteration, RecursionError):
-        pass  # it quotes, and what is raised in here would hold it
+        pass  # the error quotes data, and one raised in here would hold it
     raise BadSnapshot("the snapshot is cut or damaged, or this is none")
 
 

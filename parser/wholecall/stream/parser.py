@@ -59,11 +59,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
     Args:
         dialect: a dialect's name, or `"auto"` to find it from the first decisive frame.
-        tools: the tools that the model was given: `Tools`, or what it takes. Calls are held against them, and
+        tools: the tools that the model was given: `Tools`, or what it takes. Calls are checked against them, and
             `ToolCall.value` is of the type that describes the tool. Their names also settle what else is in
             doubt: names in pieces, and two calls under one index. None takes every call that is whole.
-        live: whether to tell of arguments while they arrive: `ArgumentsProgress` events, and `partial`.
-        watch: strings to tell of instead of everything, by tool: `{"write_file": "content"}` names a top-level key,
+        live: whether to report arguments while they arrive: `ArgumentsProgress` events, and `partial`.
+        watch: strings to report instead of everything, by tool: `{"write_file": "content"}` names a top-level key,
             a tuple of keys and indices goes deeper.
         framing: `"sse"`, `"jsonl"`, `"jsonarray"`, `"eventstream"` or `"vercel"`; None chooses from the first bytes.
         policy: how calls are judged.
@@ -75,7 +75,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     """
 
     INSTEAD = "take its snapshot() and give that to restore()"
-    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_told"})
+    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_collect"})
 
     _framing: Framing | None
     _head: bytes
@@ -112,11 +112,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         super().__init__(dialect, Assembler(policy, limits, self._tools), limits)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
-        self._told = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
+        self._collect = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
         if framing is not None and framing not in FRAMINGS:
             raise UnknownDialect(f"there is no framing {framing!r}; {choices(framing, FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
-        self._head = b""  # the first bytes, while they do not tell the framing
+        self._head = b""  # the first bytes, while they do not identify the framing
 
     def __enter__(self) -> Self:
         return self
@@ -138,12 +138,12 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
     @property
     def is_enveloped(self) -> bool:
-        """Whether the stream's frames come in envelopes of a gateway, which are taken off."""
+        """Return whether the stream's frames come in envelopes of a gateway, which are taken off."""
         return self._opening.enveloped
 
     @property
     def turn(self) -> Turn[ArgsT]:
-        """The current turn as it stands, the last one after `close`."""
+        """The current turn so far, the last one after `close`."""
         return self._assembler.snapshot()
 
     @property
@@ -156,14 +156,14 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         return self._assembler.snapshots(number)
 
     def forget(self) -> None:
-        """Let go of the text and the reasoning so far, which events have told; `turn` and `turns` keep the calls.
+        """Forget the text and the reasoning so far, which events have reported; `turn` and `turns` keep the calls.
 
-        For sessions without end, and where events are all that is wanted: what the model says takes no memory then.
+        For sessions without end, and where only events are wanted: what the model says then takes no memory.
         """
         self._assembler.forget()
 
     def partial(self, call: ToolCallStarted | ArgumentsDelta | ArgumentsProgress) -> PartialArguments | None:
-        """Return what is known of a call's arguments while they arrive; to show, never to execute.
+        """Return what is known of a call's arguments while they arrive: for display, never for execution.
 
         A snapshot costs a step per open object or list, whatever they hold.
 
@@ -187,7 +187,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             StreamClosed: the parser was closed or aborted.
             TypeError: `data` is no bytes; encode text with `.encode()`.
         """
-        framing = self._framing  # a closed parser has none
+        framing = self._framing  # a closed parser has no framing
         if framing is None:
             framing = self._choose_framing(data)
             if framing is None:
@@ -208,7 +208,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             self._assembler.advance(deltas)
         elif data and self._life == "new":
             self._life = "bytes"
-        return self._told()
+        return self._collect()
 
     def feed_event(self, payload: Any, event: str | None = None) -> list[Event[ArgsT]]:
         """Take one decoded payload, or one whole, non-streamed response body.
@@ -222,7 +222,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """
         self._refuse_if_closed()
         self._assembler.advance(self._translate(list(frames_of(payload, event))))
-        return self._told()
+        return self._collect()
 
     def close(self) -> list[Event[ArgsT]]:
         """End the stream and return the last events; calling it again returns none."""
@@ -232,7 +232,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._assembler.advance(self._last_word())
         self._assembler.close()
         self._framing, self._life = None, "closed"
-        return self._told()
+        return self._collect()
 
     def abort(self, reason: str = "aborted by the caller") -> list[Event[ArgsT]]:
         """Drop every open call, end the stream and return the last events; calling it again returns none.
@@ -244,7 +244,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             return []
         self._framing, self._life = None, "closed"
         self._assembler.close("aborted", reason)
-        return self._told()
+        return self._collect()
 
     def fail(self, reason: str) -> list[Event[ArgsT]]:
         """End the stream because whatever gave its bytes failed, and return the last events; once.
@@ -261,19 +261,19 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._assembler.explain(reason)
         self._assembler.advance([WireFault("source_failed", reason, fatal=True)])
         self._assembler.close()
-        return self._told()
+        return self._collect()
 
     def snapshot(self) -> bytes:
         """Return all that the parser knows as bytes (MessagePack), between any two feeds; nothing changes in it.
 
-        What `restore` makes of them goes on like this parser, in another process too: same events, same turns.
+        The parser that `restore` makes continues like this one, in another process too: same events, same turns.
         Options travel with them, tools do not. They hold what `turns` hold, and less after `forget`. Keep them as
         you keep a session: who can change them can change what a tool is called with.
 
         Raises:
             TypeError: a registered dialect has state that it does not annotate; the message names it.
         """
-        from wholecall import snapshots  # noqa: PLC0415 - few streams are moved, and this takes its time
+        from wholecall import snapshots  # noqa: PLC0415 - few streams are moved, and the import is slow
 
         live = self._live
         options = MovedOptions(
@@ -299,15 +299,15 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     def restore(cls, data: BytesLike, *, tools: AnyTools) -> ToolCallParser[Any]: ...
     @classmethod
     def restore(cls, data: BytesLike, *, tools: Any = None) -> ToolCallParser[Any]:
-        """Return a parser that goes on where the one stood whose snapshot this is.
+        """Return a parser that continues where the parser of this snapshot stopped.
 
         Args:
             data: what `snapshot` returned.
-            tools: those that the parser had; compared by their names, and asked once more for the `value` of
+            tools: those that the parser had; compared by their names, and asked again for the `value` of
                 calls that they took.
 
         Raises:
-            BadSnapshot: it is none, damaged, forged, of another version, of an unknown dialect or other tools.
+            BadSnapshot: it is no snapshot, damaged, forged, or of another version, an unknown dialect or other tools.
             TypeError, ValueError, ImportError: `data` is no bytes, or `tools` describes no tools.
         """
         from wholecall import snapshots  # noqa: PLC0415 - as above

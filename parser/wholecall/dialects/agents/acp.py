@@ -8,7 +8,7 @@
 
 The agent executes its calls and shows them, so each is a server's call. An update replaces the fields that it
 has, `rawInput` too, whether it calls itself `tool_call` or `tool_call_update`. The wire knows no tool names:
-the first title stands for it, else the kind; later titles are in `extra`. A call is over once it is completed
+the first title serves as the name, else the kind; later titles are in `extra`. A call is over once it is completed
 or failed, or when the client is asked to permit it and its input is known.
 
 A turn is a prompt of a session, up to the stop reason (in the second version a `state_update`). A connection
@@ -43,7 +43,7 @@ class AcpTranslator(ViewTranslator):
 
     def __init__(self) -> None:
         self._sessions = {}
-        self._now = None  # whose turn is the current one
+        self._now = None  # whose turn is current
         self._prompts = {}  # requests without an answer, and their sessions
         self._hears_client = False
 
@@ -73,7 +73,7 @@ class AcpTranslator(ViewTranslator):
         return self._sessions.setdefault(id_, Session(id_))
 
     def _switch(self, id_: str | None) -> list[Delta]:
-        """Return what makes the session's turn the current one; a new one if its last prompt is over."""
+        """Return what makes the session's turn the current one; or a new one if its last prompt is over."""
         session, before = self._session(id_), self._now
         self._now = session
         if session.open:
@@ -98,7 +98,7 @@ class AcpTranslator(ViewTranslator):
         return [*deltas, *report.usage(usage), finish, TurnEnded(session.key)]
 
     def _error(self, id_: str | None, error: object) -> list[Delta]:
-        """Report that a request failed; only a prompt's failure is that of the answer."""
+        """Report that a request failed; only a failed prompt fails the answer."""
         if id_ is None or id_ in self._prompts:
             return report.error(error)
         prompted = self._now is not None and self._now.open

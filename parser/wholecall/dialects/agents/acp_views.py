@@ -37,7 +37,7 @@ class Update(msgspec.Struct, gc=False, rename="camel"):
 
     @property
     def extra(self) -> dict[str, Any] | None:
-        """What else is told of a call."""
+        """Return the other members of a call."""
         return report.extra(title=self.title, kind=self.kind, locations=self.locations, _meta=self.meta)
 
 
@@ -104,7 +104,7 @@ class Session:
 
     @property
     def key(self) -> str:
-        """The key of the turn."""
+        """Return the key of the turn."""
         return f"{self.id}#{self._n_turns}"
 
     def begin(self) -> None:

@@ -1,4 +1,4 @@
-"""AG-UI, the protocol between agents and user interfaces (SSE `data:` lines; an event each).
+"""AG-UI, the protocol between agents and user interfaces (SSE `data:` lines; one event each).
 
     RUN_STARTED           threadId, runId
     TEXT_MESSAGE_CONTENT  messageId, delta      REASONING_MESSAGE_CONTENT  messageId, delta
@@ -11,12 +11,12 @@
     RUN_FINISHED          runId, outcome?{type, pendingToolCallIds?, interrupts?}
     RUN_ERROR             message, code?
 
-A run is a turn. Its calls take turns in the stream; the id tells them apart. Who executes a call is not said
+A run is a turn. Its calls take turns in the stream; the id distinguishes them. Who executes a call is not said
 when it ends but later: one that gets its result inside the run (an event, or a message of a snapshot) was
 executed by the agent, one that an interrupt names waits for approval, and what is left when the run finishes is
 the client's. So `TOOL_CALL_END` closes nothing, and a run that breaks off leaves nothing to execute.
 
-A snapshot restates calls, and tells those that were not streamed; calls before the last message of the user,
+A snapshot restates calls, and adds those that were not streamed; calls before the last message of the user,
 answered ones, and those that the run was started with are history. Its text is no answer, and is skipped.
 
 Events are read as JSON only. The binary encoding (`application/vnd.ag-ui.event+proto`) had no place for results
@@ -39,7 +39,7 @@ from wholecall.framing.frame import Frame
 
 __all__ = ["AgUiTranslator"]
 
-# Who else than the agent writes text messages; some agents repeat what the user said.
+# Authors of text messages other than the agent; some agents repeat what the user said.
 _OTHERS = frozenset({"developer", "system", "user", "tool", "activity"})
 
 
@@ -58,7 +58,7 @@ class AgUiTranslator(TurnTranslator):
         self._calls = Calls()
         self._history = set()  # ids of calls that the run was started with
         self._foreign = set()  # ids of messages that are not the agent's
-        self._message = None  # the message that chunks without an id go on with
+        self._message = None  # the message that chunks without an id continue
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         known = self.EVENTS.get(self._kind(event, frame))
@@ -70,14 +70,14 @@ class AgUiTranslator(TurnTranslator):
         return opened
 
     def _run_finished(self, event: Event) -> list[Delta]:
-        told = event.outcome or "success"  # which is what an absent one means
-        outcome = told if isinstance(told, Outcome) else Outcome(told)
+        stated = event.outcome or "success"  # an absent outcome means success
+        outcome = stated if isinstance(stated, Outcome) else Outcome(stated)
         waiting = [id_label(interrupt.tool_call_id) for interrupt in outcome.interrupts or ()]
         deltas = self._calls.agents_own(waiting, ("needs_approval",))
         deltas += self._calls.agents_own(self._calls.not_among(outcome.pending_tool_call_ids))
         deltas += self._calls.read() + counted(event.usage)
         self._calls = Calls()
-        # What a cancelled run began is not to be gone on with.
+        # What a cancelled run began must not continue.
         return deltas + report.finish(outcome.type, drops_at="error") + self._end()
 
     def _run_error(self, event: Event) -> list[Delta]:

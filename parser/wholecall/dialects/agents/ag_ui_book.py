@@ -1,7 +1,7 @@
 """The book of one AG-UI run: what came of its calls, in its order, to be read at the end if a label was odd.
 
 Theory of operation. Calls come out when the run finishes, not before. So where ids are absent, shared or unknown nobody
-has to guess when a piece comes what it belongs to: what is told meanwhile is for display, and at the end the book is
+has to guess when a piece comes what it belongs to: what is reported meanwhile is for display, and at the end the book is
 read in each way in which a server can mean it. A snapshot that comes after an oddity waits for that, too.
 
 A piece of text joins the one before it if it has the same label, and cannot begin, repeat or restate a text. The book is
@@ -78,7 +78,7 @@ class Book:
         self._rest = []
 
     def lists(self, calls: list[CallWhole]) -> bool:
-        """Keep the calls of a snapshot for the end; False if they are to be told at once."""
+        """Keep the calls of a snapshot for the end; False if they are to be reported at once."""
         if self._open and self.odd:
             self._listed = calls
             return True

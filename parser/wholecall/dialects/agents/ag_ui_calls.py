@@ -1,6 +1,6 @@
 """The calls of one AG-UI run: which slot each has, and what is learnt of who executes them.
 
-Slots are numbered as ids appear. An id names its call until the call is answered: models that number their calls anew
+Slots are numbered as ids appear. An id names its call until the call is answered: models that restart their numbers
 with each step use an id again (quirk 64). What the ids of the wire lead to is for the binder to say: they may be
 absent, or be none that a start had. The end of a call ends its text only, for who executes it is said later.
 """
@@ -15,7 +15,7 @@ from wholecall.dialects.agents.ag_ui_book import Book
 from wholecall.dialects.agents.ag_ui_views import Message, ToolCallView
 from wholecall.dialects.decode import dumped, is_blank, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
-from wholecall.dialects.restated import told_together
+from wholecall.dialects.restated import restated_together
 from wholecall.types import Flag
 
 __all__ = ["Calls"]
@@ -40,11 +40,11 @@ class Calls:
         self._names = {}  # of those that have a name
         self._book = Book()
         self._shared = set()  # ids that calls of several names have: they name none (quirk 64)
-        self._open = {}  # of ids whose calls go on; None is none of them
+        self._open = {}  # of ids with open calls; None is never among them
         self._begun = set()  # those of them that are calls
         self._over = set()  # and those whose text is over
         self._answered = set()  # ids of calls that had their answer
-        self._chunked = None  # what chunks go on with: slot, id and name, "" for none
+        self._chunked = None  # what chunks continue: slot, id and name, "" for none
         self._n_slots = 0
 
     def seen(
@@ -78,7 +78,7 @@ class Calls:
         return [Slot(0, slot, id_, said)] if said else []
 
     def _slot_of_text(self, id_: str | None) -> int | None:
-        """Return the slot that an id names; where that is no call which goes on, the run is odd."""
+        """Return the slot that an id names; the run is odd if that is no open call."""
         if id_ in self._open:
             return self._open[id_]
         self._book.odd = True
@@ -108,7 +108,7 @@ class Calls:
         return [*deltas, Slot(0, slot, known or None, said)] if said else deltas
 
     def read(self) -> list[Delta]:
-        """Report all that came once more, if it is to be read at the end of the run."""
+        """Report everything again, if the run is read at its end."""
         return self._book.read()
 
     def end(self, id_: str | None) -> list[Delta]:
@@ -137,21 +137,21 @@ class Calls:
         return [*waited, CallSeen(0, slot, None, None, None, "server"), CallClosed(0, slot, None)]
 
     def knows(self, id_: str | None) -> bool:
-        """Whether a call of this id is or was there."""
+        """Return whether a call of this id is or was there."""
         return id_ in self._slots or id_ in self._answered
 
     def all_answered(self) -> list[Delta]:
-        """Report that a result came for one of the calls whose text is over: under an id that none has (quirk 124)."""
+        """Report a result under an unknown id: it is of one of the calls whose text is over (quirk 124)."""
         return [*self._book.close(), *self.agents_own([id_ for id_ in self._slots if id_ in self._over])]
 
     def agents_own(self, ids: Iterable[str | None], flags: tuple[Flag, ...] = ()) -> list[Delta]:
-        """Report of calls without an answer that the agent is to execute them all the same."""
+        """Report that the agent executes these calls, though they have no answer yet."""
         slots = [self._slots[id_] for id_ in ids if id_ in self._begun]
         waited = self._book.close() if slots else []
         return [*waited, *(CallSeen(0, slot, None, None, None, "server", flags=flags) for slot in slots)]
 
     def not_among(self, ids: object) -> list[str]:
-        """Return the ids of the calls without an answer that are not among the ids; none if there are no ids."""
+        """Return the ids of unanswered calls that are not among these ids; none if there are no ids."""
         wanted = {id_label(id_) for id_ in ids} if isinstance(ids, list) else set()
         return [id_ for id_ in self._slots if wanted and id_ in self._begun and id_ not in wanted]
 
@@ -172,9 +172,9 @@ class Calls:
                 id_ = id_label(call.id)
                 if id_ is not None and (id_ in self._begun or (n > asked and id_ not in done)):
                     wholes.append(self._whole(id_, call))
-        told = [whole for whole in told_together(wholes) if isinstance(whole, CallWhole)]
+        restated = [whole for whole in restated_together(wholes) if isinstance(whole, CallWhole)]
         results = [delta for id_ in answered for delta in self.answered(id_)]
-        return results if self._book.lists(told) else [*in_telling_order(told), *results]
+        return results if self._book.lists(restated) else [*in_telling_order(restated), *results]
 
     def _whole(self, id_: str, call: ToolCallView) -> CallWhole:
         slot, function = self._slot(id_), call.function
@@ -184,9 +184,8 @@ class Calls:
         text = wire_text(function.arguments) if function is not None else ""
         sealed = text_label(call.encrypted_value)
         extra = {"encryptedValue": sealed} if sealed else None
-        said = (
-            "" if is_blank(text) else text
-        )  # nothing is restated then, and it may stand for what is still to come
+        # A blank text restates nothing: it may stand for arguments that are still to come.
+        said = "" if is_blank(text) else text
         return CallWhole(0, slot, None, id_, name, said, HYDRATION, extra=extra)
 
     def _known(self, id_: str | None) -> int | None:

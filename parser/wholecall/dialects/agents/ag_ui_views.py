@@ -85,7 +85,7 @@ class Event(msgspec.Struct, gc=False, rename="camel"):
 
     @property
     def extra(self) -> dict[str, Any] | None:
-        """What else is told of a call."""
+        """Return the other members of a call."""
         return report.extra(subagentRunId=self.subagent_run_id, metadata=self.metadata)
 
 

@@ -1,4 +1,4 @@
-"""GitHub Copilot's session events: what its SDK hands out, and its command line prints, one JSON object a line.
+"""GitHub Copilot's session events: what its SDK hands out, and its command line prints, one JSON object per line.
 
     {"type", "data": {…}, "id", "parentId", "timestamp", "agentId"?, "ephemeral"?}
         assistant.turn_start        turnId, model?               assistant.turn_end         turnId
@@ -14,11 +14,11 @@
         abort, session.error        reason | errorType, message  session.idle               aborted?
 
 The agent executes its tools itself. What the client is to execute, it asks for with `external_tool.requested`,
-before or after `tool.execution_start`, which comes for every tool and so tells nothing of who executes. So a
+before or after `tool.execution_start`, which comes for every tool and so does not say who executes. So a
 message ends no call, though its `toolRequests` are the last word on what the model said: `arguments` are a value,
 or the free text of a custom tool. A request makes a call the client's and ends it, with the `requestId` that the
 answer needs in its `extra`. A call that is completed without one, or that the turn leaves, is a server's call,
-never to be executed a second time. A call that no message told is dropped: the model's answer failed, and is
+never to be executed a second time. A call that no message listed is dropped: the model's answer failed, and is
 asked for again.
 
 `turn_start` and `turn_end` make a turn of one answer of the model and its tools. Where they are missing (an
@@ -49,7 +49,7 @@ from wholecall.types import CUT_REASONS, TurnReason
 
 __all__ = ["CopilotTranslator"]
 
-_NO = ("denied", "reject", "cancel", "user-not-available")  # how the answers to a request begin that deny it
+_NO = ("denied", "reject", "cancel", "user-not-available")  # how answers that deny a request begin
 
 
 class CopilotTranslator(ViewTranslator):
@@ -67,7 +67,7 @@ class CopilotTranslator(ViewTranslator):
         self._asked = {}  # calls that wait for a permission, by its request
 
     def close(self) -> list[Delta]:
-        """Report whose the calls are that the stream leaves; those that no message told are cut."""
+        """Report who executes the calls that the stream leaves; those that no message listed are cut."""
         deltas: list[Delta] = []
         for turn in self._turns.all_open():
             deltas += self._turns.switch(turn)
@@ -111,17 +111,17 @@ class CopilotTranslator(ViewTranslator):
         return self._break_off(agent, "aborted", text_label(data.reason) or "abort")
 
     def _break_off(self, agent: str | None, reason: TurnReason, provider_reason: str | None) -> list[Delta]:
-        """Report that an agent stopped at once; the main one, that all did."""
+        """Report that an agent was stopped; if it is the main one, that all were."""
         turn = self._turns.of(agent)
         turns = self._turns.all_open() if agent is None else [turn] if turn is not None else []
         return [delta for turn in turns for delta in self._turns.break_off(turn, reason, provider_reason)]
 
     def _error(self, agent: str | None, data: Data) -> list[Delta]:
         """Report that the answer failed; where there is none yet, the failure is the answer."""
-        told = {"type": data.error_type, "code": data.status_code, "message": data.message}
+        fields = {"type": data.error_type, "code": data.status_code, "message": data.message}
         _, opened = self._turns.on(agent, data)
         broken = self._break_off(agent, "error", text_label(data.error_type))
-        return opened + report.failure(fatal=False, **told) + broken
+        return opened + report.failure(fatal=False, **fields) + broken
 
     def _shutdown(self, agent: str | None, data: Data) -> list[Delta]:
         if data.shutdown_type != "error":
@@ -154,7 +154,7 @@ class CopilotTranslator(ViewTranslator):
             self._place(id_label(request.tool_call_id), turn)
         return deltas
 
-    # What becomes of calls
+    # The outcome of calls
 
     def _piece(self, agent: str | None, data: Data) -> list[Delta]:
         turn, deltas = self._turns.on(agent, data)
@@ -163,7 +163,7 @@ class CopilotTranslator(ViewTranslator):
         return deltas
 
     def remade(self) -> None:
-        """See that each turn knows its calls, in a snapshot that anybody may have written.
+        """Check that each turn knows its calls, as anybody may have written the snapshot.
 
         Raises:
             ValueError: one does not.
@@ -171,14 +171,14 @@ class CopilotTranslator(ViewTranslator):
         if not all(turn.calls.has(id_) for id_, turn in self._where.items()):
             raise ValueError("a call is not among those of its turn")
 
-    def _told(self, agent: str | None, data: Data, tell: Callable[[Calls, Data], list[Delta]]) -> list[Delta]:
-        """Report what an event tells of a call where it is known, or of a new one of the agent's."""
+    def _call(self, agent: str | None, data: Data, take: Callable[[Calls, Data], list[Delta]]) -> list[Delta]:
+        """Report what an event says of a known call, or of a new one of the agent's."""
         id_ = id_label(data.tool_call_id)
         known = self._where.get(id_)
         if known is not None and known.calls.is_over(id_):
             return []
         turn, deltas = self._turns.on(agent, data) if known is None else (known, self._turns.switch(known))
-        deltas += tell(turn.calls, data)
+        deltas += take(turn.calls, data)
         self._place(id_, turn)
         return deltas
 
@@ -220,8 +220,8 @@ class CopilotTranslator(ViewTranslator):
         "user.message": _prompt,
         "permission.requested": _asks,
         "permission.completed": _answered,
-        "tool.user_requested": lambda self, agent, data: self._told(agent, data, Calls.start),
-        "tool.execution_start": lambda self, agent, data: self._told(agent, data, Calls.start),
+        "tool.user_requested": lambda self, agent, data: self._call(agent, data, Calls.start),
+        "tool.execution_start": lambda self, agent, data: self._call(agent, data, Calls.start),
         "tool.execution_complete": lambda self, _, data: self._decide(data.tool_call_id, Calls.complete),
-        "external_tool.requested": lambda self, agent, data: self._told(agent, data, Calls.request),
+        "external_tool.requested": lambda self, agent, data: self._call(agent, data, Calls.request),
     }

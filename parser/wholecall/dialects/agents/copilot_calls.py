@@ -1,8 +1,8 @@
 """The calls of one turn of a Copilot agent, and who executes them.
 
-A call is *told* by a message, and *decided* once it is known who executes it; what comes of it later changes
+A call is *listed* by a message, and *decided* once it is known who executes it; what comes of it later changes
 nothing. An id names its call for as long as the turn lasts. Where turns have no marks, and may be several
-answers, the id of a call that was told and decided is free for another one (quirk 64).
+answers, the id of a call that was listed and decided is free for another one (quirk 64).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Call:
     seen: bool
     named: bool
     text: str
-    told: bool
+    is_listed: bool
     whole: bool
     decided: bool
     waits: bool
@@ -56,9 +56,9 @@ class _Call:
         self.id = id
         self.kind = "function"
         self.seen = self.named = False
-        self.text = ""  # of a free-text tool, as it was told last
-        self.told = False  # by a message
-        self.whole = False  # its whole text is known, whoever told it
+        self.text = ""  # of a free-text tool, as it was last sent
+        self.is_listed = False  # by a message
+        self.whole = False  # its whole text is known, whatever brought it
         self.decided = False
         self.waits = False  # for a permission
 
@@ -91,11 +91,11 @@ class Calls:
         self.cut = False
 
     def has(self, id_: str | None) -> bool:
-        """Whether the id names a call of this turn."""
+        """Return whether the id names a call of this turn."""
         return id_ in self._by_id
 
     def is_over(self, id_: str | None) -> bool:
-        """Whether there is nothing more to learn of the call of this id."""
+        """Return whether there is nothing more to learn of the call of this id."""
         return self._by_id[id_].decided
 
     # What the model says.
@@ -113,20 +113,20 @@ class Calls:
             deltas.append(CallSeen(0, call.slot, None, id_, name, call.kind))
         return [*deltas, Slot(0, call.slot, None, dumped(text))] if text else deltas
 
-    def tell(self, request: Request) -> list[Delta]:
-        """Report what a message tells of a call: all of it, with or without pieces before."""
+    def request_by_message(self, request: Request) -> list[Delta]:
+        """Report the call that a message lists: all of it, with or without pieces before."""
         call = self._announced(id_label(request.tool_call_id))
-        call.told = True
+        call.is_listed = True
         if call.decided:
             return []
         if request.type == "custom":
             call.kind = "custom"
         return self._whole(call, name_label(request.name), request, DONE)
 
-    # What becomes of a call.
+    # The outcome of a call.
 
     def start(self, data: Data) -> list[Delta]:
-        """Report that a call begins to be executed, by whomever."""
+        """Report that the execution of a call begins, whoever executes it."""
         return self._whole(self._meant(data), name_label(data.tool_name), data, ITEM_DONE)
 
     def request(self, data: Data) -> list[Delta]:
@@ -142,12 +142,12 @@ class Calls:
         return self._agents_own(self._by_id[id_])
 
     def wait(self, id_: str | None) -> list[Delta]:
-        """An open call waits for a permission."""
+        """Note that an open call waits for a permission."""
         self._by_id[id_].waits = True
         return []
 
     def permit(self, id_: str | None) -> list[Delta]:
-        """An open call waits no longer."""
+        """Note that an open call waits no longer."""
         self._by_id[id_].waits = False
         return []
 
@@ -157,7 +157,7 @@ class Calls:
         return [CallRefused(0, slot, None, "aborted", "the call was denied")]
 
     def settle(self, reason: DropReason, detail: str) -> list[Delta]:
-        """Report of all calls that are left: the agent's own if they are whole, else drops for this reason."""
+        """Report all calls that are left: as the agent's own if they are whole, else dropped for this reason."""
         deltas: list[Delta] = []
         for call in list(self._left.values()):
             if call.whole:
@@ -168,7 +168,7 @@ class Calls:
         return deltas
 
     def give_up(self) -> None:
-        """Leave what becomes of the calls that are left to the end of the turn."""
+        """Let the end of the turn decide about the calls that are left."""
         for call in list(self._left.values()):
             self._decided(call)
 
@@ -190,9 +190,9 @@ class Calls:
         return [said, CallClosed(0, slot, None)]
 
     def _whole(
-        self, call: _Call, name: str | None, told: Request | Data, rank: int, flags: tuple[Flag, ...] = ()
+        self, call: _Call, name: str | None, request: Request | Data, rank: int, flags: tuple[Flag, ...] = ()
     ) -> list[Delta]:
-        text, extra = wire_text(told.arguments), _extra(told)
+        text, extra = wire_text(request.arguments), _extra(request)
         slot, id_, kind = call.slot, call.id, call.kind
         call.whole = True
         self._in_pieces.pop(slot, None)
@@ -206,7 +206,7 @@ class Calls:
 
     def _announced(self, id_: str | None) -> _Call:
         call = self._by_id.get(id_)
-        another = call is not None and call.decided and call.told and not self._marked
+        another = call is not None and call.decided and call.is_listed and not self._marked
         return self._open(id_) if call is None or another else call
 
     def _meant(self, data: Data) -> _Call:
@@ -228,8 +228,8 @@ class Calls:
         return call
 
 
-def _extra(told: Request | Data) -> dict[str, Any] | None:
-    said = {wire: getattr(told, name, None) for name, wire in _EXTRA.items()}
+def _extra(request: Request | Data) -> dict[str, Any] | None:
+    said = {wire: getattr(request, name, None) for name, wire in _EXTRA.items()}
     return {wire: value for wire, value in said.items() if value} or None
 
 

@@ -40,9 +40,9 @@ class Turn:
         self.open = True
         self.calls = Calls(marked=marked)
         self.reason = None
-        self._said = {}  # pieces of what was not told as a whole yet
+        self._said = {}  # pieces of what was not sent as a whole yet
         self._messages = set()  # ids of those that were
-        self._block = None  # the thought that was told last
+        self._block = None  # the thought that was reported last
         self._reasoned = False  # since the last message
         self._thought = None  # the last whole one; a message gives it no id
 
@@ -60,7 +60,7 @@ class Turn:
         return report.thought(text, self._block)
 
     def whole_thought(self, data: Data) -> list[Delta]:
-        """Report what a whole thought tells beyond its pieces; the message it led to may have told it before."""
+        """Report what a whole thought adds to its pieces; the message it led to may have brought it before."""
         text, block = text_label(data.content), id_label(data.reasoning_id)
         if text is None or self._thought in ((None, text), (block, text)):
             return []
@@ -71,7 +71,7 @@ class Turn:
         return report.thought(rest, block)
 
     def message(self, data: Data) -> list[Delta]:
-        """Report what a whole message tells: what led to it, its text, and its calls."""
+        """Report what a whole message says: what led to it, its text, and its calls."""
         id_, text = id_label(data.message_id), text_label(data.content)
         if id_ is not None and id_ in self._messages:
             return []  # the same message again (quirk 91)
@@ -80,11 +80,11 @@ class Turn:
         if text:
             deltas += report.text(self._rest(("text", id_), text))
         for request in data.tool_requests or ():
-            deltas += self.calls.tell(request)
+            deltas += self.calls.request_by_message(request)
         return deltas
 
     def _sealed(self, message: str | None, data: Data) -> list[Delta]:
-        """Report what a message tells of its reasoning: the text if nothing told it, and what must be sent back."""
+        """Report the reasoning of a message: the text if it did not come before, and what must be sent back."""
         text = text_label(data.reasoning_text)
         new = "" if text is None or self._reasoned else text
         sealed = text_label(data.reasoning_opaque) or text_label(data.encrypted_content)
@@ -124,11 +124,11 @@ class Turns:
         return sorted(found, key=lambda turn: turn.number)
 
     def is_current(self, agent: str | None) -> bool:
-        """Whether the agent's turn is the one that was spoken of last."""
+        """Return whether the agent's turn is the current one."""
         return self._now is not None and self._now is self._latest.get(agent)
 
     def on(self, agent: str | None, data: Data) -> tuple[Turn, list[Delta]]:
-        """Return the agent's turn, and what makes it the current one; a new one if the last one is over."""
+        """Return the agent's turn, or a new one if the last is over, and what makes it the current one."""
         turn = self.of(agent)
         return self.begin(agent, data) if turn is None else (turn, self.switch(turn))
 
@@ -138,7 +138,7 @@ class Turns:
         return [] if turn is before else [TurnOpened(turn.key)]
 
     def begin(self, agent: str | None, data: Data, *, marked: bool = False) -> tuple[Turn, list[Delta]]:
-        """Return the agent's next turn, and its beginning; one that is still open ends before it."""
+        """Return the agent's next turn and its beginning; an open turn ends before it."""
         last = self.of(agent)
         deltas = self.end(last, finish=False) if last is not None else []
         over = self._now is not None and not self._now.open

@@ -21,7 +21,7 @@ _QUIET: Final = frozenset(
 
 
 class Request(msgspec.Struct, gc=False, rename="camel"):
-    """A call as a message tells it."""
+    """A call as a message describes it."""
 
     tool_call_id: Any = None
     name: Any = None
@@ -91,5 +91,5 @@ DECODER = msgspec.json.Decoder(Event)
 
 
 def is_quiet(kind: str | None) -> bool:
-    """Whether an event says nothing of the answer: a session tells much about itself, and more with each version."""
+    """Return whether an event is not about the answer: a session says much about itself, and more with each version."""
     return kind in _QUIET or (kind is not None and "." in kind and not kind.startswith(_ANSWER))

@@ -29,7 +29,7 @@ import msgspec
 from wholecall.deltas import Delta, Index, TurnOpened
 from wholecall.dialects import report
 from wholecall.dialects.amazon.converse_views import Event, Member, Message, Part, ToolUse
-from wholecall.dialects.amazon.errors import exception_in, told_error
+from wholecall.dialects.amazon.errors import error_of, exception_in
 from wholecall.dialects.decode import member, plain, wire_text
 from wholecall.dialects.detect import CONVERSE_FIELDS
 from wholecall.dialects.labels import id_label, index_label, name_label
@@ -57,7 +57,7 @@ class ConverseTranslator(TurnTranslator):
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one event."""
-        return [told_error(frame)] if frame.event == "error" else super().translate(frame)
+        return [error_of(frame)] if frame.event == "error" else super().translate(frame)
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         field = CONVERSE_FIELDS.get(frame.event)
@@ -71,8 +71,8 @@ class ConverseTranslator(TurnTranslator):
     def _other(self, event: Event, frame: Frame, kind: str) -> list[Delta]:
         if event.output is not None and event.output.message is not None:
             return self._body(event, event.output.message)
-        told = plain(frame.data)
-        error = exception_in(told) or member(told, "error")
+        payload = plain(frame.data)
+        error = exception_in(payload) or member(payload, "error")
         return report.error(error) if error else super()._other(event, frame, kind)
 
     def _body(self, event: Event, message: Message) -> list[Delta]:
@@ -87,17 +87,17 @@ class ConverseTranslator(TurnTranslator):
     def _message_start(self, _member: Member) -> list[Delta]:
         return self._begin()
 
-    def _message_stop(self, told: Member) -> list[Delta]:
+    def _message_stop(self, event: Member) -> list[Delta]:
         self._clear()
-        return report.finish(told.stop_reason, drops_at="malformed") + self._end()
+        return report.finish(event.stop_reason, drops_at="malformed") + self._end()
 
-    def _metadata(self, told: Member) -> list[Delta]:
-        return report.usage(told.usage)
+    def _metadata(self, event: Member) -> list[Delta]:
+        return report.usage(event.usage)
 
     # Blocks
 
-    def _delta(self, told: Member) -> list[Delta]:
-        return self._part(index_label(told.content_block_index), told.delta or _NO_PART)
+    def _delta(self, event: Member) -> list[Delta]:
+        return self._part(index_label(event.content_block_index), event.delta or _NO_PART)
 
     def _part(self, index: Index | None, part: Part) -> list[Delta]:
         if part.tool_use is not None:
@@ -106,8 +106,8 @@ class ConverseTranslator(TurnTranslator):
         self._others.indices.add(index)
         return deltas + _said(index, part)
 
-    def _start(self, told: Member) -> list[Delta]:
-        index, part = index_label(told.content_block_index), told.start or _NO_PART
+    def _start(self, event: Member) -> list[Delta]:
+        index, part = index_label(event.content_block_index), event.start or _NO_PART
         if part.tool_use is None:
             deltas = self._from(index, at_start=True)
             self._others.indices.add(index)
@@ -133,8 +133,8 @@ class ConverseTranslator(TurnTranslator):
         id_, name = id_label(use.tool_use_id), name_label(use.name)
         return report.call_start(index, id_, name, wire_text(use.input), kind)
 
-    def _stop(self, told: Member) -> list[Delta]:
-        index = index_label(told.content_block_index)
+    def _stop(self, event: Member) -> list[Delta]:
+        index = index_label(event.content_block_index)
         if isinstance(index, int):
             self._calls.pop(index, None)
         return self._others.stop(index)

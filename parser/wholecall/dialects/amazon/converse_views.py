@@ -77,7 +77,7 @@ class Member(msgspec.Struct, gc=False, rename="camel"):
 
 
 class Event(Member, gc=False, rename="camel"):
-    """A frame: one event, bare or as the member that its name tells, or the whole body."""
+    """A frame: one event, bare or as the member that its name says, or the whole body."""
 
     content_block_delta: Member | None = None
     content_block_start: Member | None = None

@@ -9,7 +9,7 @@ of that dialect does the work. Decoded by an SDK, an event is `{"chunk": {"bytes
 are base64 again, or what they hold. What is no chunk, as the body of a whole response, goes to the inner
 translator as it is.
 
-Bytes that are not UTF-8 are lost with their chunk: nobody could tell what the text was. Source: AWS, "Bedrock
+Bytes that are not UTF-8 are lost with their chunk: nobody could know the text. Source: AWS, "Bedrock
 Runtime API", InvokeModelWithResponseStream.
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from wholecall.deltas import Delta, WireFault
-from wholecall.dialects.amazon.errors import exception_in, told_error
+from wholecall.dialects.amazon.errors import error_of, exception_in
 from wholecall.dialects.decode import UNREADABLE, is_done, plain, provider_error, read, undecodable
 from wholecall.dialects.detect import opened_chunk
 from wholecall.dialects.translator import Translator
@@ -77,7 +77,7 @@ class InvokeTranslator(Translator):
 def _unwrapped(frame: Frame) -> list[Frame | Delta]:
     """Return the frames of the inner dialect, or what went wrong."""
     if frame.event == "error":
-        return [told_error(frame)]
+        return [error_of(frame)]
     if is_done(frame.data):  # proxies add it
         return [frame]
     try:
@@ -95,7 +95,7 @@ def _from(event: _Event, text: str, frame: Frame) -> Frame | WireFault:
     found = opened_chunk(coded) if isinstance(coded, str) else None
     if isinstance(found, str) and found.lstrip()[:1] in ("", "{", "["):
         return Frame("", found)
-    fault = msgspec.structs.replace(undecodable(text), hole=True)  # whatever it holds, it was a piece
+    fault = msgspec.structs.replace(undecodable(text), hole=True)  # an event of this kind is always a piece
     if isinstance(found, str):  # words are no comment here
         return fault
     if found is None:

@@ -51,7 +51,7 @@ class Blocks:
         self._skipped = set()  # of an unknown type
 
     def clear(self) -> None:
-        """Forget all blocks: the message is over."""
+        """Forget all blocks, as the message is over."""
         self._others.indices.clear()
         self._skipped.clear()
 
@@ -78,7 +78,7 @@ class Blocks:
         return _call_deltas(index, block, kind)
 
     def spoken(self, index: Index | None) -> None:
-        """Learn from its text or thinking that a block is no call: its start may be lost (quirk 77)."""
+        """Note that a block with text or thinking is no call: its start may be lost (quirk 77)."""
         self._others.indices.add(index)
 
     def piece(self, index: Index | None, text: object) -> Slot | None:
@@ -89,7 +89,7 @@ class Blocks:
         return slot and msgspec.structs.replace(slot, text=text if type(text) is str else dumped(text))
 
     def slot(self, index: Index | None) -> Slot | None:
-        """Return where a call's text goes; None if the block is of an unknown type."""
+        """Return the slot for a call's text; None if the block is of an unknown type."""
         return None if index in self._skipped else Slot(0, index, None, "")
 
     def stop(self, index: Index | None) -> list[Delta]:
@@ -108,7 +108,7 @@ class Blocks:
 
 
 def _call_deltas(index: Index | None, block: Block, kind: Kind) -> list[Delta]:
-    """Return what the start of a call's block says: its labels, and its input if that holds something."""
+    """Return the start of a call's block: its labels, and its input if it is not empty."""
     id_, name, namespace = id_label(block.id), name_label(block.name), name_label(block.toolset_name)
     extra = None
     if block.caller is not None or block.server_name is not None:
@@ -120,7 +120,7 @@ def _call_deltas(index: Index | None, block: Block, kind: Kind) -> list[Delta]:
 
 
 def _whole(raw: msgspec.Raw) -> str:
-    """Return the text of an input that holds something; empty ones are placeholders, never text."""
+    """Return the text of an input that is not empty; empty ones are placeholders, never text."""
     text = wire_text(raw)
     return "" if is_blank(text) else text
 

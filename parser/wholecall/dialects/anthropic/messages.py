@@ -76,11 +76,11 @@ class AnthropicTranslator(ViewTranslator):
     def __init__(self) -> None:
         self._key = None
         self._blocks = Blocks()
-        self._run = _NO_RUN  # of pieces, which the next frame may go on with
+        self._run = _NO_RUN  # of pieces, which the next frame may continue
         self._slots: dict[int, Slot] = {}  # of the pieces of calls since the last frame that was none
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Return the deltas of one frame; pieces after it begin anew."""
+        """Return the deltas of one frame; later pieces start again."""
         self._run = _NO_RUN
         self._slots.clear()
         return super().translate(frame)
@@ -120,7 +120,7 @@ class AnthropicTranslator(ViewTranslator):
         return deltas
 
     def _begun(self, index: int, delta: _Piece) -> _Run:
-        """Return what begins with a piece: nothing in a block of an unknown type."""
+        """Return the deltas of a first piece: none in a block of an unknown type."""
         kind = type(delta)
         if kind is InputPiece:
             slot = self._slots.get(index) or self._blocks.slot(index_label(index))

@@ -24,19 +24,19 @@ class CohereTranslator(TurnTranslator):
     ERRORS = frozenset({"error"})
 
     def _other(self, event: Any, frame: Frame, kind: str) -> list[Delta]:
-        """Return what is no known event: Cohere's errors are a bare message (quirk 52)."""
+        """Return the deltas of an unknown event: Cohere's errors are a bare message (quirk 52)."""
         payload = None if kind in self.QUIET or is_noise(frame) else plain(frame.data)
         bare = isinstance(member(payload, "message"), str)
         return report.error(payload) if bare else super()._other(event, frame, kind)
 
-    def _told(self, calls: list[ToolCallView] | ToolCallView | None) -> list[Delta]:
-        """Return calls that are told whole; their position is their slot."""
+    def _listed(self, calls: list[ToolCallView] | ToolCallView | None) -> list[Delta]:
+        """Return calls that are sent whole; their position is their slot."""
         return [delta for slot, call in enumerate(calls_in(calls)) for delta in self._whole(slot, call)]
 
     def _whole(self, slot: Index, call: ToolCallView) -> list[Delta]:
-        """Return a call that is told whole.
+        """Return a call that is sent whole.
 
-        One without arguments may have been cut before them: whether it is over, the turn's reason decides.
+        One without arguments may have been cut before them: the turn's reason decides whether it is over.
         """
         text, _ = argument_text(call.function, call)
         empty = is_blank(text) or text.strip() == "null"  # what stands for no arguments (quirk 26)
@@ -44,8 +44,8 @@ class CohereTranslator(TurnTranslator):
 
     def _over(self, usage: Any, reason: object, error: object = None) -> list[Delta]:
         """Return the end of a message: a failure takes back the calls that it leaves open."""
-        told = report.usage(usage) + report.finish(reason, drops_at="error")
-        return told + (report.error(error) if error else self._end())
+        deltas = report.usage(usage) + report.finish(reason, drops_at="error")
+        return deltas + (report.error(error) if error else self._end())
 
 
 def piece(slot: Index | None, call: ToolCallView) -> list[Delta]:

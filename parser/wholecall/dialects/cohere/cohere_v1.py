@@ -6,9 +6,9 @@
     tool-calls-generation  text?, tool_calls[{name, parameters: OBJECT}]
     stream-end             finish_reason, response{text, tool_calls?, finish_reason, meta, …}
 
-`event_type` names the event. Calls have no ids. They stream as text under their index, and are told again as
-objects, in the same order, which ends them: the object is the last word. The last event tells the
-whole response once more; only what was not said before counts of it. The text of a plan is reasoning. Searches
+`event_type` names the event. Calls have no ids. They stream as text under their index, and are repeated as
+objects, in the same order, which ends them: the object is the last word. The last event repeats the
+whole response again; only what was not said before counts. The text of a plan is reasoning. Searches
 and citations say nothing about calls. A whole body is the `response` alone.
 
 Source: Cohere API reference, "Chat (v1) with streaming".
@@ -38,7 +38,7 @@ class _CallDelta(ToolCallView, gc=False):
     text: Any = None
 
 
-class _Event(EventView, gc=False):  # or the response that the last one tells
+class _Event(EventView, gc=False):  # or the response that the last one holds
     event_type: Union[str, None] = None
     generation_id: Any = None
     text: Any = None
@@ -50,7 +50,7 @@ class _Event(EventView, gc=False):  # or the response that the last one tells
 
 
 class CohereV1Translator(CohereTranslator):
-    """Frames of one stream to deltas; it remembers what was said, because the end tells it again."""
+    """Frames of one stream to deltas; it remembers what was said, because the end repeats it."""
 
     decoder = msgspec.json.Decoder(_Event)
     QUIET = COHERE_V1_QUIET
@@ -99,14 +99,14 @@ class CohereV1Translator(CohereTranslator):
         return max(len(self._names) - (name is None), 0) if slot is None else slot
 
     def _calls(self, event: _Event) -> list[Delta]:
-        return ([] if self._planned else self._plan(event.text)) + self._told(event.tool_calls)
+        return ([] if self._planned else self._plan(event.text)) + self._listed(event.tool_calls)
 
     def _last(self, event: _Event) -> list[Delta]:
         answer = event.response or event
         said = [] if self._spoken or self._planned else self._text(answer)
         usage = {name: count for name in ("billed_units", "tokens") if (count := member(answer.meta, name))}
         reason = answer.finish_reason if event.finish_reason is None else event.finish_reason
-        return said + self._told(answer.tool_calls) + self._over(usage, reason)
+        return said + self._listed(answer.tool_calls) + self._over(usage, reason)
 
     def _whole(self, slot: Index, call: ToolCallView) -> list[Delta]:
         name = name_of(call)

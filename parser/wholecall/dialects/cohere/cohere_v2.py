@@ -61,7 +61,7 @@ class CohereV2Translator(CohereTranslator):
     def _other(self, event: _Event, frame: Frame, kind: str) -> list[Delta]:
         if event.message is None or event.type is not None:
             return super()._other(event, frame, kind)
-        return self._start(event) + self._told(event.message.tool_calls) + self._last(event)
+        return self._start(event) + self._listed(event.message.tool_calls) + self._last(event)
 
     def _start(self, event: _Event) -> list[Delta]:
         return self._begin(id_label(event.id)) + self._said(event)
@@ -111,7 +111,7 @@ def _message(event: _Event) -> _Message:
 
 
 def _slotted(event: _Event) -> Iterator[tuple[Index | None, ToolCallView]]:
-    """Yield the calls with their slots: further calls of one event, which nobody sends yet, get their own."""
+    """Yield the calls with their slots: further calls of one event get their own, though nobody sends any yet."""
     index = index_label(event.index)
     for n, call in enumerate(calls_in(_message(event).tool_calls)):
         yield index if n == 0 else f"{index}.{n}", call

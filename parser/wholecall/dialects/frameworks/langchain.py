@@ -9,7 +9,7 @@
     event: messages|PLACE, [PLACE, "messages", [CHUNK, {…}]]   LangGraph, of graphs within a graph; in lines
 
 Also in LC-JSON, `{"lc": 1, "type": "constructor", "id": […], "kwargs": {…}}`. Chunks are bound by their labels,
-as in chat completions; indices may be words. The id of a message tells streams side by side apart; chunks that
+as in chat completions; indices may be words. The id of a message distinguishes parallel streams; chunks that
 have none of the provider get LangChain's own id of the run, after a first one with the provider's. `tool_calls`
 of a chunk are guesses: LangChain closes the brackets of what has come so far. They count only in a whole message
 of which no chunk came, and there the last call may be such a guess, so that the turn's reason decides on it.
@@ -49,12 +49,12 @@ from wholecall.framing.frame import Frame
 
 __all__ = ["LangChainTranslator"]
 
-_RUN = ("lc_run-", "run-")  # what ids begin with that LangChain gives to chunks without one
+_RUN = ("lc_run-", "run-")  # the prefixes of ids that LangChain gives to chunks without one
 _OURS = LANGCHAIN_WHOLE | {"AIMessageChunk"}
 
 
 class LangChainTranslator(ViewTranslator):
-    """Frames of one stream to deltas; it remembers of each message what came of it in chunks."""
+    """Frames of one stream to deltas; it remembers which parts of each message came in chunks."""
 
     decoder: ClassVar[msgspec.json.Decoder[Any]] = DECODER
     LISTS: ClassVar[frozenset[str]] = LANGGRAPH_LISTS
@@ -78,8 +78,8 @@ class LangChainTranslator(ViewTranslator):
         self._open = set()
         self._ended = set()
         self._runs = {}  # ids of runs, and of the messages that they are
-        self._called = set()  # messages of which chunks told calls
-        self._spoken = set()  # messages of which chunks told text
+        self._called = set()  # messages whose chunks brought calls
+        self._spoken = set()  # messages whose chunks brought text
         self._shown = {}  # what cumulative messages said so far
 
     def translate(self, frame: Frame) -> list[Delta]:
@@ -102,18 +102,18 @@ class LangChainTranslator(ViewTranslator):
         if batch is None or batch.items is None:
             return read(DECODER, frame).deltas
         partial, complete = mode == "messages/partial", mode == "messages/complete"
-        told = [self._told(message, complete=complete, partial=partial) for message in batch.items]
-        return [delta for deltas in told for delta in deltas]
+        rows = [self._read(message, complete=complete, partial=partial) for message in batch.items]
+        return [delta for deltas in rows for delta in deltas]
 
     def _take(self, message: Any, frame: Frame, /) -> list[Delta]:
         if message.error:
             return report.error(message.error)
         message = message.output or message
         odd = views.kind_of(message) is None and not is_noise(frame)
-        return report.unknown() if odd else self._told(message)
+        return report.unknown() if odd else self._read(message)
 
-    def _told(self, message: Message, *, complete: bool = False, partial: bool = False) -> list[Delta]:
-        """Return what a message says, whoever it is of."""
+    def _read(self, message: Message, *, complete: bool = False, partial: bool = False) -> list[Delta]:
+        """Return what a message says, whoever sent it."""
         kind = views.kind_of(message)
         if kind not in _OURS:
             return views.answered(message)
@@ -127,7 +127,7 @@ class LangChainTranslator(ViewTranslator):
         id_ = self._id(message)
         key = run or id_ or self._key
         if key in self._ended and key is not None:
-            return []  # LangGraph tells finished messages again
+            return []  # LangGraph repeats finished messages
         deltas = self._opened(key, id_ or run, message)
         if not (whole and key in self._spoken):
             said = views.spoken(message)
@@ -140,12 +140,12 @@ class LangChainTranslator(ViewTranslator):
         return deltas
 
     def _id(self, message: Message) -> str | None:
-        """Return the id by which a message goes: a run's id is that of the one message that it can be."""
+        """Return the id of a message: a run's id stands for the only message that it can mean."""
         id_ = id_label(message.id)
         if id_ is None or not id_.startswith(_RUN) or id_ in self._open:
             return id_
-        told = set() if message.chunk_position == "last" else self._called | self._spoken
-        taken = {*self._runs.values(), *told, None}
+        chunked = set() if message.chunk_position == "last" else self._called | self._spoken
+        taken = {*self._runs.values(), *chunked, None}
         waiting = [key for key in self._open - taken if key and not key.startswith(_RUN)]
         if id_ not in self._runs and len(waiting) == 1:
             self._runs[id_] = waiting[0]
@@ -178,13 +178,13 @@ class LangChainTranslator(ViewTranslator):
 
     def _calls(self, key: str | None, message: Message, *, whole: bool, partial: bool) -> list[Delta]:
         chunks = message.tool_call_chunks or []
-        told = key in self._called
-        if whole and told:
+        chunked = key in self._called
+        if whole and chunked:
             return []  # what came in chunks is the text itself
         if chunks:
             self._called.add(key)
             return [self._chunk(key, place, call, partial) for place, call in enumerate(chunks)]
-        if partial or told:
+        if partial or chunked:
             return []
         calls = [*(message.tool_calls or ()), *(message.invalid_tool_calls or ())]
         return [delta for place, call in enumerate(calls) for delta in _whole_call(place, call)]
@@ -213,7 +213,7 @@ class LangChainTranslator(ViewTranslator):
 
 
 def _index(value: object) -> int | str | None:
-    """Return an index, which may be a word in newer versions."""
+    """Return an index; it may be a word in newer versions."""
     index = index_label(value)
     return text_label(value) if index == INVALID_INDEX and text_label(value) else index
 

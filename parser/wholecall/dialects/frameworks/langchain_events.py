@@ -37,7 +37,7 @@ class LangChainEventsTranslator(LangChainTranslator):
         if not whole and event.event != "on_chat_model_stream":
             named = isinstance(event.event, str) or event.type == "ping"
             return [] if named or is_noise(frame) else report.unknown()
-        told = data and (data.output if whole else data.chunk)
-        if told:
-            return self._message(told.kwargs or told, run, whole=whole)
+        message = data and (data.output if whole else data.chunk)
+        if message:
+            return self._message(message.kwargs or message, run, whole=whole)
         return self._end(run) if whole else []

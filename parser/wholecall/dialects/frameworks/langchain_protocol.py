@@ -13,10 +13,10 @@
         error                 message, code?
 
 Inside a process DATA comes bare, or as a pair `[DATA, {run_id, langgraph_node}]`. The other methods say what the
-graph does; `tools` tells the execution of calls, and is skipped.
+graph does; `tools` reports the execution of calls, and is skipped.
 
-A message is a turn. Its events do not name it: it is the one under way at their namespace and node, or of their
-run where they have a `run_id`. A second start there breaks off the message before. Graphs tell messages again in
+A message is a turn. Its events do not name it: it is the current one at their namespace and node, or of their
+run where they have a `run_id`. A second start there breaks off the message before. Graphs repeat messages in
 their parents' namespaces, and replay those of people: such messages are skipped. The finish of a block has the
 last word on it; it comes before the reason, so `CallClosed` is not final.
 
@@ -42,7 +42,7 @@ from wholecall.framing.frame import Frame
 
 __all__ = ["LangChainProtocolTranslator"]
 
-_MOST_CALLS = 4096  # that are known when another message tells them
+_MOST_CALLS = 4096  # that are recognized when another message repeats them
 _BLOCKS = {  # what the content of an event is to its block
     "content-block-delta": Blocks.addition,
     "content-block-start": Blocks.start,
@@ -58,14 +58,14 @@ class LangChainProtocolTranslator(ViewTranslator):
 
     _messages: Messages
     _now: Message | None
-    _told: set[str | None]
+    _begun: set[str | None]
     _callers: dict[str, tuple[str, bool]]
     _n_turns: int
 
     def __init__(self) -> None:
         self._messages = Messages()
-        self._now = None  # whose turn is the current one
-        self._told = set()  # ids of messages that began
+        self._now = None  # whose turn is current
+        self._begun = set()  # ids of messages that began
         self._callers = {}  # of calls, by their ids: their message's turn, and whether its start came
         self._n_turns = 0
 
@@ -82,12 +82,12 @@ class LangChainProtocolTranslator(ViewTranslator):
         return [] if quiet else report.unknown()
 
     def lose(self) -> None:
-        """A frame was lost: it may have begun another message in the place of any."""
+        """Note that a frame was lost: it may have begun another message in the place of any."""
         self._messages.crowd()
 
     def _enveloped(self, view: Envelope, params: Params) -> list[Delta]:
-        told = params.data if isinstance(params.data, list) else [params.data or Data()]
-        data, origin = (told[0], told[-1]) if told else (Data(), Data())
+        parts = params.data if isinstance(params.data, list) else [params.data or Data()]
+        data, origin = (parts[0], parts[-1]) if parts else (Data(), Data())
         namespace = tuple(map(str, params.namespace)) if isinstance(params.namespace, list) else ()
         if view.method == "messages":
             data.run_id = data.run_id or origin.run_id
@@ -104,7 +104,7 @@ class LangChainProtocolTranslator(ViewTranslator):
         if known is None:
             return [] if data.event == "provider" else report.unknown()
         message, deltas = self._messages.found(place, id_label(data.run_id)), list[Delta]()
-        if message is None:  # its start was told before this stream began
+        if message is None:  # its start came before this stream began
             message, deltas = self._opened(data, place)
         if message.has_heard(seq):
             return []
@@ -113,13 +113,13 @@ class LangChainProtocolTranslator(ViewTranslator):
                 self._messages.forget(message)
             return []
         deltas += self._switch(message)
-        if self._is_told(message, views.content_of(data)):
+        if self._is_known(message, views.content_of(data)):
             message.muted = True
             return [*deltas, TurnEnded(message.turn)]
         return deltas + known(self, message, data)
 
-    def _is_told(self, message: Message, content: views.Content) -> bool:
-        """Whether a call was told in another message: in one of the two, whose start was lost, for the other repeats it."""
+    def _is_known(self, message: Message, content: views.Content) -> bool:
+        """Return whether a call came in another message: the start of one of them was lost, the other repeats it."""
         id_ = id_label(content.id) if content.type in views.CALLS else None
         if id_ is None or (id_ not in self._callers and len(self._callers) >= _MOST_CALLS):
             return False
@@ -128,10 +128,10 @@ class LangChainProtocolTranslator(ViewTranslator):
 
     def _start(self, data: Data, place: Place, seq: object) -> list[Delta]:
         before, id_ = self._messages.found(place, id_label(data.run_id)), views.message_id(data)
-        if before is not None and before.has_heard(seq) and (id_ in (None, before.id) or id_ in self._told):
-            return []  # else the numbers begin anew, with another run
+        if before is not None and before.has_heard(seq) and (id_ in (None, before.id) or id_ in self._begun):
+            return []  # else the numbers start again, with another run
         again = before is not None and id_ is not None and before.id == id_
-        muted = data.role in _OTHERS or (id_ in self._told and not again)
+        muted = data.role in _OTHERS or (id_ in self._begun and not again)
         deltas = [] if before is None or muted or before.muted else self._switch(before)
         if before is not None and not muted:
             self._messages.forget(before)  # its turn is current, so the one that begins breaks it off
@@ -151,7 +151,7 @@ class LangChainProtocolTranslator(ViewTranslator):
         self._now = message
         self._n_turns += 1
         if id_ is not None:
-            self._told.add(id_)
+            self._begun.add(id_)
         return message, [TurnOpened(message.turn, id_, views.model_of(data.metadata), restart=over)]
 
     def _switch(self, message: Message) -> list[Delta]:
@@ -169,12 +169,12 @@ class LangChainProtocolTranslator(ViewTranslator):
         return [*fault, *self._failed(message, text_label(data.code))]
 
     def _failed(self, message: Message, why: str | None) -> list[Delta]:
-        """Report that nothing of a message may be gone on with; others go on beside it."""
+        """Report that a message was broken off; others continue."""
         self._messages.forget(message)
         return [Finish(0, "error", why or "error", drops=True), TurnEnded(message.turn)]
 
     def _run_failed(self, namespace: tuple[str, ...], data: Data) -> list[Delta]:
-        """Report that a graph failed, and every message under way in it; all of them if it is the whole run."""
+        """Report that a graph failed with every open message in it; all of them if it is the whole run."""
         deltas = report.failure(message=text_label(data.error) or "the run failed", fatal=False)
         for message in self._messages.within(namespace):
             self._messages.forget(message)

@@ -42,12 +42,12 @@ from wholecall.types import Kind
 __all__ = ["Blocks"]
 
 _KEPT: Final = Limits().max_arguments_bytes or 0  # characters of a call: beyond them it is too large anyway
-_MOST: Final = 64  # open calls of one index; more are no messages in one place
+_MOST: Final = 64  # open calls of one index; more cannot be messages in one place
 _NO_FIELDS: Final = Content()
 
 
 class _Call:
-    """A call whose block is not finished: what is known of it, and the text that it was last said to have."""
+    """A call whose block is not finished, and its latest known text."""
 
     slot: int
     kind: Kind
@@ -67,13 +67,13 @@ class _Call:
         self.name = None
         self.extras = None
         self.seen = False
-        self.doubtful = False  # a piece may have been its
-        self.rewritten = False  # its text is no longer what was said piece by piece
+        self.doubtful = False  # a piece may have belonged to it
+        self.rewritten = False  # its text is no longer the sum of its pieces
         self._parts = []
         self._size = 0
 
     def labelled(self, content: Content) -> list[Delta]:
-        """Report what was not known of the call."""
+        """Report what is new about the call."""
         id_, name, extras = id_label(content.id), name_label(content.name), content.extras or None
         news = (id_ and not self.id) or name not in (None, self.name) or extras not in (None, self.extras)
         if self.seen and not news:
@@ -88,12 +88,12 @@ class _Call:
         if self._size <= _KEPT:
             self._parts.append(piece)
         elif not self.rewritten:
-            self._parts.clear()  # a snapshot of so much is told as a whole
+            self._parts.clear()  # a large snapshot is reported as a whole
         self._size += len(piece)
         return [] if self.rewritten else [Slot(0, self.slot, None, piece)]
 
     def put(self, text: str) -> list[Delta]:
-        """Report what a snapshot adds to the text; one that replaces it is told when the call or its message ends."""
+        """Report what a snapshot adds to the text; one that replaces it is reported when the call or its message ends."""
         before = "".join(self._parts)
         known = len(before) == self._size
         self._parts, self._size = [text], len(text)
@@ -110,7 +110,7 @@ class _Call:
         return CallWhole(0, self.slot, None, self.id, self.name, text, rank, self.kind)
 
     def rest(self) -> list[Delta]:
-        """Report what is still untold."""
+        """Report what was not reported yet."""
         return [self.whole("".join(self._parts), DONE)] if self.rewritten else []
 
 
@@ -133,13 +133,13 @@ class Blocks:
         self._crowded = crowded
         self._open = {}
         self._spoken = set()  # blocks that said something
-        self._lost = set()  # indices of pieces that are nobody's
+        self._lost = set()  # indices of pieces that belong to no call
         self._n_slots = 0
         self._latest = None  # the call whose block the model was in last
         self._waiting = None  # the same, once it is finished
 
     def crowd(self) -> None:
-        """Another message may have begun in the same place."""
+        """Note that another message may have begun in the same place."""
         self._crowded = True
 
     def start(self, index: Index | None, content: Content) -> list[Delta]:
@@ -166,18 +166,18 @@ class Blocks:
         fields = delta.fields
         if delta.type == "block-delta" and fields is not None and self._means_call(index, fields):
             return self._called(index, fields, wire_text(fields.args), whole=True)
-        quiet = delta.type in ("block-delta", "data-delta")  # the finish has what they change
+        quiet = delta.type in ("block-delta", "data-delta")  # the finished block has what they change
         return [] if quiet else [Noted(0, "unknown_events")]
 
     def addition(self, index: Index | None, content: Content) -> list[Delta]:
-        """Report what a delta in the shape of a block adds to it: so before deltas had types."""
+        """Report what a delta in the shape of a block adds to it, as sent before deltas had types."""
         if self._means_call(index, content):
             return self._called(index, content, wire_text(content.args))
         self._latest = None
         return self._said(index, content)
 
     def finish(self, index: Index | None, content: Content) -> list[Delta]:
-        """Return the deltas of the finish of a block: all of it, and of a call that it is over."""
+        """Return the deltas of a finished block: all of it, and the end of its call."""
         if content.type not in CALLS:
             return self._block(index, content) + sealed(index, content)
         call = self._found(index, id_label(content.id)) or self._opened(index, content)
@@ -197,7 +197,7 @@ class Blocks:
         return [*deltas, CallClosed(0, call.slot, None, final=False)]
 
     def end(self) -> list[Delta]:
-        """Report what is still untold of calls whose blocks were not finished."""
+        """Report the rest of calls whose blocks were not finished."""
         return [delta for calls in self._open.values() for call in calls for delta in call.rest()]
 
     # Text.
@@ -209,7 +209,7 @@ class Blocks:
         return deltas
 
     def _block(self, index: Index | None, content: Content) -> list[Delta]:
-        """Report what a block tells people, unless its deltas said it."""
+        """Report what a block says to people, unless its deltas said it."""
         if content.type not in QUIET_BLOCKS:
             return [Noted(0, "unknown_events")]
         return [] if index in self._spoken else self._said(index, content)
@@ -217,7 +217,7 @@ class Blocks:
     # Calls.
 
     def _means_call(self, index: Index | None, content: Content) -> bool:
-        """Whether something belongs to a call: by its type, else by the block that it is for."""
+        """Return whether something belongs to a call: by its type, else by the block that it is for."""
         return content.type in CALLS or (content.type is None and bool(self._open.get(index)))
 
     def _opened(self, index: Index | None, content: Content) -> _Call:
@@ -234,7 +234,7 @@ class Blocks:
         return [] if call is None else [CallClosed(0, call.slot, None)]
 
     def _found(self, index: Index | None, id_: str | None) -> _Call | None:
-        """Return the open call with this id, else the only one that may be meant."""
+        """Return the open call with this id, else the only possible one."""
         calls = self._open.get(index, [])
         if id_ is not None:
             known = [call for call in calls if call.id == id_]
@@ -255,7 +255,7 @@ class Blocks:
         return deltas + (call.put(text) if whole else call.add(text))
 
     def _labelled(self, index: Index | None, call: _Call, content: Content) -> list[Delta]:
-        """Report the labels of a call, and whether its index may mean more than one."""
+        """Report the labels of a call, and whether its index may mean several calls."""
         deltas = call.labelled(content)
         if self._crowded or len(self._open[index]) > 1:
             deltas += self._doubted(index)

@@ -1,7 +1,7 @@
-"""The messages under way in a stream of LangChain's protocol, and where their events are found.
+"""The open messages in a stream of LangChain's protocol, and where their events are found.
 
-An event does not name its message. It is of the one that its run has under way, else of the one that began last
-in its place: a node of a graph, which the namespace tells.
+An event does not name its message. It is of the one that is open in its run, else of the one that began last
+in its place: a node of a graph, which the namespace names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HERE: Final[Place] = (WHOLE_RUN, "")  # where events without an envelope are
 
 
 class Message:
-    """A message under way. A muted one is not told: its events are skipped."""
+    """An open message. A muted one is not reported: its events are skipped."""
 
     turn: str
     id: str | None
@@ -44,7 +44,7 @@ class Message:
         self._seq = -1
 
     def has_heard(self, seq: object) -> bool:
-        """Whether an event with this number came already (quirk 91)."""
+        """Return whether an event with this number came already (quirk 91)."""
         if type(seq) is not int:
             return False
         heard = seq <= self._seq
@@ -53,7 +53,7 @@ class Message:
 
 
 class Messages:
-    """The messages under way."""
+    """The open messages."""
 
     _by_key: dict[Union[Place, str], Message]
     _by_namespace: dict[Namespace, dict[Message, None]]
@@ -80,7 +80,7 @@ class Messages:
         self._since_loss[message] = None
 
     def forget(self, message: Message) -> None:
-        """Let a message be over: nothing belongs to it any more."""
+        """End a message: nothing belongs to it any more."""
         message.open = False
         self._since_loss.pop(message, None)
         for key in (message.place, message.run):

@@ -138,5 +138,5 @@ def finish_deltas(data: Data) -> list[Delta]:
     """Return the counts and the reason: the provider's own, else what the protocol made of it."""
     metadata = data.metadata or data.responseMetadata
     deltas = ended(Ended(response_metadata=metadata, usage_metadata=data.usage))
-    told = any(isinstance(delta, Finish) for delta in deltas)
-    return deltas if told else deltas + report.finish(data.reason, drops_at="error")
+    finished = any(isinstance(delta, Finish) for delta in deltas)
+    return deltas if finished else deltas + report.finish(data.reason, drops_at="error")

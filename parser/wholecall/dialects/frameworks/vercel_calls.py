@@ -35,7 +35,7 @@ _SEALED = ("redactedData", "reasoningEncryptedContent")
 
 
 class Announced(msgspec.Struct, frozen=True):
-    """What an event says of a call beside its text."""
+    """What an event says of a call besides its text."""
 
     id: str | None
     name: str | None = None
@@ -44,7 +44,7 @@ class Announced(msgspec.Struct, frozen=True):
 
 
 class Calls:
-    """The calls of one message, by their ids; told again from its beginning, it has the same slots (quirk 91).
+    """The calls of one message, by their ids; repeated from its beginning, it has the same slots (quirk 91).
 
     Calls are bound by their ids as blocks are by their numbers: text with an id that no call has belongs to the one
     that is open, and an input under another id to the open call of that name which says the same.
@@ -54,10 +54,10 @@ class Calls:
     _open: dict[str, str]
     _filled: set[str]
     _whole: set[str]
-    _tells_whole: bool
+    _has_whole: bool
     _kinds: dict[str, Kind]
     _n_begun: int
-    _n_told: int
+    _n_whole: int
     _times: dict[str, list[int]]
     _opened: dict[str, int]
     _streaming: set[str]
@@ -70,12 +70,12 @@ class Calls:
         self._step = 0
         self._open = {}  # ids to slots
         self._filled = set()  # slots that hold text
-        self._whole = set()  # ids of calls that were told whole in this step
-        self._tells_whole = False  # a call was
+        self._whole = set()  # ids of calls that were sent whole in this step
+        self._has_whole = False  # a call was
         self._kinds = {}  # of slots: what a later event leaves out still counts
         self._n_begun = 0  # calls without an id that had a beginning
-        self._n_told = 0  # whole inputs of those
-        self._times = {}  # by id, "" for none: how often each different input in a row was told
+        self._n_whole = 0  # whole inputs of those
+        self._times = {}  # by id, "" for none: how often each different input in a row came
         self._opened = {}  # by id: starts before its first input
         self._streaming = set()  # ids of text that came since an input
         self._n_streamed = {}  # by id: inputs after text
@@ -84,7 +84,7 @@ class Calls:
         self._last = []  # the last whole input: id, name and text
 
     def next_step(self) -> list[Delta]:
-        """Let ids be free again; what is open stays where it is."""
+        """Free the ids; open calls keep their slots."""
         new = self.no_repeats()
         self._step += 1
         for kept in (
@@ -99,12 +99,12 @@ class Calls:
         return new
 
     def asked(self, id_: str | None) -> list[Delta]:
-        """Report that a call waits for an approval: so may each other one that is told under its id."""
+        """Report that a call waits for an approval; each other one under its id may wait, too."""
         self.guard(id_)
         return self.flagged(Announced(id_), ("needs_approval",)) if id_ in self._open else []
 
     def guard(self, id_: str | None) -> None:
-        """Take no other call of this id for one of the client's: which is meant nobody knows."""
+        """Treat no other call of this id as one of the client's, as nobody knows which one is meant."""
         self._guarded.add(id_ or "")
 
     def begun(self, call: Announced) -> list[Delta]:
@@ -135,7 +135,7 @@ class Calls:
     def whole(
         self, call: Announced, text: str, flags: tuple[Flag, ...] = (), *, listed: bool = False
     ) -> list[Delta]:
-        """Report all of a call; one with an id is not closed by that. Another input under its id is told anew.
+        """Report all of a call; one with an id is not closed by that. Another input under its id is another call.
 
         `listed`: in a whole message, which lists no call twice.
         """
@@ -151,7 +151,7 @@ class Calls:
         slot, kind = self._slot(call)
         if call.id is not None:
             self._whole.add(call.id)
-        self._tells_whole = True
+        self._has_whole = True
         whole = CallWhole(
             0, slot, None, call.id, call.name, text, ITEM_DONE, kind, flags=flags, extra=call.extra
         )
@@ -171,26 +171,26 @@ class Calls:
         return [seen, CallRefused(0, slot, None, reason, detail, kept)]
 
     def ended(self, finish: list[Delta]) -> list[Delta]:
-        """Return why the message ended, after what that means for its calls."""
+        """Return why the message ended, preceded by what that means for its calls."""
         whole = not any(isinstance(end, Finish) and end.reason in NOT_WHOLE for end in finish)
         return [*(self.no_repeats() if whole else ()), *self._untold(), *finish]
 
     def _untold(self) -> list[Delta]:
-        """Refuse calls that were begun and never told whole, though others were: text alone shows where one ends."""
-        told = "the input of other calls was told, and that of this one was not"
-        slots = self.unsure() if self._tells_whole else []
-        return [CallRefused(0, slot, None, "incomplete_input", told) for slot in slots]
+        """Refuse calls that were begun and never sent whole, though others were: text alone shows where one ends."""
+        detail = "the input of other calls was told, and that of this one was not"
+        slots = self.unsure() if self._has_whole else []
+        return [CallRefused(0, slot, None, "incomplete_input", detail) for slot in slots]
 
     def unsure(self) -> list[str]:
-        """Return the slots of calls that were begun and not told whole, if their text does not show where it ends."""
+        """Return the slots of calls that were begun and not sent whole, if their text does not show where it ends."""
         begun = (slot for id_, slot in self._open.items() if id_ not in self._whole)
         return [slot for slot in begun if slot not in self._filled or self._kinds.get(slot) == "custom"]
 
     def no_repeats(self) -> list[Delta]:
         """Return the calls that were taken for repeats, and are none, once the message is over.
 
-        Without ids each input is a call if as many were told as calls began. Else, where the inputs under an id
-        differ, it says nothing (quirk 64), and they are calls if not each was told twice. Equal ones are if as many
+        Without ids each input is a call if as many came as calls began. Else, where the inputs under an id
+        differ, it says nothing (quirk 64), and they are calls if not each came twice. Equal ones are if as many
         calls began before the first of them, and each has text of its own before it.
         """
         new = [call for call in self._again.take() if self._is_new(call)]
@@ -198,7 +198,7 @@ class Calls:
 
     def _is_new(self, call: CallWhole) -> bool:
         if call.id is None and self._n_begun:
-            return self._n_begun == self._n_told
+            return self._n_begun == self._n_whole
         id_ = call.id or ""
         if id_ in self._guarded:
             return False
@@ -207,10 +207,10 @@ class Calls:
         return is_streamed or says_nothing(times)
 
     def _is_known(self, call: Announced, text: str) -> bool:
-        """Whether an input comes twice in a row, with no beginning between."""
+        """Return whether an input comes twice in a row, with no beginning between."""
         last, self._last = self._last, [call.id, call.name, text]
         known = last == self._last and (call.id is None or call.id in self._whole)
-        self._n_told += call.id is None
+        self._n_whole += call.id is None
         times = self._times.setdefault(call.id or "", [])
         if known and times:
             times[-1] += 1

@@ -96,15 +96,15 @@ class VercelDataTranslator(TurnTranslator):
         parts = value.parts or [_Part("text", value.content)]
         for part in parts:
             deltas += report.thought(part.reasoning) + report.text(part.text)
-        told = [part.tool_invocation for part in parts if part.tool_invocation is not None]
-        for call in told or value.tool_invocations or ():  # version 4 sends both, one the copy of the other
+        calls = [part.tool_invocation for part in parts if part.tool_invocation is not None]
+        for call in calls or value.tool_invocations or ():  # version 4 sends both, with the same calls
             deltas += self._invocation(call)
         return deltas + self._end()
 
     # Messages.
 
     def _begun(self, id: object) -> list[Delta]:
-        """Begin a message, unless one is open: what names it names only its step."""
+        """Begin a message, unless one is open: its id then only names a step."""
         if self._open:
             return []
         self._begin()

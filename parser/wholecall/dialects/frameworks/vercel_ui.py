@@ -60,8 +60,8 @@ class VercelUITranslator(TurnTranslator):
         return [delta for id_ in waiting for delta in self._calls.closed(id_)]
 
     def _slowly(self, frame: Frame) -> list[Delta]:
-        told = super()._slowly(frame)
-        return self.close() + told if told and isinstance(told[0], WireFault) else told
+        deltas = super()._slowly(frame)
+        return self.close() + deltas if deltas and isinstance(deltas[0], WireFault) else deltas
 
     def _done(self) -> list[Delta]:
         return self.close() + by_transport(self._end())
@@ -88,7 +88,7 @@ class VercelUITranslator(TurnTranslator):
     def _start(self, chunk: Chunk) -> list[Delta]:
         id_ = id_label(chunk.message_id)
         is_torn = id_ != self._key and bool(self._calls.unsure())
-        self._clear()  # streams that were merged into one start more than once, but not within a call
+        self._clear()  # a merged stream starts more than once, but not within a call
         return self._begin(id_) if is_torn else self._opened(id_)
 
     def _finish(self, chunk: Chunk) -> list[Delta]:
@@ -113,7 +113,7 @@ class VercelUITranslator(TurnTranslator):
         return deltas
 
     def _input_error(self, part: Part) -> list[Delta]:
-        """A text could not be read by the server; a value that it could read, it did not want."""
+        """Report a refused input: a text that the server could not read, or a value that it did not accept."""
         text = wire_text(part.input) or wire_text(part.raw_input)
         reason: DropReason = "schema" if bytes(part.input)[:1] in (b"{", b"[") else "unparseable"
         detail = text_label(part.error_text) or "the server refused the input"

@@ -12,7 +12,7 @@ Streamed arguments are `partialArgs`, values at paths, in pieces without a name:
 a named call or the reason STOP ends the call, and anything else leaves it cut (quirk 67).
 
 Streams come as SSE without an end mark, as one JSON array or as JSON lines; a whole body is a frame like any
-other. Some servers wrap each frame in `response`. A part holds its whole call, so parts are told apart by
+other. Some servers wrap each frame in `response`. A part holds its whole call, so parts are distinguished by
 their order (quirk 66). A call without arguments waits for what comes next: a cut turn may have lost them. One
 that the provider could not read is a finish reason with a text (quirk 68). Source: Gemini API reference.
 """
@@ -32,29 +32,29 @@ from wholecall.dialects.google.gemini_views import either
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import TurnTranslator
-from wholecall.dialects.whole_calls import Told, WholeCalls
+from wholecall.dialects.whole_calls import Manner, WholeCalls
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
 __all__ = ["GeminiTranslator"]
 
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
-_PARTS = Told(grows=True)
+_PARTS = Manner(grows=True)
 _ANSWER = "text"  # the block of signatures that stand on visible text: they are no thought's
 
 
 class GeminiTranslator(TurnTranslator):
-    """Frames of one stream to deltas; it numbers the calls, for the wire does not."""
+    """Frames of one stream to deltas; it numbers the calls, as the wire does not."""
 
     decoder = msgspec.json.Decoder(views.Frame)
 
     _malformed: set[int]
     _streamed: StreamedCalls
     _whole_calls: WholeCalls
-    _replaced: bool = False  # the frame at hand holds bytes that are not UTF-8
+    _replaced: bool = False  # the current frame holds bytes that are not UTF-8
 
     def _clear(self) -> None:
-        self._malformed = set()  # candidates whose malformed call was told
+        self._malformed = set()  # candidates whose malformed call was reported
         self._streamed = StreamedCalls()
         self._whole_calls = WholeCalls()
 
@@ -65,16 +65,16 @@ class GeminiTranslator(TurnTranslator):
             view = self.decoder.decode(frame.data)
         except UNREADABLE as error:
             if isinstance(error, msgspec.ValidationError) and decode(self.decoder, frame.data) is not None:
-                self._streamed.lose()  # what has a wrong type counts as absent
+                self._streamed.lose()  # a member of a wrong type counts as absent
             return self._slowly(frame)
         return self._take(view, frame)
 
     def lose(self) -> None:
-        """A frame was lost: calls without arguments may have got some in it."""
+        """Note that a frame was lost: calls without arguments may have got some in it."""
         self._whole_calls.lose()
 
     def close(self) -> list[Delta]:
-        """Report how open calls ended: a part is whole, but what was built of pieces only looks so."""
+        """Report how open calls ended: a part is whole, but what was built of pieces may only look whole."""
         return [*self._whole_calls.no_repeats(), *self._whole_calls.end(), *self._streamed.give_up()]
 
     def _done(self) -> list[Delta]:
@@ -86,7 +86,7 @@ class GeminiTranslator(TurnTranslator):
         return deltas + super()._end()
 
     def _begin(self, id_: str | None = None, model: object = None) -> list[Delta]:
-        """Begin an answer; one that another follows on the connection ended so."""
+        """Begin an answer; an open one on the connection ends."""
         return (self.close() if self._open else []) + super()._begin(id_, model)
 
     def _take(self, view: Any, frame: Frame) -> list[Delta]:
@@ -101,7 +101,7 @@ class GeminiTranslator(TurnTranslator):
         if response.candidates is feedback is usage is key is None:
             return self._other(view, frame, frame.event) if self._open else []
         if key is None and self._key is not None and response.candidates:
-            self._streamed.lose()  # they may be of another answer, perhaps with the reason of its end
+            self._streamed.lose()  # they may belong to another answer, perhaps with its finish reason
         deltas = self._opened(key, either(response.model, response.snake_model))
         self._streamed.next_frame()
         for candidate in sorted(response.candidates or (), key=lambda one: choice_label(one.index)):
@@ -132,8 +132,8 @@ class GeminiTranslator(TurnTranslator):
             deltas.append(self._unread(number, either(candidate.message, candidate.snake_message)))
         return [*deltas, Finish(number, *known)]
 
-    def _unread(self, number: int, told: object = None) -> CallRefused:
-        detail, text = "the provider could not read the call that the model wrote", text_label(told) or ""
+    def _unread(self, number: int, message: object = None) -> CallRefused:
+        detail, text = "the provider could not read the call that the model wrote", text_label(message) or ""
         return CallRefused(number, self._whole_calls.new_slot(), None, "unparseable", detail, text)
 
     def _part(self, number: int, part: views.Part) -> list[Delta]:
@@ -145,10 +145,10 @@ class GeminiTranslator(TurnTranslator):
         if code is not None:
             kept = part.kept if code.language is None else part.kept | {"language": code.language}
             text = dumped({"input": code.code}) if code.code is not None else ""
-            return self._whole(_told(number, code.id, "code_execution", text, kept, "server"))
+            return self._whole(_call_of(number, code.id, "code_execution", text, kept, "server"))
         if tool is not None:
             name = name_label(either(tool.type, tool.snake_type))
-            return self._whole(_told(number, tool.id, name, wire_text(tool.args), part.kept, "server"))
+            return self._whole(_call_of(number, tool.id, name, wire_text(tool.args), part.kept, "server"))
         return _spoken(number, part)
 
     def _function_call(self, number: int, call: views.Call, extra: dict[str, Any]) -> list[Delta]:
@@ -160,13 +160,13 @@ class GeminiTranslator(TurnTranslator):
         if call.in_pieces or call.more:
             slot = self._whole_calls.new_slot()
             return self._streamed.begin(number, slot, call, extra, replaced=self._replaced)
-        return self._whole(_told(number, call.id, name, text, extra))
+        return self._whole(_call_of(number, call.id, name, text, extra))
 
     def _whole(self, call: CallWhole) -> list[Delta]:
-        return self._whole_calls.tell(call, of=_PARTS)
+        return self._whole_calls.add(call, of=_PARTS)
 
 
-def _told(
+def _call_of(
     number: int, id: object, name: str | None, text: str, extra: dict[str, Any], kind: Kind = "function"
 ) -> CallWhole:
     return CallWhole(number, None, None, id_label(id), name, text, DONE, kind, extra=extra or None)

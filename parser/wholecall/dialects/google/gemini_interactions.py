@@ -40,7 +40,7 @@ from wholecall.dialects.decode import wire_text
 from wholecall.dialects.google import gemini_steps as steps
 from wholecall.dialects.google.gemini_steps import Event, Interaction, Step, extra_of, kind_of, name_of
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
-from wholecall.dialects.restated import told_together
+from wholecall.dialects.restated import restated_together
 from wholecall.dialects.translator import Events, TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
@@ -57,12 +57,12 @@ class GeminiInteractionsTranslator(TurnTranslator):
     decoder = msgspec.json.Decoder(Event)
     QUIET = frozenset({"interaction.status_update"})
 
-    _told: bool
+    _has_steps: bool
     _kinds: dict[Index | None, Kind]
     _others: dict[Index | None, bool]
 
     def _clear(self) -> None:
-        self._told = False  # any step
+        self._has_steps = False  # in events of their own
         self._kinds = {}  # of open calls, by their slots
         self._others = {}  # the slots of other open steps, and whether arguments in these are a call's
 
@@ -73,28 +73,28 @@ class GeminiInteractionsTranslator(TurnTranslator):
         return kind or ("ping" if event.type == "ping" else frame.event)
 
     def _created(self, event: Event) -> list[Delta]:
-        told = event.interaction or event
-        return self._begin(id_label(told.id), told.model)
+        interaction = event.interaction or event
+        return self._begin(id_label(interaction.id), interaction.model)
 
     def _completed(self, event: Event) -> list[Delta]:
-        opened = [] if self._n_turns or self._told else self._created(event)
+        opened = [] if self._n_turns or self._has_steps else self._created(event)
         return opened + self._over(event.interaction or Interaction())
 
-    def _over(self, told: Interaction) -> list[Delta]:
-        """Return the deltas of the finished interaction: its steps once more, or for the first time, and its end."""
-        listed = [*enumerate(told.steps or told.outputs or ())]
-        if self._told:
-            deltas = told_together([steps.restated(at, step) for at, step in listed if kind_of(step)])
+    def _over(self, interaction: Interaction) -> list[Delta]:
+        """Return the deltas of the finished interaction: its steps again, or for the first time, and its end."""
+        listed = [*enumerate(interaction.steps or interaction.outputs or ())]
+        if self._has_steps:
+            deltas = restated_together([steps.restated(at, step) for at, step in listed if kind_of(step)])
         else:
             events = [Event(index=at, step=step) for at, step in listed]
             deltas = [delta for event in events for delta in self._start(event) + self._stop(event)]
-        return deltas + report.usage(told.usage) + _finish(told.status) + self._end()
+        return deltas + report.usage(interaction.usage) + _finish(interaction.status) + self._end()
 
     def _end(self) -> list[Delta]:
-        return [TurnEnded(self._key)]  # whose last event may come twice
+        return [TurnEnded(self._key)]  # the last event may come twice
 
     def _start(self, event: Event) -> list[Delta]:
-        self._told = True
+        self._has_steps = True
         index, step = index_label(event.index), event.step or event.content or Step()
         kind, text = kind_of(step), wire_text(step.arguments)
         if kind is None:
@@ -110,7 +110,7 @@ class GeminiInteractionsTranslator(TurnTranslator):
         return report.closed(index, final=False) if self._others.pop(index, None) is None else []
 
     def _delta(self, event: Event) -> list[Delta]:
-        self._told = True
+        self._has_steps = True
         index, delta = index_label(event.index), event.delta or Step()
         if delta.type == "arguments_delta" or kind_of(delta) is not None:
             return self._arguments(index, delta)
@@ -130,10 +130,10 @@ class GeminiInteractionsTranslator(TurnTranslator):
         return [*deltas, CallWhole(0, index, None, None, None, text, DONE, kind)] if text else deltas
 
     def _labels(self, index: Index | None, delta: Step) -> list[Delta]:
-        """Report what a delta tells of its call beside the arguments; one with a name may begin it."""
+        """Report what a delta says of its call besides the arguments; one with a name may begin it."""
         id_, kind, extra, name = id_label(delta.id), kind_of(delta), extra_of(delta), name_label(delta.name)
         if kind is not None:
-            if self._kinds.get(index) != kind:  # else the start has told a name
+            if self._kinds.get(index) != kind:  # else the start brought a name
                 name = name_of(delta)
             self._others.pop(index, None)
             self._kinds[index] = kind

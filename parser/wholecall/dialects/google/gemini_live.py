@@ -11,7 +11,7 @@
 
 A call is whole in its message and ended by it, also one without arguments: the model waits for its result
 before the turn goes on. Parts are those of `gemini`; a call that comes as a part and again as a `toolCall` is
-one, by its id (quirk 97). What the model says aloud is its transcription; what the user said is not told.
+one, by its id (quirk 97). What the model says aloud is its transcription; what the user said is not reported.
 A turn begins with the first message that says something, and ends with `turnComplete`; nothing has an id
 but the calls. A user who interrupts ends the turn, and the calls that wait for a result are taken back by
 their ids, perhaps turns later.

@@ -5,7 +5,7 @@
     {"jsonPath": "$.legs[0].km", "numberValue": 12}
 
 Each piece sets one leaf; strings are appended to while their leaf is open. No text of the arguments exists on
-the wire, and what is built is a whole object at any time: its text never tells that something is missing. So
+the wire, and what is built is a whole object at any time: its text never shows that something is missing. So
 the builder remembers what went wrong (`reason`), and its text leaves out the last brace until it is asked for
 the whole. A piece that has no single place (a path that cannot be read, a gap in an array, a container where
 a value was due) makes the call `incomplete_input`.
@@ -32,9 +32,9 @@ __all__ = ["ArgumentsBuilder", "steps"]
 
 Step = Union[str, int]
 
-_MAX_STEPS: Final = 512  # far beyond what arguments may nest; the verdict knows the limit asked for
+_MAX_STEPS: Final = 512  # far deeper than arguments may nest; the verdict applies the real limit
 _MAX_WEIGHT: Final = Limits().max_arguments_bytes or 0
-_NODE_WEIGHT: Final = 64  # of a member or an element, so that many tiny ones weigh what they cost
+_NODE_WEIGHT: Final = 64  # of a member or an element, so that many tiny ones count what they cost
 _STEP = re.compile(
     r"""\.(?P<name>[^.\[\]]+)|\[(?P<index>\d{1,9})\]"""
     r"""|\['(?P<single>(?:[^'\\]|\\['"\\])*)'\]|\["(?P<double>(?:[^"\\]|\\['"\\])*)"\]"""
@@ -46,7 +46,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Leaf(msgspec.Struct):
-    """A value, as JSON text or as the parts of a string; `open` says that more of it is announced."""
+    """A value, as JSON text or as the parts of a string; `open` means that more of it is announced."""
 
     parts: list[str]
     is_string: bool
@@ -84,7 +84,7 @@ class ArgumentsBuilder:
         self._n_open = 0
 
     def remade(self) -> None:
-        """See that each leaf is there, in a snapshot that anybody may have written.
+        """Check that each leaf exists, as anybody may have written the snapshot.
 
         Raises:
             ValueError: one is not.
@@ -98,16 +98,16 @@ class ArgumentsBuilder:
 
     @property
     def open(self) -> bool:
-        """Whether a value is announced to go on."""
+        """Return whether a value is announced to go on."""
         return self._n_open > 0
 
     @property
     def empty(self) -> bool:
-        """Whether no piece came."""
+        """Return whether no piece came."""
         return not self._root
 
     def refuse(self, reason: DropReason, detail: str) -> None:
-        """Keep the first reason why the call cannot be whole; nothing more is built then."""
+        """Keep the first reason why the call cannot be whole; after it nothing is built."""
         if self.reason is None:
             self.reason, self.detail = reason, detail
 
@@ -247,7 +247,7 @@ def _leaf(piece: Piece, old: _Leaf | None) -> _Leaf | None:
         return goes_on
     text = _scalar(piece) if string is None else ""
     if goes_on is not None and (text is None or (text == "null" and not _nulls(piece))):
-        goes_on.parts.append("")  # nothing was said of the value; an SDK writes that as nulls
+        goes_on.parts.append("")  # the value is unknown, which an SDK writes as nulls
         return goes_on
     return _Leaf([text], is_string=False) if text else None
 

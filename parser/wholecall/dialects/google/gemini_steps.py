@@ -1,6 +1,6 @@
 """The steps of a Gemini interaction: which of them are calls, who executes them, and what the others say.
 
-Before there were steps, an interaction had contents, which are told here as well.
+Before there were steps, an interaction had contents, which are reported here as well.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def said(index: Index | None, step: Step) -> list[Delta]:
 
 
 def piece(index: Index | None, delta: Step) -> list[Delta]:
-    """Return what a piece of a step says that is no argument."""
+    """Return what a piece of a step says besides arguments."""
     if delta.type == "text":
         return report.text(delta.text)
     if delta.type in ("thought_summary", "thought_signature"):
@@ -104,9 +104,9 @@ def piece(index: Index | None, delta: Step) -> list[Delta]:
     return [] if _is_quiet(delta) else report.unknown()
 
 
-def _is_quiet(told: Step) -> bool:
-    """Whether a step or a piece is of a kind that says nothing of calls: media, or what a tool gave."""
-    type_ = text_label(told.type) or ""
+def _is_quiet(step: Step) -> bool:
+    """Return whether a step or a piece is of a kind that says nothing of calls: media, or what a tool gave."""
+    type_ = text_label(step.type) or ""
     return type_ in _QUIET or type_.endswith("_result")
 
 

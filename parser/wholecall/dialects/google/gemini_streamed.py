@@ -6,7 +6,7 @@ STOP if nothing of the call follows. Another call merely displaces it. A piece t
 it ends: where several are open, all are once each had its end; and where some call was ended so, STOP
 ends no other. Some servers write STOP into every chunk, where it ends nothing; so one that comes with the
 first part of a call is no end of a call without pieces, unless another chunk came without a reason. At any other
-end the call is told as refused, with what was built.
+end the call is reported as refused, with what was built.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from wholecall.types import DropReason
 
 __all__ = ["StreamedCalls"]
 
-_MAX_OPEN: Final = 128  # what is built is bounded per call, so the calls are too
+_MAX_OPEN: Final = 128  # each call is bounded, so their number is, too
 
 
 # What became of the reason STOP: it did not come, it came with the call's first part or later, more of the call followed.
@@ -39,11 +39,11 @@ class _Streamed(msgspec.Struct):
     name: str | None
     builder: ArgumentsBuilder
     stop: Stop = "none"
-    fresh: bool = True  # it began in the frame at hand
+    fresh: bool = True  # it began in the current frame
 
     @property
     def is_stopped(self) -> bool:
-        """Whether the reason STOP ended the call."""
+        """Return whether the reason STOP ended the call."""
         return self.stop == "later" or (self.stop == "first" and not self.builder.empty)
 
     def take(self, call: Call, *, replaced: bool) -> None:
@@ -73,7 +73,7 @@ class StreamedCalls:
         self._without = set()  # candidates of which a chunk came without a reason
 
     def goes_on(self, number: int, call: Call) -> bool:
-        """Whether the part is a piece of an open call: it has no name, or the same one and values."""
+        """Return whether the part is a piece of an open call: it has no name, or the same one and values."""
         streamed, name = self._open.get(number), name_label(call.name)
         if not streamed or name is None:
             return bool(streamed)
@@ -120,7 +120,7 @@ class StreamedCalls:
         return deltas if call.more else deltas + self._end(number, streamed, is_named=id_ is not None)
 
     def _end(self, number: int, streamed: _Streamed, *, is_named: bool) -> list[Delta]:
-        """A piece ends a call: the one that it names, the only one, or nobody knows which."""
+        """Note that a piece ends a call: the one that it names, or the only one; else it is unknown which."""
         if len(self._telling) < _MAX_OPEN:
             self._telling.add(number)
         calls = self._open[number]
@@ -131,17 +131,17 @@ class StreamedCalls:
         return self.close(number) if self._n_ends[number] == len(calls) else []
 
     def next_frame(self) -> None:
-        """What comes now is another frame's."""
+        """Note that another frame begins."""
         for streamed in self._all():
             streamed.fresh = False
 
     def no_stop(self, number: int) -> None:
-        """A chunk of the candidate has no reason."""
+        """Note that a chunk of the candidate has no reason."""
         if len(self._without) < _MAX_OPEN:
             self._without.add(number)
 
     def stop(self, number: int) -> None:
-        """The reason STOP came: the candidate's open calls are whole, unless more of them follows."""
+        """Note that STOP came: the candidate's open calls are whole, unless more of them follows."""
         for streamed in self._open.get(number, ()):
             if streamed.stop in ("none", "first"):
                 every = streamed.fresh and number not in self._without
@@ -154,12 +154,12 @@ class StreamedCalls:
         return [delta for call in calls for delta in _ended(number, call, cut)]
 
     def lose(self) -> None:
-        """A frame came in a shape that hides what it held: it may have been a piece of any open call."""
+        """Note that a frame's content is unknown: it may have been a piece of any open call."""
         for streamed in self._all():
             streamed.builder.refuse("incomplete_input", "a frame that may hold a piece could not be read")
 
     def give_up(self) -> list[Delta]:
-        """End every open call: the stream is over, and the wire did not end them but by the reason STOP."""
+        """End every open call with the stream; only the reason STOP can have ended them on the wire."""
         left, self._open = self._open, {}
         ended = [
             _ended(number, call, None if number not in self._telling and call.is_stopped else "unterminated")
@@ -186,7 +186,7 @@ class StreamedCalls:
 def _ended(number: int, streamed: _Streamed, cut: DropReason | None = None) -> list[Delta]:
     """Report that a call ended.
 
-    The text goes as a fragment, because a whole one would heal the hole that a lost frame left.
+    The text is sent as a fragment, because a whole text would heal the hole that a lost frame left.
     """
     builder, slot = streamed.builder, streamed.slot
     if cut is not None:

@@ -45,12 +45,12 @@ class Call(msgspec.Struct, gc=False):
 
     @property
     def more(self) -> bool:
-        """Whether further parts of this call are announced."""
+        """Return whether further parts of this call are announced."""
         return either(self.camel_more, self.snake_more) is True
 
     @property
     def in_pieces(self) -> bool:
-        """Whether the part holds values at paths."""
+        """Return whether the part holds values at paths."""
         return not is_blank("".join(self._lists()))
 
     def pieces(self) -> list[Piece] | None:
@@ -119,7 +119,7 @@ class Part(msgspec.Struct, gc=False):
 
     @property
     def kept(self) -> dict[str, Any]:
-        """What must be sent back with the call, under the names of REST."""
+        """Return what must be sent back with the call, under the names of REST."""
         signature = either(self.signature, self.snake_signature)
         metadata = either(self.metadata, self.snake_metadata)
         kept = {"thoughtSignature": signature, "partMetadata": metadata}
@@ -127,7 +127,7 @@ class Part(msgspec.Struct, gc=False):
 
     @property
     def quiet(self) -> bool:
-        """Whether the part is known to say nothing of calls."""
+        """Return whether the part is known to say nothing of calls."""
         camel = bytes(self.result) or bytes(self.response) or bytes(self.media) or bytes(self.file)
         snake = bytes(self.snake_result) or bytes(self.snake_response)
         return bool(camel or snake or bytes(self.snake_media) or bytes(self.snake_file))
@@ -177,5 +177,5 @@ class Frame(Response, gc=False):
 
 
 def either(camel: Any, snake: Any) -> Any:
-    """Return the one of two spellings of a field that came."""
+    """Return the value of the spelling of a field that came."""
     return snake if camel is None else camel

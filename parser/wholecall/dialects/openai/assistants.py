@@ -11,8 +11,8 @@
 
 A step is a turn. The index is a call's slot within its step; nothing ends a call but the run, when it asks for
 the outputs and restates the calls. A step that completed has its outputs: the stream after their submission
-begins with it, and a function call in it was executed already, so it is never told. Code that OpenAI runs is
-text; told as the member `input` of an object, it is whole when its step or the run says so.
+begins with it, and a function call in it was executed already, so it is never reported. Code that OpenAI runs is
+text; reported as the member `input` of an object, it is whole when its step or the run says so.
 
 Data without a name (JSON lines, a run that was polled) is named by its `object` and `status`; SDKs wrap
 both in an object. Source: OpenAI API reference, "Assistants: streaming", and the types of openai-python.
@@ -65,7 +65,7 @@ class AssistantsTranslator(TurnTranslator):
             return self._event(data, frame)
         if is_done(inner):
             return self._done()
-        inside = Frame(data.event, inner)  # as SDKs wrap it, once
+        inside = Frame(data.event, inner)  # as SDKs wrap it
         views, _, deltas = read(DECODER, inside)
         return deltas + [delta for view in views for delta in self._event(view, inside)]
 
@@ -77,7 +77,7 @@ class AssistantsTranslator(TurnTranslator):
         if known is None:
             return [] if self._now is None else self._other(data, frame, kind)
         run = id_label(data.id if data.object == "thread.run" else data.run_id)
-        if run is not None and run != self._run_id:  # the step of another one is left where it is
+        if run is not None and run != self._run_id:  # the step of another run stays as it is
             self._now = self._now if self._run_id is None else None
             self._run_id = run
         return known(self, data)
@@ -85,7 +85,7 @@ class AssistantsTranslator(TurnTranslator):
     # Steps
 
     def _step_of(self, data: Data) -> tuple[Step, list[Delta]]:
-        """Return the step under way, begun if it is another one than the last, and what begins it."""
+        """Return the current step, a new one if it is not the last one, and what begins it."""
         last, key = self._now, id_label(data.id)
         if last is not None and key in (None, last.key):
             return last, []
@@ -95,11 +95,11 @@ class AssistantsTranslator(TurnTranslator):
         return self._now, [TurnOpened(key) if known else TurnOpened(key, key, self._model, restart=again)]
 
     def _current(self, data: Data) -> tuple[Step, list[Delta]]:
-        """Return the step that a message or the run belongs to: the open one, for neither names it."""
+        """Return the step that a message or the run belongs to: the open one, as neither names it."""
         return (self._now, []) if self._now is not None and not self._now.ended else self._step_of(data)
 
     def _step(self, data: Data) -> list[Delta]:
-        """Return what an event of a step says, unless that was ended and another one is under way."""
+        """Return what an event of a step says, unless it has ended and another one is open."""
         known = self._steps.get(id_label(data.id))
         if known is not None and known is not self._now and known.ended:
             return [Noted(0, "data_after_end")]
@@ -109,13 +109,13 @@ class AssistantsTranslator(TurnTranslator):
         return deltas
 
     def _step_completed(self, data: Data) -> list[Delta]:
-        told = [call for call in calls_in(data.step_details) if text_label(call.type) in SERVER_TOOLS]
+        listed = [call for call in calls_in(data.step_details) if text_label(call.type) in SERVER_TOOLS]
         known = self._steps.get(id_label(data.id))
-        if known.ended if known is not None else not told:
-            return []  # told already, or of an earlier stream
+        if known.ended if known is not None else not listed:
+            return []  # reported already, or of an earlier stream
         step, deltas = self._step_of(data)
         deltas += step.close_codes()
-        for call in told:
+        for call in listed:
             deltas += restated_code(call)
         return deltas + report.usage(data.usage) + self._ended(Finish(0, "stop", "completed"))
 
@@ -203,5 +203,5 @@ class AssistantsTranslator(TurnTranslator):
 
 
 def _texts(parts: list[Part] | None) -> list[Delta]:
-    told = [part.text.value if part.text is not None else part.refusal for part in parts or ()]
-    return [delta for text in told for delta in report.text(text)]
+    texts = [part.text.value if part.text is not None else part.refusal for part in parts or ()]
+    return [delta for text in texts for delta in report.text(text)]

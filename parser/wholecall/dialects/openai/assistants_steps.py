@@ -1,4 +1,4 @@
-"""One step of a run: the calls in it, and what is told of them."""
+"""One step of a run: the calls in it, and what is reported of them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from wholecall.dialects import report
 from wholecall.dialects.decode import value_text, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label, text_label
 from wholecall.dialects.openai.assistants_views import Call, Function
-from wholecall.dialects.restated import told_together
+from wholecall.dialects.restated import restated_together
 
 __all__ = ["SERVER_TOOLS", "Step", "restated_code"]
 
-# Tools that OpenAI runs, told by the type of the call.
+# Tools that OpenAI runs, identified by the type of the call.
 SERVER_TOOLS = frozenset({"code_interpreter", "file_search", "retrieval"})
 
 
@@ -22,7 +22,7 @@ class Step:
 
     Attributes:
         key: the step's id.
-        ended, spoken: whether its turn was ended, and whether text was told.
+        ended, spoken: whether its turn was ended, and whether text was reported.
     """
 
     key: str | None
@@ -42,9 +42,9 @@ class Step:
         index, id_ = index_label(call.index), id_label(call.id)
         kind = text_label(call.type)
         if kind in SERVER_TOOLS:
-            told = id_ is None and index in self._named
+            known = id_ is None and index in self._named
             self._named.add(index)
-            seen: list[Delta] = [] if told else [CallSeen(0, index, None, id_, kind, "server")]
+            seen: list[Delta] = [] if known else [CallSeen(0, index, None, id_, kind, "server")]
             return seen + self._code(index, call)
         function = call.function or Function()
         text, whole = value_text(function.arguments)
@@ -77,7 +77,7 @@ class Step:
             else:
                 deltas.append(CallSeen(0, None, None, id_, name))
         ids = [id_ for call in calls if (id_ := id_label(call.id)) is not None]
-        return [*told_together(deltas), *(CallClosed(0, None, id_) for id_ in ids)]
+        return [*restated_together(deltas), *(CallClosed(0, None, id_) for id_ in ids)]
 
 
 def restated_code(call: Call) -> list[Delta]:

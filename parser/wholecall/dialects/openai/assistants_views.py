@@ -107,7 +107,7 @@ def calls_in(details: Details | None) -> list[Call]:
 
 
 def name_of(data: Data) -> str:
-    """Return the name of the event that its data tells: deltas by their type, states by their status."""
+    """Return the name of the event that its data implies: deltas by their type, states by their status."""
     if type(data.object) is not str or not data.object.startswith("thread."):
         return ""
     return f"{data.object}.{data.status}" if type(data.status) is str else data.object

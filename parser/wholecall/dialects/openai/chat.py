@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions (`POST /v1/chat/completions`, `stream: true`) and all who claim to speak it.
+"""OpenAI Chat Completions (`POST /v1/chat/completions`, `stream: true`) and all servers that claim to speak it.
 
     data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_a","type":"function",
            "function":{"name":"now","arguments":""}}]},"finish_reason":null}]}
@@ -6,9 +6,9 @@
     data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
     data: [DONE]
 
-A call has no end of its own: the choice's finish reason and `[DONE]` are all there is. Labels are passed on as
-they are and bound later, because every one of them lies somewhere. The common chunk is read by a narrow view;
-whatever that refuses is read again by the wide one. A message beside or instead of the deltas restates calls
+A call has no end of its own: only the choice's finish reason and `[DONE]` end it. Labels are passed on as
+they are and bound later, because each of them is wrong on some server. The common chunk is read by a narrow view;
+whatever that refuses is read again by the wide one. A message besides or instead of the deltas restates calls
 (quirks 40, 90); a frame of the Responses dialect inside the stream is translated as such (quirk 89).
 Source: OpenAI API reference, "Chat streaming", and the SDK types and recorded streams of compatible servers.
 """
@@ -66,7 +66,7 @@ from wholecall.dialects.openai.chat_views import (
     unknown_fields,
 )
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.restated import ended_together, told_together
+from wholecall.dialects.restated import ended_together, restated_together
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
@@ -96,15 +96,15 @@ class ChatTranslator(Translator):
     _answer: Answer
     _guest: ResponsesTranslator | None
     _kind: _Kind
-    _told: set[tuple[int, str]]
+    _seen: set[tuple[int, str]]
 
     def __init__(self) -> None:
         self._n_answers = 0
         self._answer = Answer()
         self._guest = None  # of the Responses dialect, once a frame of it has come
         self._kind = ""  # of the last frame, if that was a piece
-        self._run = _NO_RUN  # of pieces, which the next frame may go on with
-        self._told = set()  # what came: texts in deltas, which a message only repeats, and tools that ran
+        self._run = _NO_RUN  # of pieces, which the next frame may continue
+        self._seen = set()  # what came: texts in deltas, which a message only repeats, and tools that ran
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame."""
@@ -147,7 +147,7 @@ class ChatTranslator(Translator):
         return deltas
 
     def _any(self, frame: Frame) -> list[Delta]:
-        """Report what a frame says that is no piece like the one before it."""
+        """Report a frame that is not a piece like the one before it."""
         if self._n_answers and frame.event != "error":
             try:
                 chunk = _narrow(frame.data)
@@ -167,10 +167,10 @@ class ChatTranslator(Translator):
         return ended_together(self._wide(frame))
 
     def _begun(self, choice: int, index: int | None) -> _Run:
-        """Return what begins with a piece."""
+        """Return the deltas of a piece that begins something."""
         if index is not None:
             return choice, index, Fragment(choice, index, "")
-        self._told.add((choice, "text"))
+        self._seen.add((choice, "text"))
         return choice, index, TextFragment(choice, "")
 
     def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice) -> None:
@@ -179,7 +179,7 @@ class ChatTranslator(Translator):
             if delta.reasoning_content or delta.reasoning:
                 self._speak(deltas, choice.index, delta)
             elif delta.content:  # the same, for the most common speech
-                self._told.add((choice.index, "text"))
+                self._seen.add((choice.index, "text"))
                 deltas.append(TextFragment(choice.index, delta.content))
             if delta.tool_calls:
                 if delta.role is None:
@@ -196,7 +196,7 @@ class ChatTranslator(Translator):
         if not frame.data:
             return []
         lines = payloads(frame.data)
-        if len(lines) > 1:  # of events that nothing ended (quirk 55)
+        if len(lines) > 1:  # of events without an end (quirk 55)
             return [delta for line in lines for delta in self._wide(Frame(frame.event, line))]
         views, texts, deltas = read(WIDE, frame)
         for chunk, text in zip(views, texts, strict=True):
@@ -219,7 +219,7 @@ class ChatTranslator(Translator):
             self._choice(deltas, choice, member(payload, "choices", position))
         self._usages(deltas, chunk, choices)
         if chunk.object == "chat.completion" and choices and all(choice.delta is None for choice in choices):
-            deltas.append(TurnEnded())  # some streams say it of chunks with deltas
+            deltas.append(TurnEnded())  # some streams say this of chunks with deltas
 
     def _guest_of_responses(self) -> ResponsesTranslator:
         if self._guest is None:
@@ -231,7 +231,7 @@ class ChatTranslator(Translator):
     def _open(self, deltas: list[Delta], chunk: Chunk) -> None:
         id_, again = id_label(chunk.id), self._n_answers > 0
         if again:
-            self._guest, self._told = None, set()
+            self._guest, self._seen = None, set()
         model = text_label(chunk.model) or text_label(chunk.model_id)
         key = f"{self._n_answers}" if again else None
         self._n_answers += 1
@@ -244,13 +244,13 @@ class ChatTranslator(Translator):
             self._calls(deltas, number, choice.delta, member(payload, "delta"))
         if choice.message is not None and not mirrors(choice.message, choice.delta):
             self._message(deltas, number, choice.message, member(payload, "message"))
-        # Mistral's models on Bedrock say it so; vLLM names there what stopped the text, beside the reason.
+        # Mistral's models on Bedrock send it there; vLLM adds there what stopped the text.
         self._finish(deltas, number, choice.finish_reason or choice.stop_reason)
 
     def _speak(self, deltas: list[Delta], choice: int, view: Any) -> None:
-        """Report what a delta says besides calls, and remember that it was said."""
+        """Report and remember what a delta says besides calls."""
         said = speech(choice, view)
-        self._told.update((choice, kind_of(delta)) for delta in said)
+        self._seen.update((choice, kind_of(delta)) for delta in said)
         deltas += said
 
     def _calls(self, deltas: list[Delta], choice: int, delta: DeltaView, payload: Any) -> None:
@@ -263,18 +263,18 @@ class ChatTranslator(Translator):
             rank = OBJECT if whole else 0
             name = name_label(legacy.name)
             deltas.append(Labelled(choice, _LEGACY_INDEX, None, name, text, rank=rank))
-        deltas += executed_tools(choice, delta, self._told)
+        deltas += executed_tools(choice, delta, self._seen)
 
     def _message(self, deltas: list[Delta], choice: int, message: DeltaView, payload: Any) -> None:
-        """A message restates: it fills what the deltas left out, and adds what they never had (quirk 40)."""
-        deltas += [delta for delta in speech(choice, message) if (choice, kind_of(delta)) not in self._told]
-        deltas += told_together(
+        """Report what a message restates: what the deltas left out, and what they never had (quirk 40)."""
+        deltas += [delta for delta in speech(choice, message) if (choice, kind_of(delta)) not in self._seen]
+        deltas += restated_together(
             [
                 restated(choice, position, call, unknown_fields(member(payload, "tool_calls", position)))
                 for position, call in enumerate(listed(message))
             ]
         )
-        deltas += executed_tools(choice, message, self._told)
+        deltas += executed_tools(choice, message, self._seen)
         legacy = message.function_call
         if legacy is not None and name_label(legacy.name):
             text, _ = argument_text(legacy)
@@ -293,13 +293,13 @@ class ChatTranslator(Translator):
             deltas.append(Finish(choice, *known))
 
     def _usages(self, deltas: list[Delta], chunk: Chunk, choices: list[ChoiceView]) -> None:
-        """Token counts stand in odd places (quirk 88)."""
+        """Report the token counts, which stand in odd places (quirk 88)."""
         usages = (chunk.usage, member(chunk.x_groq, "usage"), *(choice.usage for choice in choices))
         deltas.extend(UsageSeen(usage) for usage in usages if isinstance(usage, dict) and usage)
 
 
 def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> None:
-    """Tell fragments that have an index and text and nothing else from all others."""
+    """Report calls with only an index and text as `Fragment`, all others with their labels."""
     for call in calls:
         function, index = call.function, call.index
         if index is not None and index < 0:
@@ -314,7 +314,7 @@ def _narrow_calls(deltas: list[Delta], choice: int, calls: list[NarrowCall]) -> 
 
 
 def _kind_after(said: list[Delta]) -> _Kind:
-    """Return what kind of piece came last, or comes after the head of a call: many more like it will come."""
+    """Return the kind of the last piece, or of one after the head of a call: many like it will come."""
     last = said[-1] if said else None
     if isinstance(last, TextFragment):
         return "text"

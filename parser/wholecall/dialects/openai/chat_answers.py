@@ -1,9 +1,9 @@
-"""Which answer a chat chunk belongs to: that under way, or another one on the same connection.
+"""Which answer a chat chunk belongs to: the current one, or another one on the same connection.
 
 Theory of operation. The chunks of an answer bear its id and its model. But some servers give each chunk an id of its
 own (quirk 14), and relays put one of their own on the first chunk. So labels name an answer once two chunks in a row
-had them, and another name begins another answer, unless the chunk only goes on with a call. Before that it does so
-with a chunk that says who speaks and nothing else, or where the one chunk so far told a call; and where labels that
+had them, and another name begins another answer, unless the chunk only continues a call. Before that it does so
+with a chunk that says who speaks and nothing else, or where the one chunk so far brought a call; and where labels that
 varied prove to be a name. Who speaks is said again under the same labels by another answer only: not by servers that
 say it with each call. A chunk that says nothing is of no answer; pieces of text are not looked at: most chunks are such.
 """
@@ -18,11 +18,11 @@ from wholecall.dialects.openai.chat_views import ChoiceView, Chunk, DeltaView
 
 __all__ = ["Answer"]
 
-_VARY = 2  # so many changes in a row are a habit
+_VARY = 2  # after so many changes in a row more are expected
 
 
 class Answer:
-    """What tells the answer under way from others.
+    """What distinguishes the current answer from others.
 
     Attributes:
         id, model: those of its latest chunk.
@@ -41,18 +41,18 @@ class Answer:
     def __init__(self) -> None:
         self.id = self.model = None
         self.named = False
-        self._spoken = self._roles_once = False  # who speaks was said; and then a call was told without it
+        self._spoken = self._roles_once = False  # who speaks was said; and then a call came without it
         self._n_others = -1  # chunks that had other labels than those before them; -1 before the first one
-        self._calls_first = False  # the first chunk told a call
+        self._calls_first = False  # the first chunk brought a call
         self._filters = False  # a filter judged a prompt, which it does before its answer begins
 
     def is_named(self) -> bool:
-        """Take it that a chunk had the labels of the one before; say whether they name the answer."""
+        """Note that a chunk has the labels of the one before; return whether they name the answer."""
         self.named = self._n_others < _VARY
         return self.named
 
     def is_another(self, chunk: Chunk, choices: list[ChoiceView]) -> bool:
-        """Take the labels of a chunk; say whether its choices are of another answer than those before."""
+        """Take the labels of a chunk; return whether its choices belong to a new answer."""
         if not choices:
             self._filters = self._filters or bool(chunk.prompt_filter_results)
         if all(map(_is_silent, choices)):
@@ -76,11 +76,11 @@ class Answer:
         return another
 
     def call_without_role(self) -> None:
-        """Take it that a call was told without saying who speaks."""
+        """Note that a call came without saying who speaks."""
         self._roles_once = self._roles_once or self._spoken
 
     def _has_begun(self, choices: list[ChoiceView], *, same: bool, changed: bool) -> bool:
-        """Whether a chunk begins another answer."""
+        """Return whether a chunk begins another answer."""
         if self._filters:
             return True
         if all(map(_opens, choices)):
@@ -97,7 +97,7 @@ def _calls(choice: ChoiceView) -> bool:
 
 
 def _is_silent(choice: ChoiceView) -> bool:
-    """Whether a choice says nothing, as those of relays that only keep a connection open."""
+    """Return whether a choice says nothing, as those of relays that only keep a connection open."""
     view = choice.delta
     if choice.message is not None or choice.finish_reason or view is None:
         return not (choice.message or choice.finish_reason)
@@ -114,7 +114,7 @@ def _opens(choice: ChoiceView) -> bool:
 
 
 def _goes_on(choice: ChoiceView) -> bool:
-    """Whether a choice can only be more of a call, or its end."""
+    """Return whether a choice can only be more of a call, or its end."""
     view = choice.delta or choice.message
     if view is None:
         return True

@@ -1,7 +1,7 @@
-"""What a delta or a message of chat completions says: its calls, and everything it says besides.
+"""What a delta or a message of chat completions says: its calls, and everything else it says.
 
 A whole message has the same fields as a delta, so both are read here; which of the two it is, and whether it
-only repeats what was told, is the translator's business.
+only repeats what was reported, is the translator's business.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def labelled(choice: int, call: ToolCallView, extra: dict[str, Any] | None) -> L
 
 def restated(choice: int, position: int, call: ToolCallView, extra: dict[str, Any] | None) -> CallWhole:
     """Return one call of a message, which restates it."""
-    told = labelled(choice, call, extra)
-    kind, text = told.kind, told.text
-    return CallWhole(choice, position, None, told.id, told.name, text, HYDRATION, kind, extra=extra)
+    read = labelled(choice, call, extra)
+    kind, text = read.kind, read.text
+    return CallWhole(choice, position, None, read.id, read.name, text, HYDRATION, kind, extra=extra)
 
 
 def name_of(call: ToolCallView) -> str | None:
@@ -75,18 +75,18 @@ def listed(delta: DeltaView) -> list[ToolCallView]:
 
 
 def mirrors(message: DeltaView, delta: DeltaView | None) -> bool:
-    """Whether the message only shows the delta of the same chunk once more, as some SDKs type it (quirk 40)."""
+    """Return whether the message only repeats the delta of the same chunk, as some SDKs do (quirk 40)."""
     return delta is not None and bool(listed(message)) and bool(listed(delta))
 
 
 def only_opens(delta: Any) -> bool:
-    """Whether a delta says who speaks, and nothing else, as the first one of an answer does."""
+    """Return whether a delta says who speaks, and nothing else, as the first one of an answer does."""
     says = delta.content or delta.tool_calls or delta.reasoning_content or delta.reasoning
     return delta.role is not None and not says
 
 
 def has_calls(choice: ChoiceView) -> bool:
-    """Whether a choice says anything of calls."""
+    """Return whether a choice says anything of calls."""
     return any(bool(view is not None and listed(view)) for view in (choice.delta, choice.message))
 
 
@@ -102,7 +102,7 @@ def flat_choice(chunk: Chunk) -> list[ChoiceView]:
     return [ChoiceView(index=chunk.index, delta=view, finish_reason=chunk.finishReason)]
 
 
-def executed_tools(choice: int, view: DeltaView, told: set[tuple[int, str]]) -> list[Delta]:
+def executed_tools(choice: int, view: DeltaView, reported: set[tuple[int, str]]) -> list[Delta]:
     """Report which tools the server ran by itself, each once: it comes again with its output, and in the message.
 
     Their names stand in `type`; those of gpt-oss have the type `function`, and a name beside it.
@@ -113,8 +113,8 @@ def executed_tools(choice: int, view: DeltaView, told: set[tuple[int, str]]) -> 
         name = name_of(tool) or name_label(tool.type)
         index = f"executed_tools/{index_label(tool.index) or position}"
         key = choice, f"{index} {name} {len(text)} {crc32(text.encode(errors='surrogatepass'))}"
-        if key not in told:
-            told.add(key)
+        if key not in reported:
+            reported.add(key)
             deltas.append(Labelled(choice, index, None, name, text, "server", OBJECT))
     return deltas
 
@@ -137,7 +137,7 @@ def _says_something(view: DeltaView) -> bool:
 
 
 def speech(choice: int, view: Any) -> list[Delta]:
-    """Reasoning, then content; some servers send the reasoning in two fields (quirk 85)."""
+    """Return reasoning, then content; some servers send the reasoning in two fields (quirk 85)."""
     thought = text_label(view.reasoning_content) or text_label(view.reasoning)
     deltas: list[Delta] = [ReasoningFragment(choice, thought)] if thought is not None else []
     if isinstance(view, DeltaView):
@@ -152,7 +152,7 @@ def speech(choice: int, view: Any) -> list[Delta]:
 
 
 def content(value: object) -> list[Delta]:
-    """Return what content says that is a text, a part, or a list of parts."""
+    """Return what content says: a text, a part, or a list of parts."""
     return speech(0, DeltaView(content=value if isinstance(value, (str, list)) else [value]))
 
 
@@ -164,7 +164,7 @@ def kind_of(delta: Delta) -> str:
 
 
 def _parts(choice: int, parts: list[Any]) -> list[Delta]:
-    """Content as a list of parts: text, and thinking, which is a list of parts itself (quirk 95)."""
+    """Return content as a list of parts: text, and thinking, itself a list of parts (quirk 95)."""
     deltas: list[Delta] = []
     for part in parts:
         if text := text_label(member(part, "text")):
@@ -176,7 +176,7 @@ def _parts(choice: int, parts: list[Any]) -> list[Delta]:
 
 
 def _reasoning_details(choice: int, details: Any) -> list[Delta]:
-    """What has to be sent back: encrypted reasoning and signatures; the text came already."""
+    """Return what has to be sent back: encrypted reasoning and signatures; the text came already."""
     deltas: list[Delta] = []
     for detail in _list(details):
         data, signature = text_label(member(detail, "data")), text_label(member(detail, "signature"))

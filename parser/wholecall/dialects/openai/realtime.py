@@ -1,4 +1,4 @@
-"""OpenAI Realtime (WebSocket; Azure and xAI too): server events, one JSON message a line.
+"""OpenAI Realtime (WebSocket; Azure and xAI too): server events, one JSON message per line.
 
     session.created                         session{id, model}
     response.created                        response{id}
@@ -10,8 +10,8 @@
     error                                   error{type, code, message}
 
 The events of a response are those of the Responses API, with an `event_id` and without numbers; several
-responses can be in flight, and the response's id tells whose an event is. Items are calls as they are there.
-The `call_id`, the item's id and the output index are told as they are. The index says least: xAI gives 0 to every
+responses can be in flight, and the response's id says whose an event is. Items are calls in the same way.
+The `call_id`, the item's id and the output index are reported as they are. The index says least: xAI gives 0 to every
 item and leaves it out of deltas.
 
 A session outlives its errors: an `error` event, or a response that failed, is no end of the stream. Items of the
@@ -46,7 +46,7 @@ def _fragment(_now: Progress, event: Event) -> list[Delta]:
 
 
 class RealtimeTranslator(TurnTranslator):
-    """Messages of one Realtime session to deltas; what does an event of a response is given the response."""
+    """Messages of one Realtime session to deltas; the methods for the events of a response get that response."""
 
     decoder = DECODER
     EVENTS: ClassVar[Events] = {
@@ -86,10 +86,10 @@ class RealtimeTranslator(TurnTranslator):
         if event.session is not None:
             self._model = name_label(event.session.model) or self._model
         if kind == "error":
-            told = plain(frame.data)
-            flat = {name: member(told, name) for name in ("code", "message", "param")}
+            payload = plain(frame.data)
+            flat = {name: member(payload, name) for name in ("code", "message", "param")}
             return [replace(provider_error(event.error or flat), fatal=False)]
-        if event.type is None and event.error:  # of a gateway: no session speaks so
+        if event.type is None and event.error:  # of a gateway: sessions do not send this
             return self._fail(event.error)
         return [] if self._now is None or is_quiet(kind) else super()._other(event, frame, kind)
 
@@ -100,7 +100,7 @@ class RealtimeTranslator(TurnTranslator):
         if now is not None and (key == now.key or key is None) and not (key is None and created and over):
             return [], now
         known = self._responses.get(key) if key is not None else None
-        if known is not None and known.ended:  # and another one is under way
+        if known is not None and known.ended:  # and another one is open
             return [Noted(0, "data_after_end")], None
         self._now = known or Progress(key)
         self._responses[key] = self._now

@@ -1,4 +1,4 @@
-"""The responses of a Realtime session: the views of their events, what each has told, and its end."""
+"""The responses of a Realtime session: the views of their events, what each has reported, and its end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from wholecall.dialects.openai.responses_items import (
 
 __all__ = ["DECODER", "Event", "Progress", "is_quiet"]
 
-# What is no part of a response, or says nothing new: sound, the user's side, the conversation as it grows.
+# Events that are no part of a response, or say nothing new: sound, the user's side, the growing conversation.
 _QUIET = (
     *QUIET,
     "response.output_audio",
@@ -57,7 +57,7 @@ DECODER: Final = msgspec.json.Decoder(Event)
 
 
 def is_quiet(kind: str) -> bool:
-    """Whether events of this type say nothing new."""
+    """Return whether events of this type say nothing new."""
     return kind.startswith(_QUIET)
 
 
@@ -66,7 +66,7 @@ class Progress:
 
     Attributes:
         key: the response's id.
-        ended, spoken: whether its turn was ended, and whether text was told.
+        ended, spoken: whether its turn was ended, and whether text was reported.
         done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
     """
 

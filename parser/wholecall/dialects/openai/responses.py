@@ -8,13 +8,13 @@
     response.completed                      response{status, output: [items], usage}
 
 The output index is the slot of a call, the item's id its alias (relays rotate it, quirk 69), `call_id` the
-public id, which pieces may have too. A text comes up to four times, and every restatement is told with its rank; what
+public id, which pieces may have too. A text comes up to four times, and every restatement is reported with its rank; what
 the finished response lists is one `Restated`, without positions (quirk 99). Servers leave out any
 of these events (quirks 71, 72, 73 and 74). Custom tools and MCP calls have the same events under their own names;
 deltas of tools that OpenAI runs are skipped, for their finished item restates them.
 
 Events are numbered. A number seen before is a replay and is skipped (quirk 91), a gap is a lost frame and
-hence a hole; `response.created`, or a new 0, begins a new turn. Numbers that never count are no numbers.
+leaves a hole; `response.created`, or a new 0, begins a new turn. Numbers that never count are no numbers.
 
 As a guest in a chat stream (quirk 89) the translator speaks of calls and text only, not of turns.
 Source: OpenAI API reference, "Responses: streaming events", and the types of openai-python.
@@ -69,9 +69,9 @@ __all__ = ["ResponsesTranslator"]
 
 
 _NO_RESPONSE = Response()
-_NO_INDEX = "none"  # neither a call has it nor a text
+_NO_INDEX = "none"  # neither a call nor a text has it
 _common = COMMON.decode
-_ODD: Any = TextPiece(delta="", sequence_number=-2)  # which no event is expected to have
+_ODD: Any = TextPiece(delta="", sequence_number=-2)  # no event has this number
 _Labels = tuple[Union[int, str, None], Union[str, None]]
 _Run = tuple[Union[int, str, None], Union[str, None], Union[Slot, TextFragment]]
 
@@ -79,7 +79,7 @@ _NO_RUN: _Run = (_NO_INDEX, None, TextFragment(0, ""))
 
 
 def _odd(_: str) -> Any:
-    """Read nothing: the narrow views know of one stream alone."""
+    """Read nothing: the narrow views are for one stream only."""
     return _ODD
 
 
@@ -103,11 +103,11 @@ class ResponsesTranslator(ViewTranslator):
         self._stream_id = None
         self._now = Progress(guest=self._guest)
         self._progresses = {}
-        self._run = _NO_RUN  # of pieces, which the next frame may go on with
+        self._run = _NO_RUN  # of pieces, which the next frame may continue
         self._slots: dict[_Labels, Slot] = {}  # of pieces that came before
 
     def translate(self, frame: Frame) -> list[Delta]:
-        """Return the deltas of one frame; pieces after it begin anew."""
+        """Return the deltas of one frame; later pieces start again."""
         self._run = _NO_RUN
         return super().translate(frame)
 
@@ -147,7 +147,7 @@ class ResponsesTranslator(ViewTranslator):
         return deltas
 
     def _begun(self, piece: TextPiece | CallPiece) -> Slot | TextFragment:
-        """Return what begins with a piece."""
+        """Return the deltas of a piece that begins something."""
         if type(piece) is TextPiece:
             self._now.spoken = True
             return TextFragment(0, "")
@@ -162,9 +162,8 @@ class ResponsesTranslator(ViewTranslator):
         if event.type is None and frame.event in self.EVENTS:
             event.type = frame.event
         if event.object == "response" and event.type is not None and event.response is None:
-            event.response = decode(
-                BODY_DECODER, frame.data
-            )  # the response itself, without a member round it
+            # The data is the response itself, not a member of an event.
+            event.response = decode(BODY_DECODER, frame.data)
         if event.sequence_number == self._now.expected and event.stream_id is self._stream_id:
             self._now.expected += 1
             return self._say(event, frame)
@@ -237,9 +236,9 @@ class ResponsesTranslator(ViewTranslator):
         if is_call(item):
             return finished_call(item, index, self._now.done)
         if item.type == "reasoning":
-            told = index in self._now.thought
+            known = index in self._now.thought
             self._now.thought.add(index)
-            return reasoning_deltas(item, index, told=told)
+            return reasoning_deltas(item, index, known=known)
         return answered(item)  # one of an unknown type was counted when it was added
 
     # The message

@@ -6,7 +6,7 @@ text as a string. The tools that OpenAI defines carry it as members of the item 
 and so on): their arguments are an object of just those members, spliced from the wire's own text.
 
 Who executes is in the item: a shell call with an environment other than a local one runs in a container,
-a tool search runs at the client only when it says so.
+a tool search runs at the client only if it says so.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Item(msgspec.Struct, gc=False, omit_defaults=True):
 
 @final
 class FunctionCall(msgspec.Struct, gc=False, omit_defaults=True, tag="function_call"):
-    """The view of the most common item; it refuses what it could not say, and encodes as `Item` does."""
+    """The view of the most common item; it refuses what it cannot hold, and encodes as `Item` does."""
 
     type: ClassVar[str] = "function_call"
     id: Union[str, None] = None
@@ -181,20 +181,20 @@ QUIET_ITEMS = frozenset(
 
 
 def answered(item: Item | FunctionCall) -> list[Delta]:
-    """Return what an item says that is the result of a call: the server executed it."""
+    """Return what the result of a call says: the server executed it."""
     id_ = id_label(item.call_id) if (item.type or "").endswith("_output") else None
     return [] if id_ is None else [CallCancelled(id_, answered=True)]
 
 
 def is_call(item: Item | FunctionCall) -> bool:
-    """Whether an item is a call, whoever executes it."""
+    """Return whether an item is a call, whoever executes it."""
     return item.type in _CALLS
 
 
 def summed(item: Item | FunctionCall) -> int:
-    """Return a number that stands for all that an item can tell: equal items have equal ones, and none is kept.
+    """Return a number that stands for all that an item can say: equal items have equal ones, and none is kept.
 
-    A finished function with a name has told all but its text.
+    A finished function with a name has said all but its text.
     """
     is_named = item.type == "function_call" and name_label(item.name) is not None
     text = bytes(item.arguments) if is_named else _written(item)
@@ -205,12 +205,12 @@ def _written(item: Item | FunctionCall) -> bytes:
     try:
         return _ENCODER.encode(item)
     except UnicodeEncodeError:  # half a surrogate pair somewhere
-        told = [bytes(value) if type(value) is msgspec.Raw else value for value in astuple(item)]
-        return ascii(told).encode()
+        values = [bytes(value) if type(value) is msgspec.Raw else value for value in astuple(item)]
+        return ascii(values).encode()
 
 
 def public_id(item: Item | FunctionCall) -> str | None:
-    """Return the id to answer with; gateways leave out either of the two (quirk 75)."""
+    """Return the id to answer with; gateways leave out one of the two (quirk 75)."""
     return id_label(item.call_id) or id_label(item.id)
 
 
@@ -219,7 +219,7 @@ def call_delta(
 ) -> CallSeen | CallWhole:
     """Return what an item says of its call: its whole text if it has one, else only its labels.
 
-    A skeleton (the item as it was added) is no restatement: its empty values stand for text to come, and
+    A skeleton (the item as it was added) restates nothing: its empty values stand for text to come, and
     so do the members of a tool that OpenAI defines, unless the item is completed already. `closes` goes to the text.
     """
     call = _CALLS[item.type]
@@ -248,7 +248,7 @@ def call_delta(
 def finished_call(item: Item | FunctionCall, index: Index | None, done: dict[str, int]) -> list[Delta]:
     """Return what the finished item of a call says: all of the call, and that it is over, unless it says otherwise.
 
-    `done` learns what stands for the item, by the call's public id.
+    `done` gets what stands for the item, by the call's public id.
     """
     cut = item.status == "incomplete"
     if item.status == "in_progress":
@@ -261,14 +261,14 @@ def finished_call(item: Item | FunctionCall, index: Index | None, done: dict[str
 
 
 def restated_calls(items: list[Item] | None, done: dict[str, int]) -> list[Delta]:
-    """Return what the finished response says of calls that were not told as it tells them.
+    """Return what the finished response says of calls that it lists otherwise than the events did.
 
     The positions are no slots: bridges number their items otherwise (quirk 99).
     """
     calls = [item for item in items or () if is_call(item)]
-    told = {id_ for item in calls if done.get(id_ := public_id(item) or "") == summed(item)}
-    wholes = [_restated(item) for item in calls if (public_id(item) or "") not in told]
-    return [Restated(0, tuple(wholes), frozenset(told))] if wholes else []
+    known = {id_ for item in calls if done.get(id_ := public_id(item) or "") == summed(item)}
+    wholes = [_restated(item) for item in calls if (public_id(item) or "") not in known]
+    return [Restated(0, tuple(wholes), frozenset(known))] if wholes else []
 
 
 def _restated(item: Item) -> CallWhole:
@@ -286,10 +286,10 @@ def message_text(item: Item) -> list[Delta]:
     return [TextFragment(0, text) for text in texts if text]
 
 
-def reasoning_deltas(item: Item, index: Index | None, *, told: bool) -> list[Delta]:
-    """Return what a whole reasoning item adds: its id and its encrypted text, and the text if untold."""
+def reasoning_deltas(item: Item, index: Index | None, *, known: bool) -> list[Delta]:
+    """Return what a whole reasoning item adds: its id and its encrypted text, and the text unless it is known."""
     parts = [text_label(part.text) for part in [*(item.summary or ()), *(item.content or ())]]
-    text = "" if told else "".join(part for part in parts if part)
+    text = "" if known else "".join(part for part in parts if part)
     id_, data = id_label(item.id), text_label(item.encrypted_content)
     return [ReasoningFragment(0, text, index, id_, data=data)] if text or id_ or data else []
 

@@ -1,8 +1,8 @@
 """The life of one response: which event is the next one, how it ends, and what a restatement still adds.
 
 Events are numbered. A number seen before is a replay (quirk 91), a gap is a lost frame; `response.created`,
-or a new 0, begins a new turn. Numbers that never count are no numbers. What was told decides what the
-finished response tells anew; often that is nothing (quirk 73).
+or a new 0, begins a new turn. Numbers that never count are no numbers. What was reported decides what the
+finished response adds; often that is nothing (quirk 73).
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ __all__ = ["Progress", "is_replay"]
 
 
 def is_replay(number: int, expected: int, *, starts: bool, again: bool) -> bool:
-    """Whether a number was seen before: of a start only if it begins the same response again."""
+    """Return whether a number was seen before: of a start only if it begins the same response again."""
     if number == 0 and expected == 1:
         return again
     return 0 < number < expected and not starts
 
 
 class Progress:
-    """The state of one response; several run side by side on a WebSocket, told apart by `stream_id`.
+    """The state of one response; several run side by side on a WebSocket, distinguished by `stream_id`.
 
     Attributes:
         key: the response's id.
         expected: the next sequence number; -1 if none was seen yet.
-        opened, failed, spoken: whether its turn began, and failed; and whether text was told.
-        thought: the indices of the reasoning items that were told.
+        opened, failed, spoken: whether its turn began, and failed; and whether text was reported.
+        thought: the indices of the reasoning items that were reported.
         done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
     """
 
@@ -114,18 +114,18 @@ class Progress:
         return deltas if self._guest else [*deltas, finish_of(response, outcome), *self.end()]
 
     def end(self) -> list[Delta]:
-        """End the turn, unless that is another dialect's."""
+        """End the turn, unless it belongs to another dialect."""
         return [] if self._guest else [TurnEnded(self.key)]
 
     def fail(self, error: Any) -> list[Delta]:
-        """Report the first error of a response; `response.failed` repeats that of an `error` event."""
+        """Report the first error of a response; `response.failed` repeats the one of an `error` event."""
         if self.failed:
             return []
         self.failed = True
         return [provider_error(error)]
 
     def restated(self, response: Response) -> list[Delta]:
-        """Restate what the finished response lists and no event told."""
+        """Restate what the finished response lists and no event sent."""
         deltas: list[Delta] = []
         for position, item in enumerate(response.output or ()):
             if not is_call(item):
@@ -137,5 +137,5 @@ class Progress:
         if item.type == "message" and not self.spoken:
             return message_text(item)
         if item.type == "reasoning" and not self.thought:
-            return reasoning_deltas(item, position, told=False)
+            return reasoning_deltas(item, position, known=False)
         return []

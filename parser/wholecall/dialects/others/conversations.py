@@ -73,8 +73,8 @@ class ConversationsTranslator(TurnTranslator):
             return super()._other(event, frame, kind)
         model = next((entry.model for entry in event.outputs if name_label(entry.model)), None)
         opened = self._begin(id_label(event.conversation_id), model)
-        told = [delta for entry in event.outputs for delta in self._entry(entry)]
-        return opened + told + self._over(event)
+        said = [delta for entry in event.outputs for delta in self._entry(entry)]
+        return opened + said + self._over(event)
 
     def _start(self, event: _Event) -> list[Delta]:
         return self._begin(id_label(event.conversation_id))
@@ -109,7 +109,7 @@ class ConversationsTranslator(TurnTranslator):
         return deltas + report.closed(slot)
 
     def _refusals(self) -> list[Delta]:
-        """Return the ends of calls that somebody denied: nobody may execute them."""
+        """Return the ends of denied calls: nobody may execute them."""
         denied, self._denied = self._denied, []
         return [CallRefused(0, slot, None, "aborted", "the call was denied") for slot in denied]
 

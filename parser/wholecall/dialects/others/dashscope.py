@@ -11,7 +11,7 @@ completions, with index, id and function. Old models answer with `output.text` a
 error is `{code, message, request_id}` in an event `error`. A whole body has the shape of a frame.
 
 Without `incremental_output` every frame restates all that was said so far, and no frame says which of the two
-modes it is. The texts tell: the second text of a channel begins with the first one in the one mode and, but for
+modes it is. The texts show it: the second text of a channel begins with the first one in the one mode and, but for
 an accident in its first letters, never in the other (quirk 24). For arguments the assembler finds it out.
 
 Source: Model Studio API reference, "DashScope", and the records of its Python SDK.
@@ -55,12 +55,12 @@ class DashScopeTranslator(TurnTranslator):
     decoder = msgspec.json.Decoder(_Frame)
 
     _restates: bool | None
-    _told: dict[tuple[int, bool], str]
+    _texts: dict[tuple[int, bool], str]
     _doubted: dict[tuple[int, bool], int]
 
     def _clear(self) -> None:
-        self._restates = None  # there was no text yet that could tell
-        self._told = {}
+        self._restates = None  # no text has shown it yet
+        self._texts = {}
         self._doubted = {}  # how often a text came again: a restatement, or the same word
 
     def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:
@@ -82,7 +82,7 @@ class DashScopeTranslator(TurnTranslator):
         return [*self._said(number, message), *calls, *report.finish(choice.finish_reason, number)]
 
     def _said(self, number: int, message: DeltaView) -> list[Delta]:
-        """Return what of the speech of one frame was not said before."""
+        """Return the speech of one frame that was not said before."""
         deltas: list[Delta] = []
         for of in (ReasoningFragment, TextFragment):
             text = "".join(delta.text for delta in speech(number, message) if isinstance(delta, of))
@@ -91,11 +91,11 @@ class DashScopeTranslator(TurnTranslator):
         return deltas
 
     def _rest(self, channel: tuple[int, bool], text: str) -> str:
-        before = self._told.get(channel, "")
+        before = self._texts.get(channel, "")
         if self._restates is False or not text.startswith(before):
             self._restates = False
             return before * self._doubted.pop(channel, 0) + text
-        self._told[channel] = text
+        self._texts[channel] = text
         if before == text and self._restates is None:
             self._doubted[channel] = self._doubted.get(channel, 0) + 1
         elif before:

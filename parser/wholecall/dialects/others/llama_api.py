@@ -7,7 +7,7 @@
     data: {"event":{"event_type":"metrics","delta":{…},"metrics":[{metric, value, unit}, …]}}
 
 Calls have no index and no end of their own: a piece without an id continues the call of the last id. The order
-of ids is told as the index, and what the labels mean is left to the binder. A whole body is
+of ids is given as the index, and what the labels mean is left to the binder. A whole body is
 `{id, completion_message: {content, stop_reason, tool_calls}, metrics}`.
 
 llama-stack's own API is where this one comes from: a start may be either's, and decides nothing if it has no id.
@@ -70,14 +70,14 @@ class LlamaTranslator(TurnTranslator):
 
     def __init__(self) -> None:
         super().__init__()
-        self._guest = None  # whose stream it turned out to be
+        self._guest = None  # the translator of the dialect that the stream turned out to have
 
     def _clear(self) -> None:
         self._numbers = {}
         self._latest = 0
 
     def _begin(self, id_: str | None = None, model: object = None) -> list[Delta]:
-        """Begin an answer; one without an id is not the one before it."""
+        """Begin an answer; one without an id is always a new one."""
         opened = super()._begin(id_, model)
         return [replace(delta, key=id_ or f"answer {self._n_turns}") for delta in opened]
 
@@ -86,7 +86,7 @@ class LlamaTranslator(TurnTranslator):
         return super().translate(frame) if self._guest is None else self._guest.translate(frame)
 
     def close(self) -> list[Delta]:
-        """Return the deltas of the end of the stream: nothing, unless it is llama-stack's."""
+        """Return the deltas of the end of the stream: none, unless it is llama-stack's."""
         return [] if self._guest is None else self._guest.close()
 
     def _other(self, view: _Frame, frame: Frame, kind: str) -> list[Delta]:
@@ -104,8 +104,8 @@ class LlamaTranslator(TurnTranslator):
 
     def _body(self, message: _Event) -> list[Delta]:
         calls = enumerate(message.tool_calls or ())
-        told = [replace(labelled(0, call, None), index=number) for number, call in calls]
-        return [*content(message.content), *told]
+        fragments = [replace(labelled(0, call, None), index=number) for number, call in calls]
+        return [*content(message.content), *fragments]
 
     def _said(self, event: _Event) -> list[Delta]:
         delta = event.delta
@@ -114,7 +114,7 @@ class LlamaTranslator(TurnTranslator):
         if delta.type != "tool_call" and delta.function is None:
             known = delta.type in (None, "text")
             return report.text(delta.text) or ([] if known else report.unknown())
-        told = labelled(0, delta, None)
-        if told.id is not None:
-            self._latest = self._numbers.setdefault(told.id, len(self._numbers))
-        return [replace(told, index=self._latest)]
+        fragment = labelled(0, delta, None)
+        if fragment.id is not None:
+            self._latest = self._numbers.setdefault(fragment.id, len(self._numbers))
+        return [replace(fragment, index=self._latest)]

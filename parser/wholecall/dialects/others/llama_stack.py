@@ -7,13 +7,13 @@
     data: {"event":{"event_type":"complete","delta":{"type":"text","text":""},"stop_reason":"end_of_turn"}}
 
 Strings are what the model wrote: of one call or of several at once, in whatever form its template has (a Python
-list, `name(` and `)` round JSON, tags). They are no arguments. The object on success is the call, told once and
+list, `name(` and `)` round JSON, tags). They are no arguments. The object on success is the call, sent once and
 whole; `arguments_json`, where a server adds it, is the text that `arguments` was read from. `failed` means that
 the server could not read what was written so far, or that no such tool was asked for. What was written and never
 read is a call without a name.
 
 The first versions have text as the delta itself, and `{content, parse_status: success | failure}` for a call.
-Some servers tell calls in events `complete`, so only the end of the stream ends the turn. A whole body is
+Some servers send calls in events `complete`, so only the end of the stream ends the turn. A whole body is
 `{completion_message: {content, stop_reason, tool_calls}, logprobs}`.
 
 Source: llama-stack, `apis/inference`, and the types of llama-stack-client 0.0.50 to 0.2.
@@ -33,7 +33,7 @@ from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.openai.chat_calls import content
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.translator import EventView, TurnTranslator
-from wholecall.dialects.whole_calls import Told, WholeCalls
+from wholecall.dialects.whole_calls import Manner, WholeCalls
 from wholecall.framing.frame import Frame
 from wholecall.limits import Limits
 
@@ -41,7 +41,7 @@ __all__ = ["LlamaStackTranslator", "counts"]
 
 _SUCCEEDED = frozenset({"succeeded", "success"})
 _FAILED = frozenset({"failed", "failure"})
-_KEPT: Final = Limits().max_arguments_bytes or 0  # characters, after which the text is too large anyway
+_KEPT: Final = Limits().max_arguments_bytes or 0  # characters; a longer text is too large anyway
 
 
 class _Call(msgspec.Struct, gc=False):
@@ -58,7 +58,7 @@ class _Delta(msgspec.Struct, gc=False):
     tool_call: Union[_Call, str, None] = None
     content: Union[_Call, str, None] = None
 
-    def tells_a_call(self) -> bool:
+    def has_call(self) -> bool:
         return self.type == "tool_call" or self.parse_status is not None
 
 
@@ -80,7 +80,7 @@ class LlamaStackTranslator(TurnTranslator):
     """Frames of one stream to deltas.
 
     Args:
-        opened: the turn is open already: another translator was asked first.
+        opened: the turn is open already, as another translator came first.
     """
 
     decoder = msgspec.json.Decoder(_Frame)
@@ -109,11 +109,11 @@ class LlamaStackTranslator(TurnTranslator):
         self._calls = WholeCalls()
 
     def close(self) -> list[Delta]:
-        """Report what was written and never read, that calls came whole, and that an answer which is complete is over."""
+        """Report text that was written and never read, and end whole calls and a complete answer."""
         return self._end() if self._complete else self._unread() + self._over()
 
     def _end(self) -> list[Delta]:
-        """End the answer; after a relay's `[DONE]` it may go on."""
+        """End the answer; it may continue after a relay's `[DONE]`."""
         ended = [*self._unread(), *self._over(), TurnEnded()]
         self._calls, self._n_started = WholeCalls(), 0
         return ended
@@ -138,7 +138,7 @@ class LlamaStackTranslator(TurnTranslator):
         delta = event.delta if isinstance(event.delta, _Delta) else _Delta(text=event.delta)
         deltas += self._said(delta) + counts(view.metrics)
         self._reason = event.stop_reason or self._reason
-        self._ended = event.event_type == "complete" and not delta.tells_a_call()
+        self._ended = event.event_type == "complete" and not delta.has_call()
         if event.event_type == "complete":
             self._complete = True
             return deltas + self._unread() + self._finish(self._reason)
@@ -155,8 +155,8 @@ class LlamaStackTranslator(TurnTranslator):
         return self._calls.finish(0, known[0]) + report.finish(reason, drops_at="error") if known else []
 
     def _said(self, delta: _Delta) -> list[Delta]:
-        if delta.tells_a_call():
-            return self._told(
+        if delta.has_call():
+            return self._call(
                 delta.parse_status, delta.content if delta.tool_call is None else delta.tool_call
             )
         if delta.type in (None, "text", "image"):
@@ -165,14 +165,14 @@ class LlamaStackTranslator(TurnTranslator):
 
     # Calls.
 
-    def _told(self, status: str | None, told: _Call | str | None) -> list[Delta]:
+    def _call(self, status: str | None, content: _Call | str | None) -> list[Delta]:
         """Report what a server says of a call; what the model writes waits for that."""
         if status in _FAILED:
-            return self._refused(told)
-        if status in _SUCCEEDED and isinstance(told, _Call):
-            return self._whole(told)
+            return self._refused(content)
+        if status in _SUCCEEDED and isinstance(content, _Call):
+            return self._whole(content)
         self._n_started += status == "started"
-        text = _text(told)
+        text = _text(content)
         if not self._written or (text and self._size <= _KEPT):
             self._written.append(text)
             self._size += len(text)
@@ -183,35 +183,34 @@ class LlamaStackTranslator(TurnTranslator):
         return text
 
     def _whole(self, call: _Call) -> list[Delta]:
-        told = Told(
-            waits=True, new=bool(self._written)
-        )  # the last call may have been cut, which the reason says
+        # A call waits for the reason, which says whether the last call was cut.
+        manner = Manner(waits=True, new=bool(self._written))
         self._take_written()
         self._calls.next_frame()
         whole = CallWhole(
             0, None, None, id_label(call.call_id), name_label(call.tool_name), _text(call), ITEM_DONE
         )
-        started = "" if self._n_started else None  # who says when a call begins tells none again by chance
-        return self._calls.tell(whole, started, told)
+        started = "" if self._n_started else None  # a server that reports starts repeats no call by accident
+        return self._calls.add(whole, started, manner)
 
-    def _refused(self, told: _Call | str | None) -> list[Delta]:
+    def _refused(self, content: _Call | str | None) -> list[Delta]:
         text, slot, deltas = self._take_written(), self._calls.new_slot(), self._calls.finish(0, None)
-        if isinstance(told, _Call):
-            deltas += report.seen(slot, id_label(told.call_id), name_label(told.tool_name))
+        if isinstance(content, _Call):
+            deltas += report.seen(slot, id_label(content.call_id), name_label(content.tool_name))
         reason = "the server could not read the call"
-        return [*deltas, CallRefused(0, slot, None, "unparseable", reason, _text(told) or text)]
+        return [*deltas, CallRefused(0, slot, None, "unparseable", reason, _text(content) or text)]
 
     def _unread(self) -> list[Delta]:
-        """Report that a call was begun: it has what was written, and no name. So the one before it was not the last."""
+        """Report a call that was only begun: it has the text and no name, and ends the calls before it."""
         if not self._written:
             return []
         return [*self._calls.finish(0, None), Slot(0, self._calls.new_slot(), None, self._take_written())]
 
 
-def _text(told: _Call | str | None) -> str:
-    if isinstance(told, _Call):
-        return text_label(told.arguments_json) or wire_text(told.arguments)
-    return told or ""
+def _text(content: _Call | str | None) -> str:
+    if isinstance(content, _Call):
+        return text_label(content.arguments_json) or wire_text(content.arguments)
+    return content or ""
 
 
 def counts(metrics: object) -> list[Delta]:

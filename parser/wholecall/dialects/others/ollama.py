@@ -1,4 +1,4 @@
-"""Ollama's own chat (`POST /api/chat`) and text completion (`POST /api/generate`): one JSON object a line.
+"""Ollama's own chat (`POST /api/chat`) and text completion (`POST /api/generate`): one JSON object per line.
 
     {"model", "message": {role, content, thinking?, tool_calls?}, "done": false}
     {"model", "response": "Hi", "thinking"?, "done": false}
@@ -45,7 +45,7 @@ class _Line(EventView, gc=False):
 
 
 class OllamaTranslator(TurnTranslator):
-    """Lines of one stream to deltas; it counts calls, because their order is all that tells them apart."""
+    """Lines of one stream to deltas; it counts calls, because only their order distinguishes them."""
 
     decoder = msgspec.json.Decoder(_Line)
     DONE_ENDS = True
@@ -67,13 +67,13 @@ class OllamaTranslator(TurnTranslator):
         said = report.thought(message.thinking) + report.text(message.content)
         opened = self._opened(None, line.model, repeats=not (said or calls))
         self._calls.next_frame()
-        told = [delta for call in calls for delta in self._call(call)]
-        return opened + said + told + (self._last(line) if line.done is True else [])
+        called = [delta for call in calls for delta in self._call(call)]
+        return opened + said + called + (self._last(line) if line.done is True else [])
 
     def _call(self, call: ToolCallView) -> list[Delta]:
         function, (text, _) = call.function or call, argument_text(call.function, call)
         whole = CallWhole(0, None, None, id_label(call.id), name_label(function.name), text, ITEM_DONE)
-        return self._calls.tell(whole, index_label(function.index))
+        return self._calls.add(whole, index_label(function.index))
 
     def _last(self, line: _Line) -> list[Delta]:
         usage = report.counts(line, "prompt_eval_count", "eval_count")

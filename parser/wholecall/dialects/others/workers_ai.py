@@ -6,7 +6,7 @@
     data: {"response":"","usage":{…},"p":"padding"}
     data: [DONE]
 
-The index tells calls apart, else the id, else the order. An entry that says nothing ends the call at its index.
+The index distinguishes calls, else the id, else the order. An entry that says nothing ends the call at its index.
 Old models send whole calls, flat and without labels: `{"name":"f","arguments":{…}}`. Nothing names a reason.
 Models that answer in chat completions do so on the same endpoint, frame by frame (quirk 89). A whole body is
 such a frame, alone or as `result` between `success` and `errors`.
@@ -70,11 +70,11 @@ class WorkersTranslator(TurnTranslator):
         self._guest = ChatTranslator()
 
     def lose(self) -> None:
-        """Know that a frame was lost: a body was not alone."""
+        """Note that a frame was lost: a body was not alone."""
         self._lone = False
 
     def close(self) -> list[Delta]:
-        """Report that a lone body, which came as no server-sent event, was all there is: it has no end mark."""
+        """Report the end of a lone body that came as no server-sent event: it has no end mark."""
         return [TurnEnded()] if self._lone else []
 
     def _done(self) -> list[Delta]:
@@ -97,7 +97,7 @@ class WorkersTranslator(TurnTranslator):
         return opened + report.text(wire_text(view.response)) + calls + ends
 
     def _body(self, result: str) -> list[Delta]:
-        """Return what a whole body says; what lies deeper in it is no result."""
+        """Return what a whole body says; results are only at its top level."""
         view = decode(self.decoder, result)
         if view is None:
             return self._opened() + report.text(result)
@@ -111,10 +111,10 @@ class WorkersTranslator(TurnTranslator):
             return [replace(d, key="chat", restart=True) if isinstance(d, TurnOpened) else d for d in deltas]
         return [delta for delta in deltas if not (was_open and isinstance(delta, TurnOpened))]
 
-    def _call(self, told: ToolCallView) -> list[Delta]:
-        id_, name = id_label(told.id), name_label((told.function or told).name)
-        text, whole = argument_text(told.function, told)
-        label = self._label(index_label(told.index), id_, name)
+    def _call(self, entry: ToolCallView) -> list[Delta]:
+        id_, name = id_label(entry.id), name_label((entry.function or entry).name)
+        text, whole = argument_text(entry.function, entry)
+        label = self._label(index_label(entry.index), id_, name)
         if id_ is name is None and not text:
             return self._close(label)
         deltas: list[Delta] = []
@@ -127,17 +127,17 @@ class WorkersTranslator(TurnTranslator):
         if text:
             value = CallWhole(0, call.slot, None, None, None, text, OBJECT)
             deltas.append(value if whole else Slot(0, call.slot, None, text))
-        flat = told.function is None and told.index is None and name is not None
+        flat = entry.function is None and entry.index is None and name is not None
         return deltas + (self._close(label, final=bool(text)) if whole or flat else [])
 
     def _label(self, index: Index | None, id_: str | None, name: str | None) -> Index:
-        """Return what tells an entry from others: without any label it belongs to the last call."""
+        """Return what distinguishes an entry from others: without any label it belongs to the last call."""
         otherwise = self._latest if name is None else f"call {self._n_slots}"
         self._latest = next((label for label in (index, id_) if label is not None), otherwise)
         return self._latest
 
     def _begun(self, label: Index, id_: str | None) -> _Call:
-        """Return a call that begins; the id of one that is over restates it."""
+        """Return a new call; an id of a closed call restates that call."""
         slot = self._over.get(id_ or "", self._n_slots)
         self._n_slots = max(self._n_slots, slot + 1)
         return self._calls.setdefault(label, _Call(slot))

@@ -11,7 +11,7 @@ round. Each round has a reason; `REASON_TOOL_CALLS` of a round whose calls are a
 answer's, for that goes on. A call `{id, type, function{name, arguments: TEXT}}` is
 whole in its message and ended by it; one without arguments waits for the reason, because it may be cut. Calls of
 `TOOL_CALL_TYPE_CLIENT_SIDE_TOOL`, or without a type, are the client's, all others the provider's. What the role
-of tools says is a result: its text is no answer, and its calls are told once more (quirk 98).
+of tools says is a result: its text is no answer, and its calls are sent again (quirk 98).
 
 No mark ends the stream. A whole body has `message` in place of `delta`. Source: `xai/api/v1/chat.proto` and
 `sample.proto` of the xAI SDK.
@@ -70,7 +70,7 @@ class _Line(EventView, gc=False):
 
 
 class XaiGrpcTranslator(TurnTranslator):
-    """Lines of one stream to deltas; calls are told apart by all that they say, for they have no index."""
+    """Lines of one stream to deltas; all that a call says distinguishes it, for it has no index."""
 
     decoder = msgspec.json.Decoder(_Line)
 
@@ -116,7 +116,7 @@ class XaiGrpcTranslator(TurnTranslator):
         if again:  # by its result; without an id nothing says which call it is of
             return [] if id_ is None else [CallWhole(0, None, None, id_, name, text, HYDRATION, kind)]
         self._rounds[nth] = kind == "function" or self._rounds.get(nth, False)
-        # The same call told again keeps its slot; without an id nothing tells it from a second one.
-        told = (id_, name, text) if id_ is not None else len(self._slots)
-        slot = self._slots.setdefault(told, len(self._slots))
+        # A repeated call keeps its slot; without an id nothing distinguishes it from a second one.
+        key = (id_, name, text) if id_ is not None else len(self._slots)
+        slot = self._slots.setdefault(key, len(self._slots))
         return report.whole_call(slot, id_, name, text, kind, final=not is_blank(text))
