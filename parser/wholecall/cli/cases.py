@@ -126,9 +126,9 @@ def _suffix(path: Path) -> str:
 
 
 def _is_document(path: Path) -> bool:
-    """Tell whether a file is one JSON document, as a response that is not streamed."""
+    """Return whether a file is one JSON document, as a response that is not streamed is."""
     try:
         msgspec.json.decode(path.read_bytes(), type=msgspec.Raw)
-    except (ValueError, RecursionError):
+    except (msgspec.DecodeError, ValueError, RecursionError):  # the first is no ValueError everywhere
         return False
     return True
