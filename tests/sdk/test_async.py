@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.async_surfaces import asking_async
 from tests.support.loopback import Answer, Loopback, serve
-from tests.support.pieces import aborted_after, frames, n_until
+from tests.support.pieces import failed_after, frames, n_until
 from tests.support.sdks import Told, answer, from_bytes, recorded, told
 from tests.support.surfaces import sdk
 from wholecall import acollect, wrap
@@ -195,4 +195,4 @@ def test_a_connection_that_is_cut(surface: str, loop: str) -> None:
     with serve(Answer(parts, ending="cut")) as server:
         actual = _run(loop, _broken, surface, server.url)
 
-    assert (told(aborted_after(parts)), error) == actual
+    assert (told(failed_after(parts)), error) == actual

@@ -95,7 +95,7 @@ MESSAGES: dict[str, bytes] = {
     "a header twice": message(_HEAD + _HEAD, b"1"),
     "a header of unknown type": message(_HEAD + header("a", b"\0", 77), b"1"),
     "a value longer than the headers": message(_HEAD + b"\x01a\x07\x00\x09xy", b"1"),
-    "a header's name that is no UTF-8": message(_HEAD + b"\x01\xff\x00", b"1"),
+    "a header's name that is not UTF-8": message(_HEAD + b"\x01\xff\x00", b"1"),
     "a wrong checksum": event("x", b"1")[:-1] + b"?",
     "lengths that cannot be": _prelude(2**18, 128 * 1024 + 1),
     "a payload of 25 MiB": message(_HEAD, b" " * (25 << 20)),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.loopback import Answer, serve
-from tests.support.pieces import CUTS, aborted_after, frames, n_until
+from tests.support.pieces import CUTS, failed_after, frames, n_until
 from tests.support.sdks import Read, answer, from_bytes, read, recorded, told
 from tests.support.surfaces import asking
 from wholecall import wrap
@@ -78,7 +78,7 @@ def test_a_connection_that_is_cut(surface: str) -> None:
     with serve(Answer(parts, ending="cut")) as server, asking(surface, server.url) as ask:
         actual = read(ask())
 
-    assert Read(told(aborted_after(parts)), error) == actual
+    assert Read(told(failed_after(parts)), error) == actual
 
 
 @pytest.mark.parametrize("surface", sorted(USUAL))
@@ -89,7 +89,7 @@ def test_a_connection_that_is_reset(surface: str) -> None:
     with serve(Answer(_half(surface), ending="reset")) as server, asking(surface, server.url) as ask:
         actual = read(ask())
 
-    assert (error, (), "aborted") == (actual.error, actual.told.calls, actual.told.reason)
+    assert (error, (), "error") == (actual.error, actual.told.calls, actual.told.reason)
     assert {"aborted"} >= {reason for *_, reason, _ in actual.told.dropped}
 
 

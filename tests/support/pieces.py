@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from tests.support.frames import pieces
 from wholecall import ToolCallParser, Turn
 
-__all__ = ["CUTS", "aborted_after", "frames", "n_until"]
+__all__ = ["CUTS", "failed_after", "frames", "n_until"]
 
 
 def frames(data: bytes, suffix: str) -> list[bytes]:
@@ -40,14 +40,14 @@ CUTS: dict[str, Callable[[bytes, str], list[bytes]]] = {
 def n_until(parts: list[bytes], there: Callable[[Turn], object]) -> int:
     """Return how many pieces are needed until something is there in the turn, if the stream went no further."""
     for n in range(1, len(parts)):
-        if there(aborted_after(parts[:n])):
+        if there(failed_after(parts[:n])):
             return n
     raise AssertionError("it is not there before the end")
 
 
-def aborted_after(parts: list[bytes]) -> Turn:
-    """Return the turn of a stream that broke after these pieces."""
+def failed_after(parts: list[bytes]) -> Turn:
+    """Return the turn of a stream whose source failed after these pieces."""
     parser = ToolCallParser()
     parser.feed(b"".join(parts))
-    parser.abort()
+    parser.fail("cut")
     return parser.turn

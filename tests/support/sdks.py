@@ -63,13 +63,13 @@ class Truth:
     """What comes out of an SDK in place of what the bytes tell.
 
     Args:
-        error: the class that the SDK raises; the turn is aborted then.
+        error: the class that the SDK raises; its turn has the reason `error` then.
         fields: the fields of `Told` that differ.
     """
 
     def __init__(self, error: str | None = None, **fields: Any) -> None:
         self.error = error
-        self.fields = {**({"reason": "aborted"} if error else {}), **fields}
+        self.fields = {**({"reason": "error"} if error else {}), **fields}
 
 
 @cache

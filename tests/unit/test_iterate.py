@@ -346,6 +346,17 @@ def test_who_ended_a_stream_is_told_apart(parsers: list[ToolCallParser]) -> None
     ] == [(found.turn.reason, found.turn.dropped[0].detail) for found in (*parsers[:2], parser)]
 
 
+@pytest.mark.parametrize("shell", [events, turns])
+def test_a_source_that_gives_nothing_leaves_nothing(
+    shell: Callable[..., Any], parsers: list[ToolCallParser]
+) -> None:
+    """Its exception goes on without events before it, and carries the turn, whose reason is `error`."""
+    error = ConnectionError("refused")
+
+    assert [] == _until_it_raises(shell(Source([error])))
+    assert ("error", parsers[0].turn) == (parsers[0].turn.reason, error.turn)  # type: ignore[attr-defined]
+
+
 def test_an_exception_that_takes_no_attribute_goes_on_alone() -> None:
     """It is the source's; nothing else is raised in its place."""
 

@@ -1,10 +1,9 @@
 """Thin shells round the parser: iterate over a source of bytes, or collect its turn.
 
 Theory of operation. A source is anything that yields bytes (or decoded payloads), synchronously or not. The
-shells feed it to a parser and close it (see `sources`). Where the source raises, what is left of the stream comes out
-first, and the exception after it. Leaving early, by `break` or by cancellation, aborts the parser and closes the
-source. No event loop is imported: the asynchronous shells work
-under any.
+shells feed it to a parser and close it (see `sources`). Where the source raises, what is left of the stream comes
+out first, and the exception after it. Leaving early, by `break` or by cancellation, aborts the parser and closes the
+source. No event loop is imported: the asynchronous shells work under any.
 """
 
 from __future__ import annotations
@@ -231,7 +230,7 @@ def _turns(feeding: Feeding[Chunk]) -> Generator[Turn[Any]]:
                 yield from parser.turns_from(done)[: event.turn - done]
                 done = event.turn
     except Exception as error:
-        if error is feeding.error:
+        if error is feeding.error and feeding.events:
             yield from parser.turns_from(done)
         raise
     finally:
@@ -250,7 +249,7 @@ async def _aturns(feeding: AsyncFeeding[Chunk]) -> AsyncGenerator[Turn[Any]]:
                 yield turn
             done = event.turn
     except Exception as error:
-        for turn in parser.turns_from(done) if error is feeding.error else ():
+        for turn in parser.turns_from(done) if error is feeding.error and feeding.events else ():
             yield turn
         raise
     finally:

@@ -101,12 +101,11 @@ class _Common(Uncopyable, Generic[ChunkT]):
     def _fail(self, error: Exception) -> None:
         """Let the parser know that the source raised; the exception carries the turn from now on.
 
-        A source that gave nothing has not begun: its exception goes on alone.
+        Where the source gave nothing there is nothing left of the stream: the exception goes on without events.
         """
-        if not self._began:
-            return
         said = str(error)
-        self.events = self.parser.fail(type(error).__name__ + (f": {said}" if said else ""))
+        left = self.parser.fail(type(error).__name__ + (f": {said}" if said else ""))
+        self.events = left if self._began else []
         self.error = error
         with suppress(AttributeError, TypeError):  # of a class that takes no attributes
             error.turn = self.parser.turn  # type: ignore[attr-defined]
