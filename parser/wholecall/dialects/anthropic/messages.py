@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Union
 
-from wholecall.deltas import Delta, Index, ReasoningFragment, Run, Slot, TextFragment, TurnEnded, TurnOpened
+from wholecall.deltas import Delta, Index, ReasoningFragment, Slot, TextFragment, TurnEnded, TurnOpened
 from wholecall.dialects import report
 from wholecall.dialects.anthropic.blocks import Blocks, reasoning_deltas
 from wholecall.dialects.anthropic.views import (
@@ -46,6 +46,7 @@ from wholecall.dialects.anthropic.views import (
 from wholecall.dialects.decode import UNREADABLE, decode, is_noise
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.restated import ended_together
+from wholecall.dialects.runs import Runs
 from wholecall.dialects.translator import MOST_SLOTS, Events, ViewTranslator
 from wholecall.framing.frame import Frame
 
@@ -56,9 +57,7 @@ _QUIET_DELTAS = frozenset({"citations_delta", "compaction_delta"})
 
 
 _Piece = Union[InputPiece, TextPiece, ThinkingPiece]
-_Run = tuple[Union[type[_Piece], None], int, Union[Slot, TextFragment, ReasoningFragment]]
 
-_NO_RUN: _Run = (None, 0, TextFragment(0, ""))
 _NO_EVENT = Event()
 _NO_DELTA = DeltaView()
 _common = COMMON.decode
@@ -69,37 +68,38 @@ class AnthropicTranslator(ViewTranslator):
 
     decoder = DECODER
 
-    DERIVED = frozenset({"_run", "_slots"})
+    DERIVED = frozenset({"_runs", "_slots"})
     _key: str | None
     _blocks: Blocks
 
     def __init__(self) -> None:
         self._key = None
         self._blocks = Blocks()
-        self._run = _NO_RUN  # of pieces, which the next frame may continue
+        self._runs = Runs()
         self._slots: dict[int, Slot] = {}  # of the pieces of calls since the last frame that was none
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame; later pieces start again."""
-        self._run = _NO_RUN
+        self._runs.stop()
         self._slots.clear()
         return super().translate(frame)
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        kind, index, of = self._run
-        texts: list[str] | None = None  # of the last run in `deltas`
+        runs = self._runs
+        kind, index = runs.key
+        add: Callable[[str], None] | None = None  # to the last run in `deltas`
         for frame in frames:
             try:
                 event = _common(frame.data)
             except UNREADABLE:  # a rare event, or an odd one
-                kind = None
+                kind, index = runs.stop()
                 deltas += self.translate(frame)
                 continue
             delta = event.delta
             if delta is None:
-                kind = None
+                kind, index = runs.stop()
                 self._slots.clear()
                 deltas += self._block(event)
                 continue
@@ -107,33 +107,32 @@ class AnthropicTranslator(ViewTranslator):
             if not text:  # the first piece of a call is usually empty
                 continue
             if type(delta) is not kind or event.index != index:
-                kind, index, of = self._begun(event.index, delta)
-                texts = None
-                if kind is None:
+                of = self._begun(event.index, delta)
+                if of is None:
+                    kind, index = runs.stop()
                     continue
-            if texts is None:
-                texts = [text]
-                deltas.append(Run(of, texts))
-            else:
-                texts.append(text)
-        self._run = kind, index, of
+                kind, index = key = type(delta), event.index
+                add = runs.begin(deltas, key, of)
+            elif add is None:
+                add = runs.go_on(deltas)
+            add(text)
         return deltas
 
-    def _begun(self, index: int, delta: _Piece) -> _Run:
-        """Return the deltas of a first piece: none in a block of an unknown type."""
+    def _begun(self, index: int, delta: _Piece) -> Slot | TextFragment | ReasoningFragment | None:
+        """Return what the pieces of a text have in common, at its first one; None in a block of an unknown type."""
         kind = type(delta)
         if kind is InputPiece:
             slot = self._slots.get(index) or self._blocks.slot(index_label(index))
             if slot is None:
-                return _NO_RUN
+                return None
             if len(self._slots) >= MOST_SLOTS:
                 self._slots.clear()
             self._slots[index] = slot
-            return kind, index, slot
+            return slot
         self._blocks.spoken(index_label(index))
         if kind is TextPiece:
-            return kind, index, TextFragment(0, "")
-        return kind, index, ReasoningFragment(0, "", index_label(index))
+            return TextFragment(0, "")
+        return ReasoningFragment(0, "", index_label(index))
 
     def _block(self, event: BlockStart | BlockStop) -> list[Delta]:
         if type(event) is BlockStart:

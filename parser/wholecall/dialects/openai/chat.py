@@ -16,7 +16,7 @@ Source: OpenAI API reference, "Chat streaming", and the SDK types and recorded s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal
 
 from wholecall.deltas import (
     HYDRATION,
@@ -27,6 +27,7 @@ from wholecall.deltas import (
     Finish,
     Fragment,
     Labelled,
+    Piecewise,
     Run,
     TextFragment,
     TurnEnded,
@@ -67,6 +68,7 @@ from wholecall.dialects.openai.chat_views import (
 )
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.restated import ended_together, restated_together
+from wholecall.dialects.runs import Runs
 from wholecall.dialects.translator import Translator
 from wholecall.framing.frame import Frame
 
@@ -77,8 +79,6 @@ __all__ = ["ChatTranslator"]
 
 
 _LEGACY_INDEX = "function_call"  # the one anonymous call of a choice (quirk 83)
-_Run = tuple[int, Union[int, None], Union[Fragment, TextFragment]]
-_NO_RUN: _Run = (-1, None, TextFragment(0, ""))  # no choice has this number
 _narrow = NARROW.decode
 _Kind = Literal["", "call", "text"]
 _PIECES: dict[_Kind, Callable[[str], PieceChunk[Any]] | None] = {
@@ -91,7 +91,7 @@ _PIECES: dict[_Kind, Callable[[str], PieceChunk[Any]] | None] = {
 class ChatTranslator(Translator):
     """Frames of one chat stream to deltas."""
 
-    DERIVED = frozenset({"_run"})
+    DERIVED = frozenset({"_runs"})
     _n_answers: int
     _answer: Answer
     _guest: ResponsesTranslator | None
@@ -103,7 +103,7 @@ class ChatTranslator(Translator):
         self._answer = Answer()
         self._guest = None  # of the Responses dialect, once a frame of it has come
         self._kind = ""  # of the last frame, if that was a piece
-        self._run = _NO_RUN  # of pieces, which the next frame may continue
+        self._runs = Runs()
         self._seen = set()  # what came: texts in deltas, which a message only repeats, and tools that ran
 
     def translate(self, frame: Frame) -> list[Delta]:
@@ -116,8 +116,9 @@ class ChatTranslator(Translator):
         deltas: list[Delta] = []
         kind = self._kind
         usual = _PIECES[kind]
-        number, index, of = self._run
-        texts: list[str] | None = None  # of the last run in `deltas`
+        runs = self._runs
+        number, index = runs.key
+        add: Callable[[str], None] | None = None  # to the last run in `deltas`
         for frame in frames:
             try:
                 chunk = usual(frame.data) if usual is not None and frame.event != "error" else None
@@ -125,8 +126,9 @@ class ChatTranslator(Translator):
                 chunk = None
             if chunk is None:
                 said = self._any(frame)
-                kind, number = _kind_after(said), -1
+                kind = _kind_after(said)
                 usual = _PIECES[kind]
+                number, index = runs.stop()
                 deltas += said
                 continue
             choice = chunk.choices[0]
@@ -137,13 +139,12 @@ class ChatTranslator(Translator):
             else:
                 place, text = None, delta.content
             if place != index or choice.index != number:
-                number, index, of, texts = *self._begun(choice.index, place), None
-            if texts is None:
-                texts = []
-                deltas.append(Run(of, texts))
-            texts.append(text)
+                number, index = key = choice.index, place
+                add = runs.begin(deltas, key, self._begun(*key))
+            elif add is None:
+                add = runs.go_on(deltas)
+            add(text)
         self._kind = kind
-        self._run = number, index, of
         return deltas
 
     def _any(self, frame: Frame) -> list[Delta]:
@@ -166,12 +167,12 @@ class ChatTranslator(Translator):
             return deltas
         return ended_together(self._wide(frame))
 
-    def _begun(self, choice: int, index: int | None) -> _Run:
-        """Return the deltas of a piece that begins something."""
+    def _begun(self, choice: int, index: int | None) -> Piecewise:
+        """Return what the pieces of a text have in common, at its first one."""
         if index is not None:
-            return choice, index, Fragment(choice, index, "")
+            return Fragment(choice, index, "")
         self._seen.add((choice, "text"))
-        return choice, index, TextFragment(choice, "")
+        return TextFragment(choice, "")
 
     def _narrow_choice(self, deltas: list[Delta], choice: NarrowChoice) -> None:
         delta = choice.delta

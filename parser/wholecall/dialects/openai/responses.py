@@ -22,6 +22,7 @@ Source: OpenAI API reference, "Responses: streaming events", and the types of op
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Union
 
 import msgspec
@@ -30,7 +31,6 @@ from wholecall.deltas import (
     Delta,
     Noted,
     ReasoningFragment,
-    Run,
     Slot,
     TextFragment,
     TurnOpened,
@@ -62,6 +62,7 @@ from wholecall.dialects.openai.responses_items import (
 )
 from wholecall.dialects.openai.responses_progress import Progress
 from wholecall.dialects.restated import ended_together
+from wholecall.dialects.runs import Runs
 from wholecall.dialects.translator import MOST_SLOTS, Events, ViewTranslator
 from wholecall.framing.frame import Frame
 
@@ -69,13 +70,9 @@ __all__ = ["ResponsesTranslator"]
 
 
 _NO_RESPONSE = Response()
-_NO_INDEX = "none"  # neither a call nor a text has it
 _common = COMMON.decode
 _ODD: Any = TextPiece(delta="", sequence_number=-2)  # no event has this number
 _Labels = tuple[Union[int, str, None], Union[str, None]]
-_Run = tuple[Union[int, str, None], Union[str, None], Union[Slot, TextFragment]]
-
-_NO_RUN: _Run = (_NO_INDEX, None, TextFragment(0, ""))
 
 
 def _odd(_: str) -> Any:
@@ -92,7 +89,7 @@ class ResponsesTranslator(ViewTranslator):
 
     decoder = DECODER
 
-    DERIVED = frozenset({"_run", "_slots"})
+    DERIVED = frozenset({"_runs", "_slots"})
     _guest: bool
     _stream_id: Any
     _now: Progress
@@ -103,19 +100,20 @@ class ResponsesTranslator(ViewTranslator):
         self._stream_id = None
         self._now = Progress(guest=self._guest)
         self._progresses = {}
-        self._run = _NO_RUN  # of pieces, which the next frame may continue
+        self._runs = Runs()
         self._slots: dict[_Labels, Slot] = {}  # of pieces that came before
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame; later pieces start again."""
-        self._run = _NO_RUN
+        self._runs.stop()
         return super().translate(frame)
 
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
-        index, alias, of = self._run
-        texts: list[str] = []
-        deltas: list[Delta] = [going_on := Run(of, texts)]
+        deltas: list[Delta] = []
+        runs = self._runs
+        index, alias = runs.key
+        add: Callable[[str], None] | None = None  # to the last run in `deltas`
         expected, read = self._now.expected, _common if self._stream_id is None else _odd
         for frame in frames:
             try:
@@ -125,29 +123,26 @@ class ResponsesTranslator(ViewTranslator):
             if event.sequence_number == expected:
                 expected += 1
             elif event.sequence_number is not None:
-                index = _NO_INDEX
+                index, alias = runs.stop()
                 self._now.expected = expected
                 deltas += ended_together(self.translate(frame))
                 expected, read = self._now.expected, _common if self._stream_id is None else _odd
                 continue
-            if event.run == index and event.item_id == alias:
-                texts.append(event.delta)
-            elif event.delta is None:  # no piece
-                index = _NO_INDEX
-                deltas += self.EVENTS[event.type](self, event)
-            else:
-                index, alias = labels = event.run, event.item_id
-                of = self._slots.get(labels) or self._begun(event)
-                texts = [event.delta]
-                deltas.append(Run(of, texts))
+            if event.run != index or event.item_id != alias:
+                if event.delta is None:  # no piece
+                    index, alias = runs.stop()
+                    deltas += self.EVENTS[event.type](self, event)
+                    continue
+                index, alias = key = event.run, event.item_id
+                add = runs.begin(deltas, key, self._slots.get(key) or self._begun(event))
+            elif add is None:
+                add = runs.go_on(deltas)
+            add(event.delta)
         self._now.expected = expected
-        self._run = index, alias, of
-        if not going_on.texts:
-            del deltas[0]
         return deltas
 
     def _begun(self, piece: TextPiece | CallPiece) -> Slot | TextFragment:
-        """Return the deltas of a piece that begins something."""
+        """Return what the pieces of a text have in common, at its first one."""
         if type(piece) is TextPiece:
             self._now.spoken = True
             return TextFragment(0, "")

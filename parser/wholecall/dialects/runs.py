@@ -1,0 +1,49 @@
+"""Merges pieces of one text that come in a row: the deltas of a read hold one `Run` of them, not one delta each.
+
+Theory of operation. A translator looks at each piece for a *key*: what tells the texts of its dialect apart. While the
+key stays the same, texts are only appended to the run; another key begins another run, and anything else that a frame
+says stops it. The key of the last piece outlives the read, so that a text goes on after it without a second look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from wholecall.deltas import Delta, Piecewise, Run, TextFragment
+
+__all__ = ["NO_KEY", "Key", "Runs"]
+
+Key = tuple[object, object]
+NO_KEY: Key = ("none", "none")  # of no piece
+
+
+class Runs:
+    """The run of one stream that the next piece may continue.
+
+    Attributes:
+        key: of the last piece; `NO_KEY` where anything else came after it.
+    """
+
+    __slots__ = ("_of", "key")
+    DERIVED: ClassVar = frozenset({"_of", "key"})  # a stream that moved begins its runs anew
+
+    def __init__(self) -> None:
+        self.stop()
+
+    def stop(self) -> Key:
+        """Note that something came that is no piece: the next one begins a run. Return `NO_KEY`."""
+        self.key: Key = NO_KEY
+        self._of: Piecewise = TextFragment(0, "")
+        return NO_KEY
+
+    def begin(self, deltas: list[Delta], key: Key, of: Piecewise) -> Callable[[str], None]:
+        """Append a run to the deltas of this read, and return what takes its texts: at least one has to follow."""
+        self.key, self._of = key, of
+        texts: list[str] = []
+        deltas.append(Run(of, texts))
+        return texts.append
+
+    def go_on(self, deltas: list[Delta]) -> Callable[[str], None]:
+        """Begin a run that continues the last one, of the read before; see `begin`."""
+        return self.begin(deltas, self.key, self._of)
