@@ -54,8 +54,6 @@ class Loopback(RecordedAnswers):
         requests: all that came in.
         unanswered: those among them for which nothing was left.
         recordings: what was served, in order.
-        n_open: connections that are open now.
-        n_sent: pieces that were written to a socket so far.
     """
 
     def __init__(self, folder: StrPath | None = None, seed: str | None = None) -> None:
