@@ -142,6 +142,10 @@ def _bare(name: str) -> str:
 class Tools(Generic[ArgsT]):
     """The tools that the model was given, described once and used for any number of streams.
 
+    Several types make a union: of `Tools([GetTide, Berth])` calls have the value `GetTide | Berth`. pyright sees it by
+    itself, mypy wants to be told: `Tools[GetTide | Berth]([GetTide, Berth])`. Where a function or a schema is among
+    them, values are `Any`.
+
     Args:
         forms: a sequence of what `Tool` takes, where a definition may hold several tools; or a mapping of
             names to it.
@@ -191,7 +195,7 @@ class Tools(Generic[ArgsT]):
         made = self._by_name.get(name)
         return None if made is None else made.check
 
-    def definitions(self, shape: str) -> list[dict[str, Any]]:
+    def definitions(self, shape: str) -> list[Any]:
         """Return the `tools` of a request, so that what calls are held against is what the model was given.
 
         Args:
@@ -199,7 +203,7 @@ class Tools(Generic[ArgsT]):
                 `"mcp"`.
 
         Returns:
-            One definition for each tool, in order; for Gemini one object that declares all functions. Descriptions
+            One definition for each tool, a dict, in order; for Gemini one object that declares all functions. Descriptions
             are docstrings, or those of the definitions.
 
         Raises:
