@@ -17,7 +17,8 @@ from wholecall.errors import UnknownDialect, choices
 from wholecall.tools.definitions import Defined, defined, definitions, is_definition, text_of
 from wholecall.tools.described import SHAPES, About, about_definition, about_form
 from wholecall.tools.schema import schema_check
-from wholecall.tools.types import function_check, is_validator, type_check, validator_check
+from wholecall.tools.types import function_check, type_check
+from wholecall.tools.validators import validator_of
 
 if TYPE_CHECKING:
     from wholecall.tools.misfit import Check
@@ -114,8 +115,9 @@ def _anything(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check(form: Any) -> Check:
-    if is_validator(form):
-        return validator_check(form)
+    validator = validator_of(form)
+    if validator is not None:
+        return validator.check
     if isinstance(form, type) or get_origin(form) is not None:
         return type_check(form)
     if callable(form):
