@@ -191,6 +191,13 @@ def load_plugins() -> None:
         _load(point)
 
 
+# What importing another package raises, and registering what it offers.
+_UNLOADABLE = (
+    *(ImportError, AttributeError, SyntaxError, NameError, TypeError, ValueError),
+    *(LookupError, OSError, RuntimeError, AssertionError),
+)
+
+
 def _load(point: Any) -> None:
     """Register the dialect of an entry point."""
     try:
@@ -199,7 +206,7 @@ def _load(point: Any) -> None:
             register(dialect)
             return
         trouble = f"it is a {type(dialect).__name__}, not a Dialect"
-    except Exception as error:  # noqa: BLE001 - foreign code, which may raise anything
+    except _UNLOADABLE as error:
         trouble = f"{type(error).__name__}: {error}"
     warnings.warn(
         f"the dialect of the entry point {point.name!r} ({point.value}) is left out: {trouble}",
