@@ -20,7 +20,7 @@ from typing import Any, Union
 from urllib.parse import urlsplit, urlunsplit
 
 from wholecall.cli.cases import NewCase
-from wholecall.cli.options import add_command_parser
+from wholecall.cli.options import add_command_parser, add_import
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
 from wholecall.recordings import Recorder
 
@@ -86,6 +86,7 @@ def add_command(commands: Any) -> None:
         metavar="H",
         help="a header, 'name: value'",
     )
+    add_import(command)
     add("-d", "--data", metavar="BODY", help="the body of the request; @FILE reads a file, @- standard input")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from wholecall.cli.batch import Batch
+from wholecall.cli.options import add_import
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer
 from wholecall.recordings import Chunk, Recording, write
 from wholecall.recordings.finding import find
@@ -34,6 +35,7 @@ def add_saving(command: argparse.ArgumentParser, forms: Iterable[str] = FORMS) -
     add("--to", choices=list(forms), default=_OWN, metavar="FORM", help=f"{', '.join(forms)} ({_OWN})")
     add("--only", type=_number, metavar="N", help="take only the N-th recording, counted from 1")
     add("--json", action="store_true", help="with -o: report what was written, one JSON object a recording")
+    add_import(command)
 
 
 def _number(text: str) -> int:

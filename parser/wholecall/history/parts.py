@@ -8,8 +8,8 @@ place: an edit replaces `value` by a shallow copy, and `rebuild` makes a message
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -20,6 +20,7 @@ __all__ = [
     "Form",
     "Line",
     "Message",
+    "MessagesT",
     "Part",
     "Path",
     "Places",
@@ -33,6 +34,15 @@ __all__ = [
 ]
 
 Message = dict[str, Any]
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    # A list of messages of any type that is a dict at run time, such as a list of an SDK's `TypedDict`s.
+    MessagesT = TypeVar("MessagesT", bound=Sequence[Mapping[str, Any]], default=list[dict[str, Any]])
+else:  # what only a type checker knows is the default
+    from typing import TypeVar
+
+    MessagesT = TypeVar("MessagesT")
 Path = tuple[str, ...]
 
 Kind = Literal[

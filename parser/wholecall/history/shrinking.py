@@ -11,23 +11,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import islice
+from typing import Generic
 
 import msgspec
 
-from wholecall.history.parts import Line, Message, Part
+from wholecall.history.parts import Line, Message, MessagesT, Part
 from wholecall.history.shapes.base import Shape
 from wholecall.history.shapes.table import ShapeName
 from wholecall.history.shrink import shrink_arguments
-from wholecall.history.transcripts import read_lines
+from wholecall.history.transcripts import new_messages, read_lines
 
 __all__ = ["ShrunkTranscript", "shrink_transcript"]
 
 
-class ShrunkTranscript(msgspec.Struct, frozen=True):
+class ShrunkTranscript(msgspec.Struct, Generic[MessagesT], frozen=True):
     """A transcript whose old calls are short; ids are those of the input, or names where there is none.
 
     Attributes:
-        messages: the input itself if nothing was shrunk, else a new list.
+        messages: the input itself if nothing was shrunk, else a new list (a tuple for a tuple), of the type that the
+            input has.
         changed: whether anything was shrunk.
         shrunk: the calls whose arguments were.
         invalid: the old calls whose arguments are not JSON: they stay as they are, for `repair_transcript`.
@@ -35,7 +37,7 @@ class ShrunkTranscript(msgspec.Struct, frozen=True):
         fits: whether the arguments of each old call have at most `max_bytes`; True without a budget.
     """
 
-    messages: Sequence[Message]
+    messages: MessagesT
     changed: bool
     shrunk: list[str] = []
     invalid: list[str] = []
@@ -50,7 +52,7 @@ class ShrunkTranscript(msgspec.Struct, frozen=True):
 
 
 def shrink_transcript(
-    messages: Sequence[Message],
+    messages: MessagesT,
     *,
     keep_recent: int,
     max_leaf: int = 200,
@@ -60,7 +62,7 @@ def shrink_transcript(
     protect: Collection[str] = (),
     max_bytes: int | None = None,
     shape: ShapeName = "auto",
-) -> ShrunkTranscript:
+) -> ShrunkTranscript[MessagesT]:
     """Shrink the arguments of all calls of a transcript but the last ones; nothing is changed in place.
 
     Free text (of custom tools) and what the provider's own tools take are left alone. Shrinking what was shrunk
@@ -109,7 +111,7 @@ def shrink_transcript(
             invalid.append(call.label)
     if not shrunk:
         return ShrunkTranscript(messages, changed=False, invalid=invalid, fits=fits)
-    output = _written(lines, shrunk, view)
+    output = new_messages(messages, _written(lines, shrunk, view))
     return ShrunkTranscript(output, True, [call.label for call in shrunk], invalid, elided, fits)
 
 

@@ -13,21 +13,21 @@ shape needs.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Generic, Literal, cast
 
 import msgspec
 
 from wholecall.history.judging import Rules, answers_of, judge, put_right
 from wholecall.history.naming import name_calls
 from wholecall.history.pairing import pair
-from wholecall.history.parts import RUN, SIDE, Line, Message, Part
+from wholecall.history.parts import RUN, SIDE, Line, MessagesT, Part
 from wholecall.history.placing import place
 from wholecall.history.shapes.base import Links, Shape, expect_dict
 from wholecall.history.shapes.chat import CHAT
 from wholecall.history.shapes.table import ShapeName, shape_of
 from wholecall.history.writing import Written, write
 
-__all__ = ["Repaired", "Report", "read_lines", "repair_transcript"]
+__all__ = ["Repaired", "Report", "new_messages", "read_lines", "repair_transcript"]
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -60,15 +60,16 @@ class Report(msgspec.Struct, frozen=True):
     adjacent_turns: list[int] = []
 
 
-class Repaired(msgspec.Struct, frozen=True):
+class Repaired(msgspec.Struct, Generic[MessagesT], frozen=True):
     """A transcript that can be sent, and what was done for that.
 
     Attributes:
-        messages: the input itself if nothing had to be changed, else a new list.
+        messages: the input itself if nothing had to be changed, else a new list (a tuple for a tuple), of the type
+            that the input has.
         report: what was done.
     """
 
-    messages: Sequence[Message]
+    messages: MessagesT
     report: Report
 
     def __repr__(self) -> str:
@@ -76,7 +77,7 @@ class Repaired(msgspec.Struct, frozen=True):
 
 
 def repair_transcript(
-    messages: Sequence[Message],
+    messages: MessagesT,
     *,
     unanswered: Literal["synthesise", "keep"] = "synthesise",
     nameless: Literal["strip", "rename"] = "strip",
@@ -84,7 +85,7 @@ def repair_transcript(
     names: Collection[str] | None = None,
     strict_json_arguments: bool = False,
     shape: ShapeName = "auto",
-) -> Repaired:
+) -> Repaired[MessagesT]:
     """Make a transcript one that providers take: every call answered once, in its place, and nothing empty.
 
     Aborted turns lose their calls and thoughts and keep their text; turns cut for length lose the calls that may
@@ -92,7 +93,8 @@ def repair_transcript(
     repairing what was repaired changes nothing.
 
     Args:
-        messages: requests' messages or items, or the decoded lines of a session file, as dicts.
+        messages: requests' messages or items, or the decoded lines of a session file: a list or tuple of dicts, of
+            whatever type, as `list[openai.types.chat.ChatCompletionMessageParam]`.
         unanswered: `"synthesise"` makes a result for each call that lacks one; `"keep"` leaves such calls, for a
             host that repairs before its last results exist.
         nameless: what happens to calls without a name that were not answered: `"strip"` takes them out,
@@ -136,10 +138,15 @@ def repair_transcript(
         dropped_thinking=[line.index for line, part in _parts(lines, "thinking") if part.gone],
         adjacent_turns=_adjacent(lines, output, view),
     )
-    return Repaired([item.message for item in output], report)
+    return Repaired(new_messages(messages, [item.message for item in output]), report)
 
 
-def read_lines(messages: Sequence[Message], shape: str) -> tuple[list[Line], Shape]:
+def new_messages(messages: MessagesT, made: list[Any]) -> MessagesT:
+    """Return what was made of messages, in a tuple if they were in one."""
+    return cast("MessagesT", tuple(made) if isinstance(messages, tuple) else made)
+
+
+def read_lines(messages: Sequence[Any], shape: str) -> tuple[list[Line], Shape]:
     """Read messages through the view of their shape, which is returned beside them."""
     if not isinstance(messages, (list, tuple)):
         raise TypeError(f"messages are of type {type(messages).__name__}, not a list")
