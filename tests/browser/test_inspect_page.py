@@ -110,7 +110,7 @@ class TestStates:
             page, 'tell([texts("mark.edited"), texts(".chip.edit"), texts(".row.edit .word")])', "0.1"
         )
 
-        assert [[","], ["trailing_comma at 8"], ["edit"]] == seen
+        assert [[","], ["trailing_comma at character 8"], ["edit"]] == seen
         assert [['{"a":1}'], ["this frame replaced the text", "placeholder"]] == told(
             page, 'tell([texts("mark.replaced"), texts(".notes .chip")])', "1.1"
         )

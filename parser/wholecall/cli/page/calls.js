@@ -111,6 +111,6 @@ function notesOf(call) {
   if (call.touched && call.change.replaced) notes.append(chip("odd", "this frame replaced the text"));
   if (call.hole) notes.append(chip("odd", "text that may be its was lost"));
   for (const flag of call.flags) notes.append(chip("odd", flag));
-  for (const edit of call.end ? call.end.edits : []) notes.append(chip("edit", `${edit.kind} at ${edit.offset}`));
+  for (const edit of call.end ? call.end.edits : []) notes.append(chip("edit", `${edit.kind} at character ${edit.offset}`));
   return notes;
 }
