@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import PurePath
 
+from wholecall.cli.naming import common_folder, folder_of
 from wholecall.cli.show import cells, padded, printable
 from wholecall.cli.tally import Tally
 
@@ -39,7 +39,7 @@ class Groups:
         """Count a recording, by its name; one of which nothing could be read is left out."""
         if not tally.recordings and not tally.is_answer:
             return
-        key = str(PurePath(name).parent), tally.dialect or "(unknown)"
+        key = folder_of(name), tally.dialect or "(unknown)"
         self._tallies.setdefault(key, Tally()).merge(tally)
 
     def table(self, width: int, height: int | None, *, colour: bool) -> Iterator[str]:
@@ -60,8 +60,8 @@ class Groups:
         folders = sorted({folder for folder, _ in self._tallies})
         if len(folders) == 1:
             return "dialect", self._by(lambda _, dialect: dialect)
-        common = _common(folders)
-        head = "folder" if common in {"", "."} else f"{common}{os.sep}"
+        common = common_folder(folders)
+        head = f"{common}{os.sep}" if common else "folder"
         return head, self._by(lambda folder, _: os.path.relpath(folder, common or "."))
 
     def _by(self, label: Callable[[str, str], str]) -> Rows:
@@ -69,13 +69,6 @@ class Groups:
         for (folder, dialect), tally in sorted(self._tallies.items()):
             rows.setdefault(printable(label(folder, dialect)), Tally()).merge(tally)
         return rows
-
-
-def _common(folders: list[str]) -> str:
-    try:
-        return os.path.commonpath(folders)
-    except ValueError:  # absolute and relative ones, or other drives
-        return ""
 
 
 def _fewer(rows: Rows, most: int) -> Rows:
