@@ -12,13 +12,19 @@ from typing import Any
 
 import pytest
 
-import wholecall.transport
+import wholecall.transport.library
 from tests.support import quirky
 from tests.support.loopback import Answer, Loopback, serve
-from tests.support.naive import data_of, finish_reasons, read_calls
+from tests.support.naive import data_of, error_of, finish_reasons, read_calls
 from wholecall import Limits, StreamClosed, ToolCallDropped
 from wholecall.repairing import Repairer
-from wholecall.transport import AsyncRepairTransport, RepairTransport, async_client, client
+from wholecall.transport import (
+    AsyncRepairTransport,
+    Exchange,
+    RepairTransport,
+    async_client,
+    client,
+)
 
 LIBRARIES: list[Any] = [name for name in ("httpx2", "httpx") if importlib.util.find_spec(name)]
 each_library = pytest.mark.parametrize("library", LIBRARIES)
@@ -41,6 +47,28 @@ def repaired(data: bytes, **options: Any) -> bytes:
     """Return what a repairer makes of a whole stream."""
     repairer = Repairer(**options)
     return repairer.feed(data) + repairer.close()
+
+
+class Dropped(list[ToolCallDropped]):
+    """The calls that were withheld."""
+
+    def note(self, drop: ToolCallDropped, exchange: Exchange) -> None:
+        """Take one."""
+        assert "POST" == exchange.method
+        self.append(drop)
+
+
+def until_error(library: Any, server: Loopback, **options: Any) -> bytes:
+    """Return what a POST brings until the library raises that the stream was ended."""
+    protocol_error = importlib.import_module(library).RemoteProtocolError
+    read: list[bytes] = []
+    with (
+        client(library=library, **options) as http,
+        pytest.raises(protocol_error, match="was ended by an error"),
+        http.stream("POST", server.url + PATH) as response,
+    ):
+        read.extend(response.iter_raw())
+    return b"".join(read)
 
 
 def post(library: Any, server: Loopback, path: str = PATH, **options: Any) -> bytes:
@@ -96,7 +124,8 @@ def test_endpoints_for_tool_calls_are_touched(library: Any, path: str) -> None:
     [
         ("/v1/embeddings", Answer([QUIRKY])),
         ("/v1/chat/completions/x", Answer([QUIRKY])),
-        (PATH, Answer([QUIRKY], content_type="text/plain")),
+        (PATH, Answer([QUIRKY], content_type="application/x-ndjson")),
+        (PATH, Answer([b"<html>busy</html>"], content_type="text/plain")),
         (PATH, Answer([QUIRKY], status=500)),
         (PATH, Answer([b'{"choices":[]}'], content_type="application/json")),
     ],
@@ -119,6 +148,13 @@ def test_a_type_with_a_charset_is_an_event_stream(library: Any) -> None:
     """Parameters and case of the content type do not matter."""
     answer = Answer([QUIRKY], content_type="Text/Event-Stream; charset=utf-8")
     with serve(answer) as server:
+        assert repaired(QUIRKY) == post(library, server)
+
+
+@each_library
+def test_streams_labelled_as_text_are_read(library: Any) -> None:
+    """Some servers call their event streams plain text."""
+    with serve(Answer([QUIRKY], content_type="text/plain; charset=utf-8")) as server:
         assert repaired(QUIRKY) == post(library, server)
 
 
@@ -181,9 +217,9 @@ def test_nothing_is_read_ahead(library: Any) -> None:
 @each_library
 def test_leaving_early_closes_the_connection(library: Any) -> None:
     """A client that leaves has its calls dropped and its connection closed."""
-    dropped: list[ToolCallDropped] = []
+    dropped = Dropped()
     answer = Answer([TEXT, BEGUN, TEXT], ending="hang")
-    with serve(answer) as server, client(library=library, on_dropped=dropped.append) as http:
+    with serve(answer) as server, client(library=library, on_dropped=dropped.note) as http:
         with http.stream("POST", server.url + PATH) as response:
             read = b""
             for chunk in response.iter_raw():
@@ -199,10 +235,10 @@ def test_leaving_early_closes_the_connection(library: Any) -> None:
 @each_library
 def test_leaving_early_closes_the_connection_asynchronously(library: Any) -> None:
     """The same without threads."""
-    dropped: list[ToolCallDropped] = []
+    dropped = Dropped()
 
     async def leave(server: Loopback) -> None:
-        http = async_client(library=library, on_dropped=dropped.append)
+        http = async_client(library=library, on_dropped=dropped.note)
         async with http, http.stream("POST", server.url + PATH) as response:
             chunks = response.aiter_raw()
             read = b""
@@ -220,11 +256,11 @@ def test_leaving_early_closes_the_connection_asynchronously(library: Any) -> Non
 @pytest.mark.parametrize("ending", ["cut", "reset"])
 def test_errors_of_the_connection_pass(library: Any, ending: Any) -> None:
     """A broken connection raises the library's own error; the open call is dropped, what was shown stays."""
-    dropped: list[ToolCallDropped] = []
+    dropped = Dropped()
     error = importlib.import_module(library).TransportError
     read: list[bytes] = []
     with serve(Answer([TEXT, BEGUN], ending=ending)) as server:
-        http = client(library=library, on_dropped=dropped.append)
+        http = client(library=library, on_dropped=dropped.note)
         with pytest.raises(error), http, http.stream("POST", server.url + PATH) as response:
             read.extend(response.iter_raw())
         assert server.wait_until_closed()
@@ -236,11 +272,11 @@ def test_errors_of_the_connection_pass(library: Any, ending: Any) -> None:
 @each_library
 def test_errors_of_the_connection_pass_asynchronously(library: Any) -> None:
     """The same without threads."""
-    dropped: list[ToolCallDropped] = []
+    dropped = Dropped()
     error = importlib.import_module(library).TransportError
     with serve(Answer([TEXT, BEGUN], ending="cut")) as server:
         with pytest.raises(error):
-            asyncio.run(apost(library, server, on_dropped=dropped.append))
+            asyncio.run(apost(library, server, on_dropped=dropped.note))
         assert server.wait_until_closed()
 
     assert ["aborted"] == [drop.reason for drop in dropped]
@@ -248,12 +284,13 @@ def test_errors_of_the_connection_pass_asynchronously(library: Any) -> None:
 
 @each_library
 def test_calls_of_a_cut_turn_are_withheld(library: Any) -> None:
-    """A stream that ends cleanly but without the end of its turn executes nothing, and says so."""
-    dropped: list[ToolCallDropped] = []
+    """A stream that ends cleanly but without the end of its turn executes nothing, and is an error for every client."""
+    dropped = Dropped()
     with serve(Answer([TEXT, BEGUN])) as server:
-        found = post(library, server, on_dropped=dropped.append)
+        found = until_error(library, server, on_dropped=dropped.note)
 
-    assert TEXT == found
+    assert found.startswith(TEXT)
+    assert ("upstream_incomplete", "the stream ended before the turn did") == error_of(found)
     assert ["unterminated"] == [drop.reason for drop in dropped]
 
 
@@ -262,11 +299,11 @@ def test_live_calls_that_break_end_the_stream(library: Any) -> None:
     """Shown live, a call that must not be executed ends the stream with an error frame, and the connection closes."""
     answer = Answer([TEXT, BEGUN, FINISH, DONE, TEXT], ending="hang")
     with serve(answer) as server:
-        found = post(library, server, live_arguments=True)
+        found = until_error(library, server, live_arguments=True)
         assert server.wait_until_closed()
 
     last = list(data_of(found))[-1]
-    assert "stream_error" == last["error"]["type"]
+    assert "calls_withheld" == last["error"]["code"]
     assert [("a", "f", '{"a":')] == read_calls("chat-completions", found)
     assert [] == finish_reasons(found)
 
@@ -276,7 +313,7 @@ def test_options_reach_the_repairer(library: Any) -> None:
     """Tools judge the calls; the limits of the repair and those of the connections both find their place."""
     http = importlib.import_module(library)
     with serve(Answer([WHOLE, FINISH, DONE])) as server:
-        unknown = post(library, server, tools={"g": {}}, limits=Limits())
+        unknown = post(library, server, tools={"g": {}}, limits=Limits(), withheld="end")
         known = post(library, server, tools={"f": {}}, limits=http.Limits(max_connections=1))
 
     assert ["stop"] == finish_reasons(unknown)
@@ -333,7 +370,7 @@ def test_transports_close_what_they_wrap(library: Any) -> None:
 
 def test_no_library_is_an_import_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without either library the error names the extra; importing the module needs none."""
-    monkeypatch.setattr(wholecall.transport, "find_spec", lambda _name: None)
+    monkeypatch.setattr(wholecall.transport.library, "find_spec", lambda _name: None)
 
     with pytest.raises(ImportError, match=r"wholecall\[http\]"):
         RepairTransport()

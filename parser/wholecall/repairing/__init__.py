@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from wholecall.repairing.repairer import Repairer
+from wholecall.repairing.report import Report
 
-__all__ = ["Repairer"]
+__all__ = ["Repairer", "Report"]

@@ -32,7 +32,7 @@ PATIENCE = 20.0  # seconds after which a wait for a client, or for a gate, has f
 
 _ADDRESS = "127.0.0.1"
 _POLL = 0.02  # seconds that leaving the server may take
-_BACKLOG = 128
+_BACKLOG = 512
 _NO_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 
 
