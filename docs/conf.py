@@ -26,6 +26,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 include_patterns = ["*.md", "docs/**.md", "benchmarks/README.md", "corpora/README.md"]
 exclude_patterns = [".*", "site"]
 root_doc = "docs/index"
+smartquotes_action = "D"  # dashes; quotes are those of Python
 default_role = "code"  # docstrings write `code` as Markdown does
 
 myst_heading_anchors = 4
