@@ -14,7 +14,7 @@ def losses(*lost: tuple[str | None, Any], withheld: Any = "auto", goes_on_after_
     """Return losses of these names and reasons."""
     found = Losses(withheld, goes_on_after_cuts=goes_on_after_cuts)
     for index, (name, reason) in enumerate(lost):
-        found.add(ToolCallDropped(0, 0, index, f"c{index}", name, "function", "secret", reason))
+        found.note(ToolCallDropped(0, 0, index, f"c{index}", name, "function", "secret", reason))
     return found
 
 

@@ -17,9 +17,10 @@ from tests.support import quirky
 from tests.support.loopback import Answer, Loopback, serve
 from tests.support.naive import data_of, error_of, finish_reasons, read_calls
 from wholecall import Limits, StreamClosed, ToolCallDropped
-from wholecall.repairing import Repairer
+from wholecall.repairing import Repairer, repair_body
 from wholecall.transport import (
     AsyncRepairTransport,
+    Counters,
     Exchange,
     RepairTransport,
     async_client,
@@ -392,3 +393,83 @@ def test_a_repairer_is_closed_once() -> None:
     assert b"" == repairer.close()
     with pytest.raises(StreamClosed):
         repairer.feed(TEXT)
+
+
+BODY = (
+    b'{"id":"r","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","tool_calls":'
+    b'[{"id":"a","type":"function","function":{"name":"f","arguments":%s}}]},"finish_reason":"tool_calls"}]}'
+)
+
+
+@each_library
+def test_whole_bodies_are_judged(library: Any) -> None:
+    """An answer that is not streamed holds whole calls only, too, under synchronous and asynchronous clients."""
+    answer = Answer([BODY % b'{"a":1}'], content_type="application/json; charset=utf-8")
+    with serve(answer) as server:
+        found = [post(library, server), asyncio.run(apost(library, server))]
+
+    assert [repair_body(BODY % b'{"a":1}').data] * 2 == found
+    assert b'"{\\"a\\":1}"' in found[0]
+
+
+@each_library
+@pytest.mark.parametrize("content_type", ["application/json", "text/plain"])
+def test_sound_bodies_pass(library: Any, content_type: str) -> None:
+    """A sound body comes as it is, in any pieces, compressed or not."""
+    sound = BODY % b'"{\\"a\\":1}"'
+    plain = Answer([sound[at : at + 9] for at in range(0, len(sound), 9)], content_type=content_type)
+    packed = Answer(
+        [gzip.compress(sound)], content_type=content_type, headers=(("content-encoding", "gzip"),)
+    )
+    with serve(plain, packed) as server:
+        assert [sound, sound] == [post(library, server), post(library, server)]
+
+
+@each_library
+def test_a_body_without_its_calls_is_a_bad_gateway(library: Any) -> None:
+    """SDKs raise for the status, and do not ask again; the exchange has failed, and the drop is told."""
+    dropped, counters = Dropped(), Counters()
+    answer = Answer([BODY % b'"[1]"'], content_type="application/json")
+    with serve(answer) as server, client(library=library, on_dropped=dropped.note, counters=counters) as http:
+        response = http.post(server.url + PATH, json={})
+
+    assert (502, "false") == (response.status_code, response.headers["x-should-retry"])
+    assert "all tool calls were withheld: f (not_an_object)" == response.json()["error"]["message"]
+    assert ["not_an_object"] == [drop.reason for drop in dropped]
+    assert (1, 1) == (counters.n_failed, counters.n_withheld)
+
+
+@each_library
+@pytest.mark.parametrize("content_type", ["application/json", "text/plain"])
+def test_streams_with_a_wrong_label_stay_live(library: Any, content_type: str) -> None:
+    """What is called JSON or text and is an event stream is read as one, a piece at a time."""
+    gate = threading.Semaphore(1)
+    answer = Answer([TEXT, BEGUN, FINISH, DONE], gate=gate, content_type=content_type)
+    http = client(library=library, withheld="end")
+    with serve(answer) as server, http, http.stream("POST", server.url + PATH) as response:
+        chunks = response.iter_raw()
+        first = next(chunks)
+        gate.release(3)
+        rest = b"".join(chunks)
+
+    assert (TEXT, ["length"]) == (first, finish_reasons(rest))
+
+
+@each_library
+@pytest.mark.parametrize("how", [post, lambda *args: asyncio.run(apost(*args))], ids=["sync", "async"])
+def test_a_body_that_breaks_off_raises(library: Any, how: Any) -> None:
+    """A lost connection is the library's own error, and leaves nothing open."""
+    error = importlib.import_module(library).TransportError
+    answer = Answer([BODY[:50]], content_type="application/json", ending="cut")
+    with serve(answer) as server:
+        with pytest.raises(error):
+            how(library, server)
+        assert server.wait_until_closed()
+
+
+@each_library
+@pytest.mark.parametrize("body", [b"", b" "])
+def test_empty_bodies_pass(library: Any, body: bytes) -> None:
+    """Nothing is nothing, whatever it is called."""
+    with serve(Answer([body] if body else [], content_type="application/json")) as server:
+        assert [body, body] == [post(library, server), asyncio.run(apost(library, server))]

@@ -26,11 +26,11 @@ from wholecall.repairing.mender import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import Withheld
 
-__all__ = ["AnthropicMender"]
+__all__ = ["REASONS", "AnthropicMender"]
 
 _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
-_REASONS: Final = {"tool_calls": _CALL, "stop": "end_turn", "length": "max_tokens"}
+REASONS: Final[dict[str, str]] = {"tool_calls": _CALL, "stop": "end_turn", "length": "max_tokens"}
 _PLACEHOLDERS: Final[tuple[Any, ...]] = ({}, None)
 # The start that was missing, for deltas without one.
 _STARTS: Final[dict[Any, dict[str, Any]]] = {
@@ -233,7 +233,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         if self._losses.is_error(known[0], executed=executed):
             return self._fail_empty_handed()
         reason = self._losses.reason(known[0], executed=executed)
-        word = known[1] if reason == known[0] != "tool_calls" else _REASONS[reason]
+        word = known[1] if reason == known[0] != "tool_calls" else REASONS[reason]
         if word == known[1]:
             return piece.raw
         return piece.with_payload({**payload, "delta": {**delta, "stop_reason": word}})

@@ -31,7 +31,7 @@ from wholecall.output.events import (
 from wholecall.repairing.live import LIVE, LiveCalls, Void
 from wholecall.repairing.withholding import CALLS_WITHHELD, INCOMPLETE, Losses, Withheld
 
-__all__ = ["EXECUTABLE", "Mender", "Piece", "ends_turn", "never_ended", "own_fault", "pieces"]
+__all__ = ["EXECUTABLE", "Mender", "Piece", "ends_turn", "lasting", "never_ended", "own_fault", "pieces"]
 
 EncoderT = TypeVar("EncoderT", bound=Encoder)
 
@@ -117,6 +117,14 @@ def never_ended(events: Iterable[Event[Any]]) -> bool:
     return any(isinstance(event, TurnFinished) and "missing_finish" in event.anomalies for event in events)
 
 
+def lasting(call: Executable, response_id: str | None) -> Executable:
+    """Return a call whose minted id differs from those of other responses in the same conversation."""
+    if not _MINTED & set(call.flags) or not response_id:
+        return call
+    digest = zlib.crc32(response_id.encode("utf-8", "surrogatepass"))
+    return replace(call, id=f"{call.id.replace('#', '_')}_{digest:08x}")
+
+
 def own_fault(events: Iterable[Event[Any]]) -> StreamFault | None:
     """Return the fatal fault that the parser found itself: the provider did not say it, so clients cannot know."""
     for event in events:
@@ -178,7 +186,7 @@ class Mender(ABC, Generic[EncoderT]):
 
     def _fail_empty_handed(self) -> bytes:
         """End a turn that claims success, and all of whose calls were withheld."""
-        return self.fail(CALLS_WITHHELD, f"all tool calls were withheld: {self._losses}")
+        return self.fail(CALLS_WITHHELD, self._losses.sentence)
 
     def fail_incomplete(self) -> bytes:
         """End a stream whose turn never came to its end."""
@@ -194,13 +202,13 @@ class Mender(ABC, Generic[EncoderT]):
         out: list[bytes] = []
         broken = any(isinstance(event, StreamFault) and event.kind == "provider_error" for event in events)
         for given in events:
-            event = self._with_lasting_id(given) if isinstance(given, EXECUTABLE) else given
+            event = lasting(given, self._response_id) if isinstance(given, EXECUTABLE) else given
             if isinstance(event, EXECUTABLE):
                 self._executes(event)
             elif isinstance(event, TurnStarted):
                 self._response_id = event.id
-            elif isinstance(event, ToolCallDropped) and event.kind != "server":
-                self._losses.add(event)
+            elif isinstance(event, ToolCallDropped):
+                self._losses.note(event)
             live = self._live
             if live is not None and isinstance(event, ToolCallStarted):
                 out.append(live.begin(event))
@@ -226,10 +234,3 @@ class Mender(ABC, Generic[EncoderT]):
     def _executes(self, call: Executable) -> None:
         """Take note of a call that comes out."""
         self._executed.add(call.choice)
-
-    def _with_lasting_id(self, call: Executable) -> Executable:
-        """Return a call whose minted id differs from those of other responses in the same conversation."""
-        if not _MINTED & set(call.flags) or not self._response_id:
-            return call
-        digest = zlib.crc32(self._response_id.encode("utf-8", "surrogatepass"))
-        return replace(call, id=f"{call.id.replace('#', '_')}_{digest:08x}")

@@ -25,7 +25,7 @@ from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, withou
 from wholecall.repairing.mender import Mender, Piece, never_ended, own_fault, pieces
 from wholecall.repairing.report import Ledger, Report
 from wholecall.repairing.table import MENDERS
-from wholecall.repairing.withholding import WITHHELD, Withheld
+from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
 from wholecall.uncopyable import Uncopyable
 
@@ -76,8 +76,6 @@ class Repairer(Uncopyable):
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
-        if withheld not in WITHHELD:
-            raise ValueError(f"withheld is one of {', '.join(WITHHELD)}: {withheld!r}")
         self._parser: ToolCallParser[Any] = ToolCallParser(
             tools=tools, framing="sse", policy=policy, limits=limits
         )
@@ -86,7 +84,7 @@ class Repairer(Uncopyable):
         self._limits = limits
         self._most = sys.maxsize if limits.max_event_bytes is None else limits.max_event_bytes
         self._live = live_arguments
-        self._withheld: Withheld = withheld
+        self._withheld: Withheld = checked(withheld)
         self._on_dropped = on_dropped
         self._on_fault = on_fault
         self._ledger = Ledger()

@@ -27,8 +27,9 @@ from wholecall.repairing.items import ItemMender, Role
 from wholecall.repairing.mender import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
+from wholecall.types import TurnReason
 
-__all__ = ["ResponsesMender"]
+__all__ = ["ResponsesMender", "cut_response", "is_ours", "item_label", "response_claim"]
 
 _TEXTS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 _FAMILIES: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
@@ -124,7 +125,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return Role.OPENS
 
     def _item_role(self, kind: str, labels: set[Any], item: Any) -> Role:
-        if not _is_ours(item):
+        if not is_ours(item):
             self._slots -= labels  # the number has a new item
             return Role.PASSES
         ids = {item[name] for name in ("id",) if type(item.get(name)) is str}
@@ -251,11 +252,11 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if not isinstance(response, dict) or not isinstance(listed := response.get("output"), list):
             return {}
         output = self._encoder.output
-        given, ours = ([_label(item) for item in items if _is_ours(item)] for items in (listed, output))
+        given, ours = ([_label(item) for item in items if is_ours(item)] for items in (listed, output))
         if given == ours:
             return {}
-        waiting = {str(_label(item)[1]): item for item in output if _is_ours(item)}
-        kept = [waiting.pop(str(_label(item)[1]), None) if _is_ours(item) else item for item in listed]
+        waiting = {str(_label(item)[1]): item for item in output if is_ours(item)}
+        kept = [waiting.pop(str(_label(item)[1]), None) if is_ours(item) else item for item in listed]
         whole = [item for item in kept if item is not None] + list(waiting.values()) if listed else output
         return {"response": {**response, "output": whole}}
 
@@ -269,27 +270,43 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if not _is_completed(payload) or self._executed or not self._losses.is_cut():
             return {}
         assert isinstance(response, dict)
-        cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
-        return {"type": "response.incomplete", "response": {**response, **cut}}
+        return {"type": "response.incomplete", "response": {**response, **cut_response()}}
 
 
 def _is_completed(payload: dict[str, Any]) -> bool:
     """Whether a frame ends a response that claims to be complete."""
     response = payload.get("response")
-    status = response.get("status") if isinstance(response, dict) else None
-    return isinstance(response, dict) and outcome_of(str(payload["type"]), status) == "completed"
+    return isinstance(response, dict) and response_claim(response, str(payload["type"])) == "stop"
+
+
+def response_claim(response: dict[str, Any], event_type: str = "") -> TurnReason:
+    """Return why a response ended, as far as that decides about errors: well, or not."""
+    return "stop" if outcome_of(event_type, response.get("status")) == "completed" else "length"
+
+
+def cut_response() -> dict[str, Any]:
+    """Return the members of a response that was cut."""
+    return {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
 
 
 def _is_raised(piece: Piece) -> bool:
     return bool((piece.payload or {}).get("error"))
 
 
-def _is_ours(item: Any) -> bool:
+def is_ours(item: Any) -> bool:
     """Whether an item is a call that the client executes."""
     if not isinstance(item, dict) or not str(item.get("type")).endswith("_call"):
         return False
     view = decode(_ITEM, json_bytes(item).decode())  # tolerant, for lone surrogates
     return view is not None and is_call(view) and call_delta(view, None, 0).kind != "server"
+
+
+def item_label(item: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what a client reads of a call; see `label_of`."""
+    kind = str(item["type"])
+    if kind not in _TEXTS:
+        return item.get("call_id") or item.get("id"), "", ""
+    return item.get("call_id"), item.get("name"), item.get(_TEXTS[kind])
 
 
 def _label(item: dict[str, Any]) -> tuple[Any, ...]:

@@ -14,11 +14,11 @@ from typing import Final, Literal, NamedTuple
 from wholecall.output.events import ToolCallDropped
 from wholecall.types import CUT_REASONS, DropReason, TurnReason
 
-__all__ = ["CALLS_WITHHELD", "INCOMPLETE", "WITHHELD", "Losses", "Withheld"]
+__all__ = ["CALLS_WITHHELD", "INCOMPLETE", "Losses", "Withheld", "checked"]
 
 Withheld = Literal["auto", "error", "end"]
 
-WITHHELD: Final[tuple[Withheld, ...]] = ("auto", "error", "end")
+_WORDS: Final[tuple[Withheld, ...]] = ("auto", "error", "end")
 # Codes of errors.
 CALLS_WITHHELD: Final = "calls_withheld"
 INCOMPLETE: Final = "upstream_incomplete"
@@ -29,6 +29,17 @@ _CUT: Final[frozenset[DropReason]] = frozenset({"truncated", "unterminated", "in
 _KEPT: Final[frozenset[TurnReason]] = frozenset({*CUT_REASONS, "malformed", "error", "pause"})
 _PLAIN_NAME: Final = re.compile(r"[\w.:/-]{1,64}\Z", re.ASCII)
 _MOST_NAMED: Final = 8
+
+
+def checked(withheld: Withheld) -> Withheld:
+    """Return one of the words for it.
+
+    Raises:
+        ValueError: it is none of them.
+    """
+    if withheld not in _WORDS:
+        raise ValueError(f"withheld is one of {', '.join(_WORDS)}: {withheld!r}")
+    return withheld
 
 
 class _Loss(NamedTuple):
@@ -59,9 +70,15 @@ class Losses:
         more = len(self._lost) - len(named)
         return ", ".join(named) + (f" and {more} more" if more else "")
 
-    def add(self, drop: ToolCallDropped) -> None:
-        """Take note of a call that was withheld."""
-        self._lost.append(_Loss(drop.choice, drop.name or "", drop.reason))
+    @property
+    def sentence(self) -> str:
+        """The message of an error that says it all."""
+        return f"all tool calls were withheld: {self}"
+
+    def note(self, drop: ToolCallDropped) -> None:
+        """Take note of a call that was withheld; what the provider executes is none."""
+        if drop.kind != "server":
+            self._lost.append(_Loss(drop.choice, drop.name or "", drop.reason))
 
     def clear(self) -> None:
         """Forget them: another turn begins."""

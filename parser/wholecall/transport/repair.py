@@ -1,9 +1,10 @@
 """The transports: they wrap another one, of httpx or of httpx2, and repair what it brings.
 
-Theory of operation. Nothing is touched but the bodies of answers to a POST to an endpoint for tool calls: event
-streams, also where they are labelled `text/plain`. Such a body is decoded by the library itself, read a chunk at a
-time when the client asks for one, and handed on through a `Repairer`. Which of the two libraries it is, is read from
-the wrapped transport's class.
+Theory of operation. Nothing is touched but the bodies of answers to a POST to an endpoint for tool calls. An event
+stream is decoded by the library itself, read a chunk at a time when the client asks for one, and handed on through a
+`Repairer`. What is labelled as JSON or as text may be either, and its first byte decides: a JSON body is read to
+its end and judged as one. If it becomes an error it gets the status of a bad gateway, for which SDKs raise, and the
+header that keeps them from asking again. Which of the two libraries it is, is read from the wrapped transport's class.
 
 Leaving a response early aborts the repairer and closes the connection. An error of the connection passes, after the
 calls that were open were dropped.
@@ -11,10 +12,12 @@ calls that were open were dropped.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from wholecall.limits import Limits
-from wholecall.repairing import Repairer
+from wholecall.repairing import RepairedBody, Repairer, repair_body
 from wholecall.transport.bodies import AsyncBody, Body
 from wholecall.transport.exchange import Exchange, News, RepairOptions, refuse_coroutines
 from wholecall.transport.library import Library, body_type, library_of, pool_limits, probes
@@ -27,8 +30,16 @@ if TYPE_CHECKING:
 __all__ = ["AsyncRepairTransport", "RepairTransport"]
 
 _ENDPOINTS: Final = ("/chat/completions", "/responses", "/messages")
-_STREAMS: Final = frozenset({"text/event-stream", "text/plain"})
+_STREAM: Final = "text/event-stream"
+_KINDS: Final = frozenset({_STREAM, "text/plain", "application/json"})
 _ID: Final = "x-wholecall-id"
+_BAD_GATEWAY: Final = 502
+_NO_RETRY: Final = ("x-should-retry", "false")  # OpenAI's and Anthropic's SDKs obey it
+_ALTERED: Final = (
+    "content-encoding",
+    "content-length",
+    "transfer-encoding",
+)  # headers that the body outdates
 
 
 class RepairTransport:
@@ -72,13 +83,24 @@ class RepairTransport:
         self._inner.__exit__(kind, error, trace)
 
     def handle_request(self, request: Any) -> Any:
-        """Send a request; return the response, with a repaired body if it is an event stream of tool calls."""
+        """Send a request; return the response, with a repaired body if it may hold tool calls."""
         response = self._inner.handle_request(request)
-        if not _is_concerned(request, response):
+        kind = _kind(request, response)
+        if kind is None:
             return response
         response.request, exchange = request, Exchange.of(request)
+        news, chunks = News(self._options, exchange), response.iter_bytes()
+        try:
+            head = b"" if kind == _STREAM else next(chunks, b"")
+            whole = _judged(b"".join([head, *chunks]), news) if _is_json(head) else None
+            news.tell()
+        except BaseException:
+            response.close()
+            raise
+        if whole is not None:
+            return _with_whole(self._http, response, whole, exchange)
         make = body_type(self._http, Body, "SyncByteStream")
-        body = make(self._http, response, response.iter_bytes(), News(self._options, exchange))
+        body = make(self._http, response, chain((head,), chunks), news)
         return _with_body(self._http, response, body, exchange)
 
     def close(self) -> None:
@@ -109,13 +131,25 @@ class AsyncRepairTransport:
         await self._inner.__aexit__(kind, error, trace)
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Send a request; return the response, with a repaired body if it is an event stream of tool calls."""
+        """Send a request; return the response, with a repaired body if it may hold tool calls."""
         response = await self._inner.handle_async_request(request)
-        if not _is_concerned(request, response):
+        kind = _kind(request, response)
+        if kind is None:
             return response
         response.request, exchange = request, Exchange.of(request)
+        news, chunks = News(self._options, exchange), response.aiter_bytes()
+        try:
+            head = b"" if kind == _STREAM else await anext(chunks, b"")
+            rest = [chunk async for chunk in chunks] if _is_json(head) else []
+            whole = _judged(b"".join([head, *rest]), news) if _is_json(head) else None
+            await news.atell()
+        except BaseException:
+            await response.aclose()
+            raise
+        if whole is not None:
+            return _with_whole(self._http, response, whole, exchange)
         make = body_type(self._http, AsyncBody, "AsyncByteStream")
-        body = make(self._http, response, response.aiter_bytes(), News(self._options, exchange))
+        body = make(self._http, response, _achain(head, chunks), news)
         return _with_body(self._http, response, body, exchange)
 
     async def aclose(self) -> None:
@@ -146,21 +180,53 @@ def _checked(options: RepairOptions) -> RepairOptions:
     return options
 
 
-def _is_concerned(request: Any, response: Any) -> bool:
-    """Whether a response may be an event stream from an endpoint for tool calls."""
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return bool(
+def _kind(request: Any, response: Any) -> str | None:
+    """Return the type of a response that may hold tool calls, None of any other."""
+    kind: str = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_answer = (
         response.status_code == 200
-        and kind in _STREAMS
         and request.method == "POST"
         and request.url.path.rstrip("/").endswith(_ENDPOINTS)
     )
+    return kind if is_answer and kind in _KINDS else None
+
+
+def _is_json(head: bytes) -> bool:
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+
+
+def _judged(data: bytes, news: News) -> RepairedBody:
+    """Return a whole body, judged."""
+    options = {name: value for name, value in news.options.items() if name != "live_arguments"}
+    body = repair_body(data, **options)
+    news.end(body.report)
+    return body
+
+
+async def _achain(head: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield head
+    async for chunk in chunks:
+        yield chunk
 
 
 def _with_body(http: Any, response: Any, body: Any, exchange: Exchange) -> Any:
     """Return the response with another body, which is decoded and of unknown length."""
+    headers = _headers(response, exchange)
+    return http.Response(response.status_code, headers=headers, stream=body, extensions=response.extensions)
+
+
+def _with_whole(http: Any, response: Any, body: RepairedBody, exchange: Exchange) -> Any:
+    """Return the response with a whole body, which may be an error."""
+    headers, status = _headers(response, exchange), response.status_code
+    if body.report.error is not None:
+        status = _BAD_GATEWAY
+        headers.update([_NO_RETRY, ("content-type", "application/json")])
+    return http.Response(status, headers=headers, content=body.data)
+
+
+def _headers(response: Any, exchange: Exchange) -> Any:
     headers = response.headers.copy()
-    for name in ("content-encoding", "content-length"):
+    for name in _ALTERED:
         headers.pop(name, None)
     headers[_ID] = exchange.id
-    return http.Response(response.status_code, headers=headers, stream=body, extensions=response.extensions)
+    return headers
