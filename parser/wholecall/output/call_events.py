@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Union, cast
+from typing import Any, ClassVar, Generic, Union, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -123,6 +123,8 @@ class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", ta
     flags: tuple[Flag, ...] = ()
     extra: dict[str, Any] | None = None
     typed: Any = msgspec.UNSET
+
+    DERIVED: ClassVar = frozenset({"typed"})  # snapshots hold no objects of the caller's
 
     @property
     def value(self) -> ArgsT:
