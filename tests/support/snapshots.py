@@ -13,6 +13,8 @@ from wholecall import ToolCallParser
 from wholecall.framing import FRAMINGS
 from wholecall.framing.table import name_of
 from wholecall.snapshots.rows import Reading, Writing
+from wholecall.snapshots.shapes import shape_of
+from wholecall.stream.options import MovedOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -150,7 +152,7 @@ def resealed(inside: Any) -> bytes:
 
 def sealed(body: bytes) -> bytes:
     """Return a snapshot with this body, whatever it is, and the right checksum."""
-    return msgspec.msgpack.encode(["wholecall.snapshot", 1, crc32(body), body])
+    return msgspec.msgpack.encode(["wholecall.snapshot.1", shape_of(MovedOptions), crc32(body), body])
 
 
 def forged(data: bytes, rng: Random) -> bytes:

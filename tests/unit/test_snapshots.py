@@ -404,6 +404,11 @@ def test_a_dialect_of_another_shape_is_another_version(registry: dict[str, Diale
 # What is refused.
 
 
+def _enveloped(checksum: int, body: bytes) -> bytes:
+    """Return a body under any checksum."""
+    return msgspec.msgpack.encode([*msgspec.msgpack.decode(sealed(body))[:2], checksum, body])
+
+
 @pytest.mark.parametrize(
     ("data", "told"),
     [
@@ -413,16 +418,17 @@ def test_a_dialect_of_another_shape_is_another_version(registry: dict[str, Diale
         (resealed([[], [], [b"\x91" * 100_000]]), "cut or damaged"),
         (b"\xdd\xff\xff\xff\xff", "cut or damaged"),
         (
-            msgspec.msgpack.encode(["wholecall.snapshot", 2, 0, b""]),
-            "a format that this version cannot read; it reads 1",
+            msgspec.msgpack.encode(["wholecall.snapshot.2", 0, 0, b""]),
+            "that this version can read; it reads wholecall.snapshot.1",
         ),
-        (msgspec.msgpack.encode(["wholecall.snapshot", 1, 0, b"x"]), "is damaged"),
+        (msgspec.msgpack.encode(["wholecall.snapshot.1", 1, 0, b"x"]), "another version of wholecall"),
+        (_enveloped(0, b"x"), "is damaged"),
         (msgspec.msgpack.encode(["another.snapshot", 1, 0, b""]), "no snapshot of a parser"),
         (resealed([1, 2, 3]), "cut or damaged"),
         (resealed([1, [], []]), "is cut or damaged"),
         (resealed([[], *opened(snapshot())[1:]]), "another version"),
         (resealed([[7] * 99, *opened(snapshot())[1:]]), "another version"),
-        (resealed([opened(snapshot())[0], {}, []]), "MovedOptions: it is not what is annotated"),
+        (resealed([opened(snapshot())[0], {"x": 1}, []]), "MovedOptions: it is not what is annotated"),
         (resealed([opened(snapshot())[0], [0], []]), "MovedOptions: it is not what is annotated"),
         (resealed([*opened(snapshot())[:2], [[]]]), "a row was expected"),
         (resealed([*opened(snapshot())[:2], []]), "objects that nothing holds|there are"),

@@ -1,20 +1,19 @@
 """A snapshot: how a parser was made and its objects as numbered rows, in bytes under a checksum.
 
-Theory of operation. A row is an array: which shape it has (see `shapes`), and the fields. The first ones are those of
+Theory of operation. A row is an array: which shape it has (see `shapes`), and the fields. The first rows are those of
 the *roots*: the parser, and the parts that a new parser has as well. Any other object has its row after those of all
 objects that were met before it, so rows have one order and equal parsers have equal ones; where it stands is its
-number. A Struct is a row where it is, without the last fields that have their defaults. Reading goes the same way: a
-number that was met is its object, the next one is a new object, anything else is refused, and so is a row that nobody
-refers to. Nothing that is read names a class.
+number. A Struct is a row where it is. Reading goes the same way: a number that was met is its object, the next one is
+a new object, anything else is refused, and so is a row that nobody refers to. Nothing that is read names a class.
 
 Roots are filled. Any other object is made by what `makers` says for its class, by its class if that has something to
 make again, else without a constructor. When all have their state, each that has a method `remade` is asked to make the
 rest again and to check that its state makes sense; it says no with a ValueError.
 
-All this is MessagePack: `["wholecall.snapshot", format, checksum, body]`, and the body an array of the shapes, the row
-of the parser's options, and the rows. MessagePack knows no lone surrogates and no integers beyond 64 bits; streams do,
-and both go as an extension that holds their JSON. The checksum finds damage, not forgery. What is read costs memory in
-proportion to its size; whatever is wrong with it is one exception, `BadSnapshot`.
+All this is MessagePack: `["wholecall.snapshot.1", shape of the options, checksum, body]`, and the body an array of the
+shapes, the options by their names, and the rows. MessagePack knows no lone surrogates and no integers beyond 64 bits;
+streams do, and both go as an extension that holds their JSON. The checksum finds damage, not forgery. What is read
+costs memory in proportion to its size; whatever is wrong with it is one exception, `BadSnapshot`.
 """
 
 from __future__ import annotations
@@ -35,12 +34,14 @@ from wholecall.snapshots.shapes import Asked, converted, folded, listed, row_of,
 
 __all__ = ["Reading", "Writing", "decoded", "encoded", "opened", "sealed"]
 
-_MAGIC: Final = "wholecall.snapshot"
-_FORMAT: Final = 1
-_ENVELOPE, _BODY = tuple[str, int, int, bytes], tuple[list[int], Any, list[list[Any]]]
+_MAGIC: Final = "wholecall.snapshot.1"  # with the number of the format
 _UTF8: Final = ("utf-8", "surrogatepass")
 # An extension cannot be a key of a dictionary, but a function that makes it can.
 _ENCODER = msgspec.msgpack.Encoder(enc_hook=lambda late: late())
+_ANOTHER: Final = (
+    "the snapshot was taken by another version of wholecall, or of a registered dialect; "
+    "streams move between workers of one version only"
+)
 T = TypeVar("T", bound=msgspec.Struct)
 
 
@@ -52,19 +53,19 @@ def sealed(options: msgspec.Struct, roots: list[object]) -> bytes:
     except BadSnapshot as error:
         raise TypeError(f"a snapshot cannot hold {error}") from None
     body = encoded([[*writing.shapes], msgspec.to_builtins(options, order="deterministic"), rows])
-    return msgspec.msgpack.encode([_MAGIC, _FORMAT, crc32(body), body])
+    return msgspec.msgpack.encode([_MAGIC, shape_of(type(options)), crc32(body), body])
 
 
 def opened(data: BytesLike, kind: type[T]) -> tuple[T, Reading]:
     """Return options of this kind, and the rows of a parser; raises BadSnapshot."""
-    magic, form, checksum, body = decoded(checked(data), _ENVELOPE)
+    magic, shape, checksum, body = decoded(checked(data), tuple[str, int, int, bytes])
     if magic != _MAGIC:
-        raise BadSnapshot("this is no snapshot of a parser")
-    if form != _FORMAT:
-        raise BadSnapshot(f"the snapshot has a format that this version cannot read; it reads {_FORMAT}")
+        raise BadSnapshot(f"this is no snapshot of a parser that this version can read; it reads {_MAGIC}")
+    if shape != shape_of(kind):
+        raise BadSnapshot(_ANOTHER)
     if checksum != crc32(body):
         raise BadSnapshot("the snapshot is damaged")
-    numbers, made, rows = decoded(body, _BODY)
+    numbers, made, rows = decoded(body, tuple[list[int], Any, list[list[Any]]])
     return converted(made, kind, None), Reading(numbers, rows)
 
 
@@ -136,7 +137,7 @@ class Reading:
 
     def fill(self, roots: list[Any], makers: Mapping[type, Callable[[], Any]]) -> None:
         """Fill objects, and make all that they hold; raises BadSnapshot if the rows are none of such objects."""
-        value: Any
+        value: Any = None
         self._makers, self._objects = makers, [*roots]
         for value, row in zip(self._objects, self._rows, strict=False):  # the list grows meanwhile
             for name, part in self._fields((type(value),), row)[1].items():
@@ -155,10 +156,7 @@ class Reading:
         for cls in classes:
             if self._shapes[row[0] : row[0] + 1] == [shape_of(cls)]:
                 return cls, asdict(converted(row[1:], row_of(cls), self._read))
-        raise BadSnapshot(
-            "the snapshot was taken by another version of wholecall, or of a registered dialect; "
-            "streams move between workers of one version only"
-        )
+        raise BadSnapshot(_ANOTHER)
 
     def _read(self, kind: Asked, data: Any) -> Any:
         if not kind.classes:

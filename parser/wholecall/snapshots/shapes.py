@@ -29,11 +29,10 @@ __all__ = ["Asked", "converted", "folded", "kept_by", "listed", "row_of", "shape
 
 _LATE: Final[dict[str, Any]] = {"ResponsesTranslator": ResponsesTranslator}  # its user imports it late
 _AS_THEY_ARE: Final = frozenset({str, int, bool, bytes, bytearray, type(None), Literal})
-_SETS: Final[frozenset[Any]] = frozenset({set, frozenset})
-_HOLDING: Final[dict[Any, Any]] = {UnionType: Union} | {kind: kind for kind in (list, tuple, dict, Union)}
+_HOLDING: Final[dict[Any, Any]] = {kind: kind for kind in (list, tuple, dict, Union)}
+_HOLDING.update({UnionType: Union, set: list, frozenset: list})
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _Folded = list[Union[str, int, float, bool, list[None], dict[str, None], None]]
-_PLACE: Final = re.compile(r"`\$\[(\d+)\][^`]*`$")  # the place that an error of msgspec names
 
 
 class Asked(type):
@@ -51,7 +50,7 @@ def converted(values: Any, kind: Any, hook: Callable[[Any, Any], Any] | None) ->
     try:
         return msgspec.convert(values, kind, dec_hook=hook)
     except (msgspec.MsgspecError, ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
-        found = None if kind.__name__ == "list" else _PLACE.search(str(error))
+        found = None if kind.__name__ == "list" else re.search(r"`\$\[(\d+)\][^`]*`$", str(error))
         place = f".{kind.__struct_fields__[int(found[1])]}" if found else ""
         cause = error.__cause__
         reason = str(cause) if isinstance(cause, BadSnapshot) else "it is not what is annotated"
@@ -76,16 +75,15 @@ def _kind(annotated: Any) -> Any:
         return _asked()
     if isinstance(origin, type) and origin.__module__ not in ("builtins", "collections.abc", "types"):
         return _asked(origin)
-    kinds = [_kind(part) for part in parts if origin in _HOLDING or origin in _SETS]
+    kinds = [_kind(part) for part in parts if origin in _HOLDING]
     asked = [kind for kind in kinds if isinstance(kind, Asked)] if _HOLDING.get(origin) is Union else []
     classes = [cls for kind in asked for cls in kind.classes]
     if not kinds or (asked[1:] and not all(issubclass(cls, msgspec.Struct) for cls in classes)):
         raise TypeError(f"a snapshot cannot hold what is annotated as {annotated}")
-    if origin in _SETS:
-        return _asked(origin, items=_HOLDING[list][kinds[0]])
     if asked[1:]:
         kinds = [*(kind for kind in kinds if kind not in asked), _asked(*classes)]
-    return _HOLDING[origin][tuple(kinds)]
+    held = _HOLDING[origin][tuple(kinds)]
+    return _asked(origin, items=held) if origin in (set, frozenset) else held
 
 
 def _asked(*classes: type, items: Any = None) -> Asked:
@@ -111,7 +109,8 @@ def listed(cls: type, table: str) -> frozenset[str]:
 @cache
 def shape_of(cls: type) -> int:
     """Return a number that stands for what a class writes of its fields."""
-    return crc32(f"{cls.__qualname__} {[inspect.get_annotations(base) for base in cls.__mro__]}".encode())
+    written = [inspect.get_annotations(base) for base in cls.__mro__]
+    return crc32(f"{cls.__qualname__} {written} {getattr(cls, '__struct_defaults__', ())}".encode())
 
 
 def state_of(value: object, cls: Any) -> list[Any]:

@@ -30,7 +30,7 @@ class ParserOptions(TypedDict, total=False):
     limits: Limits
 
 
-class MovedOptions(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """How a parser was made, in what a snapshot can hold; and what it follows live.
 
     Tools do not travel, for they are types and functions of the caller's. Their names do.
@@ -42,12 +42,12 @@ class MovedOptions(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
         resets: the calls that are followed live (turn, choice, index), and how often their texts were replaced.
     """
 
-    policy: Policy
-    limits: Limits
     dialect: str | None = None
     framing: str | None = None
     live: bool = False
     watch: dict[str, Union[str, Path]] | None = None
+    policy: Policy = Policy()
+    limits: Limits = Limits()
     tools: tuple[str, ...] | None = None
     resets: dict[tuple[int, int, int], int] = {}
 
