@@ -153,6 +153,7 @@ def test_what_says_no_value_is_refused(data: Any) -> None:
     writing.rows()
     with pytest.raises(BadSnapshot):
         _read([*writing.shapes], data)
+    _read([*writing.shapes], FOLDED[-1])
 
 
 @pytest.mark.parametrize(
@@ -381,6 +382,52 @@ def test_state_that_nothing_names_is_an_error() -> None:
         TypeError, match="cannot hold a Forgetful: annotate 'last' in its class, or name it in DERIVED"
     ):
         snapshot(b'{"tram":1}\n')
+
+
+@pytest.mark.usefixtures("registry")
+def test_state_that_cannot_be_kept_is_an_error() -> None:
+    """What is not as annotated, or a number that Python does not write, is refused when it is written."""
+    register(_tram())
+    parser = ToolCallParser()
+    parser.feed(b'{"tram":1}\n')
+    for seen, told in (("1", "Trams.seen: it is not what is annotated"), (10**5000, "limit")):
+        parser._translator.seen = seen  # type: ignore[union-attr]
+        with pytest.raises(TypeError, match=f"a snapshot cannot hold this state: .*{told}"):
+            parser.snapshot()
+
+
+class Around(Translator):
+    """Wraps the translator of another dialect."""
+
+    DERIVED = frozenset({"_inner"})
+    seen: int
+
+    def __init__(self) -> None:
+        self._inner = Trams()
+        self.seen = 0
+
+    @property
+    def wrapped(self) -> Translator:
+        """The one that knows the frames."""
+        return self._inner
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Count, and let the other one translate."""
+        self.seen += 1
+        return self._inner.translate(frame)
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_translator_travels_with_the_one_that_it_wraps() -> None:
+    """What both remember is kept."""
+    register(_tram(Around))
+    parser = ToolCallParser()
+    parser.feed(b'{"tram":1}\n')
+    other = ToolCallParser.restore(parser.snapshot())
+    translator: Any = other._translator
+
+    assert (1, 1) == (translator.seen, translator.wrapped.seen)
+    assert parser.feed(b'{"tram":2}\n') == other.feed(b'{"tram":2}\n')
 
 
 def test_a_dialect_of_another_shape_is_another_version(registry: dict[str, Dialect]) -> None:

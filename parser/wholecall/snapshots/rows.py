@@ -47,12 +47,14 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 def sealed(options: msgspec.Struct, roots: list[object]) -> bytes:
     """Return a parser and its options as bytes; raises TypeError if it has state that cannot be kept."""
-    writing = Writing(roots)
+    writing, made = Writing(roots), msgspec.to_builtins(options, order="deterministic")
     try:
         rows = writing.rows()
-    except BadSnapshot as error:
-        raise TypeError(f"a snapshot cannot hold {error}") from None
-    body = encoded([[*writing.shapes], msgspec.to_builtins(options, order="deterministic"), rows])
+        body = encoded([[*writing.shapes], made, rows])
+    except (
+        ValueError
+    ) as error:  # BadSnapshot is one, and so is what Python says of a number that it does not write
+        raise TypeError(f"a snapshot cannot hold this state: {error}") from None
     return msgspec.msgpack.encode([_MAGIC, shape_of(type(options)), crc32(body), body])
 
 
