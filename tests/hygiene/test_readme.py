@@ -47,7 +47,7 @@ def test_the_two_commands_are_there(command: str) -> None:
         "README.md",
         *(
             f"docs/{name}.md"
-            for name in ("dialects", "errors", "inspect", "recordings", "resume", "transcripts")
+            for name in ("dialects", "errors", "inspect", "recordings", "resume", "transcripts", "transport")
         ),
     ],
 )

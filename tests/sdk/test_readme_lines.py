@@ -73,9 +73,10 @@ def test_the_line_gives_the_calls(row: str) -> None:
     assert stream.calls
 
 
-def test_the_transport_of_the_readme_repairs() -> None:
-    """With the client that the README makes, a call without an index arrives whole at the SDK's helper."""
-    ((_, code),) = blocks("python", needs="openai")
+@pytest.mark.parametrize("page", ["README.md", "docs/transport.md"])
+def test_the_transport_of_the_pages_repairs(page: str) -> None:
+    """With the client that a page makes, a call without an index arrives whole at the SDK's helper."""
+    ((_, code),) = blocks("python", page=page, needs="openai")
     with serve(answer("chat-completions", "index-missing")) as server:
         made: dict[str, Any] = {"url": f"{server.url}/v1"}
         exec(code.replace("OpenAI(", "OpenAI(base_url=url, api_key='x', "), made)  # noqa: S102 - the README is ours
