@@ -482,7 +482,11 @@ def test_agent(wholecall_server):
         result = self.run(project, provider=True)
 
         result.assert_outcomes(errors=1)
-        result.stdout.fnmatch_lines(["@pytest.mark.wholecall: *agent.jsonl: No such file or directory*"])
+        result.stdout.fnmatch_lines(
+            [
+                "@pytest.mark.wholecall: *agent.jsonl: No such file or directory; `pytest --wholecall-record` makes it"
+            ]
+        )
         assert not (project.path / "cassettes" / "new").exists()
 
     def test_what_exists_is_answered_first(self, project: pytest.Pytester) -> None:

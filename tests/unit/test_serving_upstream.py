@@ -95,6 +95,21 @@ def test_the_connections_own_headers_stay(provider: Loopback, tmp_path: Path) ->
     ]
 
 
+@pytest.mark.parametrize("status", [301, 307, 404, 500])
+def test_what_is_no_success_is_passed_on_and_not_kept(
+    provider: Loopback, tmp_path: Path, status: int
+) -> None:
+    """The client gets the status and the body; where a redirection leads nobody goes with the client's key."""
+    provider.serve(Answer([b"no"], "text/plain", status, (("location", f"{provider.url}/elsewhere"),)))
+    transport = MockTransport(tmp_path)
+    transport.record("tide.jsonl", provider.url)
+    with httpx.Client(transport=transport) as client:
+        response = client.get("http://any/v1/x")
+
+    assert (status, "no") == (response.status_code, response.text)
+    assert (1, 0) == (len(provider.requests), transport.save())
+
+
 def test_showing_an_answer_asks_nobody(provider: Loopback, tmp_path: Path) -> None:
     """The repr of an answer that is still coming counts what has come."""
     provider.serve(Answer(PIECES, gate=Semaphore(0)))

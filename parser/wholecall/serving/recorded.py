@@ -101,7 +101,7 @@ class RecordedAnswers(Answers):
     def record(self, path: StrPath, upstream: str | None = None) -> None:
         """Ask the provider what no answer is left for, and keep what it says, until `save` writes it.
 
-        Errors of the provider (status from 400 on) are passed on and not kept. No header is kept, and no query.
+        Answers that are no success (status from 300 on) are passed on and not kept. No header is kept, and no query.
 
         Args:
             path: the file that `save` writes, in the format of `recordings.Recorder`.

@@ -2,7 +2,7 @@
 
 Theory of operation. A request goes on with its headers, but for those of the connection and the compression. Each piece
 of the answer is kept with its time when it is passed on. What a client leaves is read to its end before it is
-saved, so that a recording is a whole answer; an answer that broke off, and one that is an error, is none. What
+saved, so that a recording is a whole answer; an answer that broke off, and one that is no success, is none. What
 was asked is kept as method, URL without user and query, and a hash of the body: no header, no key, no prompt.
 """
 
@@ -32,8 +32,15 @@ _TROUBLE = (OSError, http.client.HTTPException)
 _NOT_SENT_ON = frozenset({"accept-encoding", "connection", "content-length", "host", "transfer-encoding"})
 _PATIENCE = 300.0  # seconds that a provider may say nothing
 _PIECE = 65_536  # bytes that are taken at a time, at most
-_FIRST_ERROR = 400
+_FIRST_ERROR = (
+    300  # a redirection is none of the answers that are looked for, and the key is not for where it leads
+)
 _BAD_GATEWAY = 502
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_args: Any, **_named: Any) -> None:
+        """Follow no redirection."""
 
 
 class Take(Sequence[bytes]):
@@ -129,7 +136,7 @@ class Takes:
         headers = {name: text for name, text in request.headers.items() if name not in _NOT_SENT_ON}
         asked = urllib.request.Request(url, request.body or None, headers, method=request.method)  # noqa: S310 - http(s)
         try:
-            response: Any = urllib.request.urlopen(asked, timeout=_PATIENCE)  # noqa: S310 - as above
+            response: Any = urllib.request.build_opener(_NoRedirect).open(asked, timeout=_PATIENCE)
         except urllib.error.HTTPError as error:
             response = error
         except _TROUBLE as error:

@@ -65,37 +65,37 @@ def serving(
     marked = _marked(request.node)
     answers = kind(request.node.path.parent, seed)
     request.node.stash.setdefault(_SERVING, []).append(answers)
-    recordings, missing = marked.recordings, _missing(request, marked)
+    recordings, missing = marked.recordings, _missing(request.node, marked)
+    is_recording = missing is not None and request.config.option.wholecall_record
     try:
-        if missing is not None:
+        if missing is not None and is_recording:
             recordings = recordings[:-1]
             answers.record(missing, marked.upstream)
         answers.serve(
             *recordings, timing=marked.timing, repeat=marked.repeat, cut=marked.cut, match=marked.match
         )
     except (BadRecording, TypeError, ValueError) as error:
-        raise pytest.fail.Exception(f"@pytest.mark.wholecall: {error}", pytrace=False) from None
+        advice = "; `pytest --wholecall-record` makes it" if missing is not None and marked.upstream else ""
+        message = f"@pytest.mark.wholecall: {error}{advice}"
+        raise pytest.fail.Exception(message, pytrace=False) from None
     failed = request.session.testsfailed
     yield answers
     has_failed = request.session.testsfailed > failed
-    if missing is not None:
+    if missing is not None and is_recording:
         _save(request.node, answers, missing)
     if marked.strict and answers.unanswered:
         pytest.fail(_too_many(answers), pytrace=False)
-    if (
-        marked.strict and answers.unused and not has_failed
-    ):  # a test that failed had no chance to ask for them
+    could_ask = not has_failed  # for all of them
+    if marked.strict and could_ask and answers.unused:
         pytest.fail(_too_few(answers), pytrace=False)
 
 
-def _missing(request: pytest.FixtureRequest, marked: _Marked) -> StrPath | None:
-    """Return the recording that is to be made: the last one, if there is no such file and the user asked for it."""
-    if not request.config.option.wholecall_record or not marked.recordings:
-        return None
-    last = marked.recordings[-1]
+def _missing(node: pytest.Item, marked: _Marked) -> StrPath | None:
+    """Return the recording that could be made: the last one, if there is no such file."""
+    last = marked.recordings[-1] if marked.recordings else b""
     if not isinstance(last, (str, os.PathLike)) or glob.has_magic(os.fspath(last)):
         return None
-    return None if (request.node.path.parent / last).exists() else last
+    return None if (node.path.parent / last).exists() else last
 
 
 def _save(node: pytest.Item, answers: RecordedAnswers, path: StrPath) -> None:
