@@ -17,12 +17,13 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Union
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from wholecall.cli.cases import NewCase
 from wholecall.cli.options import add_command_parser, add_import
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
 from wholecall.recordings import Recorder
+from wholecall.recordings.model import without_keys
 
 __all__ = ["add_command"]
 
@@ -127,7 +128,7 @@ def _record(options: argparse.Namespace) -> int:
     with response:
         known = {
             "method": response.method_sent,
-            "url": _without_keys(options.url),
+            "url": without_keys(options.url),
             "status": response.status,
             "content_type": response.headers.get("content-type"),
         }
@@ -159,12 +160,6 @@ def _data(text: str) -> bytes:
         with open(text[1:], "rb") as file:  # noqa: PTH123 - as it was typed
             return file.read()
     return text.encode()
-
-
-def _without_keys(url: str) -> str:
-    """Return a URL without user, query and fragment."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _save(options: argparse.Namespace, take: Callable[[int], bytes], known: dict[str, Any]) -> int:
