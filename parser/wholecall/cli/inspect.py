@@ -18,7 +18,7 @@ from wholecall.cli.colour import CHOICES, console, wants_colour
 from wholecall.cli.html import HtmlPage
 from wholecall.cli.options import add_command_parser, add_dialect
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer, write
-from wholecall.cli.show import Tally
+from wholecall.cli.tally import Tally
 from wholecall.cli.timeline_text import MIN_WIDTH, Plain, Rich, TimelineText, touches_calls
 from wholecall.errors import BadRecording
 from wholecall.recordings import Recording, read

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from wholecall.cli import convert, diff, fuzz, history, inspect, lint, record, redact, replay
+from wholecall.cli import completion, convert, diff, fuzz, history, inspect, lint, record, redact, replay
 from wholecall.cli.options import prepare
 from wholecall.cli.out import UNREADABLE, complain, silence
 
@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in (replay, inspect, lint, diff, fuzz, record, convert, redact, history):
         command.add_command(commands)
+    completion.add_command(commands, parser)
     return parser
 
 
