@@ -473,6 +473,7 @@ class Raised(Exception):
 
 
 LONG = {"error": {"message": "prompt is too long: 210000 tokens > 200000 maximum"}}
+THROTTLED = {"X-Amzn-ErrorType": "ThrottlingException:http://internal.example/"}
 BOTO = {"Error": {"Code": "ThrottlingException", "Message": "Too many requests"}}
 
 
@@ -482,6 +483,12 @@ BOTO = {"Error": {"Code": "ThrottlingException", "Message": "Too many requests"}
         (Raised(status_code=400, body=LONG), ("context_overflow", "session")),
         (Raised(code=400, details=LONG), ("context_overflow", "session")),
         (Raised(status=401), ("auth", "credential")),
+        (Raised(status_code=400, headers=THROTTLED), ("rate_limit", "credential")),
+        (Raised(response=Raised(status_code=400, headers=THROTTLED)), ("rate_limit", "credential")),
+        (
+            Raised(response={"ResponseMetadata": {"HTTPStatusCode": 400, "HTTPHeaders": THROTTLED}}),
+            ("rate_limit", "credential"),
+        ),
         (
             Raised(response=Raised(status_code=400, content=json.dumps(LONG).encode())),
             ("context_overflow", "session"),

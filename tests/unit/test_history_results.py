@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pydantic
 import pytest
 
 from tests.support.events import builtin, call, custom, drop, server, turn
 from wholecall import UnknownDialect
 from wholecall.history import Conversation, encode_calls, encode_results
+from wholecall.history.messages import _SHAPES
 from wholecall.history.results import _CARRIERS
 from wholecall.output.turns import ReasoningBlock
 
@@ -144,6 +146,51 @@ def test_ids_of_a_conversation_never_collide(transport: str) -> None:
     every = ids_in(messages)
     assert calls == results
     assert (9, 18) == (len(set(every)), len(every))
+
+
+@pytest.mark.parametrize(
+    "transport", ["chat-completions", "anthropic", "mistral", "kimi", "responses", "gemini"]
+)
+def test_a_conversation_goes_on_after_stored_messages(transport: str) -> None:
+    """Another process, which has the messages and nothing else, gives no id that stands in them."""
+    messages: list[Any] = []
+    for _ in range(3):
+        messages += Conversation.after(messages, transport).add(SENT, RESULTS)
+
+    calls, results = ids_in(messages)[:3], ids_in(messages)[3:6]
+    every = ids_in(messages)
+    assert calls == results
+    assert (9, 18) == (len(set(every)), len(every))
+
+
+def test_ids_are_found_in_whatever_holds_them() -> None:
+    """SDKs' own objects stand among the dicts of a conversation, and a list may hold itself."""
+
+    class Message(pydantic.BaseModel):
+        """A message as an SDK gives it."""
+
+        id: str = "call_0_0_2"
+
+    nested: list[Any] = [{"content": [{"tool_use_id": "call/1"}]}, Message(), "id", 1, None]
+    nested.append(nested)
+    conversation = Conversation.after(nested, "gemini")
+    conversation.add(SENT, RESULTS)
+
+    assert ["call/1#2", "call/1#2#2", "call_0_0_2#2"] == [
+        conversation.ids and conversation.ids.occurrences(id)[0]
+        for id in ("call/1", "call/1#2", "call_0_0_2")
+    ]
+
+
+def test_every_transport_is_answered() -> None:
+    """What `encode_calls` writes can be answered, whatever the transport is; UI messages hold the results."""
+    assert _SHAPES.keys() == _CARRIERS.keys() | {"vercel-ui"}
+    for transport in _SHAPES:
+        encoded = encode_calls(SENT, transport)
+        left_out = {event.index for event in encoded.left_out}
+        assert {0, 1, 2} == encoded.by_index.keys(), transport
+        assert {3} >= left_out, transport
+        assert len(Conversation(transport).add(SENT, RESULTS)) >= len(encoded.messages)
 
 
 def test_a_refused_result_leaves_the_conversation_as_it_was() -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from wholecall.history.transports import IdRule
 
@@ -80,6 +80,27 @@ _SPELLINGS: Final[Mapping[IdRule, Callable[[str, int], str]]] = {
 _NATIVE: Final = frozenset({"openai40", "kimi"})  # where ids of Kimi's form are as good as any
 
 
+# The members that name a call, in messages of any shape.
+_NAMES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "toolUseId", "toolCallId"})
+
+
+def _ids_in(messages: Iterable[object]) -> Iterator[str]:
+    """Yield what may be the id of a call; an id of something else does no harm."""
+    waiting: list[Any] = list(messages)
+    seen: set[int] = set()
+    for value in waiting:  # it grows on the way
+        if isinstance(value, (str, int, float, type(None))) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, dict):
+            yield from (said for name, said in value.items() if name in _NAMES and isinstance(said, str))
+            waiting.extend(value.values())
+        elif isinstance(value, (list, tuple)):
+            waiting.extend(value)
+        elif callable(dump := getattr(value, "model_dump", None)):  # an SDK's object among the dicts
+            waiting.append(dump())
+
+
 class CallIds(Mapping[str, str]):
     """What the ids of calls became on one kind of transport; never changed: `assign` makes a new one.
 
@@ -98,6 +119,14 @@ class CallIds(Mapping[str, str]):
         self._latest: dict[str, str] = {}
         self._taken: set[str] = set()
         self._count = 0
+
+    @classmethod
+    def after(cls, messages: Iterable[object], rule: IdRule = "any") -> CallIds:
+        """Return the ids of a conversation that goes on after messages of whatever shape: theirs are taken."""
+        ids = cls(rule)
+        ids._taken = set(_ids_in(messages))
+        ids._count = len(ids._taken)
+        return ids
 
     def __repr__(self) -> str:
         return f"<CallIds {self.rule} of {len(self)}>"

@@ -9,9 +9,9 @@ takes, and how a turn's results stand together: each a message of its own, or al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
@@ -26,6 +26,9 @@ from wholecall.output.events import BuiltinToolCall, CustomToolCall, ToolCallDro
 from wholecall.output.results import Answer, tool_result
 from wholecall.output.turns import Turn
 from wholecall.types import Kind
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Conversation", "Results", "encode_results"]
 
@@ -189,7 +192,7 @@ class Conversation(msgspec.Struct):
 
     ::
 
-        conversation = Conversation("chat-completions")
+        conversation = Conversation.after(messages, "chat-completions")
         while (turn := ask(messages)).calls or turn.dropped:
             messages += conversation.add(turn, {call.id: run(call) for call in turn.calls})
 
@@ -203,6 +206,20 @@ class Conversation(msgspec.Struct):
     on_malformed: Malformed = "wrap"
     strict_json_arguments: bool = False
     ids: CallIds | None = None
+
+    @classmethod
+    def after(cls, messages: Iterable[object], transport: str | Transport, **options: Any) -> Self:
+        """Return the conversation that goes on after messages that there are: its ids collide with none of theirs.
+
+        Args:
+            messages: the conversation so far, dicts of whatever shape, such as those of a stored session.
+            transport: the name of a known transport, or a `Transport`.
+            options: `on_malformed` and `strict_json_arguments`.
+
+        Raises:
+            UnknownDialect: the transport's name is not known.
+        """
+        return cls(transport, ids=CallIds.after(messages, transport_named(transport).ids), **options)
 
     def add(self, turn: Turn[Any], results: Results = MappingProxyType({})) -> list[Any]:
         """Return the messages that a turn adds, dicts: what the model said, then the results of its calls.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 import msgspec
 
@@ -18,6 +18,9 @@ from wholecall.output.events import (
     ToolCallDropped,
 )
 from wholecall.types import Anomaly, TurnReason
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Reasoning", "ReasoningBlock", "Turn"]
 
@@ -116,8 +119,11 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         """
         return self if number == 0 else self.others[number]
 
-    def raise_for_fault(self) -> None:
+    def raise_for_fault(self) -> Self:
         """Raise if the turn failed: a fault was fatal, or the stream could not be read at all.
+
+        Returns:
+            The turn itself, if it did not.
 
         Raises:
             StreamFailed: with the kind of the first fatal fault and the provider's error object; or of a turn that
@@ -126,7 +132,7 @@ class Turn(msgspec.Struct, Generic[ArgsT], frozen=True):
         """
         fatal = [fault for fault in self.faults if fault.fatal]
         if not fatal and not self._says_nothing():
-            return
+            return self
         for fault in fatal or self.faults:
             raise StreamFailed(fault.kind, fault.detail, fault.error)
         raise StreamFailed("nothing_came", "the stream ended before it said anything")

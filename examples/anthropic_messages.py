@@ -1,0 +1,37 @@
+"""An agent on Messages, with anthropic's own SDK; what `openai_chat.py` says of broken calls holds here, too.
+
+ANTHROPIC_API_KEY=… python examples/anthropic_messages.py "When is high water at Brest?"
+"""
+
+from __future__ import annotations
+
+import sys
+
+from anthropic import Anthropic
+from anthropic.types import MessageParam
+
+from harbour import TOOLS, run
+from wholecall import wrap
+from wholecall.history import Conversation
+
+DEFINITIONS = TOOLS.definitions("anthropic")
+
+
+def answer(client: Anthropic, messages: list[MessageParam], model: str = "claude-opus-4-5") -> str:
+    """Return the model's answer once it needs no more tools; the turns on the way are appended to `messages`."""
+    conversation = Conversation.after(messages, "anthropic")
+    ask = client.messages.create
+    while True:
+        request = ask(model=model, max_tokens=4096, messages=messages, tools=DEFINITIONS, stream=True)
+        stream = wrap(request, tools=TOOLS)
+        for event in stream:
+            if event.type == "content_block_delta" and event.delta.type == "text_delta":
+                print(event.delta.text, end="", flush=True)
+        turn = stream.turn.raise_for_fault()
+        messages += conversation.add(turn, {call.id: run(call) for call in turn.calls})
+        if not (turn.calls or turn.dropped):
+            return turn.text
+
+
+if __name__ == "__main__":
+    answer(Anthropic(), [{"role": "user", "content": " ".join(sys.argv[1:])}])

@@ -1,0 +1,67 @@
+"""A gateway for Chat Completions, Responses and Messages: it forwards requests, and hands on strict streams.
+
+    UPSTREAM=https://api.example uvicorn --app-dir examples starlette_gateway:app
+
+Clients in any language point their base URL at it. Text passes as it comes; of calls they get whole ones. What was
+withheld, and what each answer held, goes to a log.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
+
+import wholecall.transport
+from wholecall import ToolCallDropped
+
+log = logging.getLogger("gateway")
+
+# Of the connection, not of the message; and what is true of the bytes upstream only, which are decoded and repaired here.
+_HOP = frozenset({"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"})
+_NOT_ASKED = _HOP | {"host", "content-length", "accept-encoding"}
+_NOT_ANSWERED = _HOP | {"content-length", "content-encoding"}
+
+
+def withheld(call: ToolCallDropped) -> None:
+    """Log a call that was not handed on: its name and the reason, never its text."""
+    log.warning("withheld a call of %s: %s", call.name, call.reason)
+
+
+async def forward(request: Request) -> StreamingResponse:
+    """Send a request upstream, and stream the repaired answer back; a client that leaves closes both."""
+    http = request.app.state.http
+    headers = [(name, value) for name, value in request.headers.items() if name not in _NOT_ASKED]
+    asked = http.build_request(
+        request.method,
+        request.app.state.upstream + request.url.path,
+        content=await request.body(),
+        headers=headers,
+    )
+    response = await http.send(asked, stream=True)
+    kept = {name: value for name, value in response.headers.items() if name not in _NOT_ANSWERED}
+    close = BackgroundTask(response.aclose)
+    return StreamingResponse(response.aiter_bytes(), response.status_code, kept, background=close)
+
+
+def gateway(upstream: str) -> Starlette:
+    """Return the application that forwards to a server."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        async with wholecall.transport.async_client(on_dropped=withheld, timeout=300) as http:
+            app.state.http, app.state.upstream = http, upstream
+            yield
+
+    paths = ("/v1/chat/completions", "/v1/responses", "/v1/messages")
+    return Starlette(routes=[Route(path, forward, methods=["POST"]) for path in paths], lifespan=lifespan)
+
+
+app = gateway(os.environ.get("UPSTREAM", "http://127.0.0.1:8000"))
