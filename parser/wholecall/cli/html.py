@@ -14,15 +14,14 @@ import json
 import sys
 from base64 import b64encode
 from importlib.resources import files
-from pathlib import Path
 
 from wholecall.cli.frame_summary import summary
 from wholecall.cli.out import complain
+from wholecall.cli.target import STDIO, replacing
 from wholecall.timeline import Step
 
 __all__ = ["HtmlPage"]
 
-_STDOUT = "-"
 _SCRIPTS = ("text.js", "model.js", "lists.js", "calls.js", "track.js", "main.js")
 _SUMMARY = 160  # characters of a frame's summary
 
@@ -65,10 +64,11 @@ class HtmlPage:
         )
         data = f'{{"about":{_harmless(json.dumps(text))},"recordings":[{",".join(recordings)}]}}'
         page = _page(data).encode()
-        if self._path == _STDOUT:
+        if self._path == STDIO:
             sys.stdout.buffer.write(page)
         else:
-            Path(self._path).write_bytes(page)
+            with replacing(self._path) as file:
+                file.write(page)
 
 
 def _harmless(text: str) -> str:
