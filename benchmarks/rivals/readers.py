@@ -37,7 +37,7 @@ __all__ = [
 
 CHAT, ANTHROPIC, RESPONSES = "chat-completions", "anthropic", "responses"
 LIVE = "live arguments"
-NAIVE_LOOP, BEHIND_HTTP = "json.loads loop", "wholecall behind httpx"
+NAIVE_LOOP, BEHIND_HTTP = "json.loads loop", "wholecall over httpx"
 _ASK = "When is the tide?"
 _MESSAGES = [{"role": "user", "content": _ASK}]
 # Frameworks are given a tool, as their users do; langchain-anthropic reads calls in another way without one.

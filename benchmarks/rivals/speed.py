@@ -1,7 +1,7 @@
 """How fast libraries read streams, against wholecall: `python -m benchmarks.rivals.speed [--quick] [--json]`.
 
 The bytes come from memory: through an HTTP client without a network for those that need one, and straight for
-wholecall and the loops (`wholecall behind httpx` says what the client costs). All times are processor time of one
+wholecall and the loops (`wholecall over httpx` says what the client costs). All times are processor time of one
 run. Microseconds are those of the machine; what counts is how many times slower a rival is, the median of rounds
 in turns with wholecall. Figures of several environments are put together with `--from`:
 
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--from", nargs="+", type=Path, dest="files", metavar="FILE", help="measure nothing: read what --json printed")  # fmt: skip
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    form.add_argument("--markdown", action="store_true", help="print the short tables of the README")
+    form.add_argument("--markdown", action="store_true", help="print the short tables of docs/speed.md")
     parser.add_argument("--svg", type=Path, metavar="OUT", help="draw the chart of W1 too")
     options = parser.parse_args()
     run = _run(options)

@@ -43,7 +43,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         tool_names: `"exact"` takes names as they are; `"normalised"` also finds the one tool whose name differs
             only in case, by a prefix such as `functions.`, or by a counter such as `:0`.
         coerce: `"none"`, or `"schema"`: a string becomes the nested object, array or number that it holds where
-            the tool wants one. Each change is listed as an edit.
+            the tool wants one. Each change is listed as an edit. Under `"none"` a value of another type does not fit,
+            whatever describes the tool; but a pydantic model that says `strict=False` itself is taken at its word.
         lone_surrogates: `"drop"` or `"keep"` calls whose arguments hold a lone surrogate.
         json_safe_ints: True turns integers beyond 2**53 into strings, for JavaScript consumers.
         require_reason: True drops the calls of a turn for whose end the provider gave no reason (`unterminated`).

@@ -40,6 +40,7 @@ EditKind = Literal[
     "invalid_escape",
     "nested_json",
     "numeric_string",
+    "coerced",
 ]
 Flag = Literal[
     "id_churn",

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.browser import made, told
 from tests.support.loopback import Answer, serve
+from wholecall.cli import main
 
 pytestmark = pytest.mark.browser
 
@@ -107,13 +108,71 @@ class TestStates:
         replaced = chat(piece("{}", id="c1", name="f"), piece('{"a":1}'))
         page = made(tmp_path, recovered, replaced)
         seen = told(
-            page, 'tell([texts("mark.edited"), texts(".chip.edit"), texts(".row.edit .word")])', "0.1"
+            page, 'tell([texts("mark.edited"), texts(".chip.edit"), texts(".row.edit .word")])', "0.2"
         )
 
-        assert [[","], ["trailing_comma at 8"], ["edit"]] == seen
+        assert [[","], ["trailing_comma at character 8"], ["edit"]] == seen
         assert [['{"a":1}'], ["this frame replaced the text", "placeholder"]] == told(
             page, 'tell([texts("mark.replaced"), texts(".notes .chip")])', "1.1"
         )
+
+
+class TestOpening:
+    """Where a page opens."""
+
+    @pytest.mark.parametrize("at", ["", "0"])
+    def test_the_first_end_of_a_call(self, cut: Path, at: str) -> None:
+        """Without a step in its address a page opens where a call ended first, whole or dropped."""
+        assert 6 == told(cut, "tell(step())", at)
+
+    def test_another_recording(self, tmp_path: Path) -> None:
+        """A recording that is chosen opens there, too; one without calls at its first mark or at its beginning."""
+        good = chat({"content": "x"}, piece("{}", id="c1", name="f"))
+        plain = chat({"content": "x"}, finish="stop")
+        broken = plain[:-14] + b"data: oops\n\n" + plain[-14:]
+        page = made(tmp_path, plain, good, broken)
+        driver = """
+const went = [0, 1, 2].map((n) => {
+  one("#choose").value = n;
+  one("#choose").dispatchEvent(new Event("change"));
+  return [step(), texts(".row.here .word")];
+});
+tell(went);
+"""
+
+        assert [[0, []], [3, ["call", "call"]], [2, ["fault", "fault"]]] == told(page, driver, "")
+
+
+class TestNamed:
+    """The character that a drop names."""
+
+    def test_it_is_marked(self, cut: Path) -> None:
+        """The drop says a character, counted from 0, and this one is marked in the text."""
+        seen = told(cut, 'tell([texts("mark.named"), texts(".card pre")])', "0.6")
+
+        assert [['"'], ['{"command": "rm -rf /srv/cache/ti']] == seen
+
+    def test_characters_of_two_places_count_once(self, tmp_path: Path) -> None:
+        """What browsers count as two is one character; of a long text the part with the mark is shown."""
+        wave = '{"a": "🌊", "b": nope}'
+        long = '{"a": "' + "🌊" * 30_000 + '", "b": nope, "c": "' + "x" * 30_000 + '"}'
+        page = made(tmp_path, chat(piece(wave, id="c1", name="f")), chat(piece(long, id="c1", name="f")))
+        look = (
+            'tell([texts("mark.named"), texts(".why")[0], texts(".card .cut"), texts(".card pre")[0].length])'
+        )
+        first, second = told(page, look, "0"), told(page, look, "1")
+
+        assert (["n"], True) == (first[0], first[1].endswith("see character 16"))
+        assert (["n"], True) == (second[0], second[1].endswith("see character 30015"))
+        assert 2 == len(second[2])
+        assert second[3] < 20_000
+
+    def test_the_end_of_the_text(self, tmp_path: Path) -> None:
+        """Where the drop names the place after the last character, an empty mark is there."""
+        page = made(tmp_path, chat(piece('{"a":', id="c1", name="f")))
+        driver = 'tell([texts("mark.named"), one("mark.named").offsetWidth > 4, texts(".why")[0].slice(-9), texts(".card pre")])'
+
+        assert [[""], True, "aracter 5", ['{"a":']] == told(page, driver, "")
 
 
 class TestControls:
@@ -197,15 +256,81 @@ tell([before === paper(), before === after]);
 const before = texts("#sums .chip");
 one("#choose").value = 1;
 one("#choose").dispatchEvent(new Event("change"));
-tell([one("#choose").hidden, before, texts("#sums .chip")]);
+tell([one("#choice").hidden, before, texts("#sums .chip")]);
 """
 
         assert [False, ["8 steps", "0 calls", "1 dropped"], ["4 steps", "0 calls"]] == told(page, driver)
 
+    def test_one_recording_has_no_choice(self, cut: Path) -> None:
+        """With one recording there is nothing to choose from, and its name stands without folders."""
+        seen = told(cut, 'tell([one("#choice").offsetHeight, texts("h1"), document.title])')
+
+        assert [0, ["recording-0.sse"], "recording-0.sse · wholecall inspect"] == seen
+
+    def test_names_are_those_below_the_common_folder(self, tmp_path: Path) -> None:
+        """The page holds no folder that all recordings have in common."""
+        for name in ("deep/a/x.sse", "deep/b/x.sse"):
+            (tmp_path / name).parent.mkdir(parents=True)
+            (tmp_path / name).write_bytes(CUT.read_bytes())
+        page = tmp_path / "page.html"
+        assert main(["inspect", "--html", str(page), str(tmp_path / "deep")]) == 0
+
+        assert str(tmp_path) not in page.read_text("utf-8")
+        assert ["a/x.sse · 0 calls, 1 dropped", "b/x.sse · 0 calls, 1 dropped"] == told(
+            page, 'tell(texts("#choose option"))'
+        )
+
+    def test_a_filter_and_counts(self, tmp_path: Path) -> None:
+        """Each recording has its counts; words of names and dialects filter, and so does what is in them."""
+        good = chat(piece("{}", id="c1", name="f"))
+        page = made(tmp_path, good, CUT.read_bytes(), b'data: {"error": {"message": "busy"}}\n\n')
+        driver = """
+const state = () => [texts("#choose option").map((text) => text.slice(10)), texts("#found")[0], texts("h1")[0]];
+const enter = (id, value) => {
+  one(id).value = value;
+  one(id).dispatchEvent(new Event(id === "#filter" ? "input" : "change"));
+  return state();
+};
+tell([
+  state(), texts("#which option"), enter("#which", 1), enter("#which", 2), enter("#which", 0),
+  enter("#filter", "CHAT -1"), enter("#filter", "nothing"), one("#choose").disabled, enter("#filter", ""),
+]);
+"""
+        names = ["0.sse · 1 call", "1.sse · 0 calls, 1 dropped", "2.sse · 0 calls, 1 fault"]
+
+        assert [
+            [names, "3 of 3 recordings", "recording-0.sse"],
+            [
+                "all (3)",
+                "with drops (1)",
+                "with faults (1)",
+                "with calls (1)",
+                "without drops and faults (1)",
+            ],
+            [names[1:2], "1 of 3 recordings", "recording-1.sse"],
+            [names[2:], "1 of 3 recordings", "recording-2.sse"],
+            [names, "3 of 3 recordings", "recording-2.sse"],
+            [names[1:2], "1 of 3 recordings", "recording-1.sse"],
+            [[], "0 of 3 recordings", "recording-1.sse"],
+            True,
+            [names, "3 of 3 recordings", "recording-1.sse"],
+        ] == told(page, driver)
+
+    def test_keys_in_the_filter_are_text(self, tmp_path: Path) -> None:
+        """What one types into the filter moves nothing."""
+        page = made(tmp_path, CUT.read_bytes(), CUT.read_bytes())
+        driver = """
+const key = (key) => one("#filter").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+["n", "End", " ", "p", "ArrowRight"].forEach(key);
+tell([step(), texts("#play")]);
+"""
+
+        assert [0, ["play"]] == told(page, driver)
+
     def test_everything_has_a_name_and_can_be_reached(self, cut: Path) -> None:
         """Every control has a name for those who do not see it, and takes the focus."""
         driver = """
-const controls = all("button, select, input, [tabindex]").filter((one) => !one.hidden && !one.disabled);
+const controls = all("button, select, input, [tabindex]").filter((one) => one.checkVisibility() && !one.disabled);
 const nameOf = (element) =>
   element.getAttribute("aria-label") || element.getAttribute("aria-labelledby") || element.textContent.trim();
 const reached = controls.filter((one) => { one.focus(); return document.activeElement === one; });
@@ -214,7 +339,20 @@ tell([controls.length > 12, controls.filter((one) => !nameOf(one)).length, contr
 
         assert [True, 0, 0] == told(cut, driver, "0.3")
 
-    @pytest.mark.parametrize("size", ["1440,900", "1000,700", "600,800"])
+    def test_small_screens(self, cut: Path) -> None:
+        """On a phone the calls come before the frames and those before the events, under what happened; the buttons
+        stay at the foot of the screen.
+        """
+        driver = """
+const topOf = (selector) => one(selector).getBoundingClientRect().top;
+const order = ["h1", "#slider", "#status", "#hCalls", "#hFrames", "#hEvents"].map(topOf);
+const foot = innerHeight - one(".controls").getBoundingClientRect().bottom;
+tell([order.every((one, n) => !n || order[n - 1] < one), Math.round(foot), order[3] < innerHeight / 2]);
+"""
+
+        assert [True, 0, True] == told(cut, driver, "", size="500,900")
+
+    @pytest.mark.parametrize("size", ["1440,900", "1000,700", "600,800", "500,900"])
     def test_nothing_sticks_out(self, cut: Path, size: str) -> None:
         """In no window does the page scroll sideways or by itself, and no card is wider than its column."""
         driver = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.dialects.test_detect import DECISIVE
-from tests.hygiene.source_tree import PROJECT, table_cells
+from tests.hygiene.source_tree import DOCS, PROJECT, table_cells
 from tests.support.dialect_table import CALLS
 from tests.support.renderers import RENDERERS
 from wholecall.dialects import DIALECTS
@@ -19,10 +19,8 @@ WITHOUT_CALLS = {"legacy-completions", "bedrock-invoke-legacy-completions", "oll
 
 
 def covered() -> set[str]:
-    """Return the dialects of README's table of what each covers; `-nova` after `bedrock-invoke-x` is one, too."""
-    section = (
-        (PROJECT / "README.md").read_text("utf-8").split("\n## Dialects\n")[1].split("<!-- dialects:")[0]
-    )
+    """Return the dialects of the table of what each covers; `-nova` after `bedrock-invoke-x` is one, too."""
+    section = (DOCS / "dialects.md").read_text("utf-8").split("\n## What is read\n")[1].split("\n## ")[0]
     cells = [table_cells(line)[0] for line in section.splitlines() if table_cells(line)]
     names = {name for cell in cells for name in re.findall(r"`([\w-]+)`", cell)}
     return {WRAPPED + name[1:] if name.startswith("-") else name for name in names}
@@ -34,13 +32,13 @@ def missing(known: set[str], names: list[str], what: str) -> str:
     return "" if not absent else f"{what}: {', '.join(absent)}"
 
 
-def test_the_readme_says_what_it_covers() -> None:
-    """Whoever reads the README learns of every dialect."""
-    assert "" == missing(covered(), NAMES, "add a row to the table under Dialects in README.md")
+def test_the_page_says_what_it_covers() -> None:
+    """Whoever reads docs/dialects.md learns of every dialect."""
+    assert "" == missing(covered(), NAMES, "add a row to the first table in docs/dialects.md")
 
 
 def test_it_is_known_how_calls_are_told_apart() -> None:
-    """README's second table has a row for every dialect, from a table in words."""
+    """The page's second table has a row for every dialect, from a table in words."""
     own = [name for name in NAMES if not name.startswith(WRAPPED)]
 
     assert "" == missing(

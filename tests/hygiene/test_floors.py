@@ -53,6 +53,7 @@ WORLD = frozenset(
 LATE = {
     ("dialects.openai.chat", "wholecall.dialects.openai.responses"),  # a frame of it inside a chat stream
     ("dialects.table", "importlib"),  # a translator, once its dialect is known
+    ("dialects.table", "importlib.metadata"),  # the dialects of other packages, for who asks for them
     ("errors", "difflib"),  # to guess which name was meant
     ("stream.parser", "wholecall"),  # snapshots, of the few streams that are moved
     ("tools.described", "pydantic"),  # the caller's, who gives a dataclass of its

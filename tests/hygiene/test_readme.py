@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-from tests.hygiene.source_tree import PROJECT
+from tests.hygiene.source_tree import DOCS, PROJECT
 from tests.support import dialect_table, phase_table
 from wholecall.dialects import table
 
@@ -17,10 +17,14 @@ COMMANDS = (
     "python3 -m venv .venv && .venv/bin/python -m pip install . && .venv/bin/wholecall replay corpora/recordings",
     "python3 -m venv .venv && .venv/bin/python -m pip install -e '.[test]' && .venv/bin/python -m pytest -n 2",
 )
-# Behind the language may stand what a block needs: such blocks run where that is installed (tests/sdk).
+PAGES = ["README.md", *(str(page.relative_to(PROJECT)) for page in sorted(DOCS.rglob("*.md")))]
+# After the language may stand what a block needs: such blocks run where that is installed (tests/sdk).
 _BLOCK = re.compile(
-    r"^```(?P<language>\w*)(?: (?P<needs>\w+))?\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^```(?P<language>\w*)(?: (?P<needs>[\w.-]+))?\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
 )
+
+
+NEEDS = frozenset({"anthropic", "openai", "pydantic_ai", "pytest"})
 
 
 def blocks(*languages: str, page: str = "README.md", needs: str | None = None) -> list[tuple[int, str]]:
@@ -41,24 +45,13 @@ def test_the_two_commands_are_there(command: str) -> None:
     assert command in [line.removeprefix("$ ").strip() for line in lines]
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        *(
-            f"docs/{name}.md"
-            for name in ("dialects", "errors", "inspect", "recordings", "resume", "transcripts")
-        ),
-    ],
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks("python", "py", page=page)])
 def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python block of a page runs by itself, from the project's root."""
     monkeypatch.chdir(PROJECT)
     monkeypatch.setattr(table, "_registered", {})
-    found = blocks("python", "py", page=page)
 
-    assert found
-    for line, code in found:
+    for line, code in blocks("python", "py", page=page):
         # The newlines in front give a traceback the page's own line numbers.
         program = compile("\n" * line + code, str(PROJECT / page), "exec")
         module = types.ModuleType("page")  # dataclasses look their module up
@@ -66,13 +59,31 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
         exec(program, vars(module))  # noqa: S102 - the pages are ours
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "docs/testing.md"])
+def test_no_block_goes_untested(page: str) -> None:
+    """What a block may need is what a test in `tests/sdk` runs it with."""
+    text = (PROJECT / page).read_text("utf-8")
+    needed = {match["needs"] for match in _BLOCK.finditer(text) if match["language"] == "python"}
+
+    assert set() == needed - {None, *NEEDS}
+
+
+def test_the_readme_is_short() -> None:
+    """The README takes two minutes: what is longer is a page of its own."""
+    assert len((PROJECT / "README.md").read_text("utf-8").splitlines()) <= 170
+
+
 @pytest.mark.parametrize(
-    ("name", "module"), [("phases", phase_table), ("dialects", dialect_table)], ids=["phases", "dialects"]
+    ("name", "page", "module"),
+    [("phases", "architecture.md", phase_table), ("dialects", "dialects.md", dialect_table)],
+    ids=["phases", "dialects"],
 )
-def test_the_tables_are_those_that_run(name: str, module: types.ModuleType) -> None:
-    """The tables in the README are made from those that the library runs on, and from the recordings."""
-    text = (PROJECT / "README.md").read_text("utf-8")
+def test_the_tables_are_those_that_run(name: str, page: str, module: types.ModuleType) -> None:
+    """The tables in the pages are made from those that the library runs on, and from the recordings."""
+    text = (DOCS / page).read_text("utf-8")
     match = re.search(rf"<!-- {name}:[^\n]*-->\n(?P<table>.*?)<!-- /{name} -->", text, re.DOTALL)
 
     assert match is not None
-    assert match["table"] == module.markdown(), f"put into README.md what python -m {module.__name__} prints"
+    assert match["table"] == module.markdown(), (
+        f"put into docs/{page} what python -m {module.__name__} prints"
+    )

@@ -43,9 +43,9 @@ def test_the_examples_with_sdks_run(project: pytest.Pytester) -> None:
     result.assert_outcomes(passed=3 * len(NEED_SDKS))
 
 
-def test_the_readmes_test_runs(project: pytest.Pytester) -> None:
-    """The test in the README passes beside a cassette, under each split."""
-    ((_, code),) = blocks("python", needs="pytest")
+def test_the_tutorials_test_runs(project: pytest.Pytester) -> None:
+    """The test in docs/tutorials/tests.md passes beside a cassette, under each split."""
+    ((_, code),) = blocks("python", page="docs/tutorials/tests.md", needs="pytest")
     cassette = CORPORA / "recordings" / "chat-completions" / "single-call.sse"
     (project.path / "cassettes").mkdir()
     shutil.copy(cassette, project.path / "cassettes" / "tide.sse")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.hygiene.source_tree import PROJECT
+from tests.hygiene.source_tree import DOCS
 from tests.support.loopback import serve
 from tests.support.sdks import Truth, answer, expected, from_bytes, invented, read, swept
 from tests.support.surfaces import CLIENTS, MESSAGES
@@ -19,7 +19,7 @@ from wholecall import wrap
 
 pytestmark = pytest.mark.sdk
 
-README = PROJECT / "README.md"
+PAGE = DOCS / "sdks.md"
 
 
 RETOLD = (
@@ -82,13 +82,13 @@ def test_chunks_of_messages_invent_what_litellm_invents() -> None:
 
 
 def test_the_line_of_the_readme_gives_the_calls() -> None:
-    """The README's line as it stands gives the calls that the bytes tell."""
-    (line,) = re.findall(r"^\| litellm \| `(stream = [^`]+)` \|$", README.read_text("utf-8"), re.MULTILINE)
+    """The page's line as it stands gives the calls that the bytes tell."""
+    (line,) = re.findall(r"^\| litellm \| `(stream = [^`]+)` \|$", PAGE.read_text("utf-8"), re.MULTILINE)
     recording = ("chat-completions", "parallel-interleaved")
     with serve(answer(*recording)) as server, CLIENTS["litellm-chat"](server.url) as complete:
         names: dict[str, Any] = {"wrap": wrap, "litellm": SimpleNamespace(completion=complete)}
         names |= {"model": "openai/m", "messages": MESSAGES}
-        exec(line, names)  # noqa: S102 - the README is ours
+        exec(line, names)  # noqa: S102 - the page is ours
         found = read(names["stream"])
 
     assert from_bytes(*recording).calls == found.told.calls

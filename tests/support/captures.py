@@ -26,7 +26,7 @@ from wholecall.cli import main
 __all__ = ["PAGES", "PROJECT", "captured", "renewed"]
 
 PROJECT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "docs/inspect.md")
+PAGES = ("docs/inspect.md", "docs/recordings.md")
 _BLOCK = re.compile(
     r"(<!-- captured: wholecall (?P<argv>[^\n]+) -->\n```[^\n]*\n).*?(```\n<!-- /captured -->)", re.DOTALL
 )

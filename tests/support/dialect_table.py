@@ -1,6 +1,6 @@
-"""The table of dialects as README shows it, made from the records that the library runs on and the recordings.
+"""The table of dialects as docs/dialects.md shows it, made from the records that the library runs on and the recordings.
 
-python -m tests.support.dialect_table     prints it, to be pasted between the markers in README.md
+python -m tests.support.dialect_table     prints it, to be pasted between the markers in docs/dialects.md
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
-__all__ = ["READERS", "STYLES", "data_of", "finish_reasons", "read_calls", "visible_text"]
+__all__ = ["READERS", "STYLES", "data_of", "error_of", "finish_reasons", "read_calls", "visible_text"]
 
 Style = Literal["once", "append"]
 Call = tuple[str, str, str]  # id, name, text
@@ -30,6 +30,13 @@ def data_of(stream: bytes) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(value, dict):
             yield value
+
+
+def error_of(stream: bytes) -> tuple[str | None, str] | None:
+    """Return code and message of the error with which a stream ends, as clients find them; None without one."""
+    *_, last = ({}, *data_of(stream))
+    error = last.get("error")
+    return (error.get("code"), error["message"]) if isinstance(error, dict) else None
 
 
 class _Slots:

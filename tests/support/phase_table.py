@@ -1,6 +1,6 @@
-"""The phase table as README shows it, made from the table that the library runs on.
+"""The phase table as docs/architecture.md shows it, made from the table that the library runs on.
 
-python -m tests.support.phase_table     prints it, to be pasted between the markers in README.md
+python -m tests.support.phase_table     prints it, to be pasted between the markers in docs/architecture.md
 """
 
 from __future__ import annotations

@@ -97,9 +97,7 @@ class ModelOptions(pydantic.BaseModel):
 
 
 class AsModel(pydantic.BaseModel):
-    """The tool as a pydantic model; strict, so that it takes no text for a number."""
-
-    model_config = pydantic.ConfigDict(strict=True)
+    """The tool as a pydantic model; usual, not strict by itself."""
 
     port: str
     nights: int
@@ -117,7 +115,7 @@ class AsPydanticDataclass:
     """The tool as a pydantic dataclass."""
 
     port: str
-    nights: pydantic.StrictInt
+    nights: int
     options: DictOptions
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import AsyncGenerator, Generator
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 import msgspec
 import pydantic
@@ -14,6 +14,7 @@ import wholecall
 from wholecall import (
     AsyncWrappedStream,
     Event,
+    TextDelta,
     Tool,
     ToolCall,
     ToolCallDropped,
@@ -25,6 +26,14 @@ from wholecall import (
     WrappedStream,
     parse_arguments,
     wrap,
+)
+from wholecall.history import (
+    Conversation,
+    Repaired,
+    encode_calls,
+    encode_results,
+    repair_transcript,
+    shrink_transcript,
 )
 
 
@@ -75,8 +84,12 @@ def test_parsers() -> None:
 
 
 def test_several_types() -> None:
-    """Several types make a union; where the checker does not find it, an annotation says it."""
+    """Several types make a union; where the checker does not find it, an annotation or the type itself says it."""
     parser: ToolCallParser[Tide | Berth] = ToolCallParser(tools={"tide": Tide, "berth": Berth})
+    tools = Tools[Tide | Berth]([Tide, Berth])
+
+    assert_type(tools, Tools[Tide | Berth])
+    assert_type(wholecall.collect(NO_BYTES, tools=tools).calls, tuple[ToolCall[Tide | Berth], ...])
 
     assert_type(parser.turn.calls, tuple[ToolCall[Tide | Berth], ...])
 
@@ -146,3 +159,43 @@ def test_wrapped_streams() -> None:
     assert_type(wrap(iter(NO_BYTES)), WrappedStream[bytes, dict[str, Any]])
     assert_type(wrap(no_chunks()), AsyncWrappedStream[bytes, dict[str, Any]])
     assert_type(wrap(NO_BYTES, tools={"n": SCHEMA}), WrappedStream[bytes, Any])
+
+
+def test_events_narrow_by_their_type() -> None:
+    """`event.type` is a literal, and tells the events of the union apart."""
+    for event in ToolCallParser(tools=[Tide]).close():
+        if event.type == "tool_call":
+            assert_type(event, ToolCall[Tide])
+        elif event.type == "tool_call_dropped":
+            assert_type(event, ToolCallDropped)
+    event = msgspec.json.decode(b'{"type":"text_delta","turn":0,"choice":0,"text":"Hi"}', type=Event)
+    assert TextDelta(0, 0, "Hi") == event
+
+
+class UserMessage(TypedDict):
+    """A message as an SDK types it."""
+
+    role: Literal["user"]
+    content: str
+
+
+def test_turns_of_any_tools_go_back() -> None:
+    """Histories take turns of typed calls, and their messages go into lists of an SDK's own types."""
+    messages: list[UserMessage] = [{"role": "user", "content": "Hi"}]
+    turn = wholecall.collect(NO_BYTES, tools=[Tide])
+    messages += encode_calls(turn, "chat-completions").messages
+    messages += encode_results(turn, {}, "chat-completions")
+    messages += Conversation("chat-completions").add(turn)
+
+    assert 1 == len(messages)
+
+
+def test_transcripts_keep_the_type_of_their_messages() -> None:
+    """What goes into a repair comes out of it: lists of an SDK's messages, tuples, plain dicts."""
+    messages: list[UserMessage] = [{"role": "user", "content": "Hi"}]
+    plain: list[dict[str, Any]] = []
+
+    assert_type(repair_transcript(messages).messages, list[UserMessage])
+    assert_type(repair_transcript(tuple(messages)).messages, tuple[UserMessage, ...])
+    assert_type(repair_transcript(plain), Repaired)
+    assert_type(shrink_transcript(messages, keep_recent=1).messages, list[UserMessage])

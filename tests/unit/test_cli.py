@@ -28,7 +28,9 @@ from wholecall import (
     events,
 )
 from wholecall.cli import main
-from wholecall.cli.show import Listing, Tally, printable, printable_json
+from wholecall.cli.listing import Listing
+from wholecall.cli.show import printable, printable_json
+from wholecall.cli.tally import Tally
 
 if TYPE_CHECKING:
     from wholecall import Event
@@ -109,6 +111,7 @@ def listed(*items: Event, **options: Any) -> str:
     listing.begin("x.sse")
     for event in items:
         listing.add(event)
+    listing.flush()
     return "".join(lines).partition("\n")[2]
 
 
@@ -190,7 +193,7 @@ class TestList:
         """What was changed is told by kind, with the first place; then what was odd."""
         edits = (Edit("comment", 2), Edit("trailing_comma", 9), Edit("comment", 1234))
         out = listed(call({}, edits=edits, flags=("id_churn", "snapshots")))
-        assert "             edits: comment at 2 and 1 more, trailing_comma at 9\n" in out
+        assert "             edits: comment at character 2 and 1 more, trailing_comma at character 9\n" in out
         assert "             flags: id_churn, snapshots\n" in out
 
     def test_the_end_of_a_turn(self) -> None:
@@ -262,7 +265,7 @@ class TestList:
     def test_the_titles_stand_apart(self, capsys: pytest.CaptureFixture[str]) -> None:
         """An empty line is between recordings, none before the first."""
         write(a=GOOD, b=GOOD)
-        main(["replay", "."])
+        main(["replay", "-v", "."])
         assert [0, 5, 10] == [
             n for n, line in enumerate(["", *capsys.readouterr().out.splitlines()]) if not line
         ]
@@ -297,7 +300,7 @@ class TestTerminal:
         for no_colour in ("", "1"):
             monkeypatch.setenv("NO_COLOR", no_colour)
             monkeypatch.setattr(sys, "stdout", terminal := Terminal())
-            main(["replay", "."])
+            main(["replay", "-v", "."])
             outputs.append(terminal.text())
         colourful, plain = outputs
         assert "\x1b[32mcall\x1b[0m" in colourful

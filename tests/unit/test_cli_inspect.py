@@ -26,7 +26,8 @@ from wholecall import (
 )
 from wholecall.cli import main
 from wholecall.cli.frame_summary import summary
-from wholecall.cli.timeline_text import Plain, TimelineText, cells, clipped
+from wholecall.cli.show import cells, clipped
+from wholecall.cli.timeline_text import Plain, TimelineText
 from wholecall.recordings import Recorder
 from wholecall.timeline import Step, timeline
 from wholecall.timeline.watch import CallChange
@@ -178,7 +179,8 @@ class TestText:
 
         assert [
             "call 0  recovered  replaced by 2  {}",
-            "  edits: comment at 2, trailing_comma at 1,234",
+            "  edits: comment at character 2, trailing_comma at",
+            "  character 1,234",
             "call 1",
             "  text that may be this call's was lost",
             "  flags: id_churn, snapshots",

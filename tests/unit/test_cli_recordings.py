@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from tests.support import corpora
 from tests.support.loopback import Answer, serve
 from tests.support.make_tool_files import CASES, TOOLS
 from wholecall.cli import main, progress
+from wholecall.cli.show import cells
 from wholecall.recordings import Recorder, Recording, read
 
 if TYPE_CHECKING:
@@ -339,6 +341,41 @@ class TestProgress:
         assert r"3 recordings, 7.0 MB  [red]\x1b.sse" in drawn
         assert drawn.endswith(("\r", "\x1b[2K"))
         assert data.getvalue().split() == ["a.sse", "second.sse", "[red]\x1b.sse"]
+
+    def test_a_pipe_may_lead_to_the_same_terminal(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Nothing is drawn while data goes to a pipe, whose reader may write between; to a file it may."""
+        drawn = []
+        reading, writing = os.pipe()
+        for target in (writing, os.devnull):
+            monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+            with open(target, "w") as output, monkeypatch.context() as patch:  # noqa: PTH123 - a descriptor, too
+                patch.setattr(sys, "stdout", output)
+                with progress.Progress(quiet=True) as shown:
+                    shown.step(Recording(name="a.sse", chunks=iter([])))
+            drawn.append("a.sse" in terminal.getvalue())
+        os.close(reading)
+        assert [False, True] == drawn
+
+    def test_a_quiet_command_shows_it_beside_its_output(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A command that writes at its end alone shows progress on the terminal of its output, and clears it first."""
+        monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+        monkeypatch.setattr(sys, "stderr", terminal)
+        monkeypatch.setitem(sys.modules, "rich.console", None)
+        with progress.Progress(quiet=True) as shown:
+            shown.step(Recording(name="a.sse", chunks=iter([])))
+        assert ["1 recording, 0 B  a.sse", ""] == [
+            line.rstrip() for line in terminal.getvalue().split("\r") if line
+        ]
+
+    def test_no_line_is_wider_than_the_terminal(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Letters of two cells count twice, so that the line is never wrapped and can be rewritten."""
+        monkeypatch.setenv("COLUMNS", "40")
+        monkeypatch.setattr(sys, "stdout", io.StringIO())
+        monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+        monkeypatch.setitem(sys.modules, "rich.console", None)
+        with progress.Progress() as shown:
+            shown.step(Recording(name="潮" * 100, chunks=iter([])))
+        assert 39 >= max(cells(line) for line in terminal.getvalue().split("\r"))
 
     @pytest.mark.parametrize(("err", "out"), [(io.StringIO(), io.StringIO()), (Terminal(), Terminal())])
     def test_nobody_sees_it_or_something_else_tells(

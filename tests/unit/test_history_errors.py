@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from wholecall.errors import StreamFailed
 from wholecall.history import ErrorClass, classify_error
 from wholecall.history.errors import messages, refusals, requests
 from wholecall.history.errors.ids import MAX_IDS, expected_type, named_ids
@@ -456,5 +457,59 @@ def test_a_body_beside_a_fault_counts_more() -> None:
 @pytest.mark.parametrize("status", ["429", 4.29, b"", {}])
 def test_a_status_that_is_none(status: Any) -> None:
     """What is neither a status nor a fault is the caller's mistake."""
-    with pytest.raises(TypeError, match="status must be an HTTP status, a StreamFault or None"):
+    with pytest.raises(TypeError, match="status must be an HTTP status, an exception, a StreamFault or None"):
         classify_error(status, "tide")
+
+
+# --- exceptions -----------------------------------------------------------------------------------------
+
+
+class Raised(Exception):
+    """An exception with the members that it is given."""
+
+    def __init__(self, message: str = "", **members: Any) -> None:
+        super().__init__(message)
+        vars(self).update(members)
+
+
+LONG = {"error": {"message": "prompt is too long: 210000 tokens > 200000 maximum"}}
+BOTO = {"Error": {"Code": "ThrottlingException", "Message": "Too many requests"}}
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (Raised(status_code=400, body=LONG), ("context_overflow", "session")),
+        (Raised(code=400, details=LONG), ("context_overflow", "session")),
+        (Raised(status=401), ("auth", "credential")),
+        (
+            Raised(response=Raised(status_code=400, content=json.dumps(LONG).encode())),
+            ("context_overflow", "session"),
+        ),
+        (
+            Raised(response={**BOTO, "ResponseMetadata": {"HTTPStatusCode": 429}}),
+            ("rate_limit", "credential"),
+        ),
+        (Raised(response=BOTO), ("rate_limit", "credential")),
+        (Raised(code="invalid_api_key", status_code=401), ("auth", "credential")),
+        (Raised("Connection error."), ("server_error", "provider")),
+        (KeyError("tide"), ("unknown", "request")),
+        (StreamFailed("provider_error", "", LONG), ("context_overflow", "session")),
+        (StreamFailed("provider_error", "Overloaded"), ("overloaded", "provider")),
+    ],
+)
+def test_exceptions_hold_the_answer(error: BaseException, expected: tuple[str, str]) -> None:
+    """Status, body and headers are found under the names that SDKs give them; else the exception's words count."""
+    found = classify_error(error)
+
+    assert expected == (found.category, found.scope)
+
+
+def test_what_is_given_goes_before_what_an_exception_holds() -> None:
+    """A caller who has read the body or the headers knows more than the exception does."""
+    error = Raised("Error code: 400", status_code=400, headers={"x": "y"})
+
+    assert "context_overflow" == classify_error(error, LONG).category
+    assert classify_error(429, "", {"retry-after": "1"}) == classify_error(
+        Raised(status_code=429), "", {"retry-after": "1"}
+    )

@@ -39,6 +39,7 @@ def test_every_text_can_be_read(theme: str) -> None:
     pairs = [(text, ground) for text in TEXTS for ground in GROUNDS] + [
         ("addedInk", "added"),
         ("panel", "edit"),
+        ("panel", "drop"),
     ]
     weak = {pair: round(contrast(named[pair[0]], named[pair[1]]), 2) for pair in pairs}
 

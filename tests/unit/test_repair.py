@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from wholecall import Limits, ToolCallDropped
-from wholecall.repairing import Repairer
+from tests.support.naive import data_of, error_of
+from wholecall import Limits, StreamClosed, StreamFault, ToolCallDropped
+from wholecall.repairing import Repairer, Report
 from wholecall.repairing.blocks import Blocks, ended
 
 CHAT = b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
@@ -14,10 +17,28 @@ LISTED = b'data: {"hello":"world","choices":[]}\n\n'  # the same, as clients of 
 CALL = b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]}}]}\n\n'
 
 
+INCOMPLETE = (
+    b'data: {"error":{"message":"the stream ended before the turn did","type":"server_error",'
+    b'"param":null,"code":"upstream_incomplete"}}\n\n'
+)
+
+
 def run(*chunks: bytes, **options: object) -> list[bytes]:
-    """Return what comes out for each chunk, and at the end."""
+    """Return what comes out for each chunk, and at the end; but not that the end is missing."""
     repairer = Repairer(**options)  # type: ignore[arg-type]
-    return [*map(repairer.feed, chunks), repairer.close()]
+    return [*map(repairer.feed, chunks), repairer.close().removesuffix(INCOMPLETE)]
+
+
+def test_a_stream_without_an_end_ends_as_an_error() -> None:
+    """A chat stream that is all text, and whose body ends without a reason or `[DONE]`, ends for clients with an error."""
+    repairer = Repairer()
+
+    assert (CHAT, INCOMPLETE) == (repairer.feed(CHAT), repairer.close())
+    assert ("upstream_incomplete", False, True) == (
+        repairer.report.error,
+        repairer.report.ended,
+        repairer.ended,
+    )
 
 
 def test_frames_wait_until_the_dialect_is_known() -> None:
@@ -173,3 +194,163 @@ def test_fields_before_the_dialect_wait() -> None:
 def test_json_passes_at_once() -> None:
     """A body that is JSON is not held."""
     assert [b'{"a":', b"1}", b""] == run(b'{"a":', b"1}")
+
+
+# Reports, failures, pings.
+
+FINISH = (
+    b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"%s"}]}\n\n'
+)
+USAGE = b'data: {"choices":[],"usage":{"total_tokens":9}}\n\n'
+DONE = b"data: [DONE]\n\n"
+WHOLE = (
+    b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a",'
+    b'"type":"function","function":{"name":"f","arguments":"{\\"a\\":1}"}}]}}]}\n\n'
+)
+CUT = WHOLE.replace(b'1}"', b'"')
+
+
+def test_a_report_counts_while_the_stream_goes_on() -> None:
+    """What waits is counted in bytes, calls when they come out, the end when the wire brings it."""
+    repairer = Repairer()
+    seen = []
+    for data in (b"", CHAT[:9], CHAT[9:], WHOLE, FINISH % b"tool_calls" + USAGE, DONE):
+        repairer.feed(data)
+        seen.append(repairer.report)
+    repairer.close()
+
+    assert [None, None, *["chat-completions"] * 4] == [report.dialect for report in seen]
+    assert [0, 9, 0, len(WHOLE)] == [report.held for report in seen[:4]]
+    assert seen[4].held > len(WHOLE)
+    assert [0, 0, 0, 0, 1, 1] == [report.n_calls for report in seen]
+    assert [False] * 4 + [True] * 2 == [report.ended for report in seen]
+    assert repairer.report == Report(
+        dialect="chat-completions", ended=True, n_calls=1, usage={"total_tokens": 9}
+    )
+
+
+@pytest.mark.parametrize(
+    ("frames", "mended"),
+    [
+        ([CHAT, WHOLE, FINISH % b"tool_calls", DONE], False),
+        ([WHOLE, CHAT, FINISH % b"tool_calls", DONE], False),
+        ([WHOLE, FINISH % b"stop", DONE], True),
+        ([CHAT, b"data: {}\n\n", FINISH % b"stop", DONE], True),
+        ([CHAT, b"event: ping\n\n", FINISH % b"stop", DONE], True),
+        ([WHOLE.replace(b'"index":0,"id"', b'"index":1,"id"'), FINISH % b"tool_calls", DONE], True),
+        ([STRANGE, STRANGE], False),
+        ([CHAT, FINISH % b"stop", DONE.rstrip(b"\n")], False),
+        ([CHAT, FINISH % b"stop"], False),
+        ([CHAT], True),
+    ],
+    ids=[
+        "as it came",
+        "overtaken",
+        "reason",
+        "noise",
+        "no data",
+        "index",
+        "unknown",
+        "cut blank",
+        "no done",
+        "cut",
+    ],
+)
+@pytest.mark.parametrize("size", [7, 1 << 20])
+def test_mended_is_what_went_out_otherwise(frames: list[bytes], mended: bool, size: int) -> None:
+    """Order aside: what was edited, left out or added. The size of the pieces does not matter."""
+    data, repairer = b"".join(frames), Repairer()
+    out = b"".join(repairer.feed(data[at : at + size]) for at in range(0, len(data), size)) + repairer.close()
+
+    assert mended is repairer.report.mended
+    assert mended or sorted(out) == sorted(data)
+
+
+def test_withheld_calls_are_counted() -> None:
+    """A report has the calls that did not come out, and the code of the error that says so to clients."""
+    repairer = Repairer()
+    repairer.feed(CHAT + CUT + FINISH % b"tool_calls" + DONE)
+
+    assert (1, 0, "calls_withheld", True) == (
+        repairer.report.n_withheld,
+        repairer.report.n_calls,
+        repairer.report.error,
+        repairer.report.ended,
+    )
+
+
+def test_faults_are_told() -> None:
+    """Each fault of the wire goes to `on_fault`."""
+    faults: list[StreamFault] = []
+    run(CHAT, b'data: {"choices":[{\n\n', FINISH % b"stop", DONE, on_fault=faults.append)
+
+    assert ["undecodable_frame"] == [fault.kind for fault in faults]
+
+
+def test_withheld_takes_three_words() -> None:
+    """Another word is the caller's mistake, and the message says what there is."""
+    with pytest.raises(ValueError, match="auto, error, end"):
+        Repairer(withheld="raise")  # type: ignore[arg-type]
+
+
+def test_a_failure_withholds_calls() -> None:
+    """A stream whose connection is lost ends with the caller's error; no call of it comes out, and no reason."""
+    dropped: list[ToolCallDropped] = []
+    repairer = Repairer(on_dropped=dropped.append, withheld="end")
+    repairer.feed(CHAT + WHOLE)
+    out = repairer.fail("upstream_lost", "the connection was reset")
+    report = repairer.report
+
+    assert ("upstream_lost", "the connection was reset") == error_of(out)
+    assert out.startswith(b'data: {"error"')
+    assert [("f", "the connection was reset")] == [(drop.name, drop.detail) for drop in dropped]
+    assert ("upstream_lost", False, 0, 1, 0) == (
+        report.error,
+        report.ended,
+        report.n_calls,
+        report.n_withheld,
+        report.held,
+    )
+    assert b"" == repairer.fail("again", "") + repairer.close() + repairer.ping()
+    with pytest.raises(StreamClosed):
+        repairer.feed(CHAT)
+
+
+def test_a_failure_after_the_end_is_none() -> None:
+    """A turn that came to its end needs no error when its connection breaks then; its calls come out."""
+    finish = FINISH % b"tool_calls"
+    repairer = Repairer()
+    repairer.feed(CHAT + WHOLE + finish + b"data: [DO")
+
+    assert (WHOLE + finish, None, True) == (
+        repairer.fail("upstream_lost", ""),
+        repairer.report.error,
+        repairer.report.ended,
+    )
+
+
+def test_a_failure_of_an_unknown_stream_lets_it_pass() -> None:
+    """There is no form for an error there; what waited goes out as it came."""
+    repairer = Repairer()
+    repairer.feed(STRANGE + b"data: x")
+
+    assert STRANGE + b"data: x" == repairer.fail("upstream_lost", "")
+
+
+def test_pings_stand_between_the_first_event_and_the_end() -> None:
+    """A chat ping is a chunk of the stream's own head that adds nothing."""
+    repairer, pings = Repairer(), [b""]
+    head = {"id": "r", "object": "chat.completion.chunk", "model": "m"}
+    text = (
+        b"data: "
+        + json.dumps({**head, "choices": [{"index": 0, "delta": {"content": "a"}}]}).encode()
+        + b"\n\n"
+    )
+    for data in (text, WHOLE, FINISH % b"tool_calls", DONE):
+        pings.append(repairer.ping())
+        repairer.feed(data)
+    pings.append(repairer.ping())
+    (chunk,) = data_of(pings[2])
+
+    assert [b"", b"", pings[2], pings[2], pings[2], b""] == pings
+    assert {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": None}]} == chunk

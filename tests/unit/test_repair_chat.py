@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.naive import data_of, finish_reasons, read_calls, visible_text
+from tests.support.naive import data_of, error_of, finish_reasons, read_calls, visible_text
 from wholecall import Limits, ToolCallDropped
 from wholecall.repairing import Repairer
 
@@ -172,9 +172,65 @@ def test_dropped_calls_are_withheld() -> None:
 )
 def test_reasons_are_put_right(entries: Any, claimed: str, expected: str) -> None:
     """`stop` and `tool_calls` say whether calls come out; a cut stays a cut, and one that hid becomes visible."""
-    out = run(calls(*entries), frame(finish=claimed), DONE)
+    out = run(calls(*entries), frame(finish=claimed), DONE, withheld="end")
 
     assert [expected] == finish_reasons(b"".join(out))
+    assert out[-2].endswith(DONE)
+
+
+@pytest.mark.parametrize("withheld", ["auto", "error"])
+@pytest.mark.parametrize("claimed", ["tool_calls", "stop", "of_its_own"])
+@pytest.mark.parametrize(
+    ("text", "reason"), [('{"a":', "truncated"), ("nonsense", "unparseable")], ids=["cut", "nonsense"]
+)
+def test_a_turn_that_lost_all_its_calls_is_an_error(
+    withheld: str, claimed: str, text: str, reason: str
+) -> None:
+    """A success without its calls would end an agent's work in silence: the error names the tools and why."""
+    frames = [texts("a"), calls(entry(text, 0, "c1", "f")), frame(finish=claimed), DONE]
+    out = run(*frames, withheld=withheld)
+
+    assert (texts("a"), [], []) == (out[0], read(out), finish_reasons(b"".join(out)))
+    assert ("calls_withheld", f"all tool calls were withheld: f ({reason})") == error_of(b"".join(out))
+    assert b"DONE" not in b"".join(out)
+
+
+@pytest.mark.parametrize("claimed", ["length", "content_filter", "malformed_function_call"])
+def test_reasons_that_say_what_happened_stay(claimed: str) -> None:
+    """A turn that admits a cut, a filter or nonsense needs no error, whatever was withheld."""
+    out = run(calls(HEAD), frame(finish=claimed), DONE, withheld="error")
+
+    assert ([claimed], None) == (finish_reasons(b"".join(out)), error_of(b"".join(out)))
+
+
+def test_some_calls_are_enough() -> None:
+    """Where one call comes out, those that were withheld are no error."""
+    out = run(calls(WHOLE, entry("x", 1, "c2", "g")), FINISH, DONE, withheld="error")
+
+    assert (GOOD, ["tool_calls"], None) == (
+        read(out),
+        finish_reasons(b"".join(out)),
+        error_of(b"".join(out)),
+    )
+
+
+def test_what_a_turn_said_goes_out_before_its_error() -> None:
+    """Text that waited after the reason, and token counts, are lost by no error."""
+    usage = b'data: {"id":"r","choices":[],"usage":{"total_tokens":9}}\n\n'
+    ending = frame({"content": "b"}, finish="tool_calls")
+    out = run(texts("a"), calls(HEAD), ending, texts("c"), usage, DONE)
+
+    assert "abc" == visible_text(b"".join(out))
+    assert ([], "calls_withheld") == (finish_reasons(b"".join(out)), (error_of(b"".join(out)) or ("",))[0])
+    assert 9 == list(data_of(b"".join(out)))[-2]["usage"]["total_tokens"]
+
+
+def test_an_end_that_is_no_reason() -> None:
+    """A bare `[DONE]` after an open call is no end: the turn was cut. Without a call it is one."""
+    out = run(texts("a"), calls(HEAD), DONE, withheld="end")
+
+    assert ([texts("a"), b""], "upstream_incomplete") == (out[:2], (error_of(out[2]) or ("",))[0])
+    assert [texts("a"), DONE, b""] == run(texts("a"), DONE)
 
 
 def test_a_missing_reason_is_added() -> None:
@@ -209,10 +265,12 @@ def test_an_end_behind_a_reason_waits_for_nothing() -> None:
 
 
 def test_a_cut_turn_keeps_its_calls_back() -> None:
-    """Without any end the calls are withheld, and no reason is made up."""
+    """Without any end the calls are withheld, no reason is made up, and clients get an error."""
     dropped: list[ToolCallDropped] = []
+    out = run(texts("a"), calls(HEAD), on_dropped=dropped.append)
 
-    assert [texts("a"), b"", b""] == run(texts("a"), calls(HEAD), on_dropped=dropped.append)
+    assert [texts("a"), b""] == out[:2]
+    assert ("upstream_incomplete", "the stream ended before the turn did") == error_of(out[2])
     assert ["unterminated"] == [drop.reason for drop in dropped]
 
 
@@ -242,7 +300,11 @@ def test_everything_in_one_frame_with_a_wrong_reason() -> None:
         finish_reasons(out[1]),
     )
     assert 3 == next(data_of(out[1]))["usage"]["total_tokens"]
-    assert ([], "a", ["stop"]) == (read(out := run(lost, DONE)), visible_text(out[1]), finish_reasons(out[1]))
+    assert ([], "a", ["stop"]) == (
+        read(out := run(lost, DONE, withheld="end")),
+        visible_text(out[1]),
+        finish_reasons(out[1]),
+    )
 
 
 def test_roles_and_usage_stay() -> None:
@@ -328,13 +390,16 @@ def test_errors_of_the_provider_pass() -> None:
 )
 def test_errors_of_any_shape_pass(error: bytes) -> None:
     """A frame that tells of an error is not made one that clients pass over."""
-    assert [texts("a"), error, b""] == run(texts("a"), error)
+    out = run(texts("a"), error)
+
+    assert [texts("a"), error] == out[:2]
+    assert ("event:" in error.decode()) is (error_of(out[2]) is None)  # else clients do not see the end
 
 
 def test_a_cut_is_forgotten_with_its_turn() -> None:
     """Whether calls were cut is said of the turn that they were in."""
     cut = calls(HEAD), frame(finish="tool_calls"), DONE
-    out = run(*cut, frame(finish="tool_calls"))
+    out = run(*cut, frame(finish="tool_calls"), withheld="end")
 
     assert ["length"] == finish_reasons(b"".join(out[:3]))
     assert ["stop"] == finish_reasons(b"".join(out[3:]))
@@ -421,7 +486,7 @@ def test_a_queue_of_nothing_is_bounded() -> None:
     out = run(frame(finish="stop"), *[frame() for _ in range(50)], limits=Limits(max_event_bytes=1000))
     (error,) = data_of(b"".join(out))
 
-    assert "stream_error" == error["error"]["type"]
+    assert ("server_error", "event_too_large") == (error["error"]["type"], error["error"]["code"])
 
 
 def test_faults_of_the_framing_end_the_stream() -> None:
@@ -431,7 +496,7 @@ def test_faults_of_the_framing_end_the_stream() -> None:
     broken = repairer.feed(texts("x" * 2000))
 
     assert (texts("a"), True) == (first, repairer.ended)
-    assert b"stream_error" in broken
+    assert "line_too_long" == (error_of(broken) or ("",))[0]
     assert b"" == repairer.feed(texts("b")) + repairer.close()
 
 
@@ -440,7 +505,7 @@ def test_an_endless_event_ends_the_stream() -> None:
     repairer = Repairer(limits=Limits(max_event_bytes=1000, max_line_bytes=None))
     repairer.feed(texts("a"))
 
-    assert b"stream_error" in repairer.feed(b"data: " + b"x" * 2000)
+    assert "event_too_large" == (error_of(repairer.feed(b"data: " + b"x" * 2000)) or ("",))[0]
     assert repairer.ended
 
 
@@ -477,7 +542,7 @@ def test_live_calls_that_do_not_hold_end_the_stream(frames: list[bytes]) -> None
     out = b"".join(run(*frames, live_arguments=True))
     told = list(data_of(out))
 
-    assert "stream_error" == told[-1]["error"]["type"]
+    assert "calls_withheld" == told[-1]["error"]["code"]
     assert ([], False) == (finish_reasons(out), b"DONE" in out)
 
 
@@ -520,8 +585,9 @@ def chunk(*choices: Any, **more: Any) -> bytes:
 
 
 def deltas(out: list[bytes]) -> list[Any]:
-    """Return the deltas that come out, as a loop finds them that asks for nothing."""
-    return [choice["delta"] for data in data_of(b"".join(out)) for choice in data["choices"]]
+    """Return the deltas that come out, as a loop finds them that asks for nothing, up to an error."""
+    chunks = [data for data in data_of(b"".join(out)) if "error" not in data]
+    return [choice["delta"] for data in chunks for choice in data["choices"]]
 
 
 @pytest.mark.parametrize(
@@ -637,3 +703,27 @@ def test_text_in_flat_frames_is_found() -> None:
     assert ["a", "b", "", ""] == list(map(visible_text, out))
     assert [("f", '{"a": 1}')] == [(name, text) for _, name, text in read(out)]
     assert b"COHERE" not in out[3]
+
+
+@pytest.mark.parametrize(
+    "late",
+    [{"role": "assistant", "tool_calls": [WHOLE]}, {"role": "assistant", "content": None}],
+    ids=["of calls", "of nothing"],
+)
+def test_messages_do_not_replace_calls(late: Any) -> None:
+    """Clients that keep snapshots put a whole `message` into the place of what came in deltas: none goes out with calls."""
+    early = [] if late.get("tool_calls") else [calls(WHOLE)]
+    data = chunk({"index": 0, "delta": {}, "message": late, "finish_reason": "stop", "extra": 1})
+    out = run(texts("a"), *early, data, DONE)
+    told = list(data_of(b"".join(out)))
+
+    assert (GOOD, ["tool_calls"]) == (read(out), finish_reasons(b"".join(out)))
+    assert [] == [choice for data in told for choice in data["choices"] if "message" in choice]
+    assert 1 == told[-1]["choices"][0]["extra"]
+
+
+def test_messages_without_calls_stay() -> None:
+    """Where no call comes out a message stands in nothing's way."""
+    data = chunk({"index": 0, "delta": {}, "message": {"content": "a"}, "finish_reason": "stop"})
+
+    assert data in run(texts("a"), data, DONE)[2]

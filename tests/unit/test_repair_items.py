@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.naive import data_of, finish_reasons, read_calls
+from tests.support.naive import data_of, error_of, finish_reasons, read_calls
 from wholecall import Limits, ToolCallDropped
 from wholecall.repairing import Repairer
 
@@ -158,7 +158,48 @@ def test_calls_without_arguments_stay_as_the_api_sends_them() -> None:
 )
 def test_reasons_are_put_right(text: str, claimed: str, expected: str) -> None:
     """A plain end is `tool_use` where calls come out; where none does it is one, or a cut. What else loops must be told stays."""
-    assert [expected] == finish_reasons(b"".join(run(MESSAGE, *call(0, text), reason(claimed), STOP)))
+    frames = [MESSAGE, *call(0, text), reason(claimed), STOP]
+
+    assert [expected] == finish_reasons(b"".join(run(*frames, withheld="end")))
+
+
+@pytest.mark.parametrize(
+    ("withheld", "text", "claimed", "expected"),
+    [
+        ("auto", '{"a":', "tool_use", ["max_tokens"]),
+        ("auto", '{"a":', "end_turn", ["max_tokens"]),
+        ("auto", "[1]", "tool_use", "t (not_an_object)"),
+        ("auto", "[1]", "end_turn", "t (not_an_object)"),
+        ("auto", '{"a":', "refusal", ["refusal"]),
+        ("error", '{"a":', "tool_use", "t (truncated)"),
+        ("error", '{"a":', "max_tokens", ["max_tokens"]),
+        ("error", '{"a":', None, "t (truncated)"),
+    ],
+)
+def test_a_message_that_lost_all_its_calls(
+    withheld: str, text: str, claimed: str | None, expected: Any
+) -> None:
+    """It ends with an error of the API's own type; agents are told of a cut as one, after which they go on."""
+    frames = [MESSAGE, block(0, name="t"), piece(0, text), stop(0), reason(claimed), STOP]
+    out = b"".join(run(*frames, withheld=withheld))
+    error = {"type": "api_error", "message": f"all tool calls were withheld: {expected}"}
+
+    assert [] == read([out])
+    if isinstance(expected, str):
+        assert {"type": "error", "error": error} == list(data_of(out))[-1]
+        assert ([], False) == (finish_reasons(out), STOP in out)
+    else:
+        assert (expected, True, None) == (finish_reasons(out), out.endswith(STOP), error_of(out))
+
+
+def test_a_message_without_an_end_ends_as_an_error() -> None:
+    """Text that was shown stays, a call that was open is withheld, and clients raise."""
+    text = [block(0, "text"), said(0, "a")]
+    out = run(MESSAGE, *text, stop(0), *call(1)[:2])
+
+    assert [MESSAGE, *text, stop(0)] == out[:4]
+    assert (None, "the stream ended before the turn did") == error_of(out[-1])
+    assert out[-1].startswith(b"event: error\n")
 
 
 def test_a_cut_behind_whole_calls_stays() -> None:
@@ -325,7 +366,7 @@ def test_live_blocks_that_break() -> None:
     out = run(MESSAGE, *call(0, '{"a":'), reason("max_tokens"), STOP, live_arguments=True)
     last = list(data_of(b"".join(out)))[-1]
 
-    assert ("error", "stream_error") == (last["type"], last["error"]["type"])
+    assert ("error", "api_error") == (last["type"], last["error"]["type"])
     assert [] == finish_reasons(b"".join(out))
 
 
@@ -334,7 +375,7 @@ def test_what_waits_behind_a_call_is_bounded() -> None:
     frames = [MESSAGE, block(0), block(1, "text"), *[said(1, "x" * 100) for _ in range(50)]]
     out = run(*frames, limits=Limits(max_event_bytes=2000))
 
-    assert b"stream_error" in b"".join(out)
+    assert (None, "too much waits for a tool call") == error_of(b"".join(out))
 
 
 # Responses.
@@ -463,10 +504,11 @@ def test_live_items() -> None:
 def test_live_items_that_break() -> None:
     """Shown live, a dropped call ends the stream with an error that is typed and that clients raise for."""
     out = run(*numbered(CREATED, *called(0, '{"a":'), completed()), live_arguments=True)
-    last = list(data_of(b"".join(out)))[-1]
+    failed, last = list(data_of(b"".join(out)))[-2:]
 
-    assert ("error", "stream_error") == (last["type"], last["code"])
-    assert last["message"] == last["error"]["message"]
+    assert ("error", "calls_withheld") == (last["type"], last["code"])
+    assert last["message"] == last["error"]["message"] == failed["response"]["error"]["message"]
+    assert ("response.failed", "r1") == (failed["type"], failed["response"]["id"])
 
 
 @pytest.mark.parametrize(
@@ -487,7 +529,7 @@ def test_live_items_of_a_response_that_fails(last: bytes, raised: bool) -> None:
     told = list(data_of(b"".join(out)))
 
     assert b"".join(out).count(last) == 1
-    assert raised is (b"stream_error" not in b"".join(out))
+    assert raised is (b"calls_withheld" not in b"".join(out))
     assert told[-1]["error"]["message"]
 
 
@@ -584,7 +626,7 @@ def test_a_response_that_lost_all_its_calls_to_a_cut_is_incomplete(texts: list[s
     """Clients see that something is missing where a cut call was all that there was."""
     events = [event_ for index, text in enumerate(texts) for event_ in called(index, text)]
     whole = completed(*(item(index, text) for index, text in enumerate(texts)))
-    out = b"".join(run(*numbered(CREATED, *events, whole)))
+    out = b"".join(run(*numbered(CREATED, *events, whole), withheld="end"))
     last = list(data_of(out))[-1]
     details = last["response"].get("incomplete_details") or {}
 
@@ -599,4 +641,98 @@ def test_a_cut_of_the_response_before_is_forgotten() -> None:
     frames = numbered(CREATED, *called(0, '{"a":'), completed(item(0, '{"a":')))
     second = numbered(("created", {"response": {"id": "r2", "output": []}}), completed())
 
-    assert second == run(*frames, *second)[-3:-1]
+    assert second == run(*frames, *second, withheld="end")[-3:-1]
+
+
+@pytest.mark.parametrize("withheld", ["auto", "error"])
+@pytest.mark.parametrize(("text", "why"), [('{"a":', "truncated"), ("[1]", "not_an_object")])
+def test_a_response_that_lost_all_its_calls_has_failed(withheld: str, text: str, why: str) -> None:
+    """It ends as a failed response, which agents read, and with an error, for which clients raise, both numbered."""
+    frames = numbered(CREATED, *SPOKEN, *called(1, text), completed(MESSAGE_ITEM, item(1, text)))
+    told = list(data_of(b"".join(run(*frames, withheld=withheld))))
+    failed, last = told[-2:]
+    message = f"all tool calls were withheld: f1 ({why})"
+
+    assert list(range(len(told))) == [event_["sequence_number"] for event_ in told]
+    assert ("response.failed", "failed", "r1", [MESSAGE_ITEM]) == (
+        failed["type"],
+        *(failed["response"][member] for member in ("status", "id", "output")),
+    )
+    assert {"code": "server_error", "message": message} == failed["response"]["error"]
+    error = {"code": "calls_withheld", "message": message, "param": None}
+    assert {"type": "error", **error, "error": {"type": "server_error", **error}} == {
+        name: value for name, value in last.items() if name != "sequence_number"
+    }
+
+
+def test_an_incomplete_response_stays() -> None:
+    """A response that says itself that it was cut needs no error."""
+    text, details = '{"a":', {"reason": "max_output_tokens"}
+    response = {"id": "r1", "status": "incomplete", "incomplete_details": details, "output": [item(0, text)]}
+    frames = numbered(CREATED, *called(0, text), ("incomplete", {"response": response}))
+    last = list(data_of(b"".join(run(*frames, withheld="error"))))[-1]
+
+    assert ("response.incomplete", details, []) == (
+        last["type"],
+        last["response"]["incomplete_details"],
+        last["response"]["output"],
+    )
+
+
+def test_a_response_without_an_end_has_failed() -> None:
+    """The error pair has the numbers that come next, and the items that are done."""
+    frames = numbered(CREATED, *SPOKEN, *called(1)[:2])
+    out = run(*frames)
+    failed, last = data_of(out[-1])
+
+    assert frames[: 1 + len(SPOKEN)] == out[: 1 + len(SPOKEN)]
+    assert [6, 7] == [failed["sequence_number"], last["sequence_number"]]
+    assert [MESSAGE_ITEM] == failed["response"]["output"]
+    assert ("upstream_incomplete", "server_error") == (last["code"], failed["response"]["error"]["code"])
+
+
+def test_pings_of_blocks() -> None:
+    """The protocol's own ping stands between the start of a message and its end, also while a call is held."""
+    repairer = Repairer()
+    pings = [repairer.ping()]
+    for frame in (PING, MESSAGE, *call(0), reason("tool_use"), STOP):
+        repairer.feed(frame)
+        pings.append(repairer.ping())
+
+    ping = b'event: ping\ndata: {"type":"ping"}\n\n'
+    assert [b"", b"", *[ping] * 5, b""] == pings
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_pings_of_items_have_the_last_number(live: bool) -> None:
+    """A keepalive repeats the number of the event that went out last, between the created response and the finished."""
+    repairer = Repairer(live_arguments=live)
+    told, last = [], -1
+    for frame in numbered(CREATED, *SPOKEN, *called(1), completed(MESSAGE_ITEM, item(1))):
+        sent = [event_["sequence_number"] for event_ in data_of(repairer.feed(frame))]
+        last = max([last, *sent])
+        told.append((last, repairer.ping()))
+
+    expected = [b'event: keepalive\ndata: {"type":"keepalive","sequence_number":%d}\n\n' % n for n, _ in told]
+    assert [*expected[:-1], b""] == [ping for _, ping in told]
+
+
+@pytest.mark.parametrize("data", [MESSAGE, numbered(CREATED)[0]])
+def test_failures_of_items(data: bytes) -> None:
+    """A lost connection ends with the dialect's error; what waited after an open call and is no call goes out before it."""
+    repairer = Repairer()
+    repairer.feed(data)
+    out = repairer.fail("upstream_lost", "gone")
+
+    assert "gone" == (error_of(out) or ("", ""))[1]
+    assert ("upstream_lost", True) == (repairer.report.error, repairer.ended)
+
+
+def test_text_that_waited_is_not_lost() -> None:
+    """Text after a call that never ended goes out when the connection is lost, under the next free number."""
+    repairer = Repairer()
+    repairer.feed(b"".join([MESSAGE, block(0), block(1, "text"), said(1, "a"), stop(1)]))
+    out = repairer.fail("upstream_lost", "gone")
+
+    assert [("start", 0), ("delta", 0), ("stop", 0)] == indices([out])
+    assert ([], [], "gone") == (read([out]), finish_reasons(out), (error_of(out) or ("", ""))[1])

@@ -186,7 +186,7 @@ def test_the_table() -> None:
 
 
 def test_the_short_tables() -> None:
-    """The README's tables show how many times slower rivals are, and only columns with figures."""
+    """The tables of docs/speed.md show how many times slower rivals are, and only columns with figures."""
     assert MARKDOWN == speed_table.markdown(RUN)
 
 

@@ -383,15 +383,12 @@ FUSSY_SCHEMA = {
         (
             FussyModel,
             {"prices": {SECRET: SECRET}},
-            "at $.prices[...]: Input should be a valid integer, unable to parse string as an integer",
+            "at $.prices[...]: Input should be a valid integer",
         ),
         (
             FussyModel,
             {"prices": {SECRET: 1.5}, "own": 7},
-            (
-                "at $.own: Input should be a valid string;"
-                " at $.prices[...]: Input should be a valid integer, got a number with a fractional part"
-            ),
+            "at $.own: Input should be a valid string; at $.prices[...]: Input should be a valid integer",
         ),
         (Broken, {"own": SECRET}, "the tool's own check raised KeyError"),
         (FUSSY_SCHEMA, {"word": SECRET}, "at $.word: it breaks the rule `enum`"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -717,3 +718,29 @@ def test_what_was_said_is_in_no_repr(shape: str) -> None:
     ]
 
     assert [] == [one for one in map(repr, shown) if secret in one]
+
+
+def test_a_tuple_comes_out_as_a_tuple() -> None:
+    """What is made of messages is the container that they came in, as its type says."""
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "f", "arguments": json.dumps({"a": "x" * 900})},
+    }
+    messages: tuple[dict[str, Any], ...] = (
+        {"role": "user", "content": "x"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+    )
+
+    repaired, shrunk = repair_transcript(messages), shrink_transcript(messages, keep_recent=0)
+    kinds = [tuple, tuple, list, list]
+    assert (True, True) == (repaired.report.changed, shrunk.changed)
+    assert kinds == [
+        type(found.messages)
+        for found in (
+            repaired,
+            shrunk,
+            repair_transcript([*messages]),
+            shrink_transcript([*messages], keep_recent=0),
+        )
+    ]

@@ -12,13 +12,20 @@ from typing import Any
 
 import pytest
 
-import wholecall.transport
+import wholecall.transport.library
 from tests.support import quirky
 from tests.support.loopback import Answer, Loopback, serve
-from tests.support.naive import data_of, finish_reasons, read_calls
+from tests.support.naive import data_of, error_of, finish_reasons, read_calls
 from wholecall import Limits, StreamClosed, ToolCallDropped
-from wholecall.repairing import Repairer
-from wholecall.transport import AsyncRepairTransport, RepairTransport, async_client, client
+from wholecall.repairing import Repairer, repair_body
+from wholecall.transport import (
+    AsyncRepairTransport,
+    Counters,
+    Exchange,
+    RepairTransport,
+    async_client,
+    client,
+)
 
 LIBRARIES: list[Any] = [name for name in ("httpx2", "httpx") if importlib.util.find_spec(name)]
 each_library = pytest.mark.parametrize("library", LIBRARIES)
@@ -41,6 +48,28 @@ def repaired(data: bytes, **options: Any) -> bytes:
     """Return what a repairer makes of a whole stream."""
     repairer = Repairer(**options)
     return repairer.feed(data) + repairer.close()
+
+
+class Dropped(list[ToolCallDropped]):
+    """The calls that were withheld."""
+
+    def note(self, drop: ToolCallDropped, exchange: Exchange) -> None:
+        """Take one."""
+        assert "POST" == exchange.method
+        self.append(drop)
+
+
+def until_error(library: Any, server: Loopback, **options: Any) -> bytes:
+    """Return what a POST brings until the library raises that the stream was ended."""
+    protocol_error = importlib.import_module(library).RemoteProtocolError
+    read: list[bytes] = []
+    with (
+        client(library=library, **options) as http,
+        pytest.raises(protocol_error, match="was ended by an error"),
+        http.stream("POST", server.url + PATH) as response,
+    ):
+        read.extend(response.iter_raw())
+    return b"".join(read)
 
 
 def post(library: Any, server: Loopback, path: str = PATH, **options: Any) -> bytes:
@@ -96,7 +125,8 @@ def test_endpoints_for_tool_calls_are_touched(library: Any, path: str) -> None:
     [
         ("/v1/embeddings", Answer([QUIRKY])),
         ("/v1/chat/completions/x", Answer([QUIRKY])),
-        (PATH, Answer([QUIRKY], content_type="text/plain")),
+        (PATH, Answer([QUIRKY], content_type="application/x-ndjson")),
+        (PATH, Answer([b"<html>busy</html>"], content_type="text/plain")),
         (PATH, Answer([QUIRKY], status=500)),
         (PATH, Answer([b'{"choices":[]}'], content_type="application/json")),
     ],
@@ -119,6 +149,13 @@ def test_a_type_with_a_charset_is_an_event_stream(library: Any) -> None:
     """Parameters and case of the content type do not matter."""
     answer = Answer([QUIRKY], content_type="Text/Event-Stream; charset=utf-8")
     with serve(answer) as server:
+        assert repaired(QUIRKY) == post(library, server)
+
+
+@each_library
+def test_streams_labelled_as_text_are_read(library: Any) -> None:
+    """Some servers call their event streams plain text."""
+    with serve(Answer([QUIRKY], content_type="text/plain; charset=utf-8")) as server:
         assert repaired(QUIRKY) == post(library, server)
 
 
@@ -181,9 +218,9 @@ def test_nothing_is_read_ahead(library: Any) -> None:
 @each_library
 def test_leaving_early_closes_the_connection(library: Any) -> None:
     """A client that leaves has its calls dropped and its connection closed."""
-    dropped: list[ToolCallDropped] = []
+    dropped = Dropped()
     answer = Answer([TEXT, BEGUN, TEXT], ending="hang")
-    with serve(answer) as server, client(library=library, on_dropped=dropped.append) as http:
+    with serve(answer) as server, client(library=library, on_dropped=dropped.note) as http:
         with http.stream("POST", server.url + PATH) as response:
             read = b""
             for chunk in response.iter_raw():
@@ -199,10 +236,10 @@ def test_leaving_early_closes_the_connection(library: Any) -> None:
 @each_library
 def test_leaving_early_closes_the_connection_asynchronously(library: Any) -> None:
     """The same without threads."""
-    dropped: list[ToolCallDropped] = []
+    dropped = Dropped()
 
     async def leave(server: Loopback) -> None:
-        http = async_client(library=library, on_dropped=dropped.append)
+        http = async_client(library=library, on_dropped=dropped.note)
         async with http, http.stream("POST", server.url + PATH) as response:
             chunks = response.aiter_raw()
             read = b""
@@ -220,11 +257,11 @@ def test_leaving_early_closes_the_connection_asynchronously(library: Any) -> Non
 @pytest.mark.parametrize("ending", ["cut", "reset"])
 def test_errors_of_the_connection_pass(library: Any, ending: Any) -> None:
     """A broken connection raises the library's own error; the open call is dropped, what was shown stays."""
-    dropped: list[ToolCallDropped] = []
+    dropped = Dropped()
     error = importlib.import_module(library).TransportError
     read: list[bytes] = []
     with serve(Answer([TEXT, BEGUN], ending=ending)) as server:
-        http = client(library=library, on_dropped=dropped.append)
+        http = client(library=library, on_dropped=dropped.note)
         with pytest.raises(error), http, http.stream("POST", server.url + PATH) as response:
             read.extend(response.iter_raw())
         assert server.wait_until_closed()
@@ -236,11 +273,11 @@ def test_errors_of_the_connection_pass(library: Any, ending: Any) -> None:
 @each_library
 def test_errors_of_the_connection_pass_asynchronously(library: Any) -> None:
     """The same without threads."""
-    dropped: list[ToolCallDropped] = []
+    dropped = Dropped()
     error = importlib.import_module(library).TransportError
     with serve(Answer([TEXT, BEGUN], ending="cut")) as server:
         with pytest.raises(error):
-            asyncio.run(apost(library, server, on_dropped=dropped.append))
+            asyncio.run(apost(library, server, on_dropped=dropped.note))
         assert server.wait_until_closed()
 
     assert ["aborted"] == [drop.reason for drop in dropped]
@@ -248,12 +285,13 @@ def test_errors_of_the_connection_pass_asynchronously(library: Any) -> None:
 
 @each_library
 def test_calls_of_a_cut_turn_are_withheld(library: Any) -> None:
-    """A stream that ends cleanly but without the end of its turn executes nothing, and says so."""
-    dropped: list[ToolCallDropped] = []
+    """A stream that ends cleanly but without the end of its turn executes nothing, and is an error for every client."""
+    dropped = Dropped()
     with serve(Answer([TEXT, BEGUN])) as server:
-        found = post(library, server, on_dropped=dropped.append)
+        found = until_error(library, server, on_dropped=dropped.note)
 
-    assert TEXT == found
+    assert found.startswith(TEXT)
+    assert ("upstream_incomplete", "the stream ended before the turn did") == error_of(found)
     assert ["unterminated"] == [drop.reason for drop in dropped]
 
 
@@ -262,11 +300,11 @@ def test_live_calls_that_break_end_the_stream(library: Any) -> None:
     """Shown live, a call that must not be executed ends the stream with an error frame, and the connection closes."""
     answer = Answer([TEXT, BEGUN, FINISH, DONE, TEXT], ending="hang")
     with serve(answer) as server:
-        found = post(library, server, live_arguments=True)
+        found = until_error(library, server, live_arguments=True)
         assert server.wait_until_closed()
 
     last = list(data_of(found))[-1]
-    assert "stream_error" == last["error"]["type"]
+    assert "calls_withheld" == last["error"]["code"]
     assert [("a", "f", '{"a":')] == read_calls("chat-completions", found)
     assert [] == finish_reasons(found)
 
@@ -276,7 +314,7 @@ def test_options_reach_the_repairer(library: Any) -> None:
     """Tools judge the calls; the limits of the repair and those of the connections both find their place."""
     http = importlib.import_module(library)
     with serve(Answer([WHOLE, FINISH, DONE])) as server:
-        unknown = post(library, server, tools={"g": {}}, limits=Limits())
+        unknown = post(library, server, tools={"g": {}}, limits=Limits(), withheld="end")
         known = post(library, server, tools={"f": {}}, limits=http.Limits(max_connections=1))
 
     assert ["stop"] == finish_reasons(unknown)
@@ -333,7 +371,7 @@ def test_transports_close_what_they_wrap(library: Any) -> None:
 
 def test_no_library_is_an_import_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without either library the error names the extra; importing the module needs none."""
-    monkeypatch.setattr(wholecall.transport, "find_spec", lambda _name: None)
+    monkeypatch.setattr(wholecall.transport.library, "find_spec", lambda _name: None)
 
     with pytest.raises(ImportError, match=r"wholecall\[http\]"):
         RepairTransport()
@@ -355,3 +393,83 @@ def test_a_repairer_is_closed_once() -> None:
     assert b"" == repairer.close()
     with pytest.raises(StreamClosed):
         repairer.feed(TEXT)
+
+
+BODY = (
+    b'{"id":"r","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","tool_calls":'
+    b'[{"id":"a","type":"function","function":{"name":"f","arguments":%s}}]},"finish_reason":"tool_calls"}]}'
+)
+
+
+@each_library
+def test_whole_bodies_are_judged(library: Any) -> None:
+    """An answer that is not streamed holds whole calls only, too, under synchronous and asynchronous clients."""
+    answer = Answer([BODY % b'{"a":1}'], content_type="application/json; charset=utf-8")
+    with serve(answer) as server:
+        found = [post(library, server), asyncio.run(apost(library, server))]
+
+    assert [repair_body(BODY % b'{"a":1}').data] * 2 == found
+    assert b'"{\\"a\\":1}"' in found[0]
+
+
+@each_library
+@pytest.mark.parametrize("content_type", ["application/json", "text/plain"])
+def test_sound_bodies_pass(library: Any, content_type: str) -> None:
+    """A sound body comes as it is, in any pieces, compressed or not."""
+    sound = BODY % b'"{\\"a\\":1}"'
+    plain = Answer([sound[at : at + 9] for at in range(0, len(sound), 9)], content_type=content_type)
+    packed = Answer(
+        [gzip.compress(sound)], content_type=content_type, headers=(("content-encoding", "gzip"),)
+    )
+    with serve(plain, packed) as server:
+        assert [sound, sound] == [post(library, server), post(library, server)]
+
+
+@each_library
+def test_a_body_without_its_calls_is_a_bad_gateway(library: Any) -> None:
+    """SDKs raise for the status, and do not ask again; the exchange has failed, and the drop is told."""
+    dropped, counters = Dropped(), Counters()
+    answer = Answer([BODY % b'"[1]"'], content_type="application/json")
+    with serve(answer) as server, client(library=library, on_dropped=dropped.note, counters=counters) as http:
+        response = http.post(server.url + PATH, json={})
+
+    assert (502, "false") == (response.status_code, response.headers["x-should-retry"])
+    assert "all tool calls were withheld: f (not_an_object)" == response.json()["error"]["message"]
+    assert ["not_an_object"] == [drop.reason for drop in dropped]
+    assert (1, 1) == (counters.n_failed, counters.n_withheld)
+
+
+@each_library
+@pytest.mark.parametrize("content_type", ["application/json", "text/plain"])
+def test_streams_with_a_wrong_label_stay_live(library: Any, content_type: str) -> None:
+    """What is called JSON or text and is an event stream is read as one, a piece at a time."""
+    gate = threading.Semaphore(1)
+    answer = Answer([TEXT, BEGUN, FINISH, DONE], gate=gate, content_type=content_type)
+    http = client(library=library, withheld="end")
+    with serve(answer) as server, http, http.stream("POST", server.url + PATH) as response:
+        chunks = response.iter_raw()
+        first = next(chunks)
+        gate.release(3)
+        rest = b"".join(chunks)
+
+    assert (TEXT, ["length"]) == (first, finish_reasons(rest))
+
+
+@each_library
+@pytest.mark.parametrize("how", [post, lambda *args: asyncio.run(apost(*args))], ids=["sync", "async"])
+def test_a_body_that_breaks_off_raises(library: Any, how: Any) -> None:
+    """A lost connection is the library's own error, and leaves nothing open."""
+    error = importlib.import_module(library).TransportError
+    answer = Answer([BODY[:50]], content_type="application/json", ending="cut")
+    with serve(answer) as server:
+        with pytest.raises(error):
+            how(library, server)
+        assert server.wait_until_closed()
+
+
+@each_library
+@pytest.mark.parametrize("body", [b"", b" "])
+def test_empty_bodies_pass(library: Any, body: bytes) -> None:
+    """Nothing is nothing, whatever it is called."""
+    with serve(Answer([body] if body else [], content_type="application/json")) as server:
+        assert [body, body] == [post(library, server), asyncio.run(apost(library, server))]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import TypeVar
 
+from wholecall.cli.nonsense import Nonsense
 from wholecall.cli.out import complain
 from wholecall.cli.progress import Progress
 from wholecall.errors import BadRecording
@@ -27,29 +28,37 @@ class Batch:
     Attributes:
         count: how many were read to their end.
         unreadable: how many could not be.
+        nonsense: how many are no answer of a model.
         skipped: responses in the files that are not recordings.
 
     Args:
         paths: files, folders, globs, `"-"`.
         only: the number of the one recording that is wanted, counted from 1; None takes all.
+        quiet: whether the command writes nothing to standard output before all are read.
     """
 
-    def __init__(self, paths: Sequence[str], only: int | None = None) -> None:
-        self.count = self.unreadable = self.skipped = 0
+    def __init__(self, paths: Sequence[str], only: int | None = None, *, quiet: bool = False) -> None:
+        self.count = self.unreadable = self.nonsense = self.skipped = 0
         self._paths = paths
         self._only = only
+        self._quiet = quiet
 
     def each(self, make: Callable[[Recording], MadeT]) -> Generator[MadeT]:
-        """Yield what a function makes of each recording; one for which it raises `BadRecording` is left out."""
-        with closing(read(*self._paths)) as recordings, Progress() as progress:
+        """Yield what a function makes of each recording; one for which it raises is left out.
+
+        Args:
+            make: may raise `BadRecording` or `Nonsense`.
+        """
+        with closing(read(*self._paths)) as recordings, Progress(quiet=self._quiet) as progress:
             for number, recording in enumerate(recordings, 1):
                 progress.step(recording)
                 if self._only not in {None, number}:
                     continue
                 try:
                     made = make(recording)
-                except BadRecording as error:
-                    self.unreadable += 1
+                except (BadRecording, Nonsense) as error:
+                    self.unreadable += isinstance(error, BadRecording)
+                    self.nonsense += isinstance(error, Nonsense)
                     sys.stdout.flush()  # the complaint comes after what was shown before it
                     progress.clear()
                     complain(str(error))

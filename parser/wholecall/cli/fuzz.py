@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from importlib import import_module
 from itertools import zip_longest
 from typing import Any
 
@@ -17,8 +16,6 @@ from wholecall.cli.batch import Batch
 from wholecall.cli.options import add_command_parser, add_dialect
 from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
-from wholecall.dialects.table import named
-from wholecall.errors import UnknownDialect
 from wholecall.recordings import Recording
 from wholecall.replay import Chunking, replay
 
@@ -57,13 +54,7 @@ def add_command(commands: Any) -> None:
     )
     add("--seed", default="0", metavar="SEED", help="begin of the seeds; equal ones draw equal splits (0)")
     add("--json", action="store_true", help="write each split as one line, also those without a difference")
-    add(
-        "--import",
-        dest="module",
-        metavar="MODULE",
-        help="a module to import first: it may register a dialect",
-    )
-    add_dialect(command, own=True)
+    add_dialect(command)
 
 
 def _count(text: str) -> int:
@@ -72,18 +63,7 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _check(options: argparse.Namespace) -> None:
-    try:
-        if options.module is not None:
-            import_module(options.module)
-        if options.dialect != "auto":
-            named(options.dialect)
-    except (ImportError, UnknownDialect) as error:
-        options.refuse(str(error))
-
-
 def _fuzz(options: argparse.Namespace) -> int:
-    _check(options)
     batch = Batch(options.paths)
     differing = sum(batch.each(lambda recording: _fuzz_one(recording, options)))
     if not options.json:

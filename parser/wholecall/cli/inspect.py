@@ -19,13 +19,13 @@ from wholecall.cli.colour import CHOICES, console, wants_colour
 from wholecall.cli.html import HtmlPage
 from wholecall.cli.options import add_command_parser, add_dialect
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer, write
-from wholecall.cli.show import Tally
+from wholecall.cli.tally import Tally
 from wholecall.cli.target import STDIO, is_read
 from wholecall.cli.timeline_text import MIN_WIDTH, Plain, Rich, TimelineText, touches_calls
-from wholecall.dialects.table import DIALECTS
 from wholecall.errors import BadRecording
 from wholecall.recordings import Recording, read
 from wholecall.recordings.finding import STDIN
+from wholecall.replay import dialect_of
 from wholecall.timeline import Step, timeline
 
 __all__ = ["add_command"]
@@ -164,10 +164,7 @@ def _may_be_page(path: str, inputs: Iterable[str]) -> bool:
 
 
 def _steps(recording: Recording, options: argparse.Namespace) -> Iterator[Step]:
-    dialect = options.dialect
-    known = {one.name for one in DIALECTS}
-    if dialect == "auto" and recording.dialect in known:
-        dialect = recording.dialect
+    dialect = dialect_of(recording) if options.dialect == "auto" else options.dialect
     chunks: Iterable[tuple[float | None, bytes]] = recording.chunks
     return timeline(_timed(chunks) if options.follow else chunks, dialect)
 

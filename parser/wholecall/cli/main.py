@@ -12,7 +12,8 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from wholecall.cli import convert, diff, fuzz, history, inspect, lint, record, redact, replay
+from wholecall.cli import completion, convert, diff, fuzz, history, inspect, lint, record, redact, replay
+from wholecall.cli.options import prepare
 from wholecall.cli.out import UNREADABLE, complain, silence
 
 __all__ = ["main"]
@@ -32,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: for `--help`, `--version` (0) and a wrong command line (2).
     """
     options = _parser().parse_args(argv)
+    prepare(options)
     if sys.stdout is None:  # closed by whoever started us
         complain("there is no standard output")
         return UNREADABLE
@@ -58,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in (replay, inspect, lint, diff, fuzz, record, convert, redact, history):
         command.add_command(commands)
+    completion.add_command(commands, parser)
     return parser
 
 

@@ -1,14 +1,21 @@
-"""Options that several commands have."""
+"""Options that several commands have.
+
+Theory of operation. Each command that reads streams takes `--import`. Before it runs, `prepare` registers the dialects of
+installed packages, imports what was named, and looks whether the dialect that was named is known then.
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from wholecall.dialects.table import DIALECTS
+from wholecall.dialects.table import DIALECTS, load_plugins, named
 
-__all__ = ["add_command_parser", "add_dialect"]
+__all__ = ["add_command_parser", "add_dialect", "add_import", "prepare"]
 
 
 def add_command_parser(commands: Any, name: str, help: str, about: str, examples: str) -> Any:  # noqa: A002
@@ -22,10 +29,37 @@ def add_command_parser(commands: Any, name: str, help: str, about: str, examples
     )
 
 
-def add_dialect(command: argparse.ArgumentParser, *, own: bool = False) -> None:
-    """Add the option that names the dialect; with `own` it may be one that is registered later."""
+def add_dialect(command: argparse.ArgumentParser) -> None:
+    """Add the option that names the dialect, and the one that imports what registers more of them."""
     names = ["auto", *sorted(dialect.name for dialect in DIALECTS)]
     listed = textwrap.fill(", ".join(names), 70, break_on_hyphens=False)
-    text = f"the wire format, if the bytes do not show it; one of\n{listed}"
-    choices = None if own else names
-    command.add_argument("--dialect", choices=choices, default="auto", metavar="D", help=text)
+    text = f"the wire format, if the bytes do not show it; one of\n{listed},\nor one that is registered"
+    command.add_argument("--dialect", default="auto", metavar="D", help=text)
+    add_import(command)
+
+
+def add_import(command: argparse.ArgumentParser) -> None:
+    """Add the option that imports a module before the command runs."""
+    text = "a module to import first, also from this folder: it may\nregister a dialect; may be given again"
+    command.add_argument("--import", dest="modules", action="append", metavar="MODULE", help=text)
+    command.set_defaults(modules=[], refuse=command.error)
+
+
+def prepare(options: argparse.Namespace) -> None:
+    """Import what the command line names, and refuse a dialect that nobody registered.
+
+    Raises:
+        SystemExit: a module cannot be imported, or registers a dialect that there is already; there is no such dialect.
+    """
+    if not hasattr(options, "modules"):
+        return  # it reads no streams
+    load_plugins()
+    if options.modules:
+        sys.path.append(str(Path.cwd()))  # last, so that nothing in it hides an installed module
+    try:
+        for module in options.modules:
+            import_module(module)
+        if getattr(options, "dialect", "auto") != "auto":
+            named(options.dialect)
+    except (ImportError, ValueError) as error:
+        options.refuse(str(error))

@@ -1,20 +1,23 @@
 """Shows on standard error how far a long command is.
 
-Theory of operation. Progress is shown only where somebody sees it and nothing else shows it: standard error is a
-terminal and standard output is not. Where rich is installed (the extra `cli`) it draws a bar, else one line is
+Theory of operation. Progress is shown only where somebody sees it and nothing else comes between: standard error is a
+terminal, and standard output is a file, or a terminal to which nothing is written yet. A pipe has a reader that may
+write to the same terminal at any time. Where rich is installed (the extra `cli`) it draws a spinner, else one line is
 rewritten again and again.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from wholecall.cli.show import fitted
+from wholecall.cli.show import cells, fitted, padded
 from wholecall.recordings import Chunk, Recording
 
 if TYPE_CHECKING:
@@ -36,12 +39,13 @@ class Progress:
     """Counts what a command has come to.
 
     Args:
+        quiet: whether nothing is written to standard output before the progress is cleared.
         clock: returns seconds.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._bar: _Bar | None = _bar() if _is_seen() else None
+        self._bar: _Bar | None = _bar() if _is_seen(quiet) else None
         self._count = self._size = 0
         self._drawn = clock() - _PAUSE
 
@@ -78,8 +82,19 @@ class Progress:
             self._bar.clear()
 
 
-def _is_seen() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty() and not sys.stdout.isatty()
+def _is_seen(quiet: bool) -> bool:
+    if sys.stderr is None or not sys.stderr.isatty():
+        return False
+    return quiet if sys.stdout.isatty() else _is_file(sys.stdout)
+
+
+def _is_file(output: Any) -> bool:
+    """Return whether what is written goes to a file, or to nowhere."""
+    try:
+        mode = os.fstat(output.fileno()).st_mode
+    except OSError:  # it has no descriptor: nobody else writes between
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISCHR(mode)
 
 
 def _bar() -> _Bar:
@@ -117,10 +132,10 @@ class _Line:
 
     def draw(self, count: str, name: str) -> None:
         room = shutil.get_terminal_size().columns - 1
-        text = fitted(f"{count}  {name}", max(room, 40))
-        sys.stderr.write("\r" + text.ljust(self._width))
+        text = fitted(f"{count}  {name}", room)
+        sys.stderr.write(f"\r{padded(text, self._width)}")
         sys.stderr.flush()
-        self._width = len(text)
+        self._width = cells(text)
 
     def clear(self) -> None:
         if self._width:
@@ -139,7 +154,7 @@ class _Rich:
     def draw(self, count: str, name: str) -> None:
         from rich.text import Text  # noqa: PLC0415 - an extra; a Text obeys no markup in names
 
-        room = max(self._live.console.width - 4, 40)
+        room = self._live.console.width - 4
         self._spinner.update(text=Text(fitted(f"{count}  {name}", room)))
         self._live.start()
         self._live.update(self._spinner, refresh=True)

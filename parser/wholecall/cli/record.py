@@ -21,7 +21,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from wholecall.cli.cases import NewCase
 from wholecall.cli.new_recording import NewRecording
-from wholecall.cli.options import add_command_parser
+from wholecall.cli.options import add_command_parser, add_import
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
 from wholecall.cli.target import STDIO, is_same
 
@@ -90,6 +90,7 @@ def add_command(commands: Any) -> None:
         metavar="H",
         help="a header, 'name: value'",
     )
+    add_import(command)
     add("-d", "--data", metavar="BODY", help="the body of the request; @FILE reads a file, @- standard input")
 
 

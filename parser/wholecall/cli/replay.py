@@ -1,23 +1,24 @@
 """The command `wholecall replay`: the tool calls of recorded streams.
 
-Theory of operation. A recording that cannot be read is named on standard error and the next one is tried; the
-exit code shows that.
+Theory of operation. The events of a recording are counted, and go to one of three outputs: lines of JSON, a list of
+what happened, or a summary. The summary is the list if there is one recording, and a table if there are several; so
+it holds the first one's list until a second one comes. Data is written before what is said about it on standard error.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from wholecall.cli.batch import Batch
+from wholecall.cli.colour import CHOICES
+from wholecall.cli.nonsense import Beginning, Nonsense
 from wholecall.cli.options import add_command_parser, add_dialect
-from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
-from wholecall.cli.show import Listing, Tally
-from wholecall.output.events import TERMINAL, Event
+from wholecall.cli.out import FOUND, OK, UNREADABLE
+from wholecall.cli.replay_output import Output, output_of
+from wholecall.cli.tally import Tally
+from wholecall.errors import BadRecording
 from wholecall.recordings import Recording
 from wholecall.recordings.finding import STDIN
 from wholecall.replay import Chunking, replay
@@ -26,7 +27,8 @@ __all__ = ["add_command"]
 
 _ABOUT = """\
 Read recorded streams and show the tool calls in them: those that are whole, with their arguments, and those
-that were dropped, with the reason and the beginning of their raw text.
+that were dropped, with the reason and the beginning of their raw text. For several recordings there is a table
+with a row for each folder (or dialect, in one folder) and its counts; -v lists what happened in each of them.
 
 A recording is the body of a response as the server sent it: server-sent events, JSON lines, a JSON array, a
 binary event stream, or one JSON object of a response that was not streamed. Files that hold many are read too:
@@ -43,7 +45,9 @@ feed N bytes at a time, or pieces of random sizes; whatever is
 given, the events are the same"""
 _EXAMPLES = """\
 examples:
-  wholecall replay corpora/recordings                 every recording in a folder and below it
+  wholecall replay corpora/recordings                 a table: every recording in a folder and below it
+  wholecall replay --calls corpora/recordings         each of their calls (-v: faults and ends, too)
+  wholecall replay --full a.sse                       one recording, its arguments whole
   wholecall replay 'logs/**/*.sse'                    a glob
   wholecall replay browser.har tests/cassettes        what a browser exported, and what tests recorded
   curl -sN ... | wholecall replay -                   a live stream, call by call
@@ -53,7 +57,8 @@ examples:
 
 exit status:
   0  every recording was read
-  1  with --check: something was dropped or faulted
+  1  a file holds no answer of a model (named on standard error with what it holds), or with
+     --check: something was dropped or faulted
   2  the command line was wrong
   3  a recording could not be read (named on standard error; the others are read anyway),
      or the output could not be written
@@ -73,8 +78,16 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("paths", nargs="+", metavar="PATH", help=_PATHS)
     add("--json", action="store_true", help='write each event as one line, {"recording": PATH, ...event}')
-    add("--calls", action="store_true", help="show only calls, the whole and the dropped")
+    add("--calls", action="store_true", help="list only calls, the whole and the dropped, of each recording")
+    add("-v", "--verbose", action="store_true", help="list what happened in each recording, however many")
+    add("--full", action="store_true", help="list arguments and raw texts whole (as -v)")
     add("--check", action="store_true", help="exit with 1 if something was dropped or faulted")
+    add(
+        "--color",
+        choices=CHOICES,
+        default="auto",
+        help="colours (auto: on a terminal, unless NO_COLOR is set)",
+    )
     add_dialect(command)
     add("--chunk", type=_chunking, default=Chunking(), metavar="N|random:SEED", help=_CHUNK)
 
@@ -87,48 +100,39 @@ def _chunking(text: str) -> Chunking:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    tally = Tally()
-    listing = None if options.json else _listing(options.calls)
-    batch = Batch(options.paths)
-    for _ in batch.each(lambda recording: _play(recording, options, tally, listing)):
+    total, output = Tally(), output_of(options)
+    batch = Batch(options.paths, quiet=output.is_quiet)
+    for _ in batch.each(lambda recording: _play(recording, options, total, output)):
         pass
-    tally.recordings, tally.unreadable, tally.skipped = batch.count, batch.unreadable, batch.skipped
-    if listing is not None:
-        listing.end(tally.summary())
-    if tally.unreadable:
+    total.recordings, total.unreadable = batch.count, batch.unreadable
+    total.nonsense, total.skipped = batch.nonsense, batch.skipped
+    output.end(total)
+    if total.unreadable:
         return UNREADABLE
-    return FOUND if options.check and not tally.clean else OK
+    return FOUND if total.nonsense or (options.check and not total.clean) else OK
 
 
-def _play(recording: Recording, options: argparse.Namespace, tally: Tally, listing: Listing | None) -> None:
-    if listing is None:
-        show = _json_lines(recording.name, options.calls)
-    else:
-        listing.begin(recording.name)
-        show = listing.add
-    for event in replay(recording, options.dialect, chunking=options.chunk):
-        tally.add(event)
-        show(event)
-        if recording.name == STDIN:  # it may be live
-            sys.stdout.flush()
+def _play(recording: Recording, options: argparse.Namespace, total: Tally, output: Output) -> None:
+    """Show a recording and count it; what comes before damage counts, nonsense does not."""
+    beginning, tally = Beginning(recording), Tally()
+    output.begin(recording.name)
+    try:
+        for event in replay(recording, options.dialect, chunking=options.chunk):
+            tally.add(event)
+            output.add(event, tally)
+            if recording.name == STDIN:
+                sys.stdout.flush()
+        beginning.refuse_nonsense(tally)
+        tally.recordings = 1
+    except Nonsense:
+        output.forget()
+        raise
+    except BadRecording:
+        _count(recording, tally, total, output)
+        raise
+    _count(recording, tally, total, output)
 
 
-def _listing(only_calls: bool) -> Listing:
-    terminal = sys.stdout.isatty()
-    return Listing(
-        write,
-        width=shutil.get_terminal_size((100, 24)).columns,
-        colour=terminal and not os.environ.get("NO_COLOR"),
-        only_calls=only_calls,
-    )
-
-
-def _json_lines(name: str, only_calls: bool) -> Callable[[Event], None]:
-    """Return what writes the events of a recording as JSON lines."""
-    write_line = json_writer(name)
-
-    def write(event: Event) -> None:
-        if not only_calls or isinstance(event, TERMINAL):
-            write_line(event.to_json())
-
-    return write
+def _count(recording: Recording, tally: Tally, total: Tally, output: Output) -> None:
+    output.keep(recording.name, tally)
+    total.merge(tally)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import IO
 
 from wholecall.cli.batch import Batch
+from wholecall.cli.options import add_import
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer
 from wholecall.cli.target import STDIO, is_read, replacing
 from wholecall.recordings import Chunk, Recording, write
@@ -35,6 +36,7 @@ def add_saving(command: argparse.ArgumentParser, forms: Iterable[str] = FORMS) -
     add("--to", choices=list(forms), default=_OWN, metavar="FORM", help=f"{', '.join(forms)} ({_OWN})")
     add("--only", type=_number, metavar="N", help="take only the N-th recording, counted from 1")
     add("--json", action="store_true", help="with -o: report what was written, one JSON object a recording")
+    add_import(command)
 
 
 def _number(text: str) -> int:

@@ -8,13 +8,12 @@ widths are counted in cells, of which some letters take two.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from textwrap import wrap
 from typing import Any, Protocol
 
 from wholecall.cli.frame_summary import summary
-from wholecall.cli.show import printable
+from wholecall.cli.show import cells, clipped, padded, printable
 from wholecall.output.events import (
     Event,
     ReasoningDelta,
@@ -28,7 +27,7 @@ from wholecall.output.events import (
 from wholecall.timeline import Step
 from wholecall.timeline.watch import CallChange
 
-__all__ = ["Line", "Page", "Plain", "Rich", "Span", "TimelineText", "clipped"]
+__all__ = ["Line", "Page", "Plain", "Rich", "Span", "TimelineText"]
 
 Span = tuple[str, str]  # text, and how it is styled: one of `_STYLES`
 Line = list[Span]
@@ -242,7 +241,7 @@ def _changed(change: CallChange, detail: str) -> Iterator[Line]:
     if change.flags:
         yield [(f"{_GAP}flags: {', '.join(change.flags)}", "odd")]
     if change.edits:
-        kinds = ", ".join(f"{edit.kind} at {edit.offset:,}" for edit in change.edits)
+        kinds = ", ".join(f"{edit.kind} at character {edit.offset:,}" for edit in change.edits)
         yield [(f"{_GAP}edits: {kinds}", "odd")]
 
 
@@ -269,40 +268,6 @@ def _call_label(change: CallChange) -> str:
     turn = f"{change.turn}." if change.turn or change.choice else ""
     choice = f"{change.choice}." if change.turn or change.choice else ""
     return f"call {turn}{choice}{change.index}"
-
-
-# Cells.
-
-
-def cells(text: str) -> int:
-    """Return how many cells of a terminal a printable text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_cells_of, text))
-
-
-def _cells_of(char: str) -> int:
-    if unicodedata.combining(char) or char in "\u200c\u200d\ufe0e\ufe0f":
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
-def clipped(text: str, width: int) -> str:
-    """Return text of the wire as one printable line of at most `width` cells, with `...` where it was cut."""
-    shown = printable(text[: width + 1])
-    if len(text) <= width and cells(shown) <= width:
-        return shown
-    taken = 0
-    for end, char in enumerate(shown):
-        taken += _cells_of(char)
-        if taken > width - 3:
-            return shown[:end] + "..."
-    return shown + "..."
-
-
-def padded(text: str, width: int) -> str:
-    """Return the text with blanks after it, up to a width in cells."""
-    return text + " " * (width - cells(text))
 
 
 def fitted_line(line: Line, width: int) -> Line:

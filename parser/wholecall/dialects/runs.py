@@ -45,5 +45,7 @@ class Runs:
         return texts.append
 
     def go_on(self, deltas: list[Delta]) -> Callable[[str], None]:
-        """Begin a run that continues the last one, of the read before; see `begin`."""
-        return self.begin(deltas, self.key, self._of)
+        """Append a run that continues the last one, of the read before; see `begin`."""
+        texts: list[str] = []
+        deltas.append(Run(self._of, texts))
+        return texts.append

@@ -7,7 +7,9 @@ others).
 A row names the dialect's module and the class in it; reading them all costs more than all else that the package
 imports, so a module is imported when the first stream of its dialect starts. What detects it is here from the start.
 
-Dialects that others register are asked first, the latest one before all: who registers one knows the stream.
+Dialects that others register are asked first, the latest one before all: who registers one knows the stream. Packages
+offer theirs as entry points. To look for these takes some milliseconds, so nobody does it unasked: the commands do, and
+whoever calls `load_plugins`; and a name that nobody has registered is looked for there before it is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +30,16 @@ from wholecall.dialects.detect import Detect, invoked
 from wholecall.dialects.translator import Translator
 from wholecall.errors import UnknownDialect, choices
 
-__all__ = ["DIALECTS", "Dialect", "Translator", "detect_dialect", "detect_named", "named", "register"]
+__all__ = [
+    "DIALECTS",
+    "Dialect",
+    "Translator",
+    "detect_dialect",
+    "detect_named",
+    "load_plugins",
+    "named",
+    "register",
+]
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -167,6 +178,43 @@ def register(dialect: Dialect) -> None:
         raise ValueError(f"there is a dialect {dialect.name!r} already; give yours another name")
 
 
+@cache
+def load_plugins() -> None:
+    """Register the dialects of installed packages, once a process; parsers that detect ask them from then on.
+
+    A package offers a `Dialect` as an entry point of the group `wholecall.dialects`. One that cannot be loaded, or whose
+    name is taken, is named in a warning (`RuntimeWarning`) and left out.
+    """
+    from importlib.metadata import entry_points  # noqa: PLC0415 - takes longer to import than all of ours
+
+    for point in entry_points(group="wholecall.dialects"):
+        _load(point)
+
+
+# What importing another package raises, and registering what it offers.
+_UNLOADABLE = (
+    *(ImportError, AttributeError, SyntaxError, NameError, TypeError, ValueError),
+    *(LookupError, OSError, RuntimeError, AssertionError),
+)
+
+
+def _load(point: Any) -> None:
+    """Register the dialect of an entry point."""
+    try:
+        dialect = point.load()
+        if isinstance(dialect, Dialect):
+            register(dialect)
+            return
+        trouble = f"it is a {type(dialect).__name__}, not a Dialect"
+    except _UNLOADABLE as error:
+        trouble = f"{type(error).__name__}: {error}"
+    warnings.warn(
+        f"the dialect of the entry point {point.name!r} ({point.value}) is left out: {trouble}",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
 def _all() -> Iterator[Dialect]:
     return chain(tuple(_registered.values())[::-1], DIALECTS)
 
@@ -177,12 +225,19 @@ def named(name: str) -> Dialect:
     Raises:
         UnknownDialect: there is none.
     """
-    for dialect in _all():
-        if dialect.name == name:
-            return dialect
+    found = _found(name)
+    if found is None:
+        load_plugins()
+        found = _found(name)
+    if found is not None:
+        return found
     raise UnknownDialect(
         f"there is no dialect {name!r}; {choices(name, ['auto', *(dialect.name for dialect in _all())])}"
     )
+
+
+def _found(name: str) -> Dialect | None:
+    return next((dialect for dialect in _all() if dialect.name == name), None)
 
 
 def detect_dialect(payload: Mapping[str, Any], event: str = "") -> Dialect | None:

@@ -99,9 +99,13 @@ class AnthropicEncoder(Encoder):
             {"type": "message_delta", "delta": delta, "usage": {"output_tokens": tokens_of(usage)[1]}}
         )
 
-    def error(self, message: str) -> bytes:
-        """Return the frame that reports an error; clients raise for it."""
-        return _sent({"type": "error", "error": {"type": "stream_error", "message": message}})
+    def error(self, message: str, code: str = "stream_error") -> bytes:  # noqa: ARG002 - it has no place here
+        """Return the frame that reports an error; clients raise for it. Its type is one of the API's own."""
+        return _sent({"type": "error", "error": {"type": "api_error", "message": message}})
+
+    def ping(self) -> bytes:
+        """Return the frame that says nothing."""
+        return _sent({"type": "ping"})
 
     def _fault(self, event: StreamFault) -> bytes:
         self._failed = self._failed or event.fatal

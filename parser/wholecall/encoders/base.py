@@ -86,8 +86,13 @@ class Encoder(ABC):
         """Return the frames that end a call, all of whose text was written."""
 
     @abstractmethod
-    def error(self, message: str) -> bytes:
-        """Return the frame that reports an error, in the form for which clients raise."""
+    def error(self, message: str, code: str = "stream_error") -> bytes:
+        """Return the frames that report an error, in the form for which clients raise.
+
+        Args:
+            message: for people.
+            code: for programs, where the dialect has a place for it.
+        """
 
 
 def argument_text(call: Executable) -> str:

@@ -106,9 +106,15 @@ class ChatEncoder(Encoder):
         """Return the chunk that ends a choice."""
         return self._chunk({"index": choice, "delta": {}, "finish_reason": reason})
 
-    def error(self, message: str) -> bytes:
+    def error(self, message: str, code: str = "stream_error") -> bytes:
         """Return the chunk that reports an error; clients raise for it."""
-        return server_sent({"error": {"message": message, "type": "stream_error", "code": "stream_error"}})
+        return server_sent(
+            {"error": {"message": message, "type": "server_error", "param": None, "code": code}}
+        )
+
+    def ping(self) -> bytes:
+        """Return a chunk that says nothing."""
+        return self._delta(0, {})
 
     def _delta(self, choice: int, delta: Mapping[str, Any]) -> bytes:
         return self._chunk({"index": choice, "delta": delta, "finish_reason": None})
@@ -139,4 +145,4 @@ class ChatEncoder(Encoder):
 
     def _fault(self, event: StreamFault) -> bytes:
         self._failed = self._failed or event.fatal
-        return self.error(event.detail) if event.fatal else b""
+        return self.error(event.detail, event.kind) if event.fatal else b""

@@ -44,6 +44,22 @@ _MEMBERS: Final[dict[str, dict[str, Any]]] = {
     "tool_search": {"execution": "client"},
 }
 
+_RESPONSE: Final[dict[str, Any]] = {
+    "id": "",
+    "object": "response",
+    "created_at": 0,
+    "model": "",
+    "error": None,
+    "incomplete_details": None,
+    "instructions": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+    "tools": [],
+    "temperature": None,
+    "top_p": None,
+}
+
 
 class ResponsesEncoder(Encoder):
     """Writes choice 0 of one turn.
@@ -59,7 +75,7 @@ class ResponsesEncoder(Encoder):
     def __init__(self) -> None:
         self.next_index = 0
         self.next_number = 0
-        self._response: dict[str, Any] = {}
+        self._response = dict(_RESPONSE)
         self.output: list[dict[str, Any]] = []
         self._speech: Speech | None = None
         self._n_calls = 0
@@ -139,34 +155,35 @@ class ResponsesEncoder(Encoder):
         data, item, index = self._end_speech(), self.item(call), self.next_index
         return data + self._add({**item, "status": "in_progress"}) + self._done(index, item)
 
-    def error(self, message: str) -> bytes:
-        """Return the frame that reports an error: typed, and with the `error` for which clients raise."""
-        error = {"code": "stream_error", "message": message, "param": None}
-        return self._sent("error", **error, error={"type": "stream_error", **error})
+    def error(self, message: str, code: str = "stream_error") -> bytes:
+        """Return the frames that report an error: the failed response, which agents read, and what clients raise for."""
+        error = {"code": "server_error", "message": message}
+        response = {**self._response_object("failed"), "error": error}
+        return self._sent("response.failed", response=response) + self.raised(message, code)
+
+    def raised(self, message: str, code: str) -> bytes:
+        """Return the frame for which clients raise: some look for its members on top, some for `error`."""
+        error = {"code": code, "message": message, "param": None}
+        return self._sent("error", **error, error={"type": "server_error", **error})
+
+    def ping(self) -> bytes:
+        """Return the frame that says nothing; it repeats the last number, and counts for none."""
+        number = max(self.next_number - 1, 0)
+        return server_sent({"type": "keepalive", "sequence_number": number}, "keepalive")
 
     # The response.
 
+    def set_response(self, response: Mapping[str, Any]) -> None:
+        """Let the finished response have these members, besides its status and its output."""
+        self._response = {**_RESPONSE, **response}
+
     def _fault(self, event: StreamFault) -> bytes:
         self._failed = self._failed or event.fatal
-        return self.error(event.detail) if event.fatal else b""
+        return self.error(event.detail, event.kind) if event.fatal else b""
 
     def _started(self, event: TurnStarted) -> bytes:
         self._is_ours = event.dialect == "responses"
-        self._response = {
-            "id": event.id or "",
-            "object": "response",
-            "created_at": 0,
-            "model": event.model or "",
-            "error": None,
-            "incomplete_details": None,
-            "instructions": None,
-            "metadata": {},
-            "parallel_tool_calls": True,
-            "tool_choice": "auto",
-            "tools": [],
-            "temperature": None,
-            "top_p": None,
-        }
+        self._response = {**_RESPONSE, "id": event.id or "", "model": event.model or ""}
         return self._sent("response.created", response=self._response_object("in_progress"))
 
     def _response_object(self, status: str) -> dict[str, Any]:

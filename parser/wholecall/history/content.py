@@ -114,7 +114,7 @@ class Gathered(NamedTuple):
     left_out: tuple[CallEvent, ...]
 
 
-def gather(turn: Turn, capacity: Capacity, options: Options, ids: CallIds) -> Gathered:
+def gather(turn: Turn[Any], capacity: Capacity, options: Options, ids: CallIds) -> Gathered:
     """Return what of the turn goes back, in the order in which it began."""
     native = capacity.record or turn.dialect in capacity.origins
     content = _ordered(turn)
@@ -139,7 +139,7 @@ def gather(turn: Turn, capacity: Capacity, options: Options, ids: CallIds) -> Ga
     )
 
 
-def _lost_nothing(turn: Turn, events: Sequence[CallEvent]) -> bool:
+def _lost_nothing(turn: Turn[Any], events: Sequence[CallEvent]) -> bool:
     """Whether a turn in which no call waits for an answer was whole, and never had one."""
     return turn.reason not in ("aborted", "error") and not any(map(_waits, events))
 
@@ -153,7 +153,7 @@ def _waits(event: CallEvent) -> bool:
     )
 
 
-def _ordered(turn: Turn) -> list[str | ReasoningBlock | CallEvent]:
+def _ordered(turn: Turn[Any]) -> list[str | ReasoningBlock | CallEvent]:
     """Return all of the turn in order; reasoning, text, calls where the turn was made without an order."""
     groups = (turn.calls, turn.custom_calls, turn.builtin_calls, turn.server_calls, turn.dropped)
     events: dict[int, CallEvent] = {event.index: event for group in groups for event in group}

@@ -42,7 +42,7 @@ __all__ = ["ag_ui", "finish_reason", "langchain", "message_id", "otel", "vercel"
 JSON = dict[str, Any]
 
 
-def message_id(turn: Turn) -> JSON:
+def message_id(turn: Turn[Any]) -> JSON:
     """Return the id that a message has to have: the provider's, else one made of what the turn says."""
     id = turn.response_id
     if not id:
@@ -181,7 +181,7 @@ def _with_output(part: JSON, answer: Answer | None) -> JSON:
 # OpenTelemetry
 
 
-def finish_reason(turn: Turn) -> JSON:
+def finish_reason(turn: Turn[Any]) -> JSON:
     """Return why the turn ended, nothing while it goes on: older schemas require it, newer ones allow it."""
     if turn.reason is None:
         return {}

@@ -34,8 +34,10 @@ JSON = dict[str, Any]
 class Encoded(msgspec.Struct, frozen=True):
     """A turn as a transport takes it back.
 
+    Messages are typed as `Any`, so that the lists of each SDK's own messages take them.
+
     Attributes:
-        messages: what to append to the conversation: one assistant message, or (Responses, Realtime,
+        messages: what to append to the conversation, dicts: one assistant message, or (Responses, Realtime,
             Mistral's conversations) its items; of AG-UI those of its reasoning before it. Empty if nothing
             is left to say.
         ids: the ids of the conversation with those of this turn: `ids[call.id]` is the id for the call's
@@ -44,7 +46,7 @@ class Encoded(msgspec.Struct, frozen=True):
         left_out: the calls and drops that are not in the messages; they take no result.
     """
 
-    messages: list[JSON]
+    messages: list[Any]
     ids: CallIds
     by_index: dict[int, str]
     left_out: tuple[CallEvent, ...]
@@ -53,7 +55,7 @@ class Encoded(msgspec.Struct, frozen=True):
         return f"<Encoded messages={len(self.messages)} calls={len(self.by_index)} left_out={len(self.left_out)}>"
 
 
-def _nothing(_turn: Turn) -> JSON:
+def _nothing(_turn: Turn[Any]) -> JSON:
     return {}
 
 
@@ -66,9 +68,9 @@ class _Shape(msgspec.Struct, frozen=True):
 
     write: Callable[[Sequence[Piece]], list[JSON]]
     capacity: Capacity = Capacity()
-    about: Callable[[Turn], JSON] = _nothing
+    about: Callable[[Turn[Any]], JSON] = _nothing
 
-    def messages(self, pieces: Sequence[Piece], turn: Turn) -> list[JSON]:
+    def messages(self, pieces: Sequence[Piece], turn: Turn[Any]) -> list[JSON]:
         """Return the messages, none if there is nothing to say."""
         if not any(_says(piece, self.capacity) for piece in pieces):
             return []
@@ -139,7 +141,7 @@ _SHAPES: Final = MappingProxyType(
 
 
 def encode_calls(
-    turn: Turn,
+    turn: Turn[Any],
     transport: str | Transport,
     *,
     on_malformed: Malformed = "wrap",
@@ -154,6 +156,10 @@ def encode_calls(
 
     What executes the calls of its messages gets the dropped ones where it does not: LangChain in
     `invalid_tool_calls`, the Vercel AI SDK as parts that have failed, with their result in `errorText`.
+    Without `ids` this turn is a conversation of its own: ids that the parser made up (`call_0_0_0`), and those of
+    servers that count from the start in each turn, come again in the next one, and some providers refuse that. Over
+    several turns hand on `Encoded.ids`, or let `Conversation` do it.
+
     `langchain` gives the members of an `AIMessage`: build it of them, `AIMessage(**message)`. `otel` gives an
     entry of `gen_ai.output.messages`, a record that takes no results.
 

@@ -8,9 +8,9 @@ which makes a shallow copy of the block, and `rebuild` makes a message from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -22,6 +22,7 @@ __all__ = [
     "Form",
     "Line",
     "Message",
+    "MessagesT",
     "Part",
     "Path",
     "Places",
@@ -35,6 +36,15 @@ __all__ = [
 ]
 
 Message = dict[str, Any]
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    # A list of messages of any type that is a dict at run time, such as a list of an SDK's `TypedDict`s.
+    MessagesT = TypeVar("MessagesT", bound=Sequence[Mapping[str, Any]], default=list[dict[str, Any]])
+else:  # what only a type checker knows is the default
+    from typing import TypeVar
+
+    MessagesT = TypeVar("MessagesT")
 Path = tuple[str, ...]
 
 Kind = Literal[

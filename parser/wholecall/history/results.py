@@ -103,7 +103,7 @@ def encode_results(
     on_malformed: Malformed = "wrap",
     strict_json_arguments: bool = False,
     ids: CallIds | None = None,
-) -> list[JSON]:
+) -> list[Any]:
     """Return the messages that answer the calls of a turn: after those of `encode_calls`, under the same ids.
 
     Calls that were dropped and stand in the history are answered with what was wrong with them (`describe()`).
@@ -118,7 +118,7 @@ def encode_results(
         ids: see `encode_calls`; not those that it returned for this turn.
 
     Returns:
-        The messages to append: one for each result, or one with all of them (Anthropic, Converse, Gemini).
+        The messages to append, dicts: one for each result, or one with all of them (Anthropic, Converse, Gemini).
 
     Raises:
         ValueError: a call has no result, or a result no call; the message names the ids.
@@ -204,8 +204,8 @@ class Conversation(msgspec.Struct):
     strict_json_arguments: bool = False
     ids: CallIds | None = None
 
-    def add(self, turn: Turn[Any], results: Results = MappingProxyType({})) -> list[JSON]:
-        """Return the messages that a turn adds: what the model said, then the results of its calls.
+    def add(self, turn: Turn[Any], results: Results = MappingProxyType({})) -> list[Any]:
+        """Return the messages that a turn adds, dicts: what the model said, then the results of its calls.
 
         Args:
             turn: the finished turn; a choice of it is `turn.choice(n)`.

@@ -8,27 +8,28 @@ changed here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, Generic
 
 import msgspec
 
 from wholecall.history.book import Book
-from wholecall.history.parts import Message, Part
+from wholecall.history.parts import Message, MessagesT, Part
 from wholecall.history.shapes.table import ShapeName
 from wholecall.history.shrink import Shrunk, shrink_arguments
-from wholecall.history.transcripts import read_book
+from wholecall.history.transcripts import new_messages, read_book
 
 __all__ = ["ShrunkTranscript", "shorten", "shrink_transcript"]
 
 
-class ShrunkTranscript(msgspec.Struct, frozen=True):
+class ShrunkTranscript(msgspec.Struct, Generic[MessagesT], frozen=True):
     """A transcript whose old calls are short; ids are those of the input, or names where there is none.
 
     Attributes:
-        messages: the input itself if nothing was shrunk, else a new list.
+        messages: the input itself if nothing was shrunk, else a new list (a tuple for a tuple), of the type that the
+            input has.
         changed: whether anything was shrunk.
         shrunk: the calls whose arguments were.
         invalid: the old calls whose arguments are not JSON: they stay as they are, for `repair_transcript`.
@@ -36,7 +37,7 @@ class ShrunkTranscript(msgspec.Struct, frozen=True):
         fits: whether the arguments of each old call have at most `max_bytes`; True without a budget.
     """
 
-    messages: Sequence[Message]
+    messages: MessagesT
     changed: bool
     shrunk: list[str] = []
     invalid: list[str] = []
@@ -51,7 +52,7 @@ class ShrunkTranscript(msgspec.Struct, frozen=True):
 
 
 def shrink_transcript(
-    messages: Sequence[Message],
+    messages: MessagesT,
     *,
     keep_recent: int,
     max_leaf: int = 200,
@@ -61,7 +62,7 @@ def shrink_transcript(
     protect: Collection[str] = (),
     max_bytes: int | None = None,
     shape: ShapeName = "auto",
-) -> ShrunkTranscript:
+) -> ShrunkTranscript[MessagesT]:
     """Shrink the arguments of all calls of a transcript but the last ones; nothing is changed in place.
 
     Free text (of custom tools) and what the provider's own tools take are left alone. Shrinking what was shrunk
@@ -99,9 +100,11 @@ def shrink_transcript(
     shorter = shorten(book, keep_recent, shrink)
     if not shorter.calls:
         return ShrunkTranscript(messages, changed=False, invalid=shorter.invalid, fits=shorter.fits)
-    output = [messages[page] if isinstance(page, int) else page for page in shorter.pages(book)]
+    made = [messages[page] if isinstance(page, int) else page for page in shorter.pages(book)]
     shrunk = [call.label for call in shorter.calls]
-    return ShrunkTranscript(output, True, shrunk, shorter.invalid, shorter.elided, shorter.fits)
+    return ShrunkTranscript(
+        new_messages(messages, made), True, shrunk, shorter.invalid, shorter.elided, shorter.fits
+    )
 
 
 class Shorter(msgspec.Struct, eq=False):

@@ -11,29 +11,30 @@ shape needs.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Literal
+from typing import Any, Generic, Literal, cast
 
 import msgspec
 
 from wholecall.history.book import Book
 from wholecall.history.judging import Rules
 from wholecall.history.mending import Report, mend
-from wholecall.history.parts import Message
+from wholecall.history.parts import MessagesT
 from wholecall.history.shapes.base import expect_dict
 from wholecall.history.shapes.table import ShapeName
 
-__all__ = ["Repaired", "Report", "read_book", "repair_transcript"]
+__all__ = ["Repaired", "Report", "new_messages", "read_book", "repair_transcript"]
 
 
-class Repaired(msgspec.Struct, frozen=True):
+class Repaired(msgspec.Struct, Generic[MessagesT], frozen=True):
     """A transcript that can be sent, and what was done for that.
 
     Attributes:
-        messages: the input itself if nothing had to be changed, else a new list.
+        messages: the input itself if nothing had to be changed, else a new list (a tuple for a tuple), of the type
+            that the input has.
         report: what was done.
     """
 
-    messages: Sequence[Message]
+    messages: MessagesT
     report: Report
 
     def __repr__(self) -> str:
@@ -41,7 +42,7 @@ class Repaired(msgspec.Struct, frozen=True):
 
 
 def repair_transcript(
-    messages: Sequence[Message],
+    messages: MessagesT,
     *,
     unanswered: Literal["synthesise", "keep"] = "synthesise",
     nameless: Literal["strip", "rename"] = "strip",
@@ -49,7 +50,7 @@ def repair_transcript(
     names: Collection[str] | None = None,
     strict_json_arguments: bool = False,
     shape: ShapeName = "auto",
-) -> Repaired:
+) -> Repaired[MessagesT]:
     """Make a transcript one that providers take: every call answered once, in its place, and nothing empty.
 
     Aborted turns lose their calls and thoughts and keep their text; turns cut for length lose the calls that may
@@ -57,7 +58,8 @@ def repair_transcript(
     repairing what was repaired changes nothing.
 
     Args:
-        messages: requests' messages or items, or the decoded lines of a session file, as dicts.
+        messages: requests' messages or items, or the decoded lines of a session file: a list or tuple of dicts, of
+            whatever type, as `list[openai.types.chat.ChatCompletionMessageParam]`.
         unanswered: `"synthesise"` makes a result for each call that lacks one; `"keep"` leaves such calls, for a
             host that repairs before its last results exist.
         nameless: what happens to calls without a name that were not answered: `"strip"` takes them out,
@@ -79,10 +81,17 @@ def repair_transcript(
     rules = _rules(unanswered, nameless, aborted, names, strict_json_arguments)
     book = read_book(messages, shape)
     output, report = mend(book, rules)
-    return Repaired([item.message(book) for item in output] if report.changed else messages, report)
+    if not report.changed:
+        return Repaired(messages, report)
+    return Repaired(new_messages(messages, [item.message(book) for item in output]), report)
 
 
-def read_book(messages: Sequence[Message], shape: str) -> Book:
+def new_messages(messages: MessagesT, made: list[Any]) -> MessagesT:
+    """Return what was made of messages, in a tuple if they were in one."""
+    return cast("MessagesT", tuple(made) if isinstance(messages, tuple) else made)
+
+
+def read_book(messages: Sequence[Any], shape: str) -> Book:
     """Read messages through the view of their shape."""
     if not isinstance(messages, (list, tuple)):
         raise TypeError(f"messages are of type {type(messages).__name__}, not a list")

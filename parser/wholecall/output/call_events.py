@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Union, cast
+from typing import Any, ClassVar, Generic, Literal, Union, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -33,6 +33,7 @@ class ToolCallStarted(msgspec.Struct, frozen=True, tag_field="type", tag="tool_c
     `id` may still be None: some servers send it last.
     """
 
+    type: ClassVar[Literal["tool_call_started"]] = "tool_call_started"
     turn: int
     choice: int
     index: int
@@ -46,6 +47,7 @@ class ToolCallStarted(msgspec.Struct, frozen=True, tag_field="type", tag="tool_c
 class ArgumentsDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="arguments_delta"):
     """A piece of JSON text as it arrived, to show, never to parse or to execute."""
 
+    type: ClassVar[Literal["arguments_delta"]] = "arguments_delta"
     turn: int
     choice: int
     index: int
@@ -58,6 +60,7 @@ class ArgumentsDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", ta
 class ArgumentsReset(msgspec.Struct, frozen=True, tag_field="type", tag="arguments_reset"):
     """A restatement replaced what the deltas showed; `raw_arguments` is the text now in force."""
 
+    type: ClassVar[Literal["arguments_reset"]] = "arguments_reset"
     turn: int
     choice: int
     index: int
@@ -79,6 +82,7 @@ class ArgumentsProgress(msgspec.Struct, frozen=True, tag_field="type", tag="argu
             was shown before is void.
     """
 
+    type: ClassVar[Literal["arguments_progress"]] = "arguments_progress"
     turn: int
     choice: int
     index: int
@@ -110,6 +114,7 @@ class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", ta
         typed: what the tool's own type made of the arguments, unset without one; read `value` instead.
     """
 
+    type: ClassVar[Literal["tool_call"]] = "tool_call"
     turn: int
     choice: int
     index: int
@@ -144,6 +149,7 @@ class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", ta
 class CustomToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="custom_tool_call"):
     """A whole call of a free-text tool; `input` is never parsed."""
 
+    type: ClassVar[Literal["custom_tool_call"]] = "custom_tool_call"
     turn: int
     choice: int
     index: int
@@ -161,6 +167,7 @@ class CustomToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="custom_
 class BuiltinToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="builtin_tool_call"):
     """A whole call of a tool that the provider defines and the client executes."""
 
+    type: ClassVar[Literal["builtin_tool_call"]] = "builtin_tool_call"
     turn: int
     choice: int
     index: int
@@ -180,6 +187,7 @@ class ServerToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="server_
     The exception is the flag `needs_approval`: the provider waits for a yes.
     """
 
+    type: ClassVar[Literal["server_tool_call"]] = "server_tool_call"
     turn: int
     choice: int
     index: int
@@ -204,6 +212,7 @@ class ToolCallDropped(msgspec.Struct, frozen=True, tag_field="type", tag="tool_c
         detail: a sentence for people; it never holds argument text.
     """
 
+    type: ClassVar[Literal["tool_call_dropped"]] = "tool_call_dropped"
     turn: int
     choice: int
     index: int
@@ -252,6 +261,7 @@ class ToolCallDropped(msgspec.Struct, frozen=True, tag_field="type", tag="tool_c
 class ToolCallCancelled(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_cancelled"):
     """The provider takes back a call that it sent before, or sends its result; not a terminal event."""
 
+    type: ClassVar[Literal["tool_call_cancelled"]] = "tool_call_cancelled"
     turn: int
     choice: int
     id: str

@@ -7,7 +7,7 @@ line of an event. A repr shows the length of argument text, never the text.
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, ClassVar, Literal, Union
 
 import msgspec
 
@@ -52,6 +52,7 @@ __all__ = [
 class TurnStarted(msgspec.Struct, frozen=True, tag_field="type", tag="turn_started"):
     """A message begins. `id` and `model` are the provider's, None where it names none."""
 
+    type: ClassVar[Literal["turn_started"]] = "turn_started"
     turn: int
     choice: int
     dialect: str
@@ -64,6 +65,7 @@ class TurnStarted(msgspec.Struct, frozen=True, tag_field="type", tag="turn_start
 class TextDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="text_delta"):
     """A piece of the visible answer."""
 
+    type: ClassVar[Literal["text_delta"]] = "text_delta"
     turn: int
     choice: int
     text: str
@@ -75,6 +77,7 @@ class TextDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="te
 class ReasoningDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="reasoning_delta"):
     """A piece of the model's reasoning."""
 
+    type: ClassVar[Literal["reasoning_delta"]] = "reasoning_delta"
     turn: int
     choice: int
     text: str
@@ -95,6 +98,7 @@ class TurnFinished(msgspec.Struct, frozen=True, tag_field="type", tag="turn_fini
         anomalies: what was odd about the turn, sorted.
     """
 
+    type: ClassVar[Literal["turn_finished"]] = "turn_finished"
     turn: int
     choice: int
     reason: TurnReason
@@ -118,6 +122,7 @@ class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fau
         raw: the beginning of the bytes that caused it, as text.
     """
 
+    type: ClassVar[Literal["stream_fault"]] = "stream_fault"
     turn: int
     choice: int
     kind: FaultKind

@@ -22,14 +22,15 @@ from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
 from wholecall.repairing.items import ItemMender, Role
-from wholecall.repairing.mender import Piece, mended_reason
+from wholecall.repairing.mender import Piece
 from wholecall.repairing.strict import Track
+from wholecall.repairing.withholding import Withheld
 
-__all__ = ["AnthropicMender"]
+__all__ = ["REASONS", "AnthropicMender"]
 
 _ENDS: Final = {"message_start": Role.BEGINS, "message_stop": Role.ENDS}
 _CALL: Final = "tool_use"
-_REASONS: Final = {"tool_calls": _CALL, "stop": "end_turn", "length": "max_tokens"}
+REASONS: Final[dict[str, str]] = {"tool_calls": _CALL, "stop": "end_turn", "length": "max_tokens"}
 _PLACEHOLDERS: Final[tuple[Any, ...]] = ({}, None)
 # The start that was missing, for deltas without one.
 _STARTS: Final[dict[Any, dict[str, Any]]] = {
@@ -45,8 +46,10 @@ _INDEX: Final = re.compile(rb'"index":\s*(\d+)')  # a member: inside a string it
 class AnthropicMender(ItemMender[AnthropicEncoder]):
     """Mends one Messages stream."""
 
-    def __init__(self, limits: Limits, *, live: bool) -> None:
-        super().__init__(AnthropicEncoder(), limits, live=live)
+    goes_on_after_cuts = True
+
+    def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
+        super().__init__(AnthropicEncoder(), limits, live=live, withheld=withheld)
         self._blocks: dict[Any, str] = {}  # by the wire's number: the type of the block that has it
         self._starts: dict[Any, Any] = {}  # what began it
         self._numbers: dict[Any, int] = {}  # and ours, while it is open
@@ -81,6 +84,13 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
 
     def _is_named(self, piece: Piece) -> bool:
         return piece.event in self._edits
+
+    def _is_end(self, piece: Piece) -> bool:
+        return piece.kind in {"message_delta", "message_stop"}
+
+    @property
+    def _is_running(self) -> bool:
+        return self._has_begun and not self._is_over
 
     def _role(self, piece: Piece) -> Role:
         payload = piece.payload or {}
@@ -157,7 +167,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         self._starts.clear()
         self._has_begun, self._is_over = True, False
         if not goes_on:
-            self._begin_turn()
+            self._forget_turn()
             self._has_reason = False
         if is_first:
             self._encoder.next_index = len(kept)
@@ -219,17 +229,22 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         if not isinstance(delta, dict) or (known := turn_reason(delta.get("stop_reason"))) is None:
             return piece.raw
         self._has_reason = True
-        reason = mended_reason(known[0], executed=bool(self._executed), cut=bool(self._cut))
-        word = known[1] if reason == known[0] != "tool_calls" else _REASONS[reason]
+        executed = bool(self._executed)
+        if self._losses.is_error(known[0], executed=executed):
+            return self._fail_empty_handed()
+        reason = self._losses.reason(known[0], executed=executed)
+        word = known[1] if reason == known[0] != "tool_calls" else REASONS[reason]
         if word == known[1]:
             return piece.raw
         return piece.with_payload({**payload, "delta": {**delta, "stop_reason": word}})
 
     def _message_stopped(self, piece: Piece) -> bytes:
         self._is_over = True
-        if self._executed and not self._has_reason:
-            return self._encoder.finish("tool_use") + piece.raw
-        return piece.raw
+        if self._has_reason:
+            return piece.raw
+        if self._losses.is_error("stop", executed=bool(self._executed)):
+            return self._fail_empty_handed()
+        return (self._encoder.finish("tool_use") if self._executed else b"") + piece.raw
 
 
 def _hashable(index: object) -> Any:

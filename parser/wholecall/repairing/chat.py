@@ -33,6 +33,7 @@ from wholecall.repairing.chat_reading import (
     CALL_FIELDS,
     ChatTracks,
     choices_of,
+    claims_of,
     finishes,
     has_calls,
     has_content,
@@ -40,9 +41,12 @@ from wholecall.repairing.chat_reading import (
     only,
     rest_of,
     shows_content,
+    without_messages,
 )
 from wholecall.repairing.chat_shapes import said_in, shaped
-from wholecall.repairing.mender import Mender, Piece, ends_turn, mended_reason
+from wholecall.repairing.mender import Mender, Piece, ends_turn
+from wholecall.repairing.withholding import Withheld
+from wholecall.types import TurnReason
 
 __all__ = ["ChatMender"]
 
@@ -60,8 +64,9 @@ _HEAD: Final = frozenset({"id", "model", "created"})  # frames of other shapes h
 class ChatMender(Mender[ChatEncoder]):
     """Mends one chat stream."""
 
-    def __init__(self, limits: Limits, *, live: bool) -> None:
-        super().__init__(ChatEncoder(), limits, live=live)
+    def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
+        super().__init__(ChatEncoder(), limits, live=live, withheld=withheld)
+        self._is_shown = False  # something of the turn went out
         self._headed = False
         self._is_odd = False  # frames lack what clients take for granted
         self._begun = False  # something was said that a `[DONE]` can end
@@ -75,10 +80,11 @@ class ChatMender(Mender[ChatEncoder]):
         self._tracks = ChatTracks()
         self._is_loose = self._live is not None
         self._calls.clear()
-        self._executed.clear()
-        self._cut.clear()
+        self._forget_turn()
         self._finished: set[int] = set()  # choices that the wire ended
+        self._claims: list[TurnReason] = []  # for which it did
         self._n_waiting = 0  # bytes
+        self._is_shown = False
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
         """Whether a block needs no look: it shows text and does nothing else."""
@@ -96,6 +102,8 @@ class ChatMender(Mender[ChatEncoder]):
         if any(type(event) is ToolCallDropped for event in events):
             self._loosen()  # the turn's own calls will not be those that come out: its frames can be dropped
         ends = ends_turn(pieces, events)
+        has_done = any(piece.is_done for piece in pieces)
+        self.is_done = self.is_done or has_done
         following: list[bytes] = []
         for piece in self._in_time(self._readable(pieces, events), events):
             if ends and not _is_held(piece):
@@ -103,8 +111,14 @@ class ChatMender(Mender[ChatEncoder]):
             else:
                 out.append(self._sort(piece))
         if ends and self.failed is None:
-            out += [self._settle(), *following]
+            out.append(self._settle(is_done=has_done))
+        if ends and self.failed is None:
+            out += following
         return b"".join(out)
+
+    def ping(self) -> bytes:
+        """Return a chunk that says nothing, once the turn has begun for the client and until it ends."""
+        return self._encoder.ping() if self._headed and self._is_shown else b""
 
     def _in_time(self, pieces: Iterable[Piece], events: Sequence[Event[Any]]) -> Iterator[Piece]:
         """Yield the frames, but a `[DONE]` that comes before anything was said only when all is said.
@@ -150,9 +164,11 @@ class ChatMender(Mender[ChatEncoder]):
         if ended:
             return self._wait(piece, calls=calls, ended=ended)
         if not calls:
+            self._is_shown = True
             return piece.raw
         held = only(payload, *CALL_FIELDS)
         parted = piece._replace(payload=held, raw=piece.with_payload(held))
+        self._is_shown = True
         return piece.with_payload(rest_of(payload)) + self._wait(parted, calls=True, ended=ended)
 
     def _take_head(self, payload: dict[str, Any]) -> None:
@@ -163,9 +179,11 @@ class ChatMender(Mender[ChatEncoder]):
     def _wait(self, piece: Piece, *, calls: bool, ended: Iterable[int]) -> bytes:
         """Queue a frame that shows nothing; it may pass where nothing waits before it and it does nothing."""
         self._finished.update(ended)
+        self._claims += claims_of(piece.payload or {})
         if calls:
             self._tracks.see(piece)
         elif not ended and not self._queue and self._place is None:
+            self._is_shown = True
             return piece.raw
         self._tracks.end(ended)
         if self._place is None:
@@ -176,7 +194,9 @@ class ChatMender(Mender[ChatEncoder]):
             self._is_loose = True
         if self._is_loose or self._n_waiting > self._most:
             self._loosen()
-        return b"" if self._n_waiting <= self._most else self.fail("too much waits for the end of the turn")
+        if self._n_waiting <= self._most:
+            return b""
+        return self.fail("event_too_large", "too much waits for the end of the turn")
 
     def _loosen(self) -> None:
         """Cut the calls out of the frames that wait, and forget the frames that hold nothing else."""
@@ -196,8 +216,12 @@ class ChatMender(Mender[ChatEncoder]):
 
     # The end of the turn.
 
-    def _settle(self) -> bytes:
-        """Return all that waited, with the calls of the turn."""
+    def _settle(self, *, is_done: bool) -> bytes:
+        """Return all that waited, with the calls of the turn; or end the stream if all of these were withheld."""
+        if self._is_error():
+            return self._fail_empty_handed()
+        if is_done and not (self._finished or self._executed) and self._losses.is_cut():
+            return self.fail_incomplete()
         self._calls.sort(key=lambda call: (call.choice, call.index))
         if not self._is_loose and not self._is_read_by_all():
             self._loosen()
@@ -209,6 +233,19 @@ class ChatMender(Mender[ChatEncoder]):
         out += [self._encoder.finish(choice, self._call_reason()) for choice in missing]
         self._restart()
         return b"".join(out)
+
+    def _is_error(self) -> bool:
+        """Whether the reasons that came promise what does not come out."""
+        executed = bool(self._executed)
+        return bool(self._claims) and all(
+            self._losses.is_error(claimed, executed=executed) for claimed in self._claims
+        )
+
+    def _leave(self) -> bytes:
+        self._loosen()
+        kept = [_without_reasons(piece) for piece in self._queue]
+        self._restart()
+        return b"".join(piece.raw for piece in kept if piece is not None)
 
     def _is_read_by_all(self) -> bool:
         """Whether what waits contains exactly the calls that come out."""
@@ -225,10 +262,10 @@ class ChatMender(Mender[ChatEncoder]):
         return self._encoder.call(call)
 
     def _with_reasons(self, piece: Piece) -> bytes:
-        """Return a frame with the reasons that its choices ended for."""
-        payload = piece.payload or {}
+        """Return a frame with the reasons that its choices ended for, and no message that would replace calls."""
+        payload = without_messages(piece.payload or {}, self._executed)
         choices = [{**choice, **self._reason(choice)} for choice in choices_of(payload)]
-        if not choices or choices == payload["choices"]:
+        if not choices or choices == (piece.payload or {})["choices"]:
             return piece.raw
         return piece.with_payload({**payload, "choices": choices})
 
@@ -237,13 +274,23 @@ class ChatMender(Mender[ChatEncoder]):
         if known is None:
             return {}
         number = number_of(choice)
-        reason = mended_reason(known[0], executed=number in self._executed, cut=number in self._cut)
+        reason = self._losses.reason(known[0], executed=number in self._executed, choice=number)
         if reason == "tool_calls":
             return {"finish_reason": self._call_reason()}
         return {} if reason == known[0] else {"finish_reason": reason}
 
     def _call_reason(self) -> str:
         return "function_call" if self._tracks.legacy else "tool_calls"
+
+
+def _without_reasons(piece: Piece) -> Piece | None:
+    """Return a frame that ends nothing, None where it holds nothing else."""
+    payload = piece.payload or {}
+    if not finishes(payload):
+        return piece if has_content(payload) else None
+    choices = [{**choice, "finish_reason": None} for choice in choices_of(payload)]
+    rest = {**payload, "choices": choices}
+    return piece._replace(payload=rest, raw=piece.with_payload(rest)) if has_content(rest) else None
 
 
 def _is_held(piece: Piece) -> bool:

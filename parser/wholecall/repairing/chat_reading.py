@@ -5,17 +5,19 @@ The keys that hold calls are those that the dialect's views read (quirks 39, 40,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
 from wholecall.repairing.mender import Piece
 from wholecall.repairing.strict import Track
+from wholecall.types import TurnReason
 
 __all__ = [
     "CALL_FIELDS",
     "ChatTracks",
     "choices_of",
+    "claims_of",
     "finishes",
     "has_calls",
     "has_content",
@@ -23,6 +25,7 @@ __all__ = [
     "only",
     "rest_of",
     "shows_content",
+    "without_messages",
 ]
 
 Payload = Mapping[str, Any]
@@ -69,6 +72,12 @@ def finishes(payload: Payload) -> list[int]:
     ]
 
 
+def claims_of(payload: Payload) -> list[TurnReason]:
+    """Return the reasons for which the chunk ends choices, in our words."""
+    known = (turn_reason(choice.get("finish_reason")) for choice in choices_of(payload))
+    return [reason[0] for reason in known if reason is not None]
+
+
 def shows_content(payload: Payload) -> bool:
     """Return whether a chunk shows something: text, reasoning, anything in a delta that is not a call."""
     deltas = (choice.get("delta") for choice in choices_of(payload))
@@ -100,10 +109,21 @@ def rest_of(payload: Payload) -> dict[str, Any]:
         )
     if not choices_of(payload):
         return {field: _without_calls(value) for field, value in payload.items() if field not in CALL_FIELDS}
-    choices = [
-        {field: _without_calls(value) for field, value in choice.items()} for choice in choices_of(payload)
+    return {**payload, "choices": [_rest_of_choice(choice) for choice in choices_of(payload)]}
+
+
+def without_messages(payload: Payload, choices: Collection[int]) -> dict[str, Any]:
+    """Return the chunk without the messages of the choices.
+
+    Clients that keep a snapshot of a choice put such a message into the place of all that came in deltas.
+    """
+    kept = [
+        {field: value for field, value in choice.items() if field != "message"}
+        if number_of(choice) in choices
+        else choice
+        for choice in choices_of(payload)
     ]
-    return {**payload, "choices": choices}
+    return {**payload, "choices": kept}
 
 
 def only(payload: Payload, *fields: str) -> dict[str, Any]:
@@ -116,6 +136,17 @@ def only(payload: Payload, *fields: str) -> dict[str, Any]:
                 kept[view] = {field: value for field, value in choice[view].items() if field in fields}
         choices.append(kept)
     return {**payload, "choices": choices}
+
+
+def _rest_of_choice(choice: Payload) -> dict[str, Any]:
+    """Return a choice without its calls; of a message that held them nothing stays but its role, in the delta."""
+    rest = {field: _without_calls(value) for field, value in choice.items()}
+    message = choice.get("message")
+    if not isinstance(message, dict) or not _holds_calls(message):
+        return rest
+    del rest["message"]
+    role = {"role": message["role"]} if message.get("role") else {}
+    return {**rest, "delta": {**role, **(rest.get("delta") or {})}}
 
 
 def _is_guest(payload: Payload) -> bool:

@@ -31,6 +31,7 @@ from wholecall.output.events import (
     TurnStarted,
 )
 from wholecall.repairing.mender import Mender, Piece, ends_turn
+from wholecall.repairing.withholding import Withheld
 
 __all__ = ["ItemMender", "Role", "label_of"]
 
@@ -70,15 +71,16 @@ _OF_CALLS = frozenset({Role.OPENS, Role.BELONGS, Role.WHOLE})
 class ItemMender(Mender[ItemEncoderT]):
     """The queue of a stream of items; a subclass knows the frames of its dialect, and how they are numbered."""
 
-    def __init__(self, encoder: ItemEncoderT, limits: Limits, *, live: bool) -> None:
-        super().__init__(encoder, limits, live=live)
+    def __init__(
+        self, encoder: ItemEncoderT, limits: Limits, *, live: bool, withheld: Withheld = "auto"
+    ) -> None:
+        super().__init__(encoder, limits, live=live, withheld=withheld)
         self._is_shifted = False  # the wire's numbers are not ours any more
         self._shown: list[bytes] = []  # of calls that are still arriving
         self._queue: list[Piece] | None = None
         self._is_loose = False  # the queue holds no calls: they are to be encoded again, before the rest
         self._n_open = 0  # calls that the queue saw begin
         self._n_judged = 0  # and those that have their verdict, or are shown
-        self._n_waiting = 0  # bytes
 
     # What a subclass defines.
 
@@ -106,13 +108,17 @@ class ItemMender(Mender[ItemEncoderT]):
     def _passing(self, piece: Piece) -> bytes:
         """Return a frame as it goes out now, with its numbers and its reason put right."""
 
+    @abstractmethod
+    def _is_end(self, piece: Piece) -> bool:
+        """Whether a frame says that the turn is over, or why."""
+
+    @property
+    @abstractmethod
+    def _is_running(self) -> bool:
+        """Whether a message began for the client, and did not end."""
+
     def _reach(self, piece: Piece) -> None:
         """Take note of where in the wire's numbers the stream is."""
-
-    def _begin_turn(self) -> None:
-        """Forget what came out of the turn before."""
-        self._executed.clear()
-        self._cut.clear()
 
     # Frames.
 
@@ -182,13 +188,30 @@ class ItemMender(Mender[ItemEncoderT]):
         self._n_waiting += len(piece.raw)
         if self._n_waiting > self._most:
             self._loosen()
-        return b"" if self._n_waiting <= self._most else self.fail("too much waits for a tool call")
+        if self._n_waiting <= self._most:
+            return b""
+        return self.fail("event_too_large", "too much waits for a tool call")
 
     def _loosen(self) -> None:
         """Forget the frames of calls: their calls are encoded again."""
         self._is_loose = self._is_shifted = True
         self._queue = [piece for piece in self._queue or () if not piece.is_call]
         self._n_waiting = sum(len(piece.raw) for piece in self._queue)
+
+    def _leave(self) -> bytes:
+        self._loosen()
+        queue, self._queue = self._queue or [], None
+        self._calls.clear()
+        return b"".join(self._passing(piece) for piece in queue if not self._is_end(piece))
+
+    def ping(self) -> bytes:
+        """Return the frame that says nothing, while a message is running."""
+        return self._encoder.ping() if self._is_running and self.failed is None else b""
+
+    @property
+    def held(self) -> int:
+        """How many bytes wait for a verdict."""
+        return self._n_waiting if self._queue is not None else 0
 
     # Verdicts.
 
@@ -229,7 +252,11 @@ class ItemMender(Mender[ItemEncoderT]):
             encoded += b"".join(self._encoder.call(call) for call in self._calls)
         self._calls.clear()
         self._is_shifted = self._is_shifted or bool(encoded)
-        return encoded + b"".join(self._passing(piece) for piece in queue or ())
+        return encoded + self._all_passing(queue or ())
+
+    def _all_passing(self, queue: Sequence[Piece]) -> bytes:
+        """Return frames as they go out now, up to one that ends the stream by an error."""
+        return b"".join(self._passing(piece) for piece in queue if self.failed is None)
 
 
 def _parted(events: Sequence[Event[Any]]) -> tuple[Sequence[Event[Any]], Sequence[Event[Any]]]:

@@ -11,7 +11,7 @@ import sys
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -29,16 +29,13 @@ from wholecall.output.events import (
     TurnStarted,
 )
 from wholecall.repairing.live import LIVE, LiveCalls, Void
-from wholecall.types import CUT_REASONS, TurnReason
+from wholecall.repairing.withholding import CALLS_WITHHELD, INCOMPLETE, Losses, Withheld
 
-__all__ = ["EXECUTABLE", "Mender", "Piece", "ends_turn", "mended_reason", "own_fault", "pieces"]
+__all__ = ["EXECUTABLE", "Mender", "Piece", "ends_turn", "lasting", "never_ended", "own_fault", "pieces"]
 
 EncoderT = TypeVar("EncoderT", bound=Encoder)
 
 _MINTED = {"id_generated", "duplicate_id"}
-_CUT = {"truncated", "unterminated", "incomplete_input"}  # why calls are dropped that came to no end
-# Reasons that an agent's loop must see, whatever comes out.
-_KEPT_REASONS: frozenset[TurnReason] = frozenset({*CUT_REASONS, "malformed", "error", "pause"})
 _ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
 
 
@@ -115,6 +112,19 @@ def ends_turn(pieces: Iterable[Piece], events: Iterable[Event[Any]]) -> bool:
     )
 
 
+def never_ended(events: Iterable[Event[Any]]) -> bool:
+    """Whether a turn was over before the wire gave a reason for it."""
+    return any(isinstance(event, TurnFinished) and "missing_finish" in event.anomalies for event in events)
+
+
+def lasting(call: Executable, response_id: str | None) -> Executable:
+    """Return a call whose minted id differs from those of other responses in the same conversation."""
+    if not _MINTED & set(call.flags) or not response_id:
+        return call
+    digest = zlib.crc32(response_id.encode("utf-8", "surrogatepass"))
+    return replace(call, id=f"{call.id.replace('#', '_')}_{digest:08x}")
+
+
 def own_fault(events: Iterable[Event[Any]]) -> StreamFault | None:
     """Return the fatal fault that the parser found itself: the provider did not say it, so clients cannot know."""
     for event in events:
@@ -123,40 +133,28 @@ def own_fault(events: Iterable[Event[Any]]) -> StreamFault | None:
     return None
 
 
-def mended_reason(claimed: TurnReason, *, executed: bool, cut: bool) -> TurnReason:
-    """Return the reason that goes with what comes out of a turn; every dialect has its own words for it.
-
-    Args:
-        claimed: the reason of the wire.
-        executed: whether calls come out of the turn.
-        cut: whether one was withheld because it came to no end.
-    """
-    if claimed in _KEPT_REASONS:
-        return claimed
-    if executed:
-        return "tool_calls"
-    if claimed != "tool_calls":
-        return claimed
-    return "length" if cut else "stop"  # an empty turn without an error would hide the loss
-
-
 class Mender(ABC, Generic[EncoderT]):
     """Mends one stream of one dialect.
 
     Attributes:
-        failed: why the stream was ended by an error frame, None while it goes on; nothing may follow then.
+        failed: the code of the error that ended the stream, None while it goes on; nothing may follow then.
+        is_done: whether a `[DONE]` came, where that ends a stream.
     """
 
-    def __init__(self, encoder: EncoderT, limits: Limits, *, live: bool) -> None:
+    goes_on_after_cuts: ClassVar = False  # agents ask the model to go on if the reason says that it was cut
+
+    def __init__(self, encoder: EncoderT, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         self.failed: str | None = None
+        self.is_done = False
         self._encoder = encoder
         self._live = LiveCalls(encoder) if live else None
         self._most = sys.maxsize if limits.max_event_bytes is None else limits.max_event_bytes  # may wait
         self._calls: list[Executable] = []  # judged whole, and not written yet
         self._response_id: str | None = None
         self._executed: set[int] = set()  # choices of which calls come out
+        self._losses = Losses(withheld, goes_on_after_cuts=self.goes_on_after_cuts)
         self._void: str | None = None  # why a call that was shown must not be executed
-        self._cut: set[int] = set()  # and of which one was withheld that came to no end
+        self._n_waiting = 0
 
     @abstractmethod
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
@@ -166,23 +164,51 @@ class Mender(ABC, Generic[EncoderT]):
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take the frames of a block, and the parser's events for them; return what may go out now."""
 
-    def fail(self, message: str) -> bytes:
-        """End the stream with the dialect's error frame and return that."""
-        self.failed = message
-        return self._encoder.error(message)
+    @abstractmethod
+    def ping(self) -> bytes:
+        """Return a frame that says nothing, but that the server is alive; nothing where none may stand."""
+
+    @abstractmethod
+    def _leave(self) -> bytes:
+        """Let go of what waits; return what of it is neither of a call nor ends the turn."""
+
+    @property
+    def held(self) -> int:
+        """How many bytes wait for a verdict."""
+        return self._n_waiting
+
+    def fail(self, code: str, message: str) -> bytes:
+        """End the stream: return what waits besides calls, and the dialect's error frame."""
+        if self.failed is not None:
+            return b""
+        self.failed = code
+        return self._leave() + self._encoder.error(message, code)
+
+    def _fail_empty_handed(self) -> bytes:
+        """End a turn that claims success, and all of whose calls were withheld."""
+        return self.fail(CALLS_WITHHELD, self._losses.sentence)
+
+    def fail_incomplete(self) -> bytes:
+        """End a stream whose turn never came to its end."""
+        return self.fail(INCOMPLETE, "the stream ended before the turn did")
+
+    def _forget_turn(self) -> None:
+        """Forget what came out of the turn before."""
+        self._executed.clear()
+        self._losses.clear()
 
     def _take_events(self, events: Sequence[Event[Any]]) -> bytes:
         """Take note of the parser's verdicts; return what is shown of calls that are still arriving."""
         out: list[bytes] = []
         broken = any(isinstance(event, StreamFault) and event.kind == "provider_error" for event in events)
         for given in events:
-            event = self._with_lasting_id(given) if isinstance(given, EXECUTABLE) else given
+            event = lasting(given, self._response_id) if isinstance(given, EXECUTABLE) else given
             if isinstance(event, EXECUTABLE):
                 self._executes(event)
             elif isinstance(event, TurnStarted):
                 self._response_id = event.id
-            elif isinstance(event, ToolCallDropped) and event.reason in _CUT:
-                self._cut.add(event.choice)
+            elif isinstance(event, ToolCallDropped):
+                self._losses.note(event)
             live = self._live
             if live is not None and isinstance(event, ToolCallStarted):
                 out.append(live.begin(event))
@@ -203,15 +229,8 @@ class Mender(ABC, Generic[EncoderT]):
             return live.go_on(event)
         except Void as void:
             self._void = str(void)
-            return b"" if is_broken else self.fail(self._void)
+            return b"" if is_broken else self.fail(CALLS_WITHHELD, self._void)
 
     def _executes(self, call: Executable) -> None:
         """Take note of a call that comes out."""
         self._executed.add(call.choice)
-
-    def _with_lasting_id(self, call: Executable) -> Executable:
-        """Return a call whose minted id differs from those of other responses in the same conversation."""
-        if not _MINTED & set(call.flags) or not self._response_id:
-            return call
-        digest = zlib.crc32(self._response_id.encode("utf-8", "surrogatepass"))
-        return replace(call, id=f"{call.id.replace('#', '_')}_{digest:08x}")

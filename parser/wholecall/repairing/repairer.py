@@ -4,6 +4,9 @@ Theory of operation. The stream is cut into blocks of one event each. Every bloc
 parser's events to the dialect's *mender*, which lets it pass, holds it or edits it. Until the dialect is known,
 blocks wait; a stream of a dialect without a mender, or one that is not an event stream, passes as it is from then on.
 The output depends on the bytes alone, not on how they were cut.
+
+A stream that ends without the end that its dialect has, ends for the client with an error frame; so does one of
+which every call was withheld, unless the caller chose otherwise (`withholding`).
 """
 
 from __future__ import annotations
@@ -16,11 +19,13 @@ from wholecall.errors import StreamClosed
 from wholecall.framing import SSEFraming
 from wholecall.framing.opening import framing_of
 from wholecall.limits import Limits
-from wholecall.output.events import Event, ReasoningDelta, TextDelta, ToolCallDropped
+from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta, ToolCallDropped
 from wholecall.policy import Policy
 from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, without_fields
-from wholecall.repairing.mender import Mender, Piece, own_fault, pieces
+from wholecall.repairing.mender import Mender, Piece, never_ended, own_fault, pieces
+from wholecall.repairing.report import Ledger, Report
 from wholecall.repairing.table import MENDERS
+from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
 from wholecall.uncopyable import Uncopyable
 
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Repairer"]
 
 Dropped = Callable[[ToolCallDropped], object]
+Faulty = Callable[[StreamFault], object]
 
 
 class Repairer(Uncopyable):
@@ -43,13 +49,20 @@ class Repairer(Uncopyable):
         live_arguments: whether calls are shown while their arguments arrive. One that proves unfit to be executed
             then ends the stream with an error frame, for which clients raise. By default calls are held until
             they are whole.
+        withheld: how a turn ends that claims success, and all of whose calls were withheld. `"error"` ends the
+            stream with an error frame, for which clients raise, that names the tools and the reasons; `"end"` with a
+            reason that fits: `length` after a cut, else `stop`, which agents take for the end of their work. `"auto"` is
+            `"error"`, but for cut calls of Anthropic streams: they end with `max_tokens`, after which agents ask
+            the model to go on. Reasons of the wire that say that something went wrong (`length`) always stay.
         on_dropped: called with each call that was withheld, and why.
+        on_fault: called with each fault of the wire.
         policy: how calls are judged.
         limits: what a stream may hold; `max_pending_frames_bytes` bounds what waits for the dialect, and
             `max_event_bytes` what waits for a verdict.
 
     Raises:
-        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
+        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`. `withheld` is none
+            of its words.
     """
 
     def __init__(
@@ -57,7 +70,9 @@ class Repairer(Uncopyable):
         *,
         tools: AnyTools | None = None,
         live_arguments: bool = False,
+        withheld: Withheld = "auto",
         on_dropped: Dropped | None = None,
+        on_fault: Faulty | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
@@ -69,7 +84,10 @@ class Repairer(Uncopyable):
         self._limits = limits
         self._most = sys.maxsize if limits.max_event_bytes is None else limits.max_event_bytes
         self._live = live_arguments
+        self._withheld: Withheld = checked(withheld)
         self._on_dropped = on_dropped
+        self._on_fault = on_fault
+        self._ledger = Ledger()
         self._mender: Mender[Any] | None = None
         self._waiting: list[bytes] = []  # blocks before the dialect is known
         self._has_ids = False
@@ -86,6 +104,22 @@ class Repairer(Uncopyable):
     def ended(self) -> bool:
         """Whether the stream was ended by an error frame of ours: nothing that follows goes out."""
         return self._mender is not None and self._mender.failed is not None
+
+    @property
+    def report(self) -> Report:
+        """What became of the stream so far."""
+        ledger, mender = self._ledger, self._mender
+        held = len(self._head) + len(self._blocks) + sum(map(len, self._waiting))
+        return Report(
+            dialect=self._parser.dialect,
+            ended=self._is_over,
+            n_calls=ledger.n_calls,
+            n_withheld=ledger.n_withheld,
+            mended=ledger.mended,
+            error=None if mender is None else mender.failed,
+            held=0 if self._closed else held + (0 if mender is None else mender.held),
+            usage=ledger.usage,
+        )
 
     def feed(self, data: bytes) -> bytes:
         """Take the next bytes of the stream, cut anywhere, and return what may go out now.
@@ -120,9 +154,44 @@ class Repairer(Uncopyable):
         if self._passes or not self._begun:
             return tail
         if self.ended:
-            self._report(self._parser.abort("the stream was ended by an error"))
+            is_over = self._is_over
+            self._break_off(self._parser.abort("the stream was ended by an error"), is_over=is_over)
             return b""
         return self._end(tail)
+
+    def fail(self, code: str, message: str) -> bytes:
+        """End the stream because whatever gave its bytes failed, and return what is left to go out.
+
+        That is the text that waited, and the dialect's error frame, for which clients raise; no call. If the turn had
+        come to its own end (`report.ended`) nothing was lost, and it is what `close` returns. Of a stream that is not
+        repaired it is what waited, as it came: there is no form for an error.
+
+        Args:
+            code: for programs, such as `upstream_lost`; Anthropic's frame has no place for it.
+            message: for people, and shown to them; also the `detail` of the calls that are dropped.
+        """
+        if self._closed:
+            return b""
+        is_over = self._is_over
+        self._closed = True
+        tail = self._head + b"".join(self._waiting) + self._blocks.close()
+        events = self._parser.close() if is_over else self._parser.fail(message)
+        self._break_off(events, is_over=is_over)
+        mender = self._mender
+        if mender is None:
+            return tail
+        return self._given(self._taken([], events) if is_over else mender.fail(code, message))
+
+    def ping(self) -> bytes:
+        """Return a frame that says nothing but that the server is alive; where none may stand, nothing.
+
+        For connections on which nothing goes out while a call is held: clients and balancers give up on those. It
+        may be sent at once, after whatever was returned before. Chat gets a chunk with an empty delta, Anthropic a
+        `ping`, Responses a `keepalive` with the last number; each only between the first event of a turn and its end.
+        """
+        if self._closed or self._mender is None or self.ended:
+            return b""
+        return self._mender.ping()
 
     def abort(self, reason: str = "aborted by the caller") -> None:
         """Drop what is open and forget what waits: the stream broke off.
@@ -131,8 +200,9 @@ class Repairer(Uncopyable):
             reason: for people; the `detail` of the calls that are dropped.
         """
         if not self._closed:
+            is_over = self._is_over
             self._closed = True
-            self._report(self._parser.abort(reason))
+            self._break_off(self._parser.abort(reason), is_over=is_over)
 
     # The beginning: what is this stream?
 
@@ -157,7 +227,7 @@ class Repairer(Uncopyable):
         self._waiting.append(block)
         dialect = self._parser.dialect
         if self._has_mender:
-            self._mender = MENDERS[dialect or ""](self._limits, live=self._live)
+            self._mender = self._new_mender()
             held, self._waiting = self._waiting[:-1], []
             if held:  # any of them may have caused the parser's events
                 events = [event for event in events if not isinstance(event, (TextDelta, ReasoningDelta))]
@@ -169,10 +239,14 @@ class Repairer(Uncopyable):
             return self._waiting.pop()
         return b""
 
+    def _new_mender(self) -> Mender[Any]:
+        make = MENDERS[self._parser.dialect or ""]
+        return make(self._limits, live=self._live, withheld=self._withheld)
+
     def _give_up(self) -> bytes:
         """Mend no more: what goes on passes as it is, unless calls may be waiting in it."""
         if self._mender is not None:
-            return self._mender.fail("an event is larger than max_event_bytes")
+            return self._mender.fail("event_too_large", "an event is larger than max_event_bytes")
         self._passes = True
         held, self._waiting = self._waiting, []
         return b"".join(held)
@@ -192,17 +266,24 @@ class Repairer(Uncopyable):
         if self._has_ids:
             block = block.lstrip(b"\r\n")  # see `_silent`
         self._has_ids = self._has_ids or has_id(block)
-        if self._on_dropped is not None and events:
-            self._report(events)
+        if events:
+            self._note(events)
         if mender is None:
             return self._find_mender(block, events)
         return block if mender.is_plain(block, events) else self._mend(block, events)
 
     def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
+        self._ledger.take(block)
         found = pieces(block, self._framing.feed(block))
         if not found and not events:
-            return self._silent(block)
-        return self._taken(found, events)
+            return self._given(self._silent(block))
+        return self._given(self._taken(found, events))
+
+    def _given(self, out: bytes) -> bytes:
+        """Return what goes out, once it is in the books."""
+        mender = self._mender
+        self._ledger.give(out, is_all=mender is None or not mender.held)
+        return out
 
     def _silent(self, block: bytes) -> bytes:
         """Return what of a block without data may go out: comments.
@@ -219,32 +300,58 @@ class Repairer(Uncopyable):
         assert mender is not None
         if mender.failed is not None:
             return b""
-        out = mender.take(found, events)
         fault = own_fault(events)
-        if fault is not None and mender.failed is None:
-            out += mender.fail(fault.detail)
-        return out
+        return mender.take(found, events) if fault is None else mender.fail(fault.kind, fault.detail)
 
     def _end(self, tail: bytes) -> bytes:
         """Read what has no blank line after it, as the parser does, and release what waits."""
         events = [*(self._parser.feed(tail) if tail else ()), *self._parser.close()]
-        self._report(events)
+        self._note(events)
         held, self._waiting = self._waiting, []
         if self._mender is None and self._has_mender:
-            self._mender = MENDERS[self._parser.dialect or ""](self._limits, live=self._live)
+            self._mender = self._new_mender()
         if self._mender is None:
             return b"".join([*held, tail])
         early = b"".join(self._mend(block, []) for block in held)
         whole = ended(tail)
         found = pieces(whole, [*self._framing.feed(tail), *self._framing.close()])
-        out = early + self._taken(found, events)
+        if found:
+            self._ledger.take(whole)
+        out = early + self._given(self._taken(found, events) + self._missing_end(events))
         if not found:
-            return out + tail
+            return out if self.ended else out + tail
         if all(piece.payload is None for piece in found) and out.endswith(whole):
             return out.removesuffix(whole) + tail  # `[DONE]`, or nothing anybody can read: as it came
         return out
 
-    def _report(self, events: Sequence[Event[Any]]) -> None:
+    def _missing_end(self, events: Sequence[Event[Any]]) -> bytes:
+        """Return the error that ends a stream whose turn came to no end."""
+        mender = self._mender
+        assert mender is not None
+        if not never_ended(events) or mender.is_done:
+            return b""
+        self._ledger.ended = False
+        return mender.fail_incomplete()
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the provider has ended the turn: by a reason for each choice, or by a `[DONE]`."""
+        if self._closed or self._ledger.ended:
+            return self._ledger.ended
+        if self._mender is not None and self._mender.is_done:
+            return True
+        turn = self._parser.turn
+        return all(choice.provider_reason is not None for choice in (turn, *turn.others.values()))
+
+    def _break_off(self, events: Sequence[Event[Any]], *, is_over: bool) -> None:
+        """Take note of the last events of a stream that came to no end."""
+        self._note(events)
+        self._ledger.ended = is_over
+
+    def _note(self, events: Sequence[Event[Any]]) -> None:
+        self._ledger.note(events)
         for event in events:
             if self._on_dropped is not None and type(event) is ToolCallDropped:
                 self._on_dropped(event)
+            elif self._on_fault is not None and type(event) is StreamFault:
+                self._on_fault(event)

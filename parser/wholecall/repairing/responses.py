@@ -26,8 +26,10 @@ from wholecall.output.events import Event
 from wholecall.repairing.items import ItemMender, Role
 from wholecall.repairing.mender import Piece
 from wholecall.repairing.strict import Track
+from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
+from wholecall.types import TurnReason
 
-__all__ = ["ResponsesMender"]
+__all__ = ["ResponsesMender", "cut_response", "is_ours", "item_label", "response_claim"]
 
 _TEXTS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 _FAMILIES: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
@@ -45,11 +47,12 @@ _ITEM: Final = msgspec.json.Decoder(Item)
 class ResponsesMender(ItemMender[ResponsesEncoder]):
     """Mends one Responses stream."""
 
-    def __init__(self, limits: Limits, *, live: bool) -> None:
-        super().__init__(ResponsesEncoder(), limits, live=live)
+    def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
+        super().__init__(ResponsesEncoder(), limits, live=live, withheld=withheld)
         self._slots: set[Any] = set()  # the wire's numbers of items that are calls, and their ids
         self._numbers: dict[Any, int] = {}  # of items that went out: ours by the wire's
         self._expected = -1  # the wire's next sequence number
+        self._is_begun = False  # a response, for the client
         self._begin_tracks()
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
@@ -59,6 +62,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         number = _NUMBER.search(block)
         if number is not None:
             self._expect_after(int(number[1]))
+            self._encoder.next_number = int(number[1]) + 1
         return True
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
@@ -71,7 +75,8 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         void, self._void = self._void, None
         if void is None or self.failed is not None or any(map(_is_raised, pieces)):
             return out
-        return out + self.fail(void)
+        self.failed = CALLS_WITHHELD
+        return out + self._encoder.raised(void, CALLS_WITHHELD)
 
     def _is_replayed(self, piece: Piece) -> bool:
         payload = piece.payload or {}
@@ -93,6 +98,13 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         is_body = (piece.payload or {}).get("object") == "response"
         return not is_body and (piece.event or "").startswith("response.")
 
+    def _is_end(self, piece: Piece) -> bool:
+        return _ENDS.get(piece.kind) is Role.ENDS
+
+    @property
+    def _is_running(self) -> bool:
+        return self._is_begun
+
     def _role(self, piece: Piece) -> Role:
         payload = piece.payload or {}
         kind = piece.kind
@@ -113,14 +125,14 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return Role.OPENS
 
     def _item_role(self, kind: str, labels: set[Any], item: Any) -> Role:
-        if not _is_ours(item):
+        if not is_ours(item):
             self._slots -= labels  # the number has a new item
             return Role.PASSES
         ids = {item[name] for name in ("id",) if type(item.get(name)) is str}
         known = (
             bool((labels | ids) & self._slots)
             and kind == "response.output_item.done"
-            and self._queue is not None
+            and (self._queue is not None or self._live is not None)
         )
         self._slots |= labels | ids
         return Role.BELONGS if known else _ITEMS[kind]
@@ -198,19 +210,27 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if kind == "response.created":
             self._numbers, self._is_shifted = {}, False
             self._slots.clear()
-            self._begin_turn()
+            self._forget_turn()
             self._encoder.next_index, self._encoder.output = 0, []
+            self._is_begun = True
+            if isinstance(payload.get("response"), dict):
+                self._encoder.set_response(payload["response"])
         if kind == "response.output_item.added" or (is_number and index not in self._numbers):
             self._numbers[index if is_number else None] = self._encoder.next_index
             self._encoder.next_index += 1
         if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
             self._encoder.output.append(payload["item"])
         edited = dict(payload)
-        if _ENDS.get(kind) is Role.ENDS:
+        if self._is_end(piece):
+            self._is_begun = False
+            if self._is_empty_handed(payload):
+                return self._fail_empty_handed()
             edited |= self._with_output(payload)
             edited |= self._with_outcome(edited)
         if self._is_shifted:
             edited |= self._numbered(payload)
+        elif type(payload.get("sequence_number")) is int:
+            self._encoder.next_number = payload["sequence_number"] + 1
         if edited == payload:
             return piece.raw
         event = edited["type"] if piece.event == kind else piece.event
@@ -232,35 +252,61 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if not isinstance(response, dict) or not isinstance(listed := response.get("output"), list):
             return {}
         output = self._encoder.output
-        given, ours = ([_label(item) for item in items if _is_ours(item)] for items in (listed, output))
+        given, ours = ([_label(item) for item in items if is_ours(item)] for items in (listed, output))
         if given == ours:
             return {}
-        waiting = {str(_label(item)[1]): item for item in output if _is_ours(item)}
-        kept = [waiting.pop(str(_label(item)[1]), None) if _is_ours(item) else item for item in listed]
+        waiting = {str(_label(item)[1]): item for item in output if is_ours(item)}
+        kept = [waiting.pop(str(_label(item)[1]), None) if is_ours(item) else item for item in listed]
         whole = [item for item in kept if item is not None] + list(waiting.values()) if listed else output
         return {"response": {**response, "output": whole}}
+
+    def _is_empty_handed(self, payload: dict[str, Any]) -> bool:
+        """Whether a response claims to be complete, and must end as an error."""
+        return _is_completed(payload) and self._losses.is_error("stop", executed=bool(self._executed))
 
     def _with_outcome(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return what makes a response incomplete, whose calls all were withheld, and one because it was cut."""
         response = payload.get("response")
-        if not isinstance(response, dict) or self._executed or not self._cut:
+        if not _is_completed(payload) or self._executed or not self._losses.is_cut():
             return {}
-        if outcome_of(str(payload["type"]), response.get("status")) != "completed":
-            return {}
-        cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
-        return {"type": "response.incomplete", "response": {**response, **cut}}
+        assert isinstance(response, dict)
+        return {"type": "response.incomplete", "response": {**response, **cut_response()}}
+
+
+def _is_completed(payload: dict[str, Any]) -> bool:
+    """Whether a frame ends a response that claims to be complete."""
+    response = payload.get("response")
+    return isinstance(response, dict) and response_claim(response, str(payload["type"])) == "stop"
+
+
+def response_claim(response: dict[str, Any], event_type: str = "") -> TurnReason:
+    """Return why a response ended, as far as that decides about errors: well, or not."""
+    return "stop" if outcome_of(event_type, response.get("status")) == "completed" else "length"
+
+
+def cut_response() -> dict[str, Any]:
+    """Return the members of a response that was cut."""
+    return {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
 
 
 def _is_raised(piece: Piece) -> bool:
     return bool((piece.payload or {}).get("error"))
 
 
-def _is_ours(item: Any) -> bool:
+def is_ours(item: Any) -> bool:
     """Whether an item is a call that the client executes."""
     if not isinstance(item, dict) or not str(item.get("type")).endswith("_call"):
         return False
     view = decode(_ITEM, json_bytes(item).decode())  # tolerant, for lone surrogates
     return view is not None and is_call(view) and call_delta(view, None, 0).kind != "server"
+
+
+def item_label(item: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what a client reads of a call; see `label_of`."""
+    kind = str(item["type"])
+    if kind not in _TEXTS:
+        return item.get("call_id") or item.get("id"), "", ""
+    return item.get("call_id"), item.get("name"), item.get(_TEXTS[kind])
 
 
 def _label(item: dict[str, Any]) -> tuple[Any, ...]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final, Union
 
 from wholecall.repairing.anthropic import AnthropicMender
 from wholecall.repairing.chat import ChatMender
-from wholecall.repairing.mender import Mender
 from wholecall.repairing.responses import ResponsesMender
 
 __all__ = ["MENDERS"]
 
-MENDERS: Final[dict[str, Callable[..., Mender[Any]]]] = {
+Mending = Union[type[AnthropicMender], type[ChatMender], type[ResponsesMender]]
+
+MENDERS: Final[dict[str, Mending]] = {
     "anthropic": AnthropicMender,
     "chat-completions": ChatMender,
     "responses": ResponsesMender,

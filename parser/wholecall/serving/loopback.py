@@ -32,7 +32,7 @@ PATIENCE = 20.0  # seconds after which a wait for a client, or for a gate, has f
 
 _ADDRESS = "127.0.0.1"
 _POLL = 0.02  # seconds that leaving the server may take
-_BACKLOG = 128
+_BACKLOG = 512
 _NO_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 
 
@@ -54,8 +54,6 @@ class Loopback(RecordedAnswers):
         requests: all that came in.
         unanswered: those among them for which nothing was left.
         recordings: what was served, in order.
-        n_open: connections that are open now.
-        n_sent: pieces that were written to a socket so far.
     """
 
     def __init__(self, folder: StrPath | None = None, seed: str | None = None) -> None:

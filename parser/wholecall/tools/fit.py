@@ -3,7 +3,8 @@
 Theory of operation. A check returns what does not fit, and where there is a string in place of another type. With
 `Policy(coerce="schema")` those strings are read once more: as nested JSON where an object or array was wanted,
 as a number where a number was wanted. Only strict JSON of the wanted type is taken, each change is listed as
-an edit, and the result is checked again.
+an edit, and the result is checked again. Where a tool's own type reads values as others, the check says so, and they are
+edits, too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 from wholecall.arguments.strict import read_strict
 from wholecall.arguments.tokens import plain, scan
 from wholecall.arguments.verdict import Edit
-from wholecall.tools.misfit import ANY_MEMBER, Check, Misfit
+from wholecall.tools.misfit import ANY_MEMBER, Check, Coerced, Misfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +46,9 @@ def fit(verdict: Verdict[Any], raw: str, check: Check, policy: Policy, limits: L
         reason = "empty_arguments" if verdict.status == "empty" else "schema"
         return replace(verdict, status="dropped", arguments=None, edits=(), flags=(), reason=reason,
                        detail=value.detail)  # fmt: skip
+    if isinstance(value, Coerced):
+        edits += [Edit("coerced", _offset(raw, path)) for path in value.paths]
+        value = value.value
     if not edits:
         return replace(verdict, value=value)
     status = "normalised" if verdict.status == "exact" else verdict.status
@@ -104,20 +108,20 @@ def _keys(container: Any, part: str | int | None) -> list[Any]:
 
 
 def _offset(raw: str, path: Path) -> int:
-    """Return where the string at the path begins, or the string that holds it; 0 if it cannot be found."""
+    """Return where the value at the path begins, or the string that holds it; 0 if it cannot be found."""
     here: list[Any] = []  # the way to the token; None: a key comes next
-    for token in scan(raw, max(raw.find("{"), 0)):
-        if token.kind in ("{", "["):
-            here.append(None if token.kind == "{" else 0)
-        elif token.kind in ("}", "]") and here:
-            here.pop()
-        elif token.kind == "," and here:
-            here[-1] = here[-1] + 1 if type(here[-1]) is int else None
-        elif token.kind == "string" and here:
-            if here[-1] is None:
-                here[-1] = plain(raw[token.start : token.end])
-            elif tuple(here) == path[: len(here)]:
+    for token in scan(raw, max(raw.find("{"), 0)) if path else ():
+        kind = token.kind
+        if kind in ("{", "[", "string", "word") and here and here[-1] is not None:  # a value begins
+            if tuple(here) == path or (kind == "string" and tuple(here) == path[: len(here)]):
                 return token.start
-        elif token.kind == "word" and here and here[-1] is None:
-            here[-1] = raw[token.start : token.end]
+        elif kind in ("string", "word") and here:
+            text = raw[token.start : token.end]
+            here[-1] = plain(text) if kind == "string" else text
+        if kind in ("{", "["):
+            here.append(None if kind == "{" else 0)
+        elif kind in ("}", "]") and here:
+            here.pop()
+        elif kind == "," and here:
+            here[-1] = here[-1] + 1 if type(here[-1]) is int else None
     return 0

@@ -1,4 +1,9 @@
-"""How a check reports arguments that do not fit: where, which rule, and which type would fit, but none of their text."""
+"""What a check reports of arguments: where they do not fit, which rule, and which type would fit, or what was coerced for
+a fit; and none of their text.
+
+A check may run foreign code: exceptions of the kinds in `REFUSALS` mean that the arguments do not fit, and only the name
+of the exception is reported. Any other exception is a fault of that code, and is passed on.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,18 @@ from typing import Any, Union
 
 import msgspec
 
-__all__ = ["ANY_MEMBER", "Check", "Misfit", "Path", "Want", "declared_in", "shown"]
+__all__ = [
+    "ANY_MEMBER",
+    "REFUSALS",
+    "Check",
+    "Coerced",
+    "Misfit",
+    "Path",
+    "Want",
+    "declared_in",
+    "refused",
+    "shown",
+]
 
 ANY_MEMBER = None  # a part of a path that stands for every member of an object
 Path = tuple[Union[str, int, None], ...]
@@ -38,7 +54,31 @@ class Misfit(msgspec.Struct, frozen=True):
     wants: tuple[Want, ...] = ()
 
 
-Check = Callable[[dict[str, Any]], Any]  # the value that the arguments stand for, or a `Misfit`
+class Coerced(msgspec.Struct, frozen=True):
+    """Arguments that fit because the tool's own type reads values as others.
+
+    Attributes:
+        value: what the arguments stand for.
+        paths: where such values are, each once; empty paths where that is not known.
+    """
+
+    value: Any
+    paths: tuple[Path, ...]
+
+
+Check = Callable[
+    [dict[str, Any]], Any
+]  # the value that the arguments stand for, a `Coerced` one, or a `Misfit`
+
+REFUSALS = (
+    *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError),
+    RecursionError,
+)
+
+
+def refused(error: BaseException) -> Misfit:
+    """Return the misfit for an exception of the tool's own check."""
+    return Misfit(f"the tool's own check raised {type(error).__name__}")
 
 
 def shown(path: Path, declared: Callable[[str], bool] = lambda _: True) -> str:

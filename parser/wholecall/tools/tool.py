@@ -17,7 +17,8 @@ from wholecall.errors import UnknownDialect, choices
 from wholecall.tools.definitions import Defined, defined, definitions, is_definition, text_of
 from wholecall.tools.described import SHAPES, About, about_definition, about_form
 from wholecall.tools.schema import schema_check
-from wholecall.tools.types import function_check, is_validator, type_check, validator_check
+from wholecall.tools.types import function_check, type_check
+from wholecall.tools.validators import validator_of
 
 if TYPE_CHECKING:
     from wholecall.tools.misfit import Check
@@ -114,8 +115,9 @@ def _anything(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check(form: Any) -> Check:
-    if is_validator(form):
-        return validator_check(form)
+    validator = validator_of(form)
+    if validator is not None:
+        return validator.check
     if isinstance(form, type) or get_origin(form) is not None:
         return type_check(form)
     if callable(form):
@@ -141,6 +143,10 @@ def _bare(name: str) -> str:
 
 class Tools(Generic[ArgsT]):
     """The tools that the model was given, described once and used for any number of streams.
+
+    Several types make a union: of `Tools([GetTide, Berth])` calls have the value `GetTide | Berth`. pyright sees it by
+    itself, mypy wants to be told: `Tools[GetTide | Berth]([GetTide, Berth])`. Where a function or a schema is among
+    them, values are `Any`.
 
     Args:
         forms: a sequence of what `Tool` takes, where a definition may hold several tools; or a mapping of
@@ -191,7 +197,7 @@ class Tools(Generic[ArgsT]):
         made = self._by_name.get(name)
         return None if made is None else made.check
 
-    def definitions(self, shape: str) -> list[dict[str, Any]]:
+    def definitions(self, shape: str) -> list[Any]:
         """Return the `tools` of a request, so that what calls are held against is what the model was given.
 
         Args:
@@ -199,7 +205,7 @@ class Tools(Generic[ArgsT]):
                 `"mcp"`.
 
         Returns:
-            One definition for each tool, in order; for Gemini one object that declares all functions. Descriptions
+            One definition for each tool, a dict, in order; for Gemini one object that declares all functions. Descriptions
             are docstrings, or those of the definitions.
 
         Raises:

@@ -3,7 +3,7 @@
 
 const MAX_CARDS = 60;
 const MAX_TEXT = 6000; // characters of a text that are shown: the last ones, where it grows
-const MAX_EDITED = 20000; // of a text in which edits are shown at their places
+const MAX_MARKED = 20000; // of a text that is shown whole because characters in it are marked
 
 function drawCalls(place, model, step) {
   const all = model.calls.map((call) => callAt(call, step)).filter(Boolean);
@@ -17,7 +17,7 @@ function drawCalls(place, model, step) {
   const touched = place.querySelector(".touched");
   if (touched) bring(place, touched);
   for (const text of place.querySelectorAll("pre")) {
-    const added = text.querySelector("mark:not(.edited)");
+    const added = text.querySelector("mark:not(.edited)"); // what is new, or what a drop names
     text.scrollTop = added ? added.offsetTop - text.offsetTop - 100 : text.scrollHeight;
   }
 }
@@ -73,36 +73,53 @@ function textOf(call) {
     place.append(element("span", "cut", call.end ? "no text" : "no text yet"));
     return place;
   }
-  const added = call.touched ? call.from : call.text.length;
-  if (call.end && call.end.edits.length && call.text.length <= MAX_EDITED) {
-    place.append(...withEdits(call.text, call.end.edits));
+  const places = placesOf(call);
+  if (places.length) {
+    place.append(...withMarks(call.text, places));
     return place;
   }
+  const added = call.touched ? call.from : call.text.length;
   const first = Math.min(Math.max(call.text.length - MAX_TEXT, 0), added);
   const last = Math.min(first + 2 * MAX_TEXT, call.text.length);
-  if (first > 0) place.append(element("span", "cut", `… ${counted(first, "character")} before\n`));
+  if (first > 0) place.append(textBefore(first));
   place.append(element("span", "", call.text.slice(first, added)));
   if (added < last) {
     const isReplaced = call.touched && call.change.replaced;
     place.append(element("mark", isReplaced ? "replaced" : "", call.text.slice(added, last)));
   }
-  if (last < call.text.length) {
-    place.append(element("span", "cut", `\n… ${counted(call.text.length - last, "character")} more`));
-  }
+  if (last < call.text.length) place.append(textAfter(call.text.length - last));
   return place;
 }
 
-// Offsets of edits count characters, of which some take two places in a string.
-function withEdits(text, edits) {
+const textBefore = (n) => element("span", "cut", `… ${counted(n, "character")} before\n`);
+const textAfter = (n) => element("span", "cut", `\n… ${counted(n, "character")} more`);
+
+// Returns which characters to mark in a call that is over: [offset, class], in order; its edits, or what its drop names.
+function placesOf(call) {
+  if (!call.end) return [];
+  const edits = new Set(call.end.edits.map((edit) => edit.offset));
+  const named = /; see character (\d+)$/.exec(call.event?.detail ?? "");
+  const places = [...edits].map((offset) => [offset, "edited"]);
+  if (named && !edits.has(Number(named[1]))) places.push([Number(named[1]), "named"]);
+  return places.sort(([one], [other]) => one - other);
+}
+
+// Offsets count characters, of which some take two places in a string. Of a long text the part round the first one is
+// shown. What comes after the last character is marked as an empty place.
+function withMarks(text, places) {
   const chars = Array.from(text);
-  const pieces = [];
-  let done = 0;
-  for (const at of [...new Set(edits.map((edit) => edit.offset))].sort((a, b) => a - b)) {
-    if (at >= chars.length) break;
-    pieces.push(element("span", "", chars.slice(done, at).join("")), element("mark", "edited", chars[at]));
-    done = at + 1;
+  const isLong = chars.length > MAX_MARKED;
+  const first = isLong ? Math.max(places[0][0] - MAX_TEXT, 0) : 0;
+  const last = isLong ? Math.min(first + 2 * MAX_TEXT, chars.length) : chars.length;
+  const pieces = first > 0 ? [textBefore(first)] : [];
+  let done = first;
+  for (const [offset, kind] of places) {
+    if (offset > last) break;
+    pieces.push(element("span", "", chars.slice(done, offset).join("")), element("mark", kind, chars[offset] ?? ""));
+    done = offset + 1;
   }
-  pieces.push(element("span", "", chars.slice(done).join("")));
+  pieces.push(element("span", "", chars.slice(done, last).join("")));
+  if (last < chars.length) pieces.push(textAfter(chars.length - last));
   return pieces;
 }
 
@@ -111,6 +128,6 @@ function notesOf(call) {
   if (call.touched && call.change.replaced) notes.append(chip("odd", "this frame replaced the text"));
   if (call.hole) notes.append(chip("odd", "text that may be its was lost"));
   for (const flag of call.flags) notes.append(chip("odd", flag));
-  for (const edit of call.end ? call.end.edits : []) notes.append(chip("edit", `${edit.kind} at ${edit.offset}`));
+  for (const edit of call.end ? call.end.edits : []) notes.append(chip("edit", `${edit.kind} at character ${edit.offset}`));
   return notes;
 }

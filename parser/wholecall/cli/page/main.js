@@ -4,9 +4,9 @@
 const PACES = [["1 a second", 1], ["5 a second", 5], ["20 a second", 20], ["100 a second", 100]];
 const LONGEST_WAIT = 3; // seconds between two steps, when they come as they were recorded
 
-const at = (id) => document.getElementById(id);
 const data = JSON.parse(at("data").textContent);
 let model = null;
+let chooser = null;
 let now = 0;
 let timer = 0;
 let later = 0;
@@ -58,13 +58,14 @@ function description(step) {
   return facts.join(" · ") || "nothing changed for any call";
 }
 
+// Shows a recording, from a step on; without one, where a call ended for the first time.
 function load(number, step) {
   pause();
   const source = data.recordings[number];
   model = new Model(source);
   model.source = source;
-  at("choose").value = number;
-  at("name").textContent = visible(data.recordings.length < 2 ? model.name : "wholecall inspect");
+  chooser.show(number);
+  at("name").textContent = visible(model.name);
   at("origin").textContent = visible(model.origin || "unknown dialect");
   document.title = `${visible(model.name)} · wholecall inspect`;
   const { calls, drops, faults } = model.sums;
@@ -76,16 +77,12 @@ function load(number, step) {
   offerPaces();
   frames.reset(model.steps.length);
   events.reset(model.events.length);
-  go(step);
+  go(step ?? model.opening);
 }
 
 function offerPaces() {
   const paces = model.isTimed ? [...PACES, ["as recorded", 0]] : PACES;
-  at("pace").replaceChildren(...paces.map(([text, pace]) => {
-    const option = element("option", "", text);
-    option.value = pace;
-    return option;
-  }));
+  at("pace").replaceChildren(...paces.map(([text, pace]) => option(pace, text)));
   at("pace").value = "5";
 }
 
@@ -149,6 +146,7 @@ const KEYS = {
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const focus = event.target;
+  if (focus.matches("[type=search]")) return;
   const isText = focus.matches("select, pre, .cards") && event.key !== "n" && event.key !== "p";
   if (isText || (focus.matches("button") && event.key === " ")) return;
   const action = KEYS[event.key];
@@ -165,19 +163,13 @@ function setTheme(theme) {
 function start() {
   for (const [id, action] of Object.entries(ACTIONS)) at(id).addEventListener("click", action);
   at("slider").addEventListener("input", () => go(Number(at("slider").value)));
-  at("choose").addEventListener("change", () => load(Number(at("choose").value), 0));
   document.addEventListener("keydown", pressed);
   const darkness = window.matchMedia("(prefers-color-scheme: dark)");
   darkness.addEventListener("change", () => setTheme(darkness.matches ? "dark" : "light"));
   setTheme(darkness.matches ? "dark" : "light");
-  at("choose").replaceChildren(...data.recordings.map((recording, n) => {
-    const option = element("option", "", recording.name);
-    option.value = n;
-    return option;
-  }));
-  at("choose").hidden = data.recordings.length < 2;
-  const [number, step] = location.hash.slice(1).split(".").map(Number);
-  load(data.recordings[number] ? number : 0, step || 0);
+  const [number, step] = location.hash.slice(1).split(".").map((text) => (text ? Number(text) : undefined));
+  chooser = new Chooser(data.recordings, load);
+  load(data.recordings[number] ? number : 0, Number.isInteger(step) ? step : undefined);
   new ResizeObserver(() => drawTicks(at("ticks"), model, now)).observe(at("ticks"));
 }
 

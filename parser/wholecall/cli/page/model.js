@@ -61,6 +61,12 @@ class Model {
     }
   }
 
+  // The step at which to begin: where a call ended first, or else the first mark.
+  get opening() {
+    const end = this.events.find(({ event }) => ENDS.has(event.type));
+    return end ? end.step : this.marks.length ? this.marks[0].step : 0;
+  }
+
   // The step of the mark before or after a step, or that step itself.
   markFrom(step, direction) {
     const marks = direction > 0 ? this.marks : this.marks.slice().reverse();

@@ -2,8 +2,8 @@
 
 Theory of operation
 -------------------
-One decision for both ways an error comes: as the response to a request, and as a `StreamFault` inside a
-stream. The provider's text counts more than its status: gateways send a bad transcript as
+One decision for all ways in which an error comes: as the response to a request, as the exception that an SDK
+makes of it, and as a `StreamFault` inside a stream. The provider's text counts more than its status: gateways send a bad transcript as
 500, an empty account as 400, an overloaded engine as 429. So the text is examined first, by one ordered table of
 rules (`wholecall.history.errors.table`); the status decides where no rule knows the text. The class then
 follows from the category and the kind alone. docs/errors.md lists the words and what each means.
@@ -18,6 +18,7 @@ from typing import Any, Literal, Optional, Union
 
 import msgspec
 
+from wholecall.history.errors.exceptions import refusal_of
 from wholecall.history.errors.ids import expected_type, named_ids
 from wholecall.history.errors.table import RULES
 from wholecall.history.errors.text import listen
@@ -52,19 +53,25 @@ class ErrorClass(msgspec.Struct, frozen=True):
 
 
 def classify_error(
-    status: Union[int, StreamFault, None], body: Any = None, headers: Optional[Mapping[str, Any]] = None
+    status: Union[int, StreamFault, BaseException, None],
+    body: Any = None,
+    headers: Optional[Mapping[str, Any]] = None,
 ) -> ErrorClass:
     """Return what a provider's error is.
 
     Args:
-        status: the HTTP status, a fault of a stream, or None where there is only a message.
-        body: the response's body: text, bytes, or the decoded value; an SDK's message is a text, too. With a
-            fault, taken from the fault unless given. Bodies above 256 KiB are read at both ends only.
-        headers: the response's headers, names in any case.
+        status: the HTTP status, the exception that an SDK or an HTTP client raised, a fault of a stream, or None where
+            there is only a message.
+        body: the response's body: text, bytes, or the decoded value; an SDK's message is a text, too. With an
+            exception or a fault, taken from it unless given. Bodies above 256 KiB are read at both ends only.
+        headers: the response's headers, names in any case; with an exception, taken from it unless given.
 
     Raises:
         TypeError: `status` is none of these.
     """
+    if isinstance(status, BaseException):
+        refusal = refusal_of(status)
+        status, body, headers = refusal.status, body or refusal.body, headers or refusal.headers
     if isinstance(status, StreamFault) and body is None:
         body = _told_by(status)
     said = listen(body, headers)
@@ -130,7 +137,9 @@ def _status_of(status: object) -> int:
         return status if status >= _FIRST_ERROR else 0
     if status is None or isinstance(status, StreamFault):
         return 0
-    raise TypeError(f"status must be an HTTP status, a StreamFault or None, not {type(status).__name__}")
+    raise TypeError(
+        f"status must be an HTTP status, an exception, a StreamFault or None, not {type(status).__name__}"
+    )
 
 
 def _told_by(fault: StreamFault) -> Any:

@@ -1,4 +1,4 @@
-"""The README's line for each SDK, with the SDK's own client against a real server."""
+"""The line that docs/sdks.md has for each SDK, with the SDK's own client against a real server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.hygiene.source_tree import PROJECT
+from tests.hygiene.source_tree import DOCS
 from tests.hygiene.test_readme import blocks
 from tests.support.loopback import serve
 from tests.support.sdks import answer, from_bytes, told
@@ -35,9 +35,7 @@ ANSWERS: dict[str, tuple[str, str, str, str]] = {
     "langchain-openai": ("langchain-chat", "chat-completions", "parallel-interleaved", "sse"),
 }
 ROWS = dict(
-    re.findall(
-        r"^\| ([^|`]+) \| `(stream = [^`]+)` \|$", (PROJECT / "README.md").read_text("utf-8"), re.MULTILINE
-    )
+    re.findall(r"^\| ([^|`]+) \| `(stream = [^`]+)` \|$", (DOCS / "sdks.md").read_text("utf-8"), re.MULTILINE)
 )
 NAMES: dict[str, Any] = {
     "wrap": wrap,
@@ -61,7 +59,7 @@ def test_the_line_gives_the_calls(row: str) -> None:
     opens, *recording = ANSWERS[row]
     with serve(answer(*recording)) as server, CLIENTS[opens](server.url) as client:
         names = {**NAMES, "client": client}
-        exec(ROWS[row], names)  # noqa: S102 - the README is ours
+        exec(ROWS[row], names)  # noqa: S102 - the pages are ours
         stream = names["stream"]
         for _ in stream:
             pass
@@ -73,12 +71,12 @@ def test_the_line_gives_the_calls(row: str) -> None:
     assert stream.calls
 
 
-def test_the_transport_of_the_readme_repairs() -> None:
-    """With the client that the README makes, a call without an index arrives whole at the SDK's helper."""
-    ((_, code),) = blocks("python", needs="openai")
+def test_the_transport_of_the_page_repairs() -> None:
+    """With the client that docs/transport.md makes, a call without an index arrives whole at the SDK's helper."""
+    ((_, code),) = blocks("python", page="docs/transport.md", needs="openai")
     with serve(answer("chat-completions", "index-missing")) as server:
         made: dict[str, Any] = {"url": f"{server.url}/v1"}
-        exec(code.replace("OpenAI(", "OpenAI(base_url=url, api_key='x', "), made)  # noqa: S102 - the README is ours
+        exec(code.replace("OpenAI(", "OpenAI(base_url=url, api_key='x', "), made)  # noqa: S102 - the pages are ours
         with made["client"] as client, client.chat.completions.stream(model="m", messages=MESSAGES) as stream:
             message = stream.get_final_completion().choices[0].message
         found = [json.loads(call.function.arguments) for call in message.tool_calls]

@@ -1,0 +1,79 @@
+"""What the events of recordings say, counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from wholecall.cli.show import counted
+from wholecall.output.events import TERMINAL, Event, StreamFault, ToolCallDropped, TurnStarted
+
+__all__ = ["Tally"]
+
+
+class Tally:
+    """Counts what the events of one recording say, or of many.
+
+    Attributes:
+        recordings: how many were read to their end.
+        unreadable: how many could not be.
+        nonsense: files that hold no answer of a model.
+        skipped: responses that are not recordings.
+        calls: calls that were whole.
+        dropped: by reason.
+        faults: by kind.
+        dialect: that of the first turn, None before one began.
+    """
+
+    def __init__(self) -> None:
+        self.recordings = self.unreadable = self.nonsense = self.skipped = self.calls = 0
+        self.dropped: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
+        self.dialect: str | None = None
+
+    def add(self, event: Event) -> None:
+        """Count one event."""
+        if isinstance(event, ToolCallDropped):
+            self.dropped[event.reason] += 1
+        elif isinstance(event, StreamFault):
+            self.faults[event.kind] += 1
+        elif isinstance(event, TERMINAL):
+            self.calls += 1
+        elif isinstance(event, TurnStarted):
+            self.dialect = self.dialect or event.dialect
+
+    def merge(self, other: Tally) -> None:
+        """Add what another one counted of recordings."""
+        self.recordings += other.recordings
+        self.calls += other.calls
+        self.dropped += other.dropped
+        self.faults += other.faults
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether a model answered: a turn began, or a provider reported an error."""
+        return self.dialect is not None or "provider_error" in self.faults
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was dropped and nothing faulted."""
+        return not self.dropped and not self.faults
+
+    def summary(self) -> str:
+        """Return one line for people."""
+        parts = [
+            counted(self.calls, "call"),
+            f"{self.dropped.total():,} dropped{_by_kind(self.dropped)}",
+            counted(self.faults.total(), "fault") + _by_kind(self.faults),
+        ]
+        more = {
+            "could not be read": self.unreadable,
+            "no answer of a model": self.nonsense,
+            "other responses skipped": self.skipped,
+        }
+        rest = "".join(f"; {count:,} {what}" for what, count in more.items() if count)
+        return f"{counted(self.recordings, 'recording')}: {', '.join(parts)}{rest}"
+
+
+def _by_kind(counts: Counter[str]) -> str:
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())
+    return f" ({kinds})" if kinds else ""

@@ -1,0 +1,227 @@
+"""Whole bodies, the answers that are not streamed: judged by the same parser, and mended where that is needed.
+
+Theory of operation. The parser reads the body and gives its verdicts. If a client that reads the body's members finds
+exactly our calls in it, and a reason that fits, the body stays as it is, byte for byte. Else its calls are taken out,
+and those that come out are written where the first of them was. A body that claims success and of which no call
+comes out becomes an error in the form of its dialect: clients would take it for the end of the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from wholecall.dialects.decode import plain
+from wholecall.dialects.reasons import turn_reason
+from wholecall.encoders.base import Executable, json_bytes
+from wholecall.encoders.responses import ResponsesEncoder
+from wholecall.limits import Limits
+from wholecall.output.events import EXECUTABLE, Event, StreamFault, ToolCall, ToolCallDropped
+from wholecall.policy import Policy
+from wholecall.repairing.anthropic import REASONS
+from wholecall.repairing.chat_bodies import chat_body
+from wholecall.repairing.chat_reading import claims_of
+from wholecall.repairing.items import label_of
+from wholecall.repairing.mender import lasting, own_fault
+from wholecall.repairing.report import Ledger, Report
+from wholecall.repairing.responses import cut_response, is_ours, item_label, response_claim
+from wholecall.repairing.table import MENDERS
+from wholecall.repairing.withholding import CALLS_WITHHELD, Losses, Withheld, checked
+from wholecall.stream.parser import ToolCallParser
+from wholecall.types import TurnReason
+
+if TYPE_CHECKING:
+    from wholecall.tools import AnyTools
+
+__all__ = ["RepairedBody", "repair_body"]
+
+Payload = dict[str, Any]
+
+
+class RepairedBody(msgspec.Struct, frozen=True):
+    """A body that was judged.
+
+    Attributes:
+        data: the bytes for the client; an error in the dialect's form if `report.error` is not None.
+        report: what became of it.
+    """
+
+    data: bytes
+    report: Report
+
+    def __repr__(self) -> str:
+        return f"RepairedBody(<{len(self.data)}>, {self.report!r})"
+
+
+def repair_body(
+    data: bytes,
+    *,
+    tools: AnyTools | None = None,
+    withheld: Withheld = "auto",
+    on_dropped: Callable[[ToolCallDropped], object] | None = None,
+    on_fault: Callable[[StreamFault], object] | None = None,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> RepairedBody:
+    """Judge a whole JSON body, the answer to a request without `stream`, and return it with whole calls only.
+
+    It is for Chat Completions, Responses and Anthropic Messages; anything else comes back as it came.
+
+    Args:
+        data: the body, decompressed.
+        tools: the tools that the model was given, as for `ToolCallParser`.
+        withheld: how a body ends that claims success, and all of whose calls were withheld; as for `Repairer`.
+        on_dropped: called with each call that was withheld, and why.
+        on_fault: called with each fault.
+        policy: how calls are judged.
+        limits: what a body may hold.
+
+    Raises:
+        TypeError, ValueError, ImportError: as for `Repairer`.
+    """
+    parser: ToolCallParser[Any] = ToolCallParser(tools=tools, policy=policy, limits=limits)
+    events = [*parser.feed(data), *parser.close()]
+    losses = Losses(checked(withheld), goes_on_after_cuts=_goes_on(parser.dialect))
+    for event in events:
+        if isinstance(event, ToolCallDropped):
+            losses.note(event)
+            if on_dropped is not None:
+                on_dropped(event)
+        elif isinstance(event, StreamFault) and on_fault is not None:
+            on_fault(event)
+    form, fault = _FORMS.get(parser.dialect or ""), own_fault(events)
+    error: str | None = None
+    mended = data
+    if fault is not None:  # what is too large to be judged must not pass
+        error, mended = fault.kind, json_bytes((form or _FORMS["responses"]).error(fault.detail, fault.kind))
+    elif form is not None and not parser.is_enveloped:
+        error, mended = _mended(form, data, events, losses, parser.turn.response_id)
+    return RepairedBody(mended, _report(parser.dialect, events, error, is_mended=mended is not data))
+
+
+def _goes_on(dialect: str | None) -> bool:
+    return dialect in MENDERS and MENDERS[dialect].goes_on_after_cuts
+
+
+def _report(
+    dialect: str | None, events: Sequence[Event[Any]], error: str | None, *, is_mended: bool
+) -> Report:
+    ledger = Ledger()
+    ledger.note(events)
+    return Report(
+        dialect=dialect,
+        ended=ledger.ended,
+        n_calls=ledger.n_calls,
+        n_withheld=ledger.n_withheld,
+        mended=is_mended,
+        error=error,
+        usage=ledger.usage,
+    )
+
+
+def _mended(
+    form: _Form, data: bytes, events: Sequence[Event[Any]], losses: Losses, response_id: str | None
+) -> tuple[str | None, bytes]:
+    """Return the code of the error that a body becomes, if it does, and the bytes for the client."""
+    payload = plain(data.decode("utf-8-sig", "replace"))
+    if not isinstance(payload, dict) or any(
+        isinstance(event, StreamFault) and event.fatal for event in events
+    ):
+        return None, data
+    calls = [lasting(event, response_id) for event in events if isinstance(event, EXECUTABLE)]
+    claims = form.claims(payload) or ["stop"]
+    if all(losses.is_error(claimed, executed=bool(calls)) for claimed in claims):
+        return CALLS_WITHHELD, json_bytes(form.error(losses.sentence, CALLS_WITHHELD))
+    ours = form.rewrite(payload, calls, losses)
+    return None, data if ours == payload else json_bytes(ours)
+
+
+# Anthropic.
+
+
+def _message_claims(payload: Payload) -> list[TurnReason]:
+    known = turn_reason(payload.get("stop_reason"))
+    return [] if known is None else [known[0]]
+
+
+def _message(payload: Payload, calls: Sequence[Executable], losses: Losses) -> Payload:
+    content = payload.get("content")
+    if not isinstance(content, list):
+        return payload
+    told = [_block_label(block) for block in content if _is_call_block(block)]
+    ours = [call for call in calls if isinstance(call, ToolCall)]
+    edited = dict(payload)
+    if told != [(call.id, call.name, call.arguments) for call in ours]:
+        blocks = [
+            {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in ours
+        ]
+        edited["content"] = _placed(content, _is_call_block, blocks)
+    known = turn_reason(payload.get("stop_reason"))
+    claimed = "stop" if known is None else known[0]
+    reason = losses.reason(claimed, executed=bool(ours))
+    if reason == "tool_calls" or (known is not None and reason != claimed):
+        edited["stop_reason"] = REASONS[reason]
+    return edited
+
+
+def _is_call_block(block: object) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_use"
+
+
+def _block_label(block: Payload) -> tuple[object, object, object]:
+    return block.get("id"), block.get("name"), block.get("input")
+
+
+def _message_error(message: str, code: str) -> Payload:  # noqa: ARG001 - it has no place in this dialect
+    return {"type": "error", "error": {"type": "api_error", "message": message}}
+
+
+# Responses.
+
+
+def _response_claims(payload: Payload) -> list[TurnReason]:
+    return [response_claim(payload)]
+
+
+def _response(payload: Payload, calls: Sequence[Executable], losses: Losses) -> Payload:
+    output = payload.get("output")
+    if not isinstance(output, list):
+        return payload
+    edited = dict(payload)
+    if [item_label(item) for item in output if is_ours(item)] != list(map(label_of, calls)):
+        encoder = ResponsesEncoder()
+        edited["output"] = _placed(output, is_ours, [encoder.item(call) for call in calls])
+    if response_claim(payload) == "stop" and not calls and losses.is_cut():
+        edited |= cut_response()
+    return edited
+
+
+# What both have: a list in which calls stand among other things.
+
+
+def _placed(things: list[Any], is_call: Callable[[Any], bool], calls: list[Payload]) -> list[Any]:
+    """Return the list with other calls, where the first of its own was."""
+    place = next((at for at, thing in enumerate(things) if is_call(thing)), len(things))
+    rest = [thing for thing in things if not is_call(thing)]
+    return [*rest[:place], *calls, *rest[place:]]
+
+
+def _error(message: str, code: str) -> Payload:
+    return {"error": {"message": message, "type": "server_error", "param": None, "code": code}}
+
+
+class _Form(NamedTuple):
+    """What is known of the bodies of a dialect: why they ended, how they are written, and an error in their form."""
+
+    claims: Callable[[Payload], list[TurnReason]]
+    rewrite: Callable[[Payload, Sequence[Executable], Losses], Payload]
+    error: Callable[[str, str], Payload]
+
+
+_FORMS: Final = {
+    "anthropic": _Form(_message_claims, _message, _message_error),
+    "chat-completions": _Form(claims_of, chat_body, _error),
+    "responses": _Form(_response_claims, _response, _error),
+}

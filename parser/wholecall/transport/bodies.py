@@ -1,0 +1,108 @@
+"""The repaired body of an answer, read a chunk at a time when the client asks for one.
+
+A stream that we have ended with an error frame ends with an exception after it, too, as a connection that broke: who
+does not know the frame must not take the end for a success. Only Responses has a clean end of its own for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import Any
+
+from wholecall.repairing import Repairer
+from wholecall.transport.exchange import News
+
+__all__ = ["AsyncBody", "Body"]
+
+_BROKEN_OFF = "the connection was closed before the end of the stream"
+_HAS_AN_END = "responses"
+
+
+class _Repaired:
+    """What both bodies share."""
+
+    def __init__(self, http: Any, response: Any, chunks: Any, news: News) -> None:
+        self._http = http
+        self._response = response
+        self._chunks = chunks
+        self._news = news
+        self._repairer = Repairer(**news.options)
+
+    def _end(self) -> None:
+        """Drop what is open; nothing is, where the stream came to its end."""
+        self._repairer.abort(_BROKEN_OFF)
+        self._news.end(self._repairer.report)
+
+    def _raise_if_failed(self) -> None:
+        report = self._repairer.report
+        if report.error is not None and report.dialect != _HAS_AN_END:
+            message = f"the stream was ended by an error: {report.error}"
+            raise self._http.RemoteProtocolError(message, request=self._response.request)
+
+
+class Body(_Repaired):
+    """The synchronous body; whoever iterates closes it too, as the libraries do at the end and when they are left."""
+
+    _chunks: Iterable[bytes]
+
+    def __iter__(self) -> Iterator[bytes]:
+        repairer, news = self._repairer, self._news
+        try:
+            for chunk in self._chunks:
+                data = repairer.feed(chunk)
+                news.tell()
+                if data:
+                    yield data
+                if repairer.ended:
+                    break
+            data = repairer.close()
+            self._end()
+            news.tell()
+            if data:
+                yield data
+            self._raise_if_failed()
+        finally:
+            self._end()
+            news.tell()
+
+    def close(self) -> None:
+        """Drop what is open, and close the connection."""
+        try:
+            self._end()
+            self._news.tell()
+        finally:
+            self._response.close()
+
+
+class AsyncBody(_Repaired):
+    """The same, asynchronous."""
+
+    _chunks: AsyncIterable[bytes]
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        repairer, news = self._repairer, self._news
+        try:
+            async for chunk in self._chunks:
+                data = repairer.feed(chunk)
+                await news.atell()
+                if data:
+                    yield data
+                if repairer.ended:
+                    break
+            data = repairer.close()
+            self._end()
+            await news.atell()
+            if data:
+                yield data
+            self._raise_if_failed()
+        finally:
+            self._end()
+            await news.atell()
+
+    async def aclose(self) -> None:
+        """Drop what is open, and close the connection."""
+        try:
+            self._end()
+            await self._news.atell()
+        finally:
+            await self._response.aclose()

@@ -1,0 +1,74 @@
+"""HTTP clients to put under an SDK, made as the SDKs make theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wholecall.limits import Limits
+from wholecall.transport.exchange import RepairOptions
+from wholecall.transport.library import Library, keep_alive, library_of, pool_limits, timeout
+from wholecall.transport.repair import AsyncRepairTransport, RepairTransport
+
+__all__ = ["async_client", "client"]
+
+
+def client(*, library: Library | None = None, **options: Any) -> Any:
+    """Return an HTTP client to put under an SDK: `OpenAI(http_client=wholecall.transport.client())`.
+
+    An SDK takes clients of one library only: openai from 3 on and anthropic from 1 on those of httpx2, the versions
+    before those of httpx. Where both libraries are installed, `library="httpx"` chooses the older one; an SDK that
+    got the wrong one raises a `TypeError`, "Invalid `http_client` argument".
+
+    Args:
+        library: `"httpx"` or `"httpx2"`; None takes what is installed, httpx2 before httpx.
+        options: those of `RepairTransport` go there, all others to the library's `Client`; `limits` goes where its
+            type belongs. What is not given is as in the SDKs' own clients: 1,000 connections, 100 of them kept
+            while idle, 600 seconds (5 to connect), redirects are followed, silent connections are probed.
+
+    Returns:
+        The library's `Client`. Proxies, certificates and the rest of its options work as they always do.
+
+    Raises:
+        ImportError: the library is not installed; `pip install wholecall[http]` brings it.
+        TypeError, ValueError: as for `RepairTransport`.
+    """
+    http = library_of(None, library)
+    repair, rest = _parted(http, options)
+    return _wrapped(http.Client(**rest), RepairTransport, repair)
+
+
+def async_client(*, library: Library | None = None, **options: Any) -> Any:
+    """Return an asynchronous HTTP client to put under an SDK; see `client`, also for which library an SDK takes."""
+    http = library_of(None, library)
+    repair, rest = _parted(http, options)
+    return _wrapped(http.AsyncClient(**rest), AsyncRepairTransport, repair)
+
+
+def _parted(http: Any, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Part the options of the repair from those of the client."""
+    repair: dict[str, Any] = {}
+    rest: dict[str, Any] = {"follow_redirects": True, "limits": pool_limits(http), "timeout": timeout(http)}
+    for name, value in options.items():
+        is_ours = isinstance(value, Limits) if name == "limits" else name in RepairOptions.__optional_keys__
+        (repair if is_ours else rest)[name] = value
+    return repair, rest
+
+
+def _wrapped(client: Any, transport: Callable[..., Any], repair: dict[str, Any]) -> Any:
+    """Put the repair round the transports that the client has made.
+
+    They are wrapped where they are, as tracing tools do it: a transport that is given to a client instead loses
+    the client's proxies and certificates.
+    """
+
+    def wrap(inner: Any) -> Any:
+        keep_alive(inner)
+        return transport(inner, **repair)
+
+    client._transport = wrap(client._transport)  # noqa: SLF001
+    client._mounts = {  # noqa: SLF001
+        pattern: inner and wrap(inner)
+        for pattern, inner in client._mounts.items()  # noqa: SLF001
+    }
+    return client

@@ -1,0 +1,232 @@
+"""The transports: they wrap another one, of httpx or of httpx2, and repair what it brings.
+
+Theory of operation. Nothing is touched but the bodies of answers to a POST to an endpoint for tool calls. An event
+stream is decoded by the library itself, read a chunk at a time when the client asks for one, and handed on through a
+`Repairer`. What is labelled as JSON or as text may be either, and its first byte decides: a JSON body is read to
+its end and judged as one. If it becomes an error it gets the status of a bad gateway, for which SDKs raise, and the
+header that keeps them from asking again. Which of the two libraries it is, is read from the wrapped transport's class.
+
+Leaving a response early aborts the repairer and closes the connection. An error of the connection passes, after the
+calls that were open were dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+from wholecall.limits import Limits
+from wholecall.repairing import RepairedBody, Repairer, repair_body
+from wholecall.transport.bodies import AsyncBody, Body
+from wholecall.transport.exchange import Exchange, News, RepairOptions, refuse_coroutines
+from wholecall.transport.library import Library, body_type, library_of, pool_limits, probes
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self, Unpack
+
+__all__ = ["AsyncRepairTransport", "RepairTransport"]
+
+_ENDPOINTS: Final = ("/chat/completions", "/responses", "/messages")
+_STREAM: Final = "text/event-stream"
+_KINDS: Final = frozenset({_STREAM, "text/plain", "application/json"})
+_ID: Final = "x-wholecall-id"
+_BAD_GATEWAY: Final = 502
+_NO_RETRY: Final = ("x-should-retry", "false")  # OpenAI's and Anthropic's SDKs obey it
+_ALTERED: Final = (
+    "content-encoding",
+    "content-length",
+    "transfer-encoding",
+)  # headers that the body outdates
+
+
+class RepairTransport:
+    """A synchronous transport that repairs event streams with tool calls.
+
+    Args:
+        inner: the transport that does the work, of httpx or httpx2; None makes an `HTTPTransport` with as many
+            connections as the SDKs' own clients have, 1,000.
+        library: `"httpx"` or `"httpx2"`, where the class of `inner` does not show it; None takes what is installed,
+            httpx2 before httpx.
+        options: `tools`, `live_arguments`, `withheld`, `policy` and `limits`, as for `Repairer`; `on_dropped(drop,
+            exchange)`, `on_fault(fault, exchange)` and `on_repaired(report, exchange)` are called with what happens in
+            an `Exchange`, and may be asynchronous under `AsyncRepairTransport`; what they raise goes to whoever reads
+            the body. `counters` adds up what becomes of all exchanges. `limits` may be the library's, where `inner`
+            is None: then it bounds connections.
+
+    Raises:
+        ImportError: the library is not installed; `pip install wholecall[http]` brings it.
+        TypeError, ValueError: what `tools` holds describes no tools; see `Tools`. A function would have to be awaited,
+            `withheld` is none of its words, or `limits` bounds connections that `inner` has made already.
+    """
+
+    def __init__(
+        self, inner: Any = None, *, library: Library | None = None, **options: Unpack[RepairOptions]
+    ) -> None:
+        refuse_coroutines(options)
+        self._http = library_of(inner, library)
+        self._inner = _inner(inner, self._http, "HTTPTransport", options)
+        self._options = _checked(options)
+
+    def __repr__(self) -> str:
+        return f"<RepairTransport {self._inner!r}>"
+
+    def __enter__(self) -> Self:
+        self._inner.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._inner.__exit__(kind, error, trace)
+
+    def handle_request(self, request: Any) -> Any:
+        """Send a request; return the response, with a repaired body if it may hold tool calls."""
+        response = self._inner.handle_request(request)
+        kind = _kind(request, response)
+        if kind is None:
+            return response
+        response.request, exchange = request, Exchange.of(request)
+        news, chunks = News(self._options, exchange), response.iter_bytes()
+        try:
+            head = b"" if kind == _STREAM else next(chunks, b"")
+            whole = _judged(b"".join([head, *chunks]), news) if _is_json(head) else None
+            news.tell()
+        except BaseException:
+            response.close()
+            raise
+        if whole is not None:
+            return _with_whole(self._http, response, whole, exchange)
+        make = body_type(self._http, Body, "SyncByteStream")
+        body = make(self._http, response, chain((head,), chunks), news)
+        return _with_body(self._http, response, body, exchange)
+
+    def close(self) -> None:
+        """Close the inner transport."""
+        self._inner.close()
+
+
+class AsyncRepairTransport:
+    """An asynchronous transport that repairs event streams with tool calls; see `RepairTransport`."""
+
+    def __init__(
+        self, inner: Any = None, *, library: Library | None = None, **options: Unpack[RepairOptions]
+    ) -> None:
+        self._http = library_of(inner, library)
+        self._inner = _inner(inner, self._http, "AsyncHTTPTransport", options)
+        self._options = _checked(options)
+
+    def __repr__(self) -> str:
+        return f"<AsyncRepairTransport {self._inner!r}>"
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._inner.__aexit__(kind, error, trace)
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Send a request; return the response, with a repaired body if it may hold tool calls."""
+        response = await self._inner.handle_async_request(request)
+        kind = _kind(request, response)
+        if kind is None:
+            return response
+        response.request, exchange = request, Exchange.of(request)
+        news, chunks = News(self._options, exchange), response.aiter_bytes()
+        try:
+            head = b"" if kind == _STREAM else await anext(chunks, b"")
+            rest = [chunk async for chunk in chunks] if _is_json(head) else []
+            whole = _judged(b"".join([head, *rest]), news) if _is_json(head) else None
+            await news.atell()
+        except BaseException:
+            await response.aclose()
+            raise
+        if whole is not None:
+            return _with_whole(self._http, response, whole, exchange)
+        make = body_type(self._http, AsyncBody, "AsyncByteStream")
+        body = make(self._http, response, _achain(head, chunks), news)
+        return _with_body(self._http, response, body, exchange)
+
+    async def aclose(self) -> None:
+        """Close the inner transport."""
+        await self._inner.aclose()
+
+
+# What both transports share.
+
+
+def _inner(inner: Any, http: Any, kind: str, options: RepairOptions) -> Any:
+    """Return the transport to wrap; one that is made here takes the limits of connections out of the options."""
+    limits = options.get("limits")
+    is_pool = limits is not None and not isinstance(limits, Limits)
+    if is_pool:
+        options.pop("limits", None)
+    if inner is None:
+        made = limits if is_pool else pool_limits(http)
+        return getattr(http, kind)(limits=made, socket_options=probes())
+    if is_pool:
+        raise TypeError("limits of connections belong to the inner transport; give them to that")
+    return inner
+
+
+def _checked(options: RepairOptions) -> RepairOptions:
+    """Return the options; those that no repairer takes are refused here, not in the middle of a request."""
+    Repairer(**News(options, Exchange(id="", method="", url="")).options)
+    return options
+
+
+def _kind(request: Any, response: Any) -> str | None:
+    """Return the type of a response that may hold tool calls, None of any other."""
+    kind: str = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_answer = (
+        response.status_code == 200
+        and request.method == "POST"
+        and request.url.path.rstrip("/").endswith(_ENDPOINTS)
+    )
+    return kind if is_answer and kind in _KINDS else None
+
+
+def _is_json(head: bytes) -> bool:
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+
+
+def _judged(data: bytes, news: News) -> RepairedBody:
+    """Return a whole body, judged."""
+    options = {name: value for name, value in news.options.items() if name != "live_arguments"}
+    body = repair_body(data, **options)
+    news.end(body.report)
+    return body
+
+
+async def _achain(head: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield head
+    async for chunk in chunks:
+        yield chunk
+
+
+def _with_body(http: Any, response: Any, body: Any, exchange: Exchange) -> Any:
+    """Return the response with another body, which is decoded and of unknown length."""
+    headers = _headers(response, exchange)
+    return http.Response(response.status_code, headers=headers, stream=body, extensions=response.extensions)
+
+
+def _with_whole(http: Any, response: Any, body: RepairedBody, exchange: Exchange) -> Any:
+    """Return the response with a whole body, which may be an error."""
+    headers, status = _headers(response, exchange), response.status_code
+    if body.report.error is not None:
+        status = _BAD_GATEWAY
+        headers.update([_NO_RETRY, ("content-type", "application/json")])
+    return http.Response(status, headers=headers, content=body.data)
+
+
+def _headers(response: Any, exchange: Exchange) -> Any:
+    headers = response.headers.copy()
+    for name in _ALTERED:
+        headers.pop(name, None)
+    headers[_ID] = exchange.id
+    return headers
