@@ -44,7 +44,7 @@ class Budget:
         Raises:
             ValueError: something else does.
         """
-        if not all(isinstance(holder, Call) for holder in self._holders):
+        if {*map(type, self._holders)} - {Call}:
             raise ValueError("a grant is no call's")
 
     def admit(self, call: Call, text: str) -> bool:

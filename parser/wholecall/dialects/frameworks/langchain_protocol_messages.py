@@ -71,7 +71,7 @@ class Messages:
             ValueError: something else is.
         """
         listed = [self._since_loss, *self._by_namespace.values()]
-        if not all(isinstance(message, Message) for messages in listed for message in messages):
+        if {type(message) for messages in listed for message in messages} - {Message}:
             raise ValueError("what is listed is no message")
 
     def found(self, place: Place, run: str | None) -> Message | None:
