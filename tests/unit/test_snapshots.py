@@ -21,6 +21,7 @@ from wholecall.deltas import Delta, Slot, TurnEnded, TurnOpened, WireFault
 from wholecall.dialects import table
 from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame
+from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice
 from wholecall.snapshots.rows import Reading, Writing, decoded, encoded
@@ -537,6 +538,17 @@ def test_choices_are_where_they_say(name: str) -> None:
     call[_place(Call, {"turn": "turn", "number": "choice"}[name])] = 1
 
     with pytest.raises(BadSnapshot, match="TurnState: a choice has another number"):
+        ToolCallParser.restore(resealed(inside))
+
+
+@pytest.mark.parametrize("holder", ["", "call_1", 0, 99, None])
+def test_only_calls_hold_grants(holder: Any) -> None:
+    """A key that is text is no call either."""
+    inside = opened(snapshot())
+    (row,) = [row for row in inside[2] if len(row) == 1 + len(kept_by(Budget))]
+    row[_place(Budget, "_holders")] = {holder: 1}
+
+    with pytest.raises(BadSnapshot, match="Budget"):
         ToolCallParser.restore(resealed(inside))
 
 

@@ -38,6 +38,15 @@ class Budget:
         self._raw = _UNBOUNDED if limits.max_raw_bytes is None else limits.max_raw_bytes
         self._holders = {}  # calls with an open grant, and the bytes it may take
 
+    def remade(self) -> None:
+        """Check that calls hold the grants: msgspec asks nobody about keys that are text.
+
+        Raises:
+            ValueError: something else does.
+        """
+        if {*map(type, self._holders)} - {Call}:
+            raise ValueError("a grant is no call's")
+
     def admit(self, call: Call, text: str) -> bool:
         """Return whether the call may take the text; if not, it is refused and cut to `max_raw_bytes`."""
         if call.full:

@@ -64,6 +64,16 @@ class Messages:
         self._by_key = {}  # the last one of each place and of each run
         self._by_namespace = {}  # all of them, in order
 
+    def remade(self) -> None:
+        """Check that messages are listed: msgspec asks nobody about keys that are text.
+
+        Raises:
+            ValueError: something else is.
+        """
+        listed = [self._since_loss, *self._by_namespace.values()]
+        if {type(message) for messages in listed for message in messages} - {Message}:
+            raise ValueError("what is listed is no message")
+
     def found(self, place: Place, run: str | None) -> Message | None:
         """Return the message that an event belongs to."""
         here = self._by_key.get(place)
