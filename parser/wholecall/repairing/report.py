@@ -31,7 +31,7 @@ _SAYS_NOTHING = frozenset({ArgumentsDelta, ReasoningDelta, TextDelta})  # most e
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a stream, or of a body, so far.
+    """What became of a stream, or of a body, so far; of what passes unread, only what was read before that was known.
 
     Attributes:
         dialect: its name, None while it is not known.
