@@ -392,6 +392,33 @@ def test_no_reader_executes_early(mode: str) -> None:
         repairer.abort()
 
 
+MOST_CUTS = 6
+
+
+def cuts_of(data: bytes) -> list[bytes]:
+    """Return beginnings of a stream, of whole events, evenly spread."""
+    ends = [match.end() for match in re.finditer(rb"\r?\n\r?\n", data)]
+    return [data[:end] for end in ends[:: max(1, len(ends) // MOST_CUTS)]]
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("lost", [False, True], ids=["ended", "lost"])
+@pytest.mark.parametrize("name", MENDED)
+def test_a_cut_is_never_a_success(name: str, lost: bool, live: bool) -> None:
+    """Law 54: a stream whose body ends anywhere, or whose connection is lost, ends as an error for clients, if its turn had no end."""
+    dialect = RECORDED[name]["dialect"]
+    for begun in cuts_of(stream(name)):
+        repairer, parser = Repairer(live_arguments=live), ToolCallParser()
+        out = repairer.feed(begun)
+        out += repairer.fail("upstream_lost", "gone") if lost else repairer.close()
+        known = [e for e in [*parser.feed(begun), *parser.close()] if isinstance(e, EXECUTABLE)]
+        report = repairer.report
+
+        assert report.ended or report.dialect is None or error_of(out) is not None, begun
+        assert (report.error is None) or error_of(out) is not None, begun
+        assert live or len(read_calls(dialect, out)) <= len(known)
+
+
 @pytest.mark.parametrize("mode", quirky.MODES)
 def test_quirky_streams_are_strict_afterwards(mode: str) -> None:
     """Laws 49 to 52: each quirk alone, over random calls."""

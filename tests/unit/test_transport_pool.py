@@ -55,13 +55,17 @@ def test_two_hundred_streams_have_two_hundred_connections() -> None:
 
 @each_library
 @pytest.mark.parametrize("make", [client, async_client])
-def test_clients_are_made_as_the_sdks_make_theirs(library: Any, make: Any) -> None:
-    """A thousand connections, a hundred of them idle, ten minutes, five seconds to connect, redirects."""
+def test_clients_are_made_as_the_sdks_make_theirs(
+    library: Any, make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand connections, a hundred of them idle, ten minutes, five seconds to connect, redirects; proxies too."""
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     http = importlib.import_module(library)
-    made = make(library=library, proxy="http://127.0.0.1:1")
-    pools = [transport._inner._pool for transport in (made._transport, *made._mounts.values())]
+    made = make(library=library)
+    pools = [transport._inner._pool for transport in (made._transport, *filter(None, made._mounts.values()))]
 
-    assert [(1000, 100)] * 2 == [(pool._max_connections, pool._max_keepalive_connections) for pool in pools]
+    assert len(pools) > 1
+    assert {(1000, 100)} == {(pool._max_connections, pool._max_keepalive_connections) for pool in pools}
     assert (http.Timeout(600, connect=5.0), True) == (made.timeout, made.follow_redirects)
 
 
@@ -82,6 +86,16 @@ def test_options_of_the_caller_win(library: Any) -> None:
     assert http.Timeout(9) == client(library=library, timeout=9).timeout
     with pytest.raises(TypeError, match="belong to the inner transport"):
         RepairTransport(http.HTTPTransport(), limits=limits)
+
+
+@each_library
+def test_transports_of_the_caller_stay_as_they_are(library: Any) -> None:
+    """Only connections of a transport that is made here are probed."""
+    http = importlib.import_module(library)
+    mine, mounted = http.HTTPTransport(), http.HTTPTransport()
+    client(library=library, transport=mine, mounts={"https://x": mounted})
+
+    assert [None, None] == [transport._pool._socket_options for transport in (mine, mounted)]
 
 
 @each_library

@@ -101,9 +101,9 @@ class ChatMender(Mender[ChatEncoder]):
         out = [self._take_events(events)]
         if any(type(event) is ToolCallDropped for event in events):
             self._loosen()  # the turn's own calls will not be those that come out: its frames can be dropped
-        ends = ends_turn(pieces, events)
         has_done = any(piece.is_done for piece in pieces)
         self.is_done = self.is_done or has_done
+        ends = has_done or ends_turn((), events)
         following: list[bytes] = []
         for piece in self._in_time(self._readable(pieces, events), events):
             if ends and not _is_held(piece):
@@ -178,8 +178,9 @@ class ChatMender(Mender[ChatEncoder]):
 
     def _wait(self, piece: Piece, *, calls: bool, ended: Iterable[int]) -> bytes:
         """Queue a frame that shows nothing; it may pass where nothing waits before it and it does nothing."""
-        self._finished.update(ended)
-        self._claims += claims_of(piece.payload or {})
+        if ended:
+            self._finished.update(ended)
+            self._claims += claims_of(piece.payload or {})
         if calls:
             self._tracks.see(piece)
         elif not ended and not self._queue and self._place is None:

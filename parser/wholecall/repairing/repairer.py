@@ -351,6 +351,8 @@ class Repairer(Uncopyable):
 
     def _note(self, events: Sequence[Event[Any]]) -> None:
         self._ledger.note(events)
+        if self._on_dropped is None and self._on_fault is None:
+            return
         for event in events:
             if self._on_dropped is not None and type(event) is ToolCallDropped:
                 self._on_dropped(event)

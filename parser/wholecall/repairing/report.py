@@ -14,8 +14,11 @@ import msgspec
 
 from wholecall.output.events import (
     EXECUTABLE,
+    ArgumentsDelta,
     Event,
+    ReasoningDelta,
     StreamFault,
+    TextDelta,
     ToolCallDropped,
     TurnFinished,
     TurnStarted,
@@ -24,9 +27,11 @@ from wholecall.repairing.blocks import Blocks
 
 __all__ = ["Ledger", "Report"]
 
+_SAYS_NOTHING = frozenset({ArgumentsDelta, ReasoningDelta, TextDelta})  # most events, of no count
+
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a stream, or of a body, so far.
+    """What became of a stream, or of a body, so far; of what passes unread, only what was read before that was known.
 
     Attributes:
         dialect: its name, None while it is not known.
@@ -69,6 +74,8 @@ class Ledger:
     def note(self, events: Sequence[Event[Any]]) -> None:
         """Take note of the parser's events."""
         for event in events:
+            if type(event) in _SAYS_NOTHING:
+                continue
             if isinstance(event, EXECUTABLE):
                 self.n_calls += 1
             elif isinstance(event, ToolCallDropped):
@@ -83,7 +90,8 @@ class Ledger:
 
     def take(self, block: bytes) -> None:
         """Take note of an event that came in, and may come out as another one."""
-        self._balance += crc32(block)
+        if not self.mended:
+            self._balance += crc32(block)
 
     def give(self, data: bytes, *, is_all: bool) -> None:
         """Take note of what went out.
@@ -92,5 +100,8 @@ class Ledger:
             data: whole events.
             is_all: whether nothing of what came in waits.
         """
-        self._balance -= sum(map(crc32, self._blocks.feed(data)))
-        self.mended = self.mended or (is_all and self._balance != 0)
+        if self.mended:
+            return
+        if data:
+            self._balance -= sum(map(crc32, self._blocks.feed(data)))
+        self.mended = is_all and self._balance != 0

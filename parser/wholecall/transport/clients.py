@@ -35,14 +35,14 @@ def client(*, library: Library | None = None, **options: Any) -> Any:
     """
     http = library_of(None, library)
     repair, rest = _parted(http, options)
-    return _wrapped(http.Client(**rest), RepairTransport, repair)
+    return _wrapped(http.Client(**rest), RepairTransport, repair, _given(rest))
 
 
 def async_client(*, library: Library | None = None, **options: Any) -> Any:
     """Return an asynchronous HTTP client to put under an SDK; see `client`, also for which library an SDK takes."""
     http = library_of(None, library)
     repair, rest = _parted(http, options)
-    return _wrapped(http.AsyncClient(**rest), AsyncRepairTransport, repair)
+    return _wrapped(http.AsyncClient(**rest), AsyncRepairTransport, repair, _given(rest))
 
 
 def _parted(http: Any, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -55,7 +55,12 @@ def _parted(http: Any, options: dict[str, Any]) -> tuple[dict[str, Any], dict[st
     return repair, rest
 
 
-def _wrapped(client: Any, transport: Callable[..., Any], repair: dict[str, Any]) -> Any:
+def _given(rest: dict[str, Any]) -> list[Any]:
+    """Return the transports that the caller has made."""
+    return [rest.get("transport"), *(rest.get("mounts") or {}).values()]
+
+
+def _wrapped(client: Any, transport: Callable[..., Any], repair: dict[str, Any], given: list[Any]) -> Any:
     """Put the repair round the transports that the client has made.
 
     They are wrapped where they are, as tracing tools do it: a transport that is given to a client instead loses
@@ -63,7 +68,8 @@ def _wrapped(client: Any, transport: Callable[..., Any], repair: dict[str, Any])
     """
 
     def wrap(inner: Any) -> Any:
-        keep_alive(inner)
+        if not any(inner is one for one in given):
+            keep_alive(inner)
         return transport(inner, **repair)
 
     client._transport = wrap(client._transport)  # noqa: SLF001
