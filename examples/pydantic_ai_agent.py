@@ -3,7 +3,8 @@
     OPENAI_API_KEY=… python examples/pydantic_ai_agent.py "When is high water at Brest?"
 
 pydantic-ai takes the stream to pieces itself. What it gets are whole calls with whole names and stable ids, or none:
-`withheld` is told of each call that was not handed on.
+`withheld` hears of each call that was not handed on, and a turn of which no call was whole
+is an exception.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from pydantic_ai.providers.openai import OpenAIProvider
 import wholecall.transport
 from harbour import book_berth, get_tide
 from wholecall import ToolCallDropped
+from wholecall.transport import Exchange
 
 
-def withheld(call: ToolCallDropped) -> None:
+def withheld(call: ToolCallDropped, _exchange: Exchange) -> None:
     """Say on standard error which call was not handed on, and why."""
     print(f"{call.name}: {call.reason}", file=sys.stderr)
 
