@@ -14,7 +14,15 @@ import sys
 from collections.abc import AsyncIterable
 
 from openai import AsyncOpenAI
-from pydantic_ai import Agent, AgentStreamEvent, PartDeltaEvent, RunContext, TextPartDelta
+from pydantic_ai import (
+    Agent,
+    AgentStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    RunContext,
+    TextPart,
+    TextPartDelta,
+)
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -32,7 +40,9 @@ def withheld(call: ToolCallDropped, _exchange: Exchange) -> None:
 async def show(_context: RunContext[object], events: AsyncIterable[AgentStreamEvent]) -> None:
     """Print text as it comes."""
     async for event in events:
-        if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+        if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+            print(event.part.content, end="", flush=True)
+        elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
             print(event.delta.content_delta, end="", flush=True)
 
 

@@ -101,7 +101,9 @@ def answers(dialect: str, *ways: str) -> list[Answer]:
 
 @pytest.mark.parametrize("way", ["whole", *BROKEN])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_agents_go_on_whatever_the_server_sends(dialect: str, way: str) -> None:
+def test_agents_go_on_whatever_the_server_sends(
+    dialect: str, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A whole call is executed once; of another one the model is told, and goes on; ids pair, and none comes twice."""
     module, client = AGENTS[dialect]
     messages: list[Any] = [ASKED]
@@ -109,7 +111,7 @@ def test_agents_go_on_whatever_the_server_sends(dialect: str, way: str) -> None:
         answer = importlib.import_module(module).answer(one, messages)
     calls, results, texts = sent(server, dialect)
 
-    assert ("At 06:12.", 4) == (answer, len(server.requests))
+    assert ("At 06:12.", 4, "At 06:12.") == (answer, len(server.requests), capsys.readouterr().out)
     assert calls == results
     assert 3 == len(set(calls))
     executed = [same(text) == WHOLE for text in texts if text.startswith("{")]
@@ -180,7 +182,7 @@ def test_a_loop_has_at_most_twelve_lines(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["whole", *BROKEN])
-def test_a_framework_on_the_transport(way: str) -> None:
+def test_a_framework_on_the_transport(way: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A whole call is executed once. A cut one is an exception; of one that does not fit the framework tells the model."""
     dropped: list[tuple[str | None, str]] = []
 
@@ -201,6 +203,7 @@ def test_a_framework_on_the_transport(way: str) -> None:
 
     assert calls == results
     assert [("get_tide", "unterminated")] * cut == dropped
+    assert ("" if cut else "At 06:12.") == capsys.readouterr().out
     executed = [text for text in texts if text.startswith("{") and same(text) == WHOLE]
     assert (0 if cut else 1, 0 if way in {"cut", "misfit"} else 1) == (len(texts), len(executed))
 
