@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from wholecall.testing.plugin import Golden
 
 _MARKER = (
-    "wholecall(*recordings, timing=False, repeat=1, cut=None, strict=True): "
-    "what `wholecall_server` and `wholecall_transport` answer, one recording a request, in order; "
+    "wholecall(*recordings, timing=False, repeat=1, cut=None, match=None, upstream=None, strict=True): "
+    "what `wholecall_server` and `wholecall_transport` answer, one recording a request, in order or by what matches; "
     "paths and globs are relative to the test's file"
 )
 _SPLIT = "_wholecall_split"
@@ -33,6 +33,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=0,
         metavar="N",
         help="run each test that is served recordings N times, each with other chunk boundaries",
+    )
+    group.addoption(
+        "--wholecall-record",
+        action="store_true",
+        help="where the last recording of a marked test is missing, ask the provider and write it",
     )
     group.addoption(
         "--wholecall-bless",
@@ -55,11 +60,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Report which golden files a bless changed."""
-    if config.option.wholecall_bless:
+    """Report which files were written."""
+    blessed, recorded = config.option.wholecall_bless, config.option.wholecall_record
+    if blessed or recorded:
         from wholecall.testing.plugin import summary  # noqa: PLC0415 - only where it is used
 
-        summary(terminalreporter)
+        summary(terminalreporter, blessed=blessed, recorded=recorded)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ _PUT_TOGETHER: frozenset[Flag] = frozenset(
 )
 
 
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
+class Policy(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """How calls are judged.
 
     Attributes:

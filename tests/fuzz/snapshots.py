@@ -47,7 +47,8 @@ def run_snapshots(data: bytes) -> None:
 
 def _rest(parser: ToolCallParser[Any], options: Options) -> list[str]:
     """Let the parser read the rest of a stream of its dialect, through both doors; return all that it says."""
-    _, _, _, live, watch, *_ = snapshots.opened(parser.snapshot())[1]
+    made = snapshots.opened(parser.snapshot())[1]
+    live, watch = made.get("live", False), made.get("watch")
     said = [repr((parser, parser.turn, parser.turns))]
     closed = "closed" in repr(parser)
     for chunk in () if closed else options.cut(_stream(parser.dialect, options)):

@@ -14,7 +14,7 @@ from tests.hygiene.source_tree import modules
 from wholecall import Limits, ToolCallParser
 from wholecall.dialects.table import DIALECTS
 from wholecall.framing import FRAMINGS
-from wholecall.snapshots.shapes import Asked, annotations_of, derived_of, row_of, shape_of
+from wholecall.snapshots.shapes import Asked, kept_by, listed, row_of, shape_of
 
 # Where the state of a parser is made. `live` follows calls, whose texts are in their records.
 _PACKAGES = ("framing", "dialects", "machine", "stream")
@@ -62,8 +62,8 @@ def test_every_attribute_is_kept_or_derived(module: str, name: str) -> None:
     """Whatever a class with state assigns to itself, its body annotates, or `DERIVED` names."""
     cls = named(module, name)
 
-    assert set() == assigned(module, name) - annotations_of(cls).keys() - derived_of(cls)
-    assert set() == annotations_of(cls).keys() & derived_of(cls)
+    assert set() == assigned(module, name) - kept_by(cls).keys() - listed(cls, "DERIVED")
+    assert set() == kept_by(cls).keys() & listed(cls, "DERIVED")
 
 
 @pytest.mark.parametrize(("module", "name"), STATE, ids=[".".join(place) for place in STATE])
@@ -71,9 +71,9 @@ def test_every_annotation_can_be_packed(module: str, name: str) -> None:
     """What a class keeps msgspec can read, also what no recording holds."""
     cls = named(module, name)
 
-    assert [*annotations_of(cls)] == [*row_of(cls).__struct_fields__]
+    assert [*kept_by(cls)] == [*row_of(cls).__struct_fields__]
     with pytest.raises(msgspec.ValidationError):
-        msgspec.convert([], row_of(cls) if annotations_of(cls) else int, dec_hook=lambda kind, _: kind)
+        msgspec.convert([], row_of(cls) if kept_by(cls) else int, dec_hook=lambda kind, _: kind)
 
 
 def _parts(kind: Any) -> Iterator[type]:

@@ -34,22 +34,24 @@ def test_the_examples_run(project: pytest.Pytester) -> None:
     blessed = run(project, "--wholecall-bless")
     split = run(project, "--wholecall-splits=2")
 
-    assert len(HERE) == 4
-    blessed.assert_outcomes(passed=6)
+    assert len(HERE) == 5
+    blessed.assert_outcomes(passed=7)
     blessed.stdout.fnmatch_lines(
         ["blessed cassettes/tide.sse.golden.jsonl *", "blessed *.names.golden.jsonl *"]
     )
-    split.assert_outcomes(passed=11)  # the one by hand uses no fixture
+    split.assert_outcomes(passed=13)  # the one by hand uses no fixture
 
 
 def test_the_page_names_each_option() -> None:
-    """The marker's line lists what `serve` takes, and strictness; both options are explained."""
+    """The marker's line lists what `serve` takes, where to record and strictness; all options are explained."""
     page = (DOCS / "testing.md").read_text("utf-8")
     line = re.search(r"`@pytest\.mark\.wholecall\(\*recordings, (.*?)\)`", page)
     keywords = [str(one) for one in list(inspect.signature(RecordedAnswers.serve).parameters.values())[2:]]
     plugin = (PACKAGE.parent / "wholecall_pytest.py").read_text("utf-8")
 
     assert line is not None
-    assert [word.split(":")[0] for word in keywords] + ["strict"] == re.findall(r"(\w+)=", line[1])
+    assert [word.split(":")[0] for word in keywords] + ["upstream", "strict"] == re.findall(
+        r"(\w+)=", line[1]
+    )
     assert line[1] in plugin
     assert set(re.findall(r"--wholecall-\w+", plugin)) == set(re.findall(r"--wholecall-\w+", page))

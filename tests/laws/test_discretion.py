@@ -30,7 +30,7 @@ from wholecall.framing import FRAMINGS
 from wholecall.machine.call import Call
 from wholecall.output.events import ToolCallDropped
 from wholecall.recordings import read
-from wholecall.snapshots.shapes import annotations_of
+from wholecall.snapshots.shapes import kept_by
 from wholecall.types import DropReason
 
 _ARGUMENTS = json.dumps({"path": f"/srv/{CANARY}", CANARY: [CANARY, {"deep": CANARY}]})
@@ -198,9 +198,9 @@ def _snapshot(**options: Any) -> bytes:
 def _with_a_forged_call(name: str) -> bytes:
     """Return a snapshot in which a field of the calls holds argument text."""
     inside = opened(_snapshot())
-    place = 1 + list(annotations_of(Call)).index(name)
+    place = 1 + list(kept_by(Call)).index(name)
     for row in inside[2]:
-        if len(row) == 1 + len(annotations_of(Call)):
+        if len(row) == 1 + len(kept_by(Call)):
             row[place] = _ARGUMENTS
     return resealed(inside)
 
@@ -243,7 +243,7 @@ RAISES: dict[str, Callable[[Path], Any]] = {
     "a snapshot of other tools": _from_snapshot(_snapshot, {"f": _Strict}),
     **{
         f"a snapshot with another {name}": _from_snapshot(partial(_with_a_forged_call, name))
-        for name in annotations_of(Call)
+        for name in kept_by(Call)
         if name not in _TEXTS_OF_CALLS
     },
     "yaml": _of_file("cut.yaml", f"interactions:\n- request: {{\n  x: '{CANARY}\n".encode()),

@@ -1,4 +1,4 @@
-"""The blocks of README and of the tutorials that need SDKs, run as they stand against a server on this machine.
+"""The blocks of README that need SDKs, run as they stand against a server on this machine; tutorials show `examples`.
 
 The first answer is cut inside a call, the second makes the call whole, the third says what the model found.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 from tests.hygiene.source_tree import CORPORA
 from tests.hygiene.test_readme import blocks
-from tests.support.encode import Call, Pieces, Turn, every, render_anthropic, render_chat, render_responses
+from tests.support.encode import Call, Pieces, Turn, every, render_chat
 from wholecall.serving import Loopback
 
 pytestmark = pytest.mark.sdk
@@ -26,7 +25,7 @@ TURNS = (
     Turn(text="At 04:12 and 16:37.", id="turn-3"),
 )
 TIDE = "Brest, today: 04:12 and 16:37"
-TOLD = "Error: the call of 'get_tide' was not executed, because its arguments were cut off."
+ASKED = "When is high water at Brest?"
 
 
 @pytest.fixture
@@ -78,26 +77,22 @@ def test_the_failure_of_the_readme_is_real(server: Loopback) -> None:
 def test_the_loop_of_the_readme_goes_on(server: Loopback) -> None:
     """The loop tells the model of the cut call, executes the whole one and ends; ids of calls and results pair."""
     server.serve(*answers(render_chat, *TURNS))
-    given = {"model": "m", "tools": [], "messages": [], "run": lambda *_: TIDE}
+    given = {
+        "model": "m",
+        "tools": [],
+        "messages": [{"role": "user", "content": ASKED}],
+        "run": lambda *_: TIDE,
+    }
     names, _ = run(program("README.md", "openai"), **given)
 
-    assert ["assistant", "tool", "assistant", "tool", "assistant"] == [m["role"] for m in names["messages"]]
+    assert ["user", "assistant", "tool", "assistant", "tool", "assistant"] == [
+        m["role"] for m in names["messages"]
+    ]
     assert _chat_calls(names["messages"]) == [
         m["tool_call_id"] for m in names["messages"] if m["role"] == "tool"
     ]
-    assert names["messages"][1]["content"].startswith(TOLD)
-
-
-def test_the_loop_of_chat_completions(server: Loopback) -> None:
-    """The tutorial's loop leaves the messages that it shows, and sends them all."""
-    server.serve(*answers(render_chat, *TURNS))
-    messages = run(program("docs/tutorials/openai-chat.md", "openai"))[0]["messages"]
     ((_, shown),) = blocks("text", page="docs/tutorials/openai-chat.md", needs="openai-chat")
-
-    assert shown == "".join(f"{message['role']}: {_said(message)}\n" for message in messages)
-    assert _chat_calls(messages) == [m["tool_call_id"] for m in messages if m["role"] == "tool"]
-    assert messages[:-1] == server.requests[-1].json()["messages"]
-    assert "get_tide" == server.requests[0].json()["tools"][0]["function"]["name"]
+    assert shown == "".join(f"{message['role']}: {_said(message)}\n" for message in names["messages"])
 
 
 def _chat_calls(messages: list[dict[str, Any]]) -> list[str]:
@@ -107,44 +102,3 @@ def _chat_calls(messages: list[dict[str, Any]]) -> list[str]:
 def _said(message: dict[str, Any]) -> str:
     calls = [call["function"] for call in message.get("tool_calls") or ()]
     return message["content"] or " ".join(f"{call['name']} {call['arguments']}" for call in calls)
-
-
-def test_the_loop_of_responses(server: Loopback) -> None:
-    """Each call item is answered under its id: the cut one with what was wrong, the whole one with the result."""
-    server.serve(*answers(render_responses, *TURNS))
-    items = run(program("docs/tutorials/openai-responses.md", "openai"))[0]["messages"]
-    calls = [item["call_id"] for item in items if item.get("type") == "function_call"]
-    outputs = {
-        item["call_id"]: item["output"] for item in items if item.get("type") == "function_call_output"
-    }
-
-    assert calls == list(outputs)
-    assert [True, True] == [
-        told.startswith(start) for told, start in zip(outputs.values(), (TOLD, TIDE), strict=True)
-    ]
-    assert "At 04:12 and 16:37." in json.dumps(items[-1])
-
-
-def test_the_loop_of_anthropic(server: Loopback) -> None:
-    """Each tool use is answered under its id: the cut one with an error, the whole one with the result."""
-    server.serve(*answers(render_anthropic, *TURNS))
-    messages = run(program("docs/tutorials/anthropic.md", "anthropic"))[0]["messages"]
-    parts = [
-        part for message in messages if isinstance(message["content"], list) for part in message["content"]
-    ]
-    results = [part for part in parts if part["type"] == "tool_result"]
-
-    assert [part["id"] for part in parts if part["type"] == "tool_use"] == [
-        part["tool_use_id"] for part in results
-    ]
-    assert [True, False] == [part.get("is_error", False) for part in results]
-    assert {"type": "text", "text": "At 04:12 and 16:37."} in parts
-
-
-def test_the_agent_of_pydantic_ai(server: Loopback) -> None:
-    """Under the transport the framework's agent executes the whole call and comes to its answer."""
-    server.serve(*answers(render_chat, *TURNS[1:]))
-    _, out = run(program("docs/tutorials/pydantic-ai.md", "pydantic_ai"))
-
-    assert "At 04:12 and 16:37.\n" == out
-    assert TIDE == server.requests[1].json()["messages"][-1]["content"]

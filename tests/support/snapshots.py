@@ -13,13 +13,15 @@ from wholecall import ToolCallParser
 from wholecall.framing import FRAMINGS
 from wholecall.framing.table import name_of
 from wholecall.snapshots.rows import Reading, Writing
+from wholecall.snapshots.shapes import shape_of
+from wholecall.stream.options import MovedOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from random import Random
 
 __all__ = [
-    "DEEP",
+    "FOLDED",
     "Moved",
     "besides_framing",
     "changed",
@@ -33,14 +35,22 @@ __all__ = [
 ]
 
 _MOST = (1 << 63) - 1
-DEEP = tuple(  # plain values in folds, the last one a good one
-    Ext(3, msgspec.msgpack.encode(row))
-    for row in (
-        *([], [[[]]], [{"a": []}], [1, 2], [{1: 2}], [[b""]], [[Ext(9, b"")]], [[Ext(3, b"\x90")]], {}),
-        [Ext(1, b"\xff")],
-        [[Ext(2, b"\x01" * 2000)]],
-        [{"a": [], "b": 1}, [[]], []],
-    )
+FOLDED: tuple[Any, ...] = (  # rows of plain values, the last one a good one
+    *(
+        [],
+        [[None]],
+        [{"a": None}],
+        [1, 2],
+        [[], 1],
+        [[1], 1],
+        [{"a": 1}, 1],
+        [{1: None}, 1],
+        [[[]]],
+        [b""],
+        {},
+    ),
+    *([Ext(9, b"")], [Ext(1, b"\xff")], [Ext(1, b"[[]]")], [[None], Ext(1, b"1" * 5000)], [[None, None], 1]),
+    [{"a": None, "b": None}, [None], [], 1],
 )
 _ODDITIES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, 2, 3, 7, -1, 255, 1 << 40, -(1 << 63), (1 << 63) - 1, 1.5, float("nan")),
@@ -75,7 +85,7 @@ _ODDITIES: tuple[Any, ...] = (
         {("a", 1): 0},
         Ext(1, b"\xed\xa0\x80"),
     ),
-    *(Ext(2, b"\x01" * 20), Ext(1, b"\xff"), Ext(9, b""), Ext(-1, b"\0\0\0\0"), *DEEP),
+    *(Ext(1, b"1" * 30), Ext(1, b"\xff"), Ext(1, b"[[]]"), Ext(9, b""), Ext(-1, b"\0\0\0\0"), *FOLDED),
 )
 
 
@@ -123,11 +133,11 @@ def move_framing(parser: ToolCallParser[Any]) -> None:
     """Give a parser another framing, made of what a snapshot holds of its own."""
     framing = parser._framing
     assert framing is not None
-    before, after = Writing(), Writing()
-    rows = before.rows(framing)
+    before = Writing([framing])
+    rows = before.rows()
     parser._framing = FRAMINGS[name_of(framing)](parser._limits)
-    Reading([*before.shapes], deepcopy(rows)).fill(parser._framing, {})
-    assert rows == after.rows(parser._framing)
+    Reading([*before.shapes], deepcopy(rows)).fill([parser._framing], {})
+    assert rows == Writing([parser._framing]).rows()
 
 
 def opened(data: bytes) -> Any:
@@ -142,7 +152,7 @@ def resealed(inside: Any) -> bytes:
 
 def sealed(body: bytes) -> bytes:
     """Return a snapshot with this body, whatever it is, and the right checksum."""
-    return msgspec.msgpack.encode(["wholecall.snapshot", 1, crc32(body), body])
+    return msgspec.msgpack.encode(["wholecall.snapshot.1", shape_of(MovedOptions), crc32(body), body])
 
 
 def forged(data: bytes, rng: Random) -> bytes:

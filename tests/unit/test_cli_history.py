@@ -59,10 +59,10 @@ def test_there_are_transcripts() -> None:
 
 @pytest.mark.parametrize("path", POISONED, ids=name)
 def test_a_poisoned_file_is_repaired(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`check` says what `repair` does, both exit with 1; the file that comes out is the expected one, and sound."""
+    """`check` exits with 1 and says what `repair` does; the file that comes out is the expected one, and sound."""
     assert 1 == main(["history", "check", str(path)])
     said = capsys.readouterr()
-    assert 1 == main(["history", "repair", str(path), "-o", "out"])
+    assert 0 == main(["history", "repair", str(path), "-o", "out"])
     assert said.err == capsys.readouterr().err
     assert "" == said.out
     assert decoded(mended(path).read_bytes()) == decoded(Path("out").read_bytes())
@@ -81,7 +81,7 @@ def test_unchanged_lines_keep_their_bytes() -> None:
     user, assistant = (json.dumps(message).encode() for message in chat(answered=False))
     Path("s.jsonl").write_bytes(user.replace(b'"Hi"', b'"\\u0048i"  ') + b"\r\n" + assistant + b"\n")
 
-    assert 1 == main(["history", "repair", "s.jsonl", "-o", "out"])
+    assert 0 == main(["history", "repair", "s.jsonl", "-o", "out"])
     lines = Path("out").read_bytes().splitlines(keepends=True)
     assert [b'\\u0048i"  }\r\n', b"\n"] == [lines[0][-13:], lines[1][-1:]]
     assert ["tool"] == [json.loads(line)["role"] for line in lines[2:]]
@@ -93,7 +93,7 @@ def test_a_request_keeps_what_is_round_the_messages(key: str, indent: int | None
     body = {"model": "m", key: chat(answered=False), "temperature": 0.5}
     Path("r.json").write_text(json.dumps(body, indent=indent), "utf-8")
 
-    assert 1 == main(["history", "repair", "r.json", "-o", "out"])
+    assert 0 == main(["history", "repair", "r.json", "-o", "out"])
     out = Path("out").read_text("utf-8")
     assert (["model", key, "temperature"], 4) == (list(json.loads(out)), len(json.loads(out)[key]) + 1)
     assert (indent is None) == (out.count("\n") == 1)
@@ -103,7 +103,7 @@ def test_long_strings_are_cut(capsys: pytest.CaptureFixture[str]) -> None:
     """`shrink` cuts the strings of old calls, and says which; `--keep-recent` leaves the last calls alone."""
     Path("t.json").write_text(json.dumps(chat(json.dumps({"path": "a.py", "content": LONG}))), "utf-8")
 
-    assert 1 == main(["history", "shrink", "t.json", "--max-leaf", "30", "-o", "out"])
+    assert 0 == main(["history", "shrink", "t.json", "--max-leaf", "30", "-o", "out"])
     call = json.loads(Path("out").read_bytes())[1]["tool_calls"][0]
     kept = json.loads(call["function"]["arguments"])
     assert ("c1", "a.py", "x" * 30 + "...[truncated]") == (call["id"], kept["path"], kept["content"])

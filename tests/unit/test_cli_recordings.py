@@ -246,7 +246,7 @@ class TestConvert:
         Path("a.sse").write_bytes(CHAT)
         with pytest.raises(SystemExit) as leaving:
             main([command, path, "--to", "raw", "-o", "a.sse"])
-        assert "a.sse is read, and would be overwritten" in capsys.readouterr().err
+        assert "a.sse is read, too; write to another file" in capsys.readouterr().err
         assert (2, CHAT) == (leaving.value.code, Path("a.sse").read_bytes())
 
     def test_chunks_and_times_survive(self, monkeypatch: pytest.MonkeyPatch) -> None:

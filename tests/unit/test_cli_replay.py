@@ -113,6 +113,15 @@ class TestTable:
             "(26 others)          26     26        0       0"
         ]
 
+    def test_folders_are_counted_with_those_that_they_are_in(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where not every folder has room, the upper ones are shown."""
+        write({f"logs/{month}/{day}/x.sse": GOOD for month in "ab" for day in range(20)})
+        many, few = (on_terminal(monkeypatch, 80, lines, "logs") for lines in (60, 20))
+
+        assert 40 == sum(line.startswith((f"a{os.sep}", f"b{os.sep}")) for line in many)
+        assert ["a", "b"] == [line.split()[0] for line in few[1 : few.index("")]]
+        assert few[1].split()[1:] == ["20", "20", "0", "0"]
+
     def test_a_long_name_keeps_both_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """What distinguishes names is at their ends more often than in the middle."""
         write({f"a{'x' * 90}{n}/1.sse": GOOD for n in (1, 2)})

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.hygiene.source_tree import CORPORA, PACKAGE, PROJECT
 from wholecall.dialects.table import DIALECTS
+from wholecall.recordings import read
+from wholecall.serving import Request
 
 pytest_plugins = ["pytester"]
 
@@ -272,6 +275,23 @@ def test_agent(wholecall_server):
     result.assert_outcomes(passed=1)
 
 
+def test_a_cut_is_where_it_is_under_every_split(project: pytest.Pytester) -> None:
+    """`cut` counts the chunks of the recording, so that other boundaries send the same bytes before the end."""
+    code = """
+import http.client
+
+@pytest.mark.wholecall("cassettes/tide.sse", cut=2)
+def test_agent(wholecall_server):
+    with pytest.raises(http.client.IncompleteRead) as caught:
+        with urllib.request.urlopen(wholecall_server.url, timeout=20) as response:
+            response.read()
+    whole = pathlib.Path("cassettes/tide.sse").read_bytes()
+    assert caught.value.partial == b"".join(part + b"\\n\\n" for part in whole.split(b"\\n\\n")[:2])
+"""
+    run(project, code).assert_outcomes(passed=1)
+    run(project, code, "--wholecall-splits=5").assert_outcomes(passed=5)
+
+
 def test_both_doors_give_the_same(project: pytest.Pytester) -> None:
     """The transport without a socket answers from a queue of its own, in the same chunks."""
     result = run(
@@ -300,6 +320,256 @@ def test_beyond(wholecall_transport):
 
     result.assert_outcomes(passed=2, errors=1)
     result.stdout.fnmatch_lines(["wholecall: 1 request came beyond the 0 that answers were prepared for:"])
+
+
+def test_what_nobody_asks_for_fails_the_test(project: pytest.Pytester) -> None:
+    """A recording that was not asked for fails the test at its end and is named; so does a repeat that is left."""
+    result = run(
+        project,
+        """
+@pytest.mark.wholecall(b"data: 1\\n\\n", "cassettes/tide.sse", repeat=2)
+def test_agent(wholecall_server):
+    ask(wholecall_server)
+
+@pytest.mark.wholecall("cassettes/tide.sse", repeat=True)
+def test_never(wholecall_server):
+    pass
+
+@pytest.mark.wholecall("cassettes/tide.sse", repeat=True)
+def test_endless(wholecall_server):
+    ask(wholecall_server)
+
+@pytest.mark.wholecall("cassettes/tide.sse", strict=False)
+def test_may(wholecall_server):
+    pass
+
+@pytest.mark.wholecall("cassettes/tide.sse")
+def test_that_fails_anyway(wholecall_server):
+    assert False
+""",
+    )
+
+    result.assert_outcomes(passed=4, failed=1, errors=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*ERROR at teardown of test_agent*",
+            "wholecall: 2 recordings were not asked for:",
+            "  bytes",
+            "  *cassettes/tide.sse",
+            "Name fewer recordings in @pytest.mark.wholecall(...)*strict=False*",
+            "*ERROR at teardown of test_never*",
+            "wholecall: 1 recording was not asked for:",
+        ]
+    )
+
+
+def test_requests_can_be_matched(project: pytest.Pytester) -> None:
+    """By path, each request gets the recording of its path, in whatever order they come; by body of its body, too."""
+    result = run(
+        project,
+        """
+from wholecall.recordings import Recorder
+from wholecall.serving import Request
+
+def body(text): return Request("POST", "/", {}, text).digest
+
+known = {"method": "GET", "url": "https://api.example/v1/models?key=x", "meta": {"request_digest": body(b"")}}
+with Recorder("cassettes/all.jsonl", **known) as one:
+    one.write(b"data: models\\n\\n")
+for answer in (1, 2):
+    known = {"method": "POST", "url": "https://api.example/v1/chat", "meta": {"request_digest": body(b"%d" % answer)}}
+    with Recorder("cassettes/all.jsonl", append=True, **known) as one:
+        one.write(b"data: chat %d\\n\\n" % answer)
+
+@pytest.mark.wholecall("cassettes/all.jsonl", match="path")
+def test_path(wholecall_server):
+    chats = [ask(wholecall_server, "/v1/chat?x=1") for _ in range(2)]
+    assert chats == [[b"data: chat 1\\n\\n"], [b"data: chat 2\\n\\n"]]
+    assert ask(wholecall_server, "/v1/models", body=None) == [b"data: models\\n\\n"]
+
+@pytest.mark.wholecall("cassettes/all.jsonl", match="body", strict=False)
+def test_body(wholecall_server):
+    assert ask(wholecall_server, "/v1/chat", body=b" 2 ") == [b"data: chat 2\\n\\n"]
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        ask(wholecall_server, "/v1/chat", body=b"3")
+    caught.value.close()
+    assert len(wholecall_server.unanswered) == 1 and len(wholecall_server.unused) == 2
+
+@pytest.mark.wholecall("cassettes/tide.sse", match="path")
+def test_a_bare_stream(wholecall_server):
+    pass
+
+@pytest.mark.wholecall("cassettes/all.jsonl", match="header")
+def test_no_such_match(wholecall_server):
+    pass
+""",
+    )
+
+    result.assert_outcomes(passed=2, errors=2)
+    result.stdout.fnmatch_lines(
+        [
+            "@pytest.mark.wholecall: *tide.sse does not say which request it answers: match='path' needs that",
+            "@pytest.mark.wholecall: match is 'path', 'body' or None: 'header'",
+        ]
+    )
+
+
+class TestRecording:
+    """`--wholecall-record`."""
+
+    CODE = """
+import asyncio
+from wholecall.serving import Answer, Loopback
+
+class Provider(Loopback):
+    def __enter__(self):
+        super().__enter__()
+        self.serve("cassettes/tide.sse", b"data: 2\\n\\n", repeat=True)
+        return self
+
+provider = Provider(pathlib.Path(__file__).parent) if PROVIDER else None
+if provider:
+    provider.__enter__()
+UPSTREAM = provider.url if provider else "http://127.0.0.1:9"
+
+@pytest.mark.wholecall("cassettes/new/agent.jsonl", upstream=UPSTREAM)
+def test_agent(wholecall_server):
+    first = b"".join(ask(wholecall_server, "/v1/chat?key=secret", body=b'{"a": "prompt"}'))
+    assert first == pathlib.Path("cassettes/tide.sse").read_bytes()
+    assert b"".join(ask(wholecall_server)) == b"data: 2\\n\\n"
+"""
+
+    def run(
+        self, project: pytest.Pytester, *arguments: str, provider: bool, code: str = CODE
+    ) -> pytest.RunResult:
+        """Run a test with a provider or with none."""
+        return run(project, code, *arguments, head=f"{AGENT}PROVIDER = {provider}\n")
+
+    def test_it_records_once_and_then_replays(self, project: pytest.Pytester) -> None:
+        """What is missing is asked of the provider and written; then no provider is needed, also under splits."""
+        first = self.run(project, "--wholecall-record", provider=True)
+        held = (project.path / "cassettes" / "new" / "agent.jsonl").read_bytes()
+        again = self.run(project, "--wholecall-record", provider=False)
+        then = self.run(project, "--wholecall-splits=3", provider=False)
+
+        first.assert_outcomes(passed=1)
+        first.stdout.fnmatch_lines(
+            ["*wholecall: recordings*", "recorded cassettes/new/agent.jsonl (2 answers)"]
+        )
+        again.assert_outcomes(passed=1)
+        again.stdout.fnmatch_lines(["none recorded"])
+        then.assert_outcomes(passed=3)
+        assert held == (project.path / "cassettes" / "new" / "agent.jsonl").read_bytes()
+        assert [] == list((project.path / "cassettes").rglob("*.part"))
+
+    def test_it_holds_what_was_asked_and_no_secret(self, project: pytest.Pytester) -> None:
+        """A recording has method, URL and status, chunks and times; it has no header, no query and no body."""
+        self.run(project, "--wholecall-record", provider=True)
+        path = project.path / "cassettes" / "new" / "agent.jsonl"
+        first, second = read(str(path))
+        chunks = list(first.chunks)
+
+        assert first.request is not None
+        assert ("POST", "/v1/chat") == (first.request.method, urlsplit(first.request.url or "").path)
+        assert (200, "text/event-stream") == (first.status, first.content_type)
+        assert all(at is not None for at, _ in chunks)
+        assert {"request_digest": Request("POST", "/", {}, b'{"a":"prompt"}').digest} == first.meta
+        assert second.meta != first.meta
+        assert [] == [word for word in (b"secret", b"prompt") if word in path.read_bytes()]
+
+    def test_without_the_option_a_missing_file_is_a_mistake(self, project: pytest.Pytester) -> None:
+        """Nobody is asked unless the user says so."""
+        result = self.run(project, provider=True)
+
+        result.assert_outcomes(errors=1)
+        result.stdout.fnmatch_lines(
+            [
+                "@pytest.mark.wholecall: *agent.jsonl: No such file or directory; `pytest --wholecall-record` makes it"
+            ]
+        )
+        assert not (project.path / "cassettes" / "new").exists()
+
+    def test_what_exists_is_answered_first(self, project: pytest.Pytester) -> None:
+        """Only the last recording may be missing; those before it are answered, and what comes after is recorded."""
+        code = self.CODE.replace('"cassettes/new', 'b"data: 0\\n\\n", "cassettes/new').replace(
+            "    first =", '    assert ask(wholecall_server) == [b"data: 0\\n\\n"]\n    first ='
+        )
+        self.run(project, "--wholecall-record", provider=True, code=code).assert_outcomes(passed=1)
+        assert 2 == len(list(read(str(project.path / "cassettes" / "new" / "agent.jsonl"))))
+        self.run(project, provider=False, code=code).assert_outcomes(passed=1)
+
+    @pytest.mark.parametrize(
+        ("upstream", "asks", "message"),
+        [
+            ("broken.url", 0, "nothing was asked for"),
+            ("None", 1, "POST /v1/chat/completions: nobody said where requests go: upstream='https://...'"),
+            ('"http://127.0.0.1:9"', 1, "POST /v1/chat/completions: the provider cannot be reached: *"),
+            (
+                "busy.url",
+                1,
+                "POST /v1/chat/completions was answered with status 429, which is not kept",
+            ),
+            ("broken.url", 1, "POST /v1/chat/completions: the provider's answer broke off: *"),
+        ],
+    )
+    def test_what_cannot_be_recorded(
+        self, project: pytest.Pytester, upstream: str, asks: int, message: str
+    ) -> None:
+        """A test whose recording cannot be made fails at its end, which says why; no file is left."""
+        head, _, _ = self.CODE.partition("provider = ")
+        code = f"""{head}
+class Odd(Loopback):
+    def __enter__(self):
+        super().__enter__()
+        self.serve(self.odd, repeat=True)
+        return self
+
+busy, broken = Odd(), Odd()
+busy.odd, broken.odd = Answer([b"busy"], status=429), Answer([b"data: 1\\n\\n"], ending="cut")
+busy.__enter__(), broken.__enter__()
+
+@pytest.mark.wholecall("cassettes/new.jsonl", upstream={upstream})
+def test_agent(wholecall_server):
+    for _ in range({asks}):
+        with pytest.raises(Exception):
+            ask(wholecall_server)
+"""
+        result = self.run(project, "--wholecall-record", provider=True, code=code)
+
+        result.stdout.fnmatch_lines(["wholecall: not all was recorded into cassettes/new.jsonl:", message])
+        assert 1 == result.parseoutcomes()["errors"]
+        assert not (project.path / "cassettes" / "new.jsonl").exists()
+
+    @pytest.mark.parametrize(
+        "upstream", ["file:///etc", "https://api.example/v1", "api.example", "https://[x"]
+    )
+    def test_an_upstream_is_a_host_of_the_web(self, project: pytest.Pytester, upstream: str) -> None:
+        """The path is the request's, so that it is the same when it is replayed; else the test does not begin."""
+        code = self.CODE.replace("upstream=UPSTREAM", f"upstream={upstream!r}")
+        result = self.run(project, "--wholecall-record", provider=True, code=code)
+
+        result.stdout.fnmatch_lines(["@pytest.mark.wholecall: upstream is like 'https://api.example', *"])
+
+    def test_a_request_by_a_transport(self, project: pytest.Pytester) -> None:
+        """A transport needs no upstream: the request says where it goes. Sync and async clients are recorded."""
+        code = """
+import httpx
+
+@pytest.mark.wholecall("cassettes/sync.jsonl")
+def test_sync(wholecall_transport):
+    with httpx.Client(transport=wholecall_transport) as client:
+        assert client.post(UPSTREAM + "/v1/x?key=secret").text.startswith("data: {")
+
+@pytest.mark.wholecall("cassettes/async.jsonl")
+def test_async(wholecall_transport):
+    async def post():
+        async with httpx.AsyncClient(transport=wholecall_transport) as client:
+            return (await client.post(UPSTREAM + "/v1/x")).text
+    assert asyncio.run(post()) == "data: 2\\n\\n"
+"""
+        head, _, _ = self.CODE.partition("@pytest.mark")
+        self.run(project, "--wholecall-record", provider=True, code=head + code).assert_outcomes(passed=2)
+        self.run(project, provider=False, code=head + code).assert_outcomes(passed=2)
 
 
 class TestSplits:
@@ -473,6 +743,7 @@ def test_three(wholecall_golden):
     def test_the_recording_is_found(self, project: pytest.Pytester) -> None:
         """The file lies beside what is served by hand, or beside what is named; without either there is advice."""
         code = """
+@pytest.mark.wholecall(strict=False)
 def test_served(wholecall_server, wholecall_golden):
     wholecall_server.serve(b"data: 1\\n\\n", "cassettes/tide.sse")
     wholecall_golden(1, name="served")

@@ -357,7 +357,7 @@ def test_live_blocks() -> None:
     )
 
     assert [("start", 0), ("delta", 0)] == indices(out[:3])
-    assert [("start", 1), ("delta", 1), ("stop", 1), ("stop", 0)] == indices(out[3:])
+    assert [("start", 1), ("delta", 1), ("stop", 1), ("delta", 0), ("stop", 0)] == indices(out[3:])
     assert [("t0", "f0", '{"a":1}')] == read(out)
 
 
@@ -496,7 +496,8 @@ def test_live_items() -> None:
     out = run(*numbered(CREATED, *called(0), completed(item(0))), live_arguments=True)
     told = list(data_of(b"".join(out)))
 
-    assert [("c0", "f0", '{"a":1}')] == read_calls("responses", b"".join(out[:3]), "append")
+    assert [("c0", "f0", '{"a":1')] == read_calls("responses", b"".join(out[:3]), "append")
+    assert [("c0", "f0", '{"a":1}')] == read_calls("responses", b"".join(out), "append")
     assert list(range(len(told))) == [event_["sequence_number"] for event_ in told]
     assert "output_item.done" in told[-2]["type"]
 

@@ -11,7 +11,7 @@ import pytest
 from tests.support.histories import SHAPES, Answer, Block, Happening, Note, Result, Said, render
 from tests.support.transcript_rules import complaints, said
 from wholecall.history import MISSING_RESULT, Repaired, repair_transcript, shrink_transcript
-from wholecall.history.transcripts import read_lines
+from wholecall.history.transcripts import read_book
 
 EVERY = sorted(SHAPES)
 # Items have no word for a turn that was aborted: what was not finished says `incomplete`.
@@ -710,7 +710,7 @@ def test_what_was_said_is_in_no_repr(shape: str) -> None:
     messages = render(
         shape, [Said(secret), Answer((text(secret), call("c1", {"a": secret})), "stop"), Said("b")]
     )
-    lines, _ = read_lines(messages, shape)
+    lines = read_book(messages, shape).lines
     shown = [
         repair_transcript(messages),
         shrink_transcript(messages, keep_recent=0, max_leaf=1, threshold=0, marker=""),

@@ -11,8 +11,9 @@ from wholecall.cli.saving import add_saving, save
 __all__ = ["add_command"]
 
 _ABOUT = """\
-Write recordings in another form. What is read is what `wholecall replay` reads: raw streams, VCR cassettes, HAR,
-llm-interceptor's logs, llm-mock's files, wholecall's own recordings; also .gz and .zst.
+Write recordings in another form. What is read is what `wholecall replay` reads: raw streams, JSON lines with a body
+each, outputs of batches, VCR cassettes, HAR, llm-interceptor's logs, llm-mock's files, wholecall's own recordings;
+also .gz and .zst.
 
 forms:
   recording   wholecall's own: JSON lines that keep chunks and times (docs/recordings.md)

@@ -1,45 +1,66 @@
 """The command `wholecall history`: transcripts checked, repaired and shrunk.
 
-Theory of operation. Each of the three reads a file, lets `wholecall.history` check its messages, and lists on
-standard error, one fact a line, what was or would be changed. The new file goes to standard output or to the
-file that `-o` names; `check` writes none. The exit code is 1 if something was or would be changed.
+Theory of operation. Each of the three reads files one after the other, lets `wholecall.history` look at their
+messages, and lists on standard error, one fact a line, what was or would be changed. The new file goes to standard
+output or to where `-o` says; `check` writes none.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from wholecall.cli.out import FOUND, OK, UNREADABLE, complain
+import msgspec
+
+from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
 from wholecall.cli.show import printable
-from wholecall.cli.transcripts import Transcript, read_transcript
+from wholecall.cli.target import STDIO, replacing
+from wholecall.cli.transcript_files import Found, found_files, targets_of
+from wholecall.cli.transcripts import NoTranscript, Page, Transcript, opened_transcript
 from wholecall.errors import BadRecording
-from wholecall.history import Report, repair_transcript, shrink_transcript
+from wholecall.history.book import Book
+from wholecall.history.judging import Rules
+from wholecall.history.mending import Report, mend
+from wholecall.history.shrink import shrink_arguments
+from wholecall.history.shrinking import shorten
+from wholecall.history.writing import pages
 
 __all__ = ["add_command"]
 
-_STDIN = "-"
 _ABOUT = """\
 Transcripts of conversations, as they are sent to a provider (Chat Completions, Responses, Anthropic, Gemini) or
-stored by an agent (pi and openclaw, Claude Code, Codex). A FILE is a JSON list of messages, a request body that
-holds one, or a session file of JSON lines; - is standard input.
+stored by an agent (pi and openclaw, Claude Code, Codex): a JSON list of messages, a request body that holds one, or
+a session file of JSON lines, which may be larger than memory.
 """
+_PATHS = """\
+a file, a folder (the .jsonl, .ndjson and .json files in it and below it;
+those that hold no messages are left out), a glob, or - for standard input"""
 _EXAMPLES = """\
 examples:
   wholecall history check session.jsonl                      what would a provider refuse?
+  wholecall history check --json ~/.claude/projects          of all sessions, one JSON object a file
   wholecall history repair session.jsonl -o mended.jsonl     aborted calls out, missing results in
+  wholecall history repair sessions -o mended/               a folder of them
   wholecall history shrink request.json --max-leaf 200       long strings in the calls of old turns cut
   wholecall history repair - < request.json | curl ...       in a pipe
 
 exit status:
-  0  nothing was or would be changed
-  1  something was or would be changed (named on standard error)
+  0  every file was read; of check: and none needs a repair
+  1  of check, and of the others with --exit-code: something would be or was changed (named on standard error)
   2  the command line was wrong
-  3  the file could not be read, or the output not be written
+  3  a file could not be read, or not be written (named on standard error; the others are done anyway)
 """
+_OUT = """\
+where to write it; standard output by default. Several need a folder, one
+that exists or ends in a slash; the file that was read may be replaced"""
+_JSON = """\
+report on standard output what would be or was changed, one JSON object
+a file; the new files need -o OUT then"""
 # The fields of a report, each with the sign of a diff and the text of its line.
 _FACTS = (
     ("stripped_calls", "-", "call {} taken out"),
@@ -64,16 +85,18 @@ def add_command(commands: Any) -> None:
         formatter_class=argparse.RawTextHelpFormatter,
     )
     actions = command.add_subparsers(metavar="ACTION", required=True)
-    check = actions.add_parser("check", help="say what a repair would change, and write nothing")
-    repair = actions.add_parser("repair", help="write the transcript as providers take it")
-    shrink = actions.add_parser("shrink", help="cut long strings in the calls of old messages")
-    for action, run in ((check, _check), (repair, _repair), (shrink, _shrink)):
-        action.set_defaults(run=run)
-        action.add_argument("file", metavar="FILE", help="the transcript, or - for standard input")
+    add_action = partial(actions.add_parser, formatter_class=argparse.RawTextHelpFormatter)
+    check = add_action("check", help="say what a repair would change, and write nothing")
+    repair = add_action("repair", help="write the transcript as providers take it")
+    shrink = add_action("shrink", help="cut long strings in the calls of old messages")
+    for action, make in ((check, _mended), (repair, _mended), (shrink, _shrunk)):
+        action.set_defaults(run=_run, make=make, refuse=action.error, writes=action is not check)
+        action.add_argument("paths", nargs="+", metavar="PATH", help=_PATHS)
+        action.add_argument("--json", action="store_true", help=_JSON)
+    check.set_defaults(output=None, exit_code=True)
     for action in (repair, shrink):
-        action.add_argument(
-            "-o", "--output", metavar="OUT", help="where to write it; standard output by default"
-        )
+        action.add_argument("-o", "--output", metavar="OUT", help=_OUT)
+        action.add_argument("--exit-code", action="store_true", help="exit with 1 if something was changed")
     add = shrink.add_argument
     add("--max-leaf", type=_count, default=200, metavar="N", help="characters that a string keeps (200)")
     add("--keep-recent", type=_count, default=0, metavar="N", help="calls at the end that are left alone (0)")
@@ -85,75 +108,139 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _check(options: argparse.Namespace) -> int:
-    return _mend(options, is_dry=True)
+# What is done to a transcript.
 
 
-def _repair(options: argparse.Namespace) -> int:
-    return _mend(options, is_dry=False)
+class Change(msgspec.Struct):
+    """What was or would be changed in a transcript.
+
+    Attributes:
+        changed: whether anything was.
+        facts: a line for each, for people.
+        report: the same for programs.
+        pages: the messages of the new file.
+    """
+
+    changed: bool
+    facts: list[str]
+    report: dict[str, Any]
+    pages: Iterable[Page]
 
 
-def _mend(options: argparse.Namespace, *, is_dry: bool) -> int:
-    transcript = _read(options.file)
-    if transcript is None:
+def _mended(transcript: Transcript, _options: argparse.Namespace) -> Change:
+    book = Book(transcript.messages, "auto")
+    output, report = mend(book, Rules())
+    facts = [f"{sign} {said.format(one)}" for field, sign, said in _FACTS for one in getattr(report, field)]
+    return Change(report.changed, facts, _members(report), pages(book, output))
+
+
+def _members(report: Report) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.structs.asdict(report).items() if name != "changed"}
+
+
+def _shrunk(transcript: Transcript, options: argparse.Namespace) -> Change:
+    shrink = partial(shrink_arguments, max_leaf=options.max_leaf)
+    shrink("")  # a `--max-leaf` that the marker does not fit into
+    book = Book(transcript.messages, "auto")
+    shorter = shorten(book, options.keep_recent, shrink)
+    shrunk = [call.label for call in shorter.calls]
+    facts = [f"~ arguments of {label} shortened" for label in shrunk]
+    facts += [f"! arguments of {label} are not JSON and stay as they are" for label in shorter.invalid]
+    return Change(bool(shrunk), facts, {"shrunk": shrunk, "invalid": shorter.invalid}, shorter.pages(book))
+
+
+# Files in, files out.
+
+
+def _run(options: argparse.Namespace) -> int:
+    found = found_files(options.paths)
+    targets: list[str | None] = [None] * len(found)
+    if options.writes:
+        targets[:] = targets_of(found, options.output, options.paths, options.refuse)
+        if options.json and STDIO in targets:
+            options.refuse("--json reports what was written, and needs -o OUT for the transcript")
+    count = Count()
+    for one, target in zip(found, targets, strict=True):
+        _do(one, target, options, count)
+    if len(found) > 1 and not options.json:
+        sys.stderr.write(count.summary(options.writes) + "\n")
+    if count.unreadable:
         return UNREADABLE
+    return FOUND if count.changed and options.exit_code else OK
+
+
+class Count(msgspec.Struct):
+    """How many files were read, changed, not read, and left out because they hold no messages."""
+
+    read: int = 0
+    changed: int = 0
+    unreadable: int = 0
+    others: int = 0
+
+    def summary(self, writes: bool) -> str:
+        """Return a sentence."""
+        said = [f"{self.read} transcripts", f"{self.changed} {'changed' if writes else 'would be changed'}"]
+        said += [f"{self.unreadable} not read or not written"] * (self.unreadable > 0)
+        said += [f"{self.others} other files left out"] * (self.others > 0)
+        return ", ".join(said)
+
+
+def _do(found: Found, target: str | None, options: argparse.Namespace, count: Count) -> None:
+    """Check or change one file, and count it."""
     try:
-        repaired = repair_transcript(transcript.messages)
-    except ValueError as error:  # arguments that nest too deep to be written
-        complain(f"{options.file}: {error}")
-        return UNREADABLE
-    _list_changes(options.file, transcript, list(_facts(repaired.report)))
-    if not is_dry and not _write(options.output, transcript.written(repaired.messages)):
-        return UNREADABLE
-    return FOUND if repaired.report.changed else OK
-
-
-def _facts(report: Report) -> Iterator[str]:
-    for field, sign, said in _FACTS:
-        for one in getattr(report, field):
-            yield f"{sign} {said.format(one)}"
-
-
-def _shrink(options: argparse.Namespace) -> int:
-    transcript = _read(options.file)
-    if transcript is None:
-        return UNREADABLE
-    try:
-        shrunk = shrink_transcript(
-            transcript.messages, keep_recent=options.keep_recent, max_leaf=options.max_leaf
-        )
-    except ValueError as error:  # a shape of its own, or a `--max-leaf` that the marker does not fit into
-        complain(f"{options.file}: {error}")
-        return UNREADABLE
-    facts = [f"~ arguments of {label} shortened" for label in shrunk.shrunk]
-    facts += [f"! arguments of {label} are not JSON and stay as they are" for label in shrunk.invalid]
-    _list_changes(options.file, transcript, facts)
-    if not _write(options.output, transcript.written(shrunk.messages)):
-        return UNREADABLE
-    return FOUND if shrunk.changed else OK
-
-
-def _read(path: str) -> Transcript | None:
-    try:
-        source = sys.stdin.buffer.read() if path == _STDIN else Path(path).read_bytes()
-        return read_transcript(path, source)
-    except OSError as error:
-        complain(f"{path}: {error.strerror}")
+        with opened_transcript(found.path, found.trouble) as transcript:
+            change = _change(found.path, transcript, options)
+            if target is not None:
+                _write(target, transcript, change, makes_folders=target != options.output)
+            if options.json:
+                said = {"messages": len(transcript.messages), "changed": change.changed, **change.report}
+                json_writer(found.path, "file")(json.dumps({**said, "written": target}).encode())
+    except NoTranscript as error:
+        if found.is_named:
+            complain(str(error))
+        count.unreadable += found.is_named
+        count.others += not found.is_named
     except BadRecording as error:
         complain(str(error))
-    return None
+        count.unreadable += 1
+    else:
+        count.read += 1
+        count.changed += change.changed
 
 
-def _write(path: str | None, data: bytes) -> bool:
-    if path is None or path == _STDIN:
-        sys.stdout.buffer.write(data)
-        return True
+def _change(path: str, transcript: Transcript, options: argparse.Namespace) -> Change:
+    """Return what was or would be changed, and list it for people.
+
+    Raises:
+        BadRecording: the messages cannot be read, or not be written.
+    """
     try:
-        Path(path).write_bytes(data)
+        change: Change = options.make(transcript, options)
+    except (TypeError, ValueError) as error:  # a block that is no object; what nests too deep to be written
+        raise BadRecording(f"{path}: {str(error).partition(';')[0]}") from None
+    if not options.json:
+        _list_changes(path, transcript, change.facts)
+    return change
+
+
+def _write(target: str, transcript: Transcript, change: Change, *, makes_folders: bool) -> None:
+    """Write the new file, or the old one where nothing was changed.
+
+    Raises:
+        BadRecording: it cannot be written.
+        OSError: standard output cannot.
+    """
+    data = transcript.written(change.pages) if change.changed else transcript.same()
+    if target == STDIO:
+        sys.stdout.buffer.writelines(data)
+        return
+    try:
+        if makes_folders:
+            Path(target).parent.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as file:
+            file.writelines(data)
     except OSError as error:
-        complain(f"{path}: {error.strerror}")
-        return False
-    return True
+        raise BadRecording(f"{target}: {error.strerror}") from None
 
 
 def _list_changes(path: str, transcript: Transcript, facts: list[str]) -> None:

@@ -14,18 +14,17 @@ import json
 import sys
 from base64 import b64encode
 from importlib.resources import files
-from pathlib import Path
 from typing import NamedTuple
 
 from wholecall.cli.frame_summary import summary
 from wholecall.cli.naming import below_common_folder
 from wholecall.cli.out import complain
 from wholecall.cli.tally import Tally
+from wholecall.cli.target import STDIO, replacing
 from wholecall.timeline import Step
 
 __all__ = ["HtmlPage"]
 
-_STDOUT = "-"
 _SCRIPTS = ("text.js", "model.js", "lists.js", "calls.js", "track.js", "chooser.js", "main.js")
 _SUMMARY = 160  # characters of a frame's summary
 
@@ -68,10 +67,11 @@ class HtmlPage:
         recordings = (one.to_json(name) for one, name in zip(shown, names, strict=True))
         data = f'{{"recordings":[{",".join(recordings)}]}}'
         page = _page(data).encode()
-        if self._path == _STDOUT:
+        if self._path == STDIO:
             sys.stdout.buffer.write(page)
         else:
-            Path(self._path).write_bytes(page)
+            with replacing(self._path) as file:
+                file.write(page)
 
 
 class _Shown(NamedTuple):

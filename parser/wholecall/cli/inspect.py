@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any, Protocol
 
 from wholecall.cli.colour import CHOICES, console, wants_colour
@@ -19,6 +20,7 @@ from wholecall.cli.html import HtmlPage
 from wholecall.cli.options import add_command_parser, add_dialect
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer, write
 from wholecall.cli.tally import Tally
+from wholecall.cli.target import STDIO, is_read
 from wholecall.cli.timeline_text import MIN_WIDTH, Plain, Rich, TimelineText, touches_calls
 from wholecall.errors import BadRecording
 from wholecall.recordings import Recording, read
@@ -147,6 +149,18 @@ def _check(options: argparse.Namespace) -> None:
         options.refuse("--html needs a whole stream: it cannot follow one")
     if options.calls and options.html is not None:
         options.refuse("--html shows all steps: --calls is for lists")
+    if options.html is not None and not _may_be_page(options.html, options.paths):
+        options.refuse(f"{options.html} is no page, and would be lost: --html OUT names the page to write")
+
+
+def _may_be_page(path: str, inputs: Iterable[str]) -> bool:
+    """Return whether nothing is at a path that a page must not replace, such as a recording."""
+    if path == STDIO or not Path(path).is_file():
+        return True
+    if is_read(inputs, path):
+        return False
+    with Path(path).open("rb") as file:
+        return file.read(1) in {b"", b"<"}
 
 
 def _steps(recording: Recording, options: argparse.Namespace) -> Iterator[Step]:

@@ -23,17 +23,17 @@ def write(text: str) -> None:
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def json_writer(recording: str) -> Callable[[bytes], None]:
-    """Return what writes JSON objects a line each, with the recording's name before their own members.
+def json_writer(name: str, member: str = "recording") -> Callable[[bytes], None]:
+    """Return what writes JSON objects a line each, with the name of what they are about before their own members.
 
     A line means the same in every encoding of the output, and a terminal sees no character that it would obey.
     """
-    label = json.dumps(recording, ensure_ascii=not recording.isprintable())
+    label = json.dumps(name, ensure_ascii=not name.isprintable())
     encoding = codecs.lookup(sys.stdout.encoding or "utf-8").name
     terminal = sys.stdout.isatty()
 
     def write_line(data: bytes) -> None:
-        line = f'{{"recording":{label},{data.decode()[1:]}'
+        line = f'{{"{member}":{label},{data.decode()[1:]}'
         if encoding != "utf-8":
             line = re.sub(r"[^\x00-\x7f]", lambda found: escaped_json(found[0]), line)
         sys.stdout.write((printable_json(line) if terminal else line) + "\n")

@@ -17,12 +17,14 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Union
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from wholecall.cli.cases import NewCase
+from wholecall.cli.new_recording import NewRecording
 from wholecall.cli.options import add_command_parser, add_import
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
-from wholecall.recordings import Recorder
+from wholecall.cli.target import STDIO, is_same
+from wholecall.recordings.model import without_keys
 
 __all__ = ["add_command"]
 
@@ -33,6 +35,9 @@ _ABOUT = """\
 Save a stream with the boundaries and times of its chunks, and pass it on to standard output: of a URL, or of
 standard input. The file is wholecall's own format, JSON lines (docs/recordings.md); what is in it when the stream
 breaks off, or the program is stopped, can be read.
+
+A file that is there is replaced when the stream has come to its end, not before: until then, and if it breaks off,
+what came is in a file with .part in its name (answer.part.jsonl), and the old one is as it was.
 
 With --into the bytes are saved as they came, as a case of a folder of recordings: DIR/<dialect>/NAME.sse (.ndjson,
 .json, .bin: as they are framed), or below DIR/recordings where there is such a folder. Beside them NAME.case.json
@@ -116,6 +121,8 @@ def _record(options: argparse.Namespace) -> int:
         options.refuse("--into DIR and --case NAME go together")
     if options.into is not None and options.append:
         options.refuse("--append adds to a recording, and needs -o OUT")
+    if options.output is not None and any(is_same(path, options.output) for path in _inputs(options)):
+        options.refuse(f"{options.output} is read, too; write to another file")
     if options.url is None:
         stdin: Any = sys.stdin.buffer  # which has `read1`, whatever its type says
         return _save(options, stdin.read1, {})
@@ -127,12 +134,19 @@ def _record(options: argparse.Namespace) -> int:
     with response:
         known = {
             "method": response.method_sent,
-            "url": _without_keys(options.url),
+            "url": without_keys(options.url),
             "status": response.status,
             "content_type": response.headers.get("content-type"),
         }
         code = _save(options, response.read1, known)
     return code or (FOUND if response.status >= _FIRST_ERROR else OK)
+
+
+def _inputs(options: argparse.Namespace) -> list[str]:
+    """Return the files that are read."""
+    data = options.data or ""
+    from_stdin = options.url is None or data == "@-"
+    return [STDIO] if from_stdin else [data[1:]] if data.startswith("@") else []
 
 
 def _asked(options: argparse.Namespace) -> Any:
@@ -161,12 +175,6 @@ def _data(text: str) -> bytes:
     return text.encode()
 
 
-def _without_keys(url: str) -> str:
-    """Return a URL without user, query and fragment."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
 def _save(options: argparse.Namespace, take: Callable[[int], bytes], known: dict[str, Any]) -> int:
     """Save a stream, pass it on, and return the exit code."""
     trouble: list[Exception] = []
@@ -183,17 +191,17 @@ def _save(options: argparse.Namespace, take: Callable[[int], bytes], known: dict
             if not (options.quiet or options.json):
                 sys.stdout.buffer.write(chunk)
                 sys.stdout.buffer.flush()
-    place = str(target.path) if isinstance(target, NewCase) else options.output
+    settled = not trouble and target.settle(holds_something=size > 0)
+    place = str(target.path)
     if options.json:
         saved = {"status": known.get("status"), "chunks": n_chunks, "bytes": size, "complete": not trouble}
         json_writer(place)(json.dumps(saved).encode())
     if trouble:
         complain(f"the stream broke off: {type(trouble[0]).__name__}; what came is in {place}")
-    misplaced = isinstance(target, NewCase) and target.trouble is not None
-    return UNREADABLE if trouble or misplaced else OK
+    return OK if settled else UNREADABLE
 
 
-def _target(options: argparse.Namespace, known: dict[str, Any]) -> Union[Recorder, NewCase]:
+def _target(options: argparse.Namespace, known: dict[str, Any]) -> Union[NewRecording, NewCase]:
     """Return what writes the stream.
 
     Raises:
@@ -201,7 +209,7 @@ def _target(options: argparse.Namespace, known: dict[str, Any]) -> Union[Recorde
     """
     if options.into is not None:
         return NewCase(options.into, options.case)
-    return Recorder(options.output, append=options.append, **known)
+    return NewRecording(Path(options.output), append=options.append, **known)
 
 
 def _chunks(take: Callable[[int], bytes], trouble: list[Exception]) -> Iterator[bytes]:

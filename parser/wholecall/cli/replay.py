@@ -32,8 +32,9 @@ with a row for each folder (or dialect, in one folder) and its counts; -v lists 
 
 A recording is the body of a response as the server sent it: server-sent events, JSON lines, a JSON array, a
 binary event stream, or one JSON object of a response that was not streamed. Files that hold many are read too:
-VCR cassettes (YAML or JSON), HAR, llm-interceptor's logs, llm-mock's files, and what wholecall records itself;
-each also as .gz or .zst. What a file is, is found out from its bytes.
+streams one after the other (cat a b), JSON lines with a body each and the outputs of batches, VCR cassettes (YAML
+or JSON), HAR, llm-interceptor's logs, llm-mock's files, and what wholecall records itself; each also as .gz or .zst.
+What a file is, is found out from its bytes.
 """
 _PATHS = """\
 a file, a folder (the .sse, .ndjson, .jsonl, .json, .bin, .har, .yaml and

@@ -1,7 +1,8 @@
 """Recordings that a command writes: where, in which form, and what is reported about it.
 
 Theory of operation. Recordings are read, changed and written one at a time; each is whole before the first
-byte of it is written, so that a damaged one leaves no part in the output.
+byte of it is written, so that a damaged one leaves no part in the output. A file that is there stays as it is until
+the new one is whole, and if there is no recording to write.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
-from pathlib import Path
+from contextlib import suppress
 from typing import IO
 
 from wholecall.cli.batch import Batch
 from wholecall.cli.options import add_import
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer
+from wholecall.cli.target import STDIO, is_read, replacing
 from wholecall.recordings import Chunk, Recording, write
-from wholecall.recordings.finding import find
 from wholecall.recordings.writing import WRITERS
 
 __all__ = ["FORMS", "add_saving", "save"]
@@ -46,32 +47,38 @@ def _number(text: str) -> int:
 
 def save(options: argparse.Namespace, change: Callable[[Recording], Recording]) -> int:
     """Write what a function makes of the recordings that the options name; return the exit code."""
-    to_stdout = options.output in {None, "-"}
-    if options.json and to_stdout:
+    output = options.output or STDIO
+    if options.json and output == STDIO:
         options.refuse("--json reports what was written, and needs -o OUT for the recordings")
-    if not to_stdout and any(_is_same(place.path, options.output) for place in find(options.paths)):
-        options.refuse(f"{options.output} is read, and would be overwritten before that")
+    if is_read(options.paths, output):
+        said = "the file that standard output goes to" if output == STDIO else output
+        options.refuse(f"{said} is read, too; write to another file")
     batch = Batch(options.paths, options.only)
     recordings = _saved(batch, change, as_json=options.json)
-    try:
-        if to_stdout:
-            _write(options.to, recordings, sys.stdout.buffer)
-        else:
-            with Path(options.output).open("wb") as file:
-                _write(options.to, recordings, file)
-    except OSError as error:
-        if to_stdout:
-            raise
-        complain(f"{options.output}: {error.strerror}")
+    if output == STDIO:
+        _write(options.to, recordings, sys.stdout.buffer)
+    elif not _replace(output, options.to, recordings, batch):
         return UNREADABLE
     if batch.count == 0 and not batch.unreadable:
         complain("there is no such recording")
     return OK if batch.count and not batch.unreadable else UNREADABLE
 
 
-def _is_same(path: str, output: str) -> bool:
-    """Return whether two paths lead to one file."""
-    return Path(path).exists() and Path(output).exists() and Path(path).samefile(output)
+def _replace(output: str, form: str, recordings: Iterator[Recording], batch: Batch) -> bool:
+    """Write recordings to a file, unless there is none; return whether that was possible."""
+    try:
+        with suppress(_Nothing), replacing(output) as file:
+            _write(form, recordings, file)
+            if batch.count == 0:
+                raise _Nothing
+    except OSError as error:
+        complain(f"{output}: {error.strerror}")
+        return False
+    return True
+
+
+class _Nothing(Exception):
+    """There is nothing to write, so nothing is to be replaced."""
 
 
 def _saved(batch: Batch, change: Callable[[Recording], Recording], *, as_json: bool) -> Generator[Recording]:

@@ -1,13 +1,15 @@
 """Counts of many recordings as a table that fits a screen: a row for each folder or dialect.
 
 Theory of operation. Recordings are counted by folder and dialect together. Which of the two makes the rows is known
-when all are read: the folder, unless there is but one. Where the screen has fewer lines the smallest groups share a row.
+when all are read: the folder, unless there is but one. Where the screen has fewer lines, folders are counted with those
+that they are in, and the smallest groups share a row.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePath
 
 from wholecall.cli.naming import common_folder, folder_of
 from wholecall.cli.show import cells, padded, printable
@@ -50,24 +52,39 @@ class Groups:
             height: lines that there may be, two at least; None is any number.
             colour: whether to use ANSI colours.
         """
-        head, rows = self._rows()
-        if height is not None:
-            rows = _fewer(rows, max(height - 1, 1))
+        most = None if height is None else max(height - 1, 1)
+        head, rows = self._rows(most)
+        if most is not None:
+            rows = _fewer(rows, most)
         counts = {word: count for word, count in _COLUMNS.items() if width >= _NARROW or word != "recordings"}
         yield from _lines(head, rows, counts, width, colour=colour)
 
-    def _rows(self) -> tuple[str, Rows]:
+    def _rows(self, most: int | None) -> tuple[str, Rows]:
         folders = sorted({folder for folder, _ in self._tallies})
         if len(folders) == 1:
-            return "dialect", self._by(lambda _, dialect: dialect)
+            return "dialect", self._named({key: key[1] for key in self._tallies})
         common = common_folder(folders)
         head = f"{common}{os.sep}" if common else "folder"
-        return head, self._by(lambda folder, _: os.path.relpath(folder, common or "."))
+        return head, self._by_folder(common, most)
 
-    def _by(self, label: Callable[[str, str], str]) -> Rows:
+    def _by_folder(self, common: str, most: int | None) -> Rows:
+        """Return a row for each folder, or for the folders of the deepest level of which there are few enough."""
+        parts = {
+            key: PurePath(os.path.relpath(key[0], common) if common else key[0]).parts
+            for key in self._tallies
+        }
         rows: Rows = {}
-        for (folder, dialect), tally in sorted(self._tallies.items()):
-            rows.setdefault(printable(label(folder, dialect)), Tally()).merge(tally)
+        for depth in range(max(map(len, parts.values())), 0, -1):
+            rows = self._named({key: str(PurePath(*path[:depth])) for key, path in parts.items()})
+            if most is None or len(rows) <= most:
+                break
+        return rows
+
+    def _named(self, names: Mapping[tuple[str, str], str]) -> Rows:
+        """Return the counts by the name that each folder and dialect is given."""
+        rows: Rows = {}
+        for key, tally in sorted(self._tallies.items()):
+            rows.setdefault(printable(names[key]), Tally()).merge(tally)
         return rows
 
 

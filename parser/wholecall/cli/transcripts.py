@@ -1,52 +1,133 @@
 """Transcripts in files: a JSON list of messages, a request body that holds one, or a session file line by line.
 
-Theory of operation. What was not changed is written as it was read: a whole file, or the lines of a session
-file whose messages are the same objects as before. Only changed messages are encoded again.
+Theory of operation. A session file may be larger than memory: only the places of its lines are kept, and a line is
+read when its message is asked for. One JSON value is read whole. What was not changed is written as it was read: a
+whole file, or the lines of a session file whose messages are as they were. Only changed messages are encoded again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+import shutil
+import sys
+import tempfile
+from array import array
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Union, overload
 
-import msgspec
-
+from wholecall.cli.target import STDIO
 from wholecall.errors import BadRecording
 
-__all__ = ["Transcript", "read_transcript"]
+__all__ = ["NoTranscript", "Page", "Transcript", "opened_transcript"]
 
 _LISTS = ("messages", "input", "contents", "items")  # where request bodies keep their messages
+_NO_LIST = "it holds no list of messages, each an object"
+
+Page = Union[
+    int, dict[str, Any]
+]  # a message of the output: the number of one that is as it was, or another one
 
 
-class Transcript(msgspec.Struct, frozen=True):
+class NoTranscript(BadRecording):
+    """A file is JSON, and holds no messages."""
+
+
+class _Lines(Sequence[Any]):
+    """The messages of a session file, each decoded when it is asked for.
+
+    Raises:
+        BadRecording: for a message: its line is no JSON object.
+    """
+
+    def __init__(self, path: str, file: IO[bytes]) -> None:
+        self._path = path
+        self._file = file
+        self._starts = array("Q")
+        self._last: tuple[int, Any] = -1, None
+        position = 0
+        file.seek(0)
+        for line in file:
+            if line.strip():
+                self._starts.append(position)
+            position += len(line)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        if self._last[0] != index:
+            self._last = index, self._decoded(index)
+        return self._last[1]
+
+    def line(self, index: int) -> bytes:
+        """Return a line as it is, with its end."""
+        self._file.seek(self._starts[index])
+        return self._file.readline()
+
+    def _decoded(self, index: int) -> Any:
+        message: Any = None
+        with suppress(ValueError, RecursionError):
+            message = _decode(self.line(index))
+            if not isinstance(message, dict):
+                raise NoTranscript(f"{self._path}: {_NO_LIST}")
+        if message is None:  # not inside of a handler: the decoder's error holds the line
+            raise BadRecording(_no_json(self._path, index + 1))
+        return message
+
+
+class Transcript:
     """The messages of a file.
 
     Attributes:
         messages: the messages, items or session entries, decoded.
-        source: the bytes of the file.
-        lines: for a session file the bytes of each message, line end included; None for one JSON value.
+
+    Args:
+        file: what was read.
+        messages: what is in it.
         body: the request body round the messages, None if there is only the list.
         key: where in the body the messages stand.
     """
 
-    messages: list[Any]
-    source: bytes
-    lines: tuple[bytes, ...] | None = None
-    body: Mapping[str, Any] | None = None
-    key: str = ""
+    def __init__(
+        self, file: IO[bytes], messages: Sequence[Any], body: Mapping[str, Any] | None = None, key: str = ""
+    ) -> None:
+        self.messages = messages
+        self._file = file
+        self._body = body
+        self._key = key
 
-    def written(self, messages: Sequence[Any]) -> bytes:
-        """Return the file with other messages in it; the file itself if they are the same list."""
-        if messages is self.messages:
-            return self.source
-        if self.lines is not None:
-            read = {id(message): line for message, line in zip(self.messages, self.lines, strict=True)}
-            return b"".join(read.get(id(message)) or _encoded(message) + b"\n" for message in messages)
-        value = messages if self.body is None else {**self.body, self.key: messages}
-        is_indented = b"\n" in self.source.strip()
-        return _encoded(value, indent=2 if is_indented else None) + b"\n"
+    def same(self) -> Iterator[bytes]:
+        """Yield the file as it is."""
+        self._file.seek(0)
+        yield from self._file
+
+    def written(self, pages: Iterable[Page]) -> Iterator[bytes]:
+        """Yield the file with other messages in it."""
+        if isinstance(self.messages, _Lines):
+            yield from _joined(self.messages, pages)
+            return
+        messages = [self.messages[page] if isinstance(page, int) else page for page in pages]
+        value = messages if self._body is None else {**self._body, self._key: messages}
+        self._file.seek(0)
+        is_indented = b"\n" in self._file.read().strip()
+        yield _encoded(value, indent=2 if is_indented else None) + b"\n"
+
+
+def _joined(lines: _Lines, pages: Iterable[Page]) -> Iterator[bytes]:
+    """Yield lines, each with an end, but for a last one that had none."""
+    end = b""
+    for page in pages:
+        line = lines.line(page) if isinstance(page, int) else _encoded(page) + b"\n"
+        yield end + line
+        end = b"" if line.endswith(b"\n") else b"\n"
 
 
 def _encoded(value: Any, indent: int | None = None) -> bytes:
@@ -63,38 +144,71 @@ def _decode(text: bytes) -> Any:
     return json.loads(text, parse_constant=_refuse)
 
 
-def read_transcript(path: str, source: bytes) -> Transcript:
-    """Return the messages in the bytes of a file.
+def _no_json(path: str, line: int) -> str:
+    return f"{path}: line {line} is not JSON; a transcript is JSON or JSON lines"
+
+
+@contextmanager
+def opened_transcript(path: str, trouble: str | None = None) -> Generator[Transcript]:
+    """Open a file, `-` for standard input, and close it at the end.
+
+    Args:
+        path: of the file.
+        trouble: why it cannot be read, if that is known.
 
     Raises:
-        BadRecording: the file holds no list of messages; the message says where it goes wrong.
+        BadRecording: it cannot be read, or holds no list of messages; of a session file also when its messages
+            are taken. The message says where it goes wrong.
     """
+    if trouble is not None:
+        raise BadRecording(f"{path}: {trouble}")
+    with _file(path) as file:
+        yield _of_lines(path, file) if _has_lines(file) else _of_value(path, file)
+
+
+def _file(path: str) -> IO[bytes]:
+    """Open a file that can be read more than once."""
     try:
-        value = _decode(source)
+        if path != STDIO:
+            return Path(path).open("rb")
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by whoever reads it
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    except OSError as error:
+        raise BadRecording(f"{path}: {error.strerror or error}") from None
+    return file
+
+
+def _has_lines(file: IO[bytes]) -> bool:
+    """Whether the first line is a value, and not the only one."""
+    file.seek(0)
+    lines = (line for line in file if line.strip())
+    try:
+        _decode(next(lines, b""))
     except (ValueError, RecursionError):
-        return _read_lines(path, source)
-    if isinstance(value, dict):
-        for key in _LISTS:
-            if isinstance(value.get(key), list):
-                return Transcript(_checked(path, value[key]), source, body=value, key=key)
-        return _read_lines(path, source)  # a session of one line
-    return Transcript(_checked(path, value), source)
+        return False
+    return next(lines, None) is not None
 
 
-def _read_lines(path: str, source: bytes) -> Transcript:
-    lines = tuple(line for line in source.splitlines(keepends=True) if line.strip())
-    messages = [_decode_line(path, number, line) for number, line in enumerate(lines, 1)]
-    return Transcript(_checked(path, messages), source, lines)
+def _of_lines(path: str, file: IO[bytes]) -> Transcript:
+    return Transcript(file, _Lines(path, file))
 
 
-def _decode_line(path: str, number: int, line: bytes) -> Any:
+def _of_value(path: str, file: IO[bytes]) -> Transcript:
+    file.seek(0)
+    value: Any = None
     with suppress(ValueError, RecursionError):
-        return _decode(line)
-    # Not inside of a handler: the decoder's error holds the line.
-    raise BadRecording(f"{path}: line {number} is not JSON; a transcript is JSON or JSON lines")
+        value = _decode(file.read())
+    if isinstance(value, dict):
+        key = next((key for key in _LISTS if isinstance(value.get(key), list)), None)
+        if key is None:
+            return _of_lines(path, file)  # a session of one line
+        return Transcript(file, _checked(path, value[key]), value, key)
+    if value is None:
+        raise BadRecording(_no_json(path, 1))
+    return Transcript(file, _checked(path, value))
 
 
 def _checked(path: str, messages: Any) -> list[Any]:
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        raise BadRecording(f"{path}: it holds no list of messages, each an object")
+        raise NoTranscript(f"{path}: {_NO_LIST}")
     return messages

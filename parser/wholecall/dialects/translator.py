@@ -41,6 +41,11 @@ class Translator(ABC):
     def translate(self, frame: Frame) -> list[Delta]:
         """Return what one frame says, in order; pieces of one call in a row may be one `Run`."""
 
+    @property
+    def wrapped(self) -> Translator | None:
+        """The translator that this one was made with, if there is one; snapshots hold what both remember."""
+        return None
+
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Return what frames in a row say: the same as one by one, but with longer runs."""
         return [delta for frame in frames for delta in ended_together(self.translate(frame))]

@@ -20,9 +20,10 @@ from typing import Any, Literal
 import msgspec
 
 from wholecall.dialects.reasons import turn_reason
+from wholecall.history.book import Book
 from wholecall.history.encode import encode_arguments
 from wholecall.history.markers import INVALID_NAME
-from wholecall.history.parts import ABSENT, Form, Line, Part, without
+from wholecall.history.parts import ABSENT, Carried, Form, Line, Part
 from wholecall.history.shapes.base import Shape
 from wholecall.history.transports import Transport
 from wholecall.history.values import dumped
@@ -36,7 +37,8 @@ _CUT = CUT_REASONS | {"malformed"}
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 _OBJECT, _TEXT = Transport("object", "object"), Transport("text", "string")
-_CARRIED: dict[Form, type] = {"object": dict, "string": str, "free": str}
+_TEXTS: tuple[Carried, ...] = ("text", "blank")
+_CARRIED: dict[Form, tuple[Carried, ...]] = {"object": ("object", "empty"), "string": _TEXTS, "free": _TEXTS}
 
 Stop = Literal["", "cut", "aborted"]
 
@@ -51,7 +53,7 @@ class Rules(msgspec.Struct, frozen=True):
     strict_json_arguments: bool = False
 
 
-class Answer(msgspec.Struct, eq=False):
+class Answer(msgspec.Struct, eq=False, gc=False):
     """Lines that the model said in one go.
 
     Attributes:
@@ -73,18 +75,24 @@ def answers_of(lines: Iterable[Line], shape: Shape) -> list[Answer]:
 
     Where an answer is all lines in a row, each line's stop is its own: two answers may follow each other.
     """
-    answers: dict[tuple[str, str], Answer] = {}
+    answers: list[Answer] = []
+    named: dict[tuple[str, str], Answer] = {}
     for line in lines:
         if line.side != "model":
             continue
-        key = (line.thread, line.answer or f"#{line.index}")
-        answer = answers.setdefault(key, Answer([]))
+        key = (line.thread, line.answer or "")
+        answer = named.get(key) if line.answer else None
+        if answer is None:
+            answer = Answer([])
+            answers.append(answer)
+            if line.answer:
+                named[key] = answer
         answer.lines.append(line)
         if shape.by_order:
             continue
         stops = {answer.stop, _stop(line.stop)}
         answer.stop = "aborted" if "aborted" in stops else "cut" if "cut" in stops else ""
-    return list(answers.values())
+    return answers
 
 
 def _stop(raw: object) -> Stop:
@@ -99,14 +107,14 @@ def _stop(raw: object) -> Stop:
 # --- what goes -----------------------------------------------------------------------------------------
 
 
-def judge(answer: Answer, rules: Rules, shape: Shape) -> list[Part]:
+def judge(answer: Answer, rules: Rules, book: Book) -> list[Part]:
     """Take out of an answer what must not stay; return the calls that went."""
     calls = answer.parts("call")
     if answer.stop == "aborted" and rules.aborted == "drop_turn":
         _drop(answer.parts())
         return calls
-    endings = list(_endings(answer, shape))
-    going = [call for call, stop, last in endings if _goes(call, last, stop, rules)]
+    endings = list(_endings(answer, book.shape))
+    going = [call for call, stop, last in endings if _goes(call, last, stop, rules, book)]
     for call, stop, _ in endings:
         # What is judged by its place must be answered: once its last sibling is gone, it would be next.
         call.due = stop == "cut" and call.form == "object"
@@ -114,7 +122,7 @@ def judge(answer: Answer, rules: Rules, shape: Shape) -> list[Part]:
     if answer.stop == "aborted":
         _drop(answer.parts("thinking"))
         _drop(_unpaired(answer))
-    elif shape.by_order:
+    elif book.shape.by_order:
         _drop(_pointless(answer))
     elif calls and len(going) == len(calls):
         _drop(answer.parts("thinking"))
@@ -137,14 +145,14 @@ def _drop(parts: Iterable[Part]) -> None:
         part.gone = True
 
 
-def _goes(call: Part, last: bool, stop: Stop, rules: Rules) -> bool:
+def _goes(call: Part, last: bool, stop: Stop, rules: Rules, book: Book) -> bool:
     if stop == "aborted":
         return True
     if call.result is not None and call.result.real:
         return False
-    if stop == "cut" and _is_incomplete(call, last):
+    if stop == "cut" and _is_incomplete(call, last, book):
         return True
-    if call.scratch or call.arguments is ABSENT:
+    if call.scratch or call.carried == "absent":
         return True
     if not call.name.strip():
         return rules.nameless == "strip"
@@ -155,12 +163,11 @@ def _goes(call: Part, last: bool, stop: Stop, rules: Rules) -> bool:
     return call.name not in rules.names or not _NAME.fullmatch(call.name)
 
 
-def _is_incomplete(call: Part, last: bool) -> bool:
+def _is_incomplete(call: Part, last: bool, book: Book) -> bool:
     """Whether a call without a real result may lack its end: judged by its text, or by its place if it has none."""
-    arguments = call.arguments
-    if isinstance(arguments, str) and call.form != "free":
-        return parse_arguments(arguments, ended="length").status == "dropped"
-    if not isinstance(arguments, dict) or not arguments:
+    if call.carried in _TEXTS and call.form != "free":
+        return parse_arguments(book.arguments(call), ended="length").status == "dropped"
+    if call.carried != "object":
         return True
     # A made result shows that an earlier repair found the call complete.
     return call.result is None and (last or call.form == "own")
@@ -194,13 +201,12 @@ def _pointless(answer: Answer) -> list[Part]:
 # --- what is put right ---------------------------------------------------------------------------------
 
 
-def put_right(call: Part, rules: Rules) -> tuple[bool, bool]:
+def put_right(call: Part, rules: Rules, book: Book) -> tuple[bool, bool]:
     """Give a call that stays a name and arguments of the right form; return whether it was coerced, renamed."""
     coerced = bool(call.scratch)
     for path in call.scratch:
-        call.value = without(call.value, path)
-        call.edited = True
-    arguments = _coerced(call, rules.strict_json_arguments)
+        call.cut(path)
+    arguments = _coerced(call, rules.strict_json_arguments, book)
     if arguments is not ABSENT:
         call.set("arguments", arguments)
         coerced = True
@@ -214,13 +220,14 @@ def put_right(call: Part, rules: Rules) -> tuple[bool, bool]:
     return coerced, True
 
 
-def _coerced(call: Part, strict: bool) -> Any:
+def _coerced(call: Part, strict: bool, book: Book) -> Any:
     """Return arguments in the form that the shape carries, `ABSENT` where they are in it."""
-    arguments = call.arguments
-    if call.form == "own" or isinstance(arguments, _CARRIED[call.form]):
-        return _strictly(arguments, strict) if call.form == "string" else ABSENT
-    if arguments is ABSENT or arguments is None:
+    if call.form == "own" or call.carried in _CARRIED[call.form]:
+        stays = call.form != "string" or (call.carried == "text" and not strict)
+        return ABSENT if stays else _strictly(book.arguments(call), strict)
+    if call.carried in ("absent", "null"):
         return {"object": {}, "string": "{}", "free": ""}[call.form]
+    arguments = book.arguments(call)
     raw = arguments if isinstance(arguments, str) else _text(arguments)
     if call.form == "object":
         return encode_arguments(raw, _OBJECT)

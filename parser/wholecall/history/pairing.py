@@ -127,6 +127,8 @@ class Pairing:
     def _answer(self, key: Key, results: list[Part]) -> list[Part]:
         """Answer the calls under a key; return the results that are left over."""
         calls = _recent(self.waiting[key], len(results))
+        if not self.waiting[key]:
+            del self.waiting[key]
         for call, result in zip(calls, results, strict=False):
             _join(call, result)
             if not result.real:

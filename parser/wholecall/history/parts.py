@@ -1,14 +1,15 @@
 """The form into which the messages of every shape are read: lines of parts, which are edited without being changed.
 
 Theory of operation. A *line* is one message, item or session entry; a *part* is what the repair can keep, change
-or take out of it: a text, a thought, a call, a result. A part holds its block as it is (`value`) and the
-`field` of the message it was found in ("" where the message itself is the part). Nothing is ever changed in
-place: an edit replaces `value` by a shallow copy, and `rebuild` makes a message from the parts that are left.
+or take out of it: a text, a thought, a call, a result. A part knows the `field` of the message that its block was
+found in ("" where the message itself is the part). Nothing is ever changed in place: a part notes its edits, each of
+which makes a shallow copy of the block, and `rebuild` makes a message from the parts that are left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -17,6 +18,7 @@ __all__ = [
     "ABSENT",
     "RUN",
     "SIDE",
+    "Carried",
     "Form",
     "Line",
     "Message",
@@ -50,6 +52,8 @@ Kind = Literal[
 ]
 Side = Literal["model", "user", "result", "other"]
 Form = Literal["object", "string", "free", "own"]
+Carried = Literal["absent", "null", "empty", "object", "blank", "text", "other"]
+Edit = Callable[[Message], Message]
 
 
 class _Absent:
@@ -84,13 +88,14 @@ class Part(msgspec.Struct, eq=False, gc=False):
 
     Attributes:
         kind: what it is; a `blank` is a text (or a list) that holds nothing.
-        value: the block, as it is or as it was edited.
+        value: the block, None where only the facts are kept.
         field: the member of the message that holds it, "" where the message itself is the part.
         listed: whether `field` is a list of blocks.
         places: where calls and results keep their id, name and arguments.
         id, name: "" where there is none.
         aliases: further ids under which results may name a call.
-        arguments: of a call, `ABSENT` where there is no such member.
+        arguments: of a call, as they are read; `ABSENT` where there is no such member, or only facts are kept.
+        carried: what kind of arguments a call has.
         form: how a call's arguments are carried: an object, JSON text, free text, or a form of the provider's
             own, which is left alone.
         scratch: members of a call that only a stream leaves.
@@ -100,11 +105,13 @@ class Part(msgspec.Struct, eq=False, gc=False):
         due: whether a call has to be answered now, whatever the caller's choice.
         label: how a report names the part: its id in the input, else its name.
         row: the index of the line that it came from, -1 for a part that is new.
+        number: among the parts of that line.
         result: of a call, what answers it.
         answers: of a result, the index of the line of its call, -1 where it answers none.
         gone: whether it is taken out.
         away: whether it is moved to another line.
-        edited: whether `value` was replaced.
+        edited: whether the block is another one than in the message.
+        edits: what is to be changed in the block.
     """
 
     kind: Kind
@@ -116,6 +123,7 @@ class Part(msgspec.Struct, eq=False, gc=False):
     name: str = ""
     aliases: tuple[str, ...] = ()
     arguments: Any = ABSENT
+    carried: Carried = "absent"
     form: Form = "object"
     scratch: tuple[Path, ...] = ()
     anonymous: bool = False
@@ -124,11 +132,13 @@ class Part(msgspec.Struct, eq=False, gc=False):
     due: bool = False
     label: str = ""
     row: int = -1
+    number: int = 0
     result: Part | None = None
     answers: int = -1
     gone: bool = False
     away: bool = False
     edited: bool = False
+    edits: tuple[Edit, ...] = ()
 
     def __repr__(self) -> str:
         return f"Part({self.kind}, row={self.row}, field={self.field!r}, here={self.here})"
@@ -139,14 +149,20 @@ class Part(msgspec.Struct, eq=False, gc=False):
         return not (self.gone or self.away)
 
     def set(self, fact: Literal["id", "name", "arguments"], to: Any) -> None:
-        """Write a fact where the block keeps it; the block itself stays as it was."""
-        paths: tuple[Path, ...] = getattr(self.places, fact)
-        at = found_at(self.value, paths) or paths[0]
-        self.value = put(self.value, at, to)
+        """Write a fact where the block keeps it."""
+        self._edit(partial(_set, getattr(self.places, fact), to))
+
+    def cut(self, path: Path) -> None:
+        """Take out what the block has at a path."""
+        self._edit(partial(without, path))
+
+    def _edit(self, edit: Edit) -> None:
+        self.edits += (edit,)
         self.edited = True
 
 
-_NOT_YET: Message = {}
+def _set(paths: tuple[Path, ...], to: Any, value: Message) -> Message:
+    return put(value, found_at(value, paths) or paths[0], to)
 
 
 class Line(msgspec.Struct, eq=False, gc=False):
@@ -161,18 +177,16 @@ class Line(msgspec.Struct, eq=False, gc=False):
             where each line is one.
         thread: what lines of one conversation share, where a file holds several.
         index: in the input.
-        message: as it is.
         head: results that are put into it, after those that it begins with.
         relocated: whether it is put after another line.
     """
 
     side: Side
-    parts: list[Part]
+    parts: Sequence[Part]
     stop: object = None
     answer: str | None = None
     thread: str = ""
     index: int = -1
-    message: Message = msgspec.field(default_factory=lambda: _NOT_YET)
     head: tuple[Part, ...] = ()
     relocated: bool = False
 
@@ -253,11 +267,11 @@ def put(value: Message, path: Path, to: Any) -> Message:
     return {**value, key: to}
 
 
-def without(value: Message, path: Path) -> Message:
+def without(path: Path, value: Message) -> Message:
     """Return a copy of `value` that has nothing at `path`; only what is on the path is copied."""
     key, rest = path[0], path[1:]
     if rest:
-        return {**value, key: without(value[key], rest)}
+        return {**value, key: without(rest, value[key])}
     return {name: member for name, member in value.items() if name != key}
 
 

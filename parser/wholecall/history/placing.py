@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import msgspec
 
+from wholecall.history.book import Book
 from wholecall.history.parts import Line, Message, Part
 from wholecall.history.shapes.base import Shape
 
 __all__ = ["Plan", "place"]
 
 
-class Turn(msgspec.Struct, eq=False):
+class Turn(msgspec.Struct, eq=False, gc=False):
     """What is answered together.
 
     Attributes:
@@ -114,26 +115,29 @@ class Zones:
         return self.turn_of.get(result.answers)
 
 
-def place(lines: list[Line], shape: Shape, *, fill: bool) -> Plan:
+def place(book: Book, *, fill: bool) -> Plan:
     """Find a place for every result that has none; with `fill`, make those that are missing."""
-    zones = Zones(shape)
-    for line in lines:
+    zones = Zones(book.shape)
+    for line in book.lines:
         if line.visible:
             zones.read(line)
     plan = Plan()
-    for turn in zones.turns:
-        results = _results_to_place(turn, zones, plan, fill)
-        if results:
-            (_gather if shape.gathers else _line_up)(turn, results, lines, shape, plan)
+    homeless = ((turn, _homeless(turn, zones, book, plan, fill)) for turn in zones.turns)
+    placed = [(turn, results) for turn, results in homeless if results]
+    book.fetch(part for _, results in placed for part in results)
+    for turn, results in placed:
+        (_gather if book.shape.gathers else _line_up)(turn, results, book, plan)
     return plan
 
 
-def _results_to_place(turn: Turn, zones: Zones, plan: Plan, fill: bool) -> list[Part]:
+def _homeless(turn: Turn, zones: Zones, book: Book, plan: Plan, fill: bool) -> list[Part]:
+    """Return the results of a turn that have to be put somewhere."""
     results: list[Part] = []
     for call in turn.calls:
         result = call.result
         if result is None and (fill or call.due):
-            results.append(Part("result", zones.shape.result(call), zones.shape.holder))
+            made = book.shape.result(call, book.value(call))
+            results.append(Part("result", made, book.shape.holder))
             plan.made.append(call)
         elif result is not None and id(result) not in zones.in_place:
             result.away = True
@@ -142,31 +146,33 @@ def _results_to_place(turn: Turn, zones: Zones, plan: Plan, fill: bool) -> list[
     return results
 
 
-def _gather(turn: Turn, results: list[Part], lines: list[Line], shape: Shape, plan: Plan) -> None:
+def _gather(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
     """Put results into the one next message: that which holds some, else the first that holds nothing else."""
+    lines = book.lines
     for whole in (part for part in results if not part.field):
         plan.relocate(lines[whole.row], turn.end)
     blocks = [part for part in results if part.field]
     home = turn.home or next((lines[row] for row in _donors(blocks, lines)), None)
     if home is None:
         if blocks:
-            plan.put(turn.end, shape.carrier([part.value for part in blocks], turn.end.message))
+            values = [part.value for part in blocks]
+            plan.put(turn.end, book.shape.carrier(values, book.message(turn.end)))
         return
     if not turn.home:
         plan.relocate(home, turn.end)
     home.head = tuple(part for part in blocks if part.row != home.index or not part.here)
 
 
-def _line_up(turn: Turn, results: list[Part], lines: list[Line], shape: Shape, plan: Plan) -> None:
+def _line_up(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
     """Put results after the turn, each in its own line if that holds nothing else."""
-    end = turn.end
+    lines, end = book.lines, turn.end
     donors = _donors(results, lines)
     for result in results:
         line = end if result.row < 0 else lines[result.row]
         if result.row not in donors:
-            own = result.field == shape.holder
+            own = result.field == book.shape.holder
             value = result.value if own else {"role": "user", result.field: [result.value]}
-            plan.put(end, shape.carrier([value], line.message))
+            plan.put(end, book.shape.carrier([value], book.message(line)))
         elif not line.relocated:
             plan.relocate(line, end)
 

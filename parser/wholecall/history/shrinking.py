@@ -8,20 +8,20 @@ changed here.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from itertools import islice
-from typing import Generic
+from typing import Any, Generic
 
 import msgspec
 
-from wholecall.history.parts import Line, Message, MessagesT, Part
-from wholecall.history.shapes.base import Shape
+from wholecall.history.book import Book
+from wholecall.history.parts import Message, MessagesT, Part
 from wholecall.history.shapes.table import ShapeName
-from wholecall.history.shrink import shrink_arguments
-from wholecall.history.transcripts import new_messages, read_lines
+from wholecall.history.shrink import Shrunk, shrink_arguments
+from wholecall.history.transcripts import new_messages, read_book
 
-__all__ = ["ShrunkTranscript", "shrink_transcript"]
+__all__ = ["ShrunkTranscript", "shorten", "shrink_transcript"]
 
 
 class ShrunkTranscript(msgspec.Struct, Generic[MessagesT], frozen=True):
@@ -96,41 +96,62 @@ def shrink_transcript(
         max_bytes=max_bytes,
     )
     shrink("")  # a mistake shows, whether or not there is a call
-    lines, view = read_lines(messages, shape)
-    calls = list(_calls(lines))
-    shrunk: list[Part] = []
+    book = read_book(messages, shape)
+    shorter = shorten(book, keep_recent, shrink)
+    if not shorter.calls:
+        return ShrunkTranscript(messages, changed=False, invalid=shorter.invalid, fits=shorter.fits)
+    made = [messages[page] if isinstance(page, int) else page for page in shorter.pages(book)]
+    shrunk = [call.label for call in shorter.calls]
+    return ShrunkTranscript(
+        new_messages(messages, made), True, shrunk, shorter.invalid, shorter.elided, shorter.fits
+    )
+
+
+class Shorter(msgspec.Struct, eq=False):
+    """What became shorter in a book.
+
+    Attributes:
+        calls: those whose arguments were shrunk.
+        invalid, elided, fits: as in `ShrunkTranscript`.
+    """
+
+    calls: list[Part] = []
     invalid: list[str] = []
-    elided, fits = 0, True
+    elided: int = 0
+    fits: bool = True
+
+    def pages(self, book: Book) -> Iterator[int | Message]:
+        """Yield the messages, of those that are as they were their index.
+
+        Of those that hold a shrunk call only the member that holds it is written.
+        """
+        fields: dict[int, set[str]] = {}
+        for call in self.calls:
+            fields.setdefault(call.row, set()).add(call.field)
+        for line in book.lines:
+            parts = [part for part in line.parts if part.field in fields.get(line.index, ())]
+            yield book.written(line, parts, parts) if parts else line.index
+
+
+def shorten(book: Book, keep_recent: int, shrink: Callable[[Any], Shrunk[Any]]) -> Shorter:
+    """Shrink the arguments of all calls of a book but the last ones."""
+    shorter = Shorter()
+    calls = list(_calls(book))
     for call in islice(calls, max(0, len(calls) - keep_recent)):
-        made = shrink(call.arguments)
-        elided, fits = elided + made.elided, fits and made.fits
+        made = shrink(book.arguments(call))
+        shorter.elided += made.elided
+        shorter.fits = shorter.fits and made.fits
         if made.changed:
             call.set("arguments", made.text)
-            shrunk.append(call)
+            shorter.calls.append(call)
         if not made.valid:
-            invalid.append(call.label)
-    if not shrunk:
-        return ShrunkTranscript(messages, changed=False, invalid=invalid, fits=fits)
-    output = new_messages(messages, _written(lines, shrunk, view))
-    return ShrunkTranscript(output, True, [call.label for call in shrunk], invalid, elided, fits)
+            shorter.invalid.append(call.label)
+    return shorter
 
 
-def _calls(lines: Sequence[Line]) -> Iterator[Part]:
+def _calls(book: Book) -> Iterator[Part]:
     """Yield the calls that have arguments, and have them as JSON."""
-    for line in lines:
+    for line in book.lines:
         for part in line.parts:
-            arguments = part.arguments if part.kind == "call" and part.form in ("object", "string") else None
-            if isinstance(arguments, dict) or (isinstance(arguments, str) and arguments.strip()):
+            if part.form in ("object", "string") and part.carried in ("object", "empty", "text"):
                 yield part
-
-
-def _written(lines: Sequence[Line], shrunk: Sequence[Part], shape: Shape) -> list[Message]:
-    """Return the messages; of those that hold a shrunk call only the member that holds it is written."""
-    fields: dict[int, set[str]] = {}
-    for call in shrunk:
-        fields.setdefault(call.row, set()).add(call.field)
-    output: list[Message] = []
-    for line in lines:
-        parts = [part for part in line.parts if part.field in fields.get(line.index, ())]
-        output.append(shape.write(line.message, parts, parts) if parts else line.message)
-    return output

@@ -9,13 +9,11 @@ a limit is met at the same byte however the stream is cut into chunks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from wholecall.arguments.tokens import utf8_size
-
-if TYPE_CHECKING:
-    from wholecall.limits import Limits
-    from wholecall.machine.call import Call
+from wholecall.limits import Limits
+from wholecall.machine.call import Call
 
 __all__ = ["Budget"]
 

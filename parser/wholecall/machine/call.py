@@ -12,16 +12,13 @@ in all sorts of ways. Those of other dialects are found by *slots* (the number o
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.deltas import OBJECT
+from wholecall.deltas import OBJECT, Index
 from wholecall.machine.call_text import CallText
 from wholecall.output.events import ArgumentsDelta
-
-if TYPE_CHECKING:
-    from wholecall.deltas import Index
-    from wholecall.types import DropReason, Kind
+from wholecall.types import DropReason, Kind
 
 __all__ = ["Call", "Phase"]
 

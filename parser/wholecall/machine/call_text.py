@@ -19,15 +19,13 @@ twice: a lexical scan continues where it stopped, and an object that was found i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from wholecall.arguments.lexical import Scan, begins_object, is_object
 from wholecall.arguments.placeholders import BEGINNINGS, PLACEHOLDER_SIZE, is_placeholder
 from wholecall.arguments.tokens import joined_surrogates, utf8_size
 from wholecall.deltas import HYDRATION, OBJECT
-
-if TYPE_CHECKING:
-    from wholecall.types import Flag, Kind
+from wholecall.types import Flag, Kind
 
 __all__ = ["CallText"]
 

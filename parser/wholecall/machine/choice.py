@@ -12,22 +12,19 @@ Text, blocks of reasoning and calls are kept in the order in which they began (`
 from __future__ import annotations
 
 from sys import maxsize
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union
+from typing import Any, ClassVar, Literal, Union
 
 from msgspec.structs import replace
 
+from wholecall.deltas import Index, ReasoningFragment
+from wholecall.limits import Limits
+from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
-from wholecall.output.events import TERMINAL
-
-if TYPE_CHECKING:
-    from wholecall.deltas import Index, ReasoningFragment
-    from wholecall.limits import Limits
-    from wholecall.machine.budget import Budget
-    from wholecall.machine.record import Record
-    from wholecall.output.events import Event
-    from wholecall.policy import Policy
-    from wholecall.tools import Tools
-    from wholecall.types import Anomaly, Kind, TurnReason
+from wholecall.machine.record import Record
+from wholecall.output.events import TERMINAL, Event
+from wholecall.policy import Policy
+from wholecall.tools import Tools
+from wholecall.types import Anomaly, Kind, TurnReason
 
 __all__ = ["Choice", "Outbox"]
 

@@ -9,18 +9,13 @@ or is joined to the last piece if it has the same labels and cannot begin, repea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from wholecall.arguments.placeholders import BEGINNINGS
 from wholecall.arguments.tokens import utf8_size
-from wholecall.deltas import HYDRATION, INVALID_INDEX, OBJECT, CallWhole
+from wholecall.deltas import HYDRATION, INVALID_INDEX, OBJECT, CallWhole, Labelled
+from wholecall.machine.call import Call
 from wholecall.machine.readings import Piece
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from wholecall.deltas import Labelled
-    from wholecall.machine.call import Call
 
 __all__ = ["Record", "is_labelled"]
 

@@ -7,9 +7,12 @@ it can be asked for at any time, also while the turn is running. Nothing here ha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from wholecall.deltas import ReasoningFragment, TurnOpened
+from wholecall.limits import Limits
 from wholecall.machine.budget import Budget
+from wholecall.machine.choice import Choice
 from wholecall.machine.claims import begin_again
 from wholecall.machine.endings import turn_finished
 from wholecall.machine.verdicts import type_anew
@@ -18,16 +21,12 @@ from wholecall.output.events import (
     BuiltinToolCall,
     CustomToolCall,
     ServerToolCall,
+    StreamFault,
     ToolCall,
     ToolCallDropped,
+    TurnFinished,
 )
 from wholecall.output.turns import Reasoning, ReasoningBlock, Turn
-
-if TYPE_CHECKING:
-    from wholecall.deltas import ReasoningFragment, TurnOpened
-    from wholecall.limits import Limits
-    from wholecall.machine.choice import Choice
-    from wholecall.output.events import StreamFault, TurnFinished
 
 __all__ = ["TurnState"]
 

@@ -96,15 +96,17 @@ def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str 
 
 
 def type_anew(choice: Choice, events: list[Event]) -> None:
-    """Make, in place, the values of calls that tools took: snapshots do not hold them, only that there are some.
+    """Make, in place, the values of calls that tools took: snapshots do not hold them.
 
     Raises:
         ValueError: a tool does not take its call any more.
     """
     for place, event in enumerate(events):
-        if not isinstance(event, ToolCall) or event.typed is UNSET:
+        if choice.tools is None or not isinstance(event, ToolCall):
             continue
-        check = None if choice.tools is None else choice.tools.check_of(event.name)
+        check = choice.tools.check_of(event.name)
+        if check is None:
+            continue
         verdict = read_arguments(event.raw_arguments, "clean", choice.policy, choice.limits)
         verdict = accept(verdict, event.raw_arguments, check, choice.policy, choice.limits)
         if verdict.value is None:

@@ -129,6 +129,8 @@ class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", ta
     extra: dict[str, Any] | None = None
     typed: Any = msgspec.UNSET
 
+    DERIVED: ClassVar = frozenset({"typed"})  # snapshots hold no objects of the caller's
+
     @property
     def value(self) -> ArgsT:
         """The arguments as the tool's type: a Struct, a model, keyword arguments; else the `arguments`."""

@@ -23,7 +23,10 @@ from wholecall.shells.detection import detect
 
 __all__ = ["SKIP_REASONS", "Response", "recording_of", "text_to_bytes", "value_to_bytes"]
 
-SKIP_REASONS = ("no_response", "no_body", "other_type", "no_dialect", "no_cassette")
+SKIP_REASONS = (
+    *("no_response", "no_body", "other_type", "no_dialect", "no_cassette"),
+    *("transcript", "flows"),
+)
 
 _STREAMS = frozenset(
     {
@@ -55,6 +58,7 @@ class Response(msgspec.Struct, kw_only=True):
         provider: who answered, if the file says so.
         dialect: the wire format, if the file says so.
         meta: what else is worth keeping.
+        is_answer: whether the file says that it is what a model's server answered.
     """
 
     body: Union[bytes, str, list[Chunk], None] = None
@@ -66,6 +70,7 @@ class Response(msgspec.Struct, kw_only=True):
     provider: str | None = None
     dialect: str | None = None
     meta: dict[str, Any] = {}
+    is_answer: bool = False
 
     def __repr__(self) -> str:
         return f"Response(status={self.status!r})"
@@ -87,7 +92,7 @@ def recording_of(name: str, form: str, response: Response) -> Recording | str:
         head, pieces = (b"", pieces) if kind in _STREAMS else _peeked(pieces)
     except DAMAGE as error:
         return broken(name, str(error), **known)
-    if kind not in _STREAMS and not _is_answer(head, response.status):
+    if kind not in _STREAMS and not response.is_answer and not _is_answer(head, response.status):
         return "no_dialect"
     return Recording(name=name, chunks=_timeless(name, pieces), **known)
 

@@ -29,6 +29,9 @@ _IDS = frozenset({b"id", b"request_id"})
 _CASSETTE = re.compile(
     rb"(?:(?:#|---|%YAML|version:|recorded_with:)[^\n]*\n|\s*\n)*(?:http_)?interactions:(?:\s|$)"
 )
+_FLOWS = re.compile(
+    rb"[1-9]\d{1,11}:\d{1,2}:[a-z_]+[;,]"
+)  # a netstring of netstrings, the first a member's name
 _STREAM_BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":", b"{", b"[")
 _CASSETTES = (".yaml", ".yml")
 _CASSETTE_BEGINNINGS = (
@@ -55,6 +58,8 @@ def form_of(head: bytes, path: str, *, at_end: bool) -> str | None:
     text = head.removeprefix(_BOM).lstrip()
     if is_header(text):
         return "wholecall"
+    if _FLOWS.match(text):
+        return "flows"
     is_object = text.startswith(b"{")
     form = _form_of_object(text) if is_object else _form_of_lines(text)
     if form == "raw" and _suffix(path) in _CASSETTES:  # `data:` begins a mapping too

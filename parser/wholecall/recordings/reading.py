@@ -3,7 +3,7 @@
 Theory of operation. Each file is opened when its turn comes, its form is found from its bytes, and the reader
 of that form yields its recordings. Where a reader cannot continue, it yields one last recording that raises
 when its chunks are taken; then the next file is tried. Nothing is read ahead: memory holds one recording, or
-one chunk where a file is a single stream.
+one chunk and one event where a file is a raw stream.
 """
 
 from __future__ import annotations
@@ -12,40 +12,34 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 
 from wholecall.errors import BadRecording
+from wholecall.framing.opening import framing_of
 from wholecall.recordings.cassettes import read_cassette
 from wholecall.recordings.finding import Place, StrPath, find
 from wholecall.recordings.forms import MAX_HEAD, form_of
 from wholecall.recordings.har import read_archive, read_interactions
 from wholecall.recordings.interceptor import read_interceptor
-from wholecall.recordings.model import Chunk, Recording, broken
+from wholecall.recordings.lines import holds_bodies, read_bodies
+from wholecall.recordings.model import Recording, broken
+from wholecall.recordings.others import is_transcript, read_flows, read_transcript
 from wholecall.recordings.own import read_own
 from wholecall.recordings.source import Source, opened
+from wholecall.recordings.streams import read_streams
 
 __all__ = ["READERS", "Recordings", "read"]
 
 Reader = Callable[[Source, Counter[str]], Iterator[Recording]]
 
 
-def _read_raw(source: Source, _skipped: Counter[str]) -> Iterator[Recording]:
-    """Yield the one recording that the whole file is."""
-    yield Recording(name=source.path, chunks=_raw_chunks(source))
-
-
-def _raw_chunks(source: Source) -> Iterator[Chunk]:
-    if not source.is_over:
-        yield from ((None, piece) for piece in source.pieces())
-        return
-    with opened(source.place) as again:
-        yield from ((None, piece) for piece in again.pieces())
-
-
 READERS: dict[str, Reader] = {
-    "raw": _read_raw,
+    "raw": read_streams,
+    "bodies": read_bodies,
     "wholecall": read_own,
     "cassette": read_cassette,
     "interactions": read_interactions,
     "har": read_archive,
     "llm-interceptor": read_interceptor,
+    "transcript": read_transcript,
+    "flows": read_flows,
 }
 
 
@@ -55,7 +49,7 @@ class Recordings(Iterator[Recording]):
     Attributes:
         skipped: how many responses so far were not recordings, by reason: `no_response`, `no_body`,
             `other_type` (a content type that no model answers with), `no_dialect` (JSON that no dialect knows),
-            `no_cassette` (a YAML file in a folder).
+            `no_cassette` (a YAML file in a folder), `transcript` and `flows` (such a file in a folder).
     """
 
     def __init__(self, sources: Iterable[StrPath]) -> None:
@@ -99,7 +93,17 @@ def _form(source: Source) -> str:
         more = more and source.fill()
         form = form_of(source.head, source.path, at_end=not more or len(source.head) >= MAX_HEAD)
         if form is not None:
-            return form
+            return _form_of_raw(source) if form == "raw" else form
+
+
+def _form_of_raw(source: Source) -> str:
+    """Return what a file is of which the first bytes could be those of a stream."""
+    framing = framing_of(source.head)
+    if framing == "jsonl" and holds_bodies(source):
+        return "bodies"
+    if framing in {"jsonl", "jsonarray"} and is_transcript(source.head):
+        return "transcript"
+    return "raw"
 
 
 def _is_cassette(source: Source) -> bool:
@@ -115,9 +119,9 @@ def read(*sources: StrPath) -> Recordings:
             for seconds, chunk in recording.chunks:
                 ...
 
-    A file's form is found from its bytes: a raw stream (a whole file is one recording), our own format, VCR
-    cassettes in YAML or JSON, HAR, logs of llm-interceptor, files of llm-mock; each may be compressed with gzip
-    or Zstandard. Folders and globs give the files with a recording's suffix.
+    A file's form is found from its bytes: raw streams, one or one after the other; JSON lines with a whole
+    response each, also the outputs of batches; our own format, VCR cassettes in YAML or JSON, HAR, logs of
+    llm-interceptor, files of llm-mock; each may be compressed with gzip or Zstandard. Folders and globs give the files with a recording's suffix.
 
     Returns:
         An iterator that never raises: what cannot be read is a recording with `trouble`, or one whose chunks

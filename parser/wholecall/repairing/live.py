@@ -1,7 +1,8 @@
 """Calls that are shown while they arrive: names and pieces of arguments, in the strict form of the dialect.
 
-A call is shown as soon as its id is known; one whose id comes last is written whole. What was shown cannot be taken
-back: where the verdict differs from it, the stream has to end with an error.
+A call is shown as soon as its id is known; one whose id comes last is written whole. Slips in its arguments are
+repaired before they are shown (`live_text`). What was shown cannot be taken back: where the verdict differs from it, the
+stream has to end with an error.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from wholecall.encoders.base import Encoder, Executable, OpenCall, argument_text
+from wholecall.limits import Limits
 from wholecall.output.events import (
     ArgumentsDelta,
     ArgumentsReset,
@@ -21,6 +23,7 @@ from wholecall.output.events import (
     ToolCallDropped,
     ToolCallStarted,
 )
+from wholecall.repairing.live_text import LiveText
 
 __all__ = ["LIVE", "LiveCalls", "Void"]
 
@@ -37,9 +40,9 @@ class Void(Exception):
 class _Shown:
     """A call that was begun: what was shown of it."""
 
-    def __init__(self, call: OpenCall) -> None:
+    def __init__(self, call: OpenCall, limits: Limits) -> None:
         self.call = call
-        self.pieces: list[str] = []
+        self.text = LiveText(limits, is_json=call.kind == "function")
 
 
 class LiveCalls:
@@ -49,8 +52,9 @@ class LiveCalls:
         n_begun: how many were begun so far.
     """
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, limits: Limits) -> None:
         self.n_begun = 0
+        self._limits = limits
         self._encoder = encoder
         self._shown: dict[Key, _Shown] = {}
 
@@ -61,7 +65,7 @@ class LiveCalls:
         call, data = self._encoder.begin(event.choice, event.id, event.name, "", event.kind)
         self.n_begun += 1
         self._shown[event.turn, event.choice, event.index] = _Shown(
-            replace(call, id=event.id, name=event.name)
+            replace(call, id=event.id, name=event.name), self._limits
         )
         return data
 
@@ -77,22 +81,24 @@ class LiveCalls:
         """
         key = event.turn, event.choice, event.index  # type: ignore[union-attr]
         shown = self._shown[key]
-        if isinstance(event, ArgumentsDelta):
-            shown.pieces.append(event.delta)
-            return self._encoder.more(shown.call, event.delta)
-        if isinstance(event, ArgumentsReset):
-            raise Void("the arguments of a tool call were replaced after they were shown")
+        if isinstance(event, (ArgumentsDelta, ArgumentsReset)):
+            text = shown.text
+            new = (
+                text.add(event.delta)
+                if isinstance(event, ArgumentsDelta)
+                else text.reset(event.raw_arguments)
+            )
+            return self._encoder.more(shown.call, new) if new else b""
         del self._shown[key]
         if isinstance(event, ToolCallDropped):
             raise Void(f"a tool call must not be executed: {event.reason}")
         return self._end(shown, event)  # type: ignore[arg-type]
 
     def _end(self, shown: _Shown, call: Executable) -> bytes:
-        shown_text, text = "".join(shown.pieces), argument_text(call)
         if isinstance(call, BuiltinToolCall) or (call.id, call.name) != (shown.call.id, shown.call.name):
             raise Void("a tool call was relabelled after it was shown")
-        if not text.startswith(shown_text):
+        rest = shown.text.rest(argument_text(call))
+        if rest is None:
             raise Void("the arguments of a tool call were corrected after they were shown")
-        rest = text[len(shown_text) :]
         more = self._encoder.more(shown.call, rest) if rest else b""
         return more + self._encoder.end(shown.call, call)

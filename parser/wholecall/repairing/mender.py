@@ -147,7 +147,7 @@ class Mender(ABC, Generic[EncoderT]):
         self.failed: str | None = None
         self.is_done = False
         self._encoder = encoder
-        self._live = LiveCalls(encoder) if live else None
+        self._live = LiveCalls(encoder, limits) if live else None
         self._most = sys.maxsize if limits.max_event_bytes is None else limits.max_event_bytes  # may wait
         self._calls: list[Executable] = []  # judged whole, and not written yet
         self._response_id: str | None = None

@@ -46,9 +46,10 @@ class Repairer(Uncopyable):
 
     Args:
         tools: the tools that the model was given, as for `ToolCallParser`.
-        live_arguments: whether calls are shown while their arguments arrive. One that proves unfit to be executed
-            then ends the stream with an error frame, for which clients raise. By default calls are held until
-            they are whole.
+        live_arguments: whether calls are shown while their arguments arrive; the last brace comes with the verdict.
+            Slips are repaired before they are shown. What was shown cannot be taken back in any dialect: a call that
+            is cut, fits no tool, gets another id or name, or other arguments than it began with, ends the stream
+            with an error frame, for which clients raise. By default calls are held until they are whole.
         withheld: how a turn ends that claims success, and all of whose calls were withheld. `"error"` ends the
             stream with an error frame, for which clients raise, that names the tools and the reasons; `"end"` with a
             reason that fits: `length` after a cut, else `stop`, which agents take for the end of their work. `"auto"` is

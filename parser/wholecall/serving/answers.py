@@ -1,25 +1,28 @@
 """Prepared answers, one for each request, and a record of the requests.
 
 Theory of operation. An `Answer` is one HTTP response, its body in the pieces in which it is sent. `Answers` hands
-them out in the order in which they were prepared, whatever is asked. A request for which nothing is left gets an
-error that says so, and is recorded, for a check at the end. Threads may send requests side by side.
+them out in the order in which they were prepared, whatever is asked, or to the requests that match what was asked
+when they were recorded. A request for which nothing is left gets an error that says so, and is recorded, for a check
+at the end; what was never asked for is known as well. Threads may send requests side by side.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, cycle, repeat
+from itertools import repeat
 from threading import Lock, Semaphore
 from typing import Any, Literal, Optional
 
 import msgspec
 
-__all__ = ["Answer", "Answers", "Ending", "Request"]
+__all__ = ["Answer", "Answers", "Ending", "Match", "Request"]
 
 Ending = Literal["clean", "cut", "reset", "hang"]
+Match = Literal["path", "body"]
 
 _NO_RETRY = (("x-should-retry", "false"),)  # a header that OpenAI's and Anthropic's SDKs obey
 _ERROR = 500
@@ -38,6 +41,9 @@ class Answer(msgspec.Struct, frozen=True):
         gate: released once for each piece that may be sent; None holds nothing back.
         times: when each piece is due, in seconds since the answer began, None where that is unknown (at once);
             None sends all at once.
+        name: what messages call it.
+        endpoint: the request that it answers, `"POST /v1/messages"`, where requests are matched.
+        digest: `Request.digest` of that request, where they are matched by their bodies.
     """
 
     pieces: Sequence[bytes]
@@ -47,13 +53,16 @@ class Answer(msgspec.Struct, frozen=True):
     ending: Ending = "clean"
     gate: Any = None
     times: Optional[Sequence[Optional[float]]] = None
+    name: str = "an answer"
+    endpoint: Optional[str] = None
+    digest: Optional[str] = None
 
     def __post_init__(self) -> None:
         if self.gate is not None and not isinstance(self.gate, Semaphore):
             raise TypeError("gate is a threading.Semaphore or None")
 
     def __repr__(self) -> str:
-        size = sum(map(len, self.pieces))
+        size = sum(map(len, self.pieces[:]))  # of what is there: pieces may still be coming
         return f"Answer({self.status}, {self.content_type!r}, {len(self.pieces)} pieces, {size} bytes)"
 
     def paced(self, clock: Callable[[], float] = time.monotonic) -> Iterator[tuple[float, bytes]]:
@@ -77,17 +86,28 @@ class Request(msgspec.Struct, frozen=True):
         path: with the query, which may hold a key: it is in no message and no repr.
         headers: by name in lower case.
         body: as it came.
+        url: where it goes, in whole, which only a transport knows; it may hold a key, too.
     """
 
     method: str
     path: str
     headers: dict[str, str]
     body: bytes
+    url: str | None = None
 
     @property
     def endpoint(self) -> str:
         """The method and the path without its query."""
         return f"{self.method} {self.path.partition('?')[0]}"
+
+    @property
+    def digest(self) -> str:
+        """A hash of the body, the same for equal JSON however it is written."""
+        try:
+            body = json.dumps(json.loads(self.body), sort_keys=True).encode()
+        except (ValueError, RecursionError):
+            body = self.body
+        return hashlib.sha256(body).hexdigest()
 
     def json(self) -> Any:
         """Return the decoded body.
@@ -101,8 +121,39 @@ class Request(msgspec.Struct, frozen=True):
         return f"Request({self.endpoint!r}, body=<{len(self.body)}>)"
 
 
+class _Prepared:
+    """Answers that were prepared together: of those that fit a request the first one that was given least often."""
+
+    def __init__(self, answers: Sequence[Answer], most: float, match: Match | None) -> None:
+        self.answers = answers
+        self.given = [0] * len(answers)
+        self._most = most
+        self._match = match
+
+    def take(self, request: Request) -> Answer | None:
+        digest = request.digest if self._match == "body" else None
+        fits = [
+            n
+            for n, answer in enumerate(self.answers)
+            if self.given[n] < self._most
+            and (self._match is None or answer.endpoint == request.endpoint)
+            and (digest is None or answer.digest == digest)
+        ]
+        if not fits:
+            return None
+        first = min(fits, key=lambda n: self.given[n])
+        self.given[first] += 1
+        return self.answers[first]
+
+    def unused(self) -> Iterator[str]:
+        least = self._most if self._most < math.inf else 1
+        for answer, given in zip(self.answers, self.given, strict=True):
+            if given < least:
+                yield answer.name
+
+
 class Answers:
-    """What is answered, in order.
+    """What is answered.
 
     Attributes:
         requests: all that came in.
@@ -112,40 +163,68 @@ class Answers:
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.unanswered: list[Request] = []
-        self._prepared: deque[Iterator[Answer]] = deque()
+        self._prepared: list[_Prepared] = []
         self._endless = False
         self._lock = Lock()
 
-    def prepare(self, answers: Iterable[Answer], *, repeat: int | bool = 1) -> None:
+    @property
+    def unused(self) -> list[str]:
+        """Names of the answers that nobody asked for yet, or not as often as they repeat."""
+        with self._lock:
+            return [name for prepared in self._prepared for name in prepared.unused()]
+
+    def prepare(
+        self, answers: Iterable[Answer], *, repeat: int | bool = 1, match: Match | None = None
+    ) -> None:
         """Put answers after those that are prepared.
 
         Args:
             answers: one a request.
             repeat: how many times they are answered, one time after the other; True never ends.
+            match: what a request must have in common with the one that an answer was recorded for: `"path"` is
+                the method and the path without its query, `"body"` that and the body; None answers in order,
+                whatever is asked.
 
         Raises:
-            ValueError: `repeat` is less than 1, or what is there already never ends.
+            ValueError: `repeat` is less than 1, what is there already never ends, `match` is no such word, or an
+                answer does not know what it is to be matched by.
         """
         if repeat < 1:
             raise ValueError(f"repeat is a number from 1, or True: {repeat!r}")
+        if match not in (None, "path", "body"):
+            raise ValueError(f"match is 'path', 'body' or None: {match!r}")
         found = tuple(answers)
+        for answer in found:
+            _check_match(answer, match)
         with self._lock:
             if self._endless:
                 raise ValueError("nothing can be answered after answers that repeat without end")
             self._endless = repeat is True and bool(found)
-            self._prepared.append(cycle(found) if repeat is True else chain.from_iterable([found] * repeat))
+            self._prepared.append(_Prepared(found, math.inf if repeat is True else repeat, match))
 
     def answer(self, request: Request) -> Answer:
-        """Return what a request gets, the next answer or an error, and take note of it."""
+        """Return what a request gets, the next answer that fits or an error, and take note of it."""
         with self._lock:
             self.requests.append(request)
-            while self._prepared:
-                answer = next(self._prepared[0], None)
+            for prepared in self._prepared:
+                answer = prepared.take(request)
                 if answer is not None:
                     return answer
-                self._prepared.popleft()
+        return self.answer_unprepared(request)
+
+    def answer_unprepared(self, request: Request) -> Answer:
+        """Return what a request gets that no prepared answer fits: an error."""
+        with self._lock:
             self.unanswered.append(request)
             return _nothing_left(request, len(self.requests) - len(self.unanswered))
+
+
+def _check_match(answer: Answer, match: Match | None) -> None:
+    """Raise `ValueError` if an answer does not know what it is to be matched by."""
+    if match is not None and answer.endpoint is None:
+        raise ValueError(f"{answer.name} does not say which request it answers: match={match!r} needs that")
+    if match == "body" and answer.digest is None:
+        raise ValueError(f"{answer.name} does not hold its request's body: match='body' needs that")
 
 
 def _nothing_left(request: Request, n_answered: int) -> Answer:

@@ -79,6 +79,7 @@ class Loopback(RecordedAnswers):
         self._server.server_close()
         self._thread.join(PATIENCE)
         self._traffic.shut()
+        self.save()
 
     @property
     def n_open(self) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from wholecall.serving.answers import Answer, Request
 from wholecall.serving.recorded import RecordedAnswers
+from wholecall.serving.upstream import Take
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -72,19 +73,24 @@ class MockTransport(RecordedAnswers):
 
     async def handle_async_request(self, request: Any) -> Any:
         """Return the response to a request of either library; raises as `handle_request`."""
-        return self._respond(request, await request.aread())
+        body = await request.aread()
+        if self.takes is None:
+            return self._respond(request, body)
+        return await import_module("anyio").to_thread.run_sync(self._respond, request, body)
 
     def close(self) -> None:
-        """Do nothing; more can be asked."""
+        """Write what was recorded; more can be asked."""
+        self.save()
 
     async def aclose(self) -> None:
-        """Do nothing; more can be asked."""
+        """Write what was recorded; more can be asked."""
+        self.save()
 
     def _respond(self, request: Any, body: bytes) -> Any:
         library = _library_of(request)
         path = request.url.raw_path.decode("ascii")
         headers = {name.lower(): value for name, value in request.headers.items()}
-        answer = self.answer(Request(request.method, path, headers, body))
+        answer = self.answer(Request(request.method, path, headers, body, str(request.url)))
         if answer.gate is not None:
             raise TypeError("an answer with a gate needs a real server")
         return library.Response(
@@ -122,9 +128,16 @@ class _Body:
         self._end()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for seconds, piece in self._answer.paced():
+        anyio = import_module("anyio")  # both libraries bring it
+        pieces = self._answer.paced()
+        is_prepared = not isinstance(self._answer.pieces, Take)
+        while True:
+            step = next(pieces, None) if is_prepared else await anyio.to_thread.run_sync(next, pieces, None)
+            if step is None:
+                break
+            seconds, piece = step
             if seconds:
-                await import_module("anyio").sleep(seconds)  # both libraries bring it
+                await anyio.sleep(seconds)
             yield piece
         self._end()
 

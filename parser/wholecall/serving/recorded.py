@@ -2,7 +2,9 @@
 
 Theory of operation. A recording that contains the times of its chunks is sent in these chunks. For any other, nobody
 knows where its chunks ended (a file is read in blocks, a cassette holds bodies), so each event of its framing is sent
-by itself, as most servers do. Status and content type are those of the recording, or else what fits its bytes.
+by itself, as most servers do. Status and content type are those of the recording, or else what fits its bytes. A cut
+is a place in these chunks, and so in the bytes; only what comes before it is cut into other chunks. What nothing is
+prepared for can be asked of the provider, and what it answers be kept.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Union
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -22,7 +25,8 @@ from wholecall.recordings import Recording, read
 from wholecall.recordings.finding import StrPath, find
 from wholecall.recordings.model import Chunk
 from wholecall.replay import Chunking
-from wholecall.serving.answers import Answer, Answers
+from wholecall.serving.answers import Answer, Answers, Match, Request
+from wholecall.serving.upstream import DIGEST, Takes
 
 __all__ = ["RecordedAnswers", "Served", "answer_of"]
 
@@ -59,28 +63,75 @@ class RecordedAnswers(Answers):
         self.files: list[Path] = []
         self._folder = folder
         self._seed = seed
+        self._takes: Takes | None = None
 
     def serve(
-        self, *recordings: Served, timing: bool = False, repeat: int | bool = 1, cut: int | None = None
+        self,
+        *recordings: Served,
+        timing: bool = False,
+        repeat: int | bool = 1,
+        cut: int | None = None,
+        match: Match | None = None,
     ) -> None:
-        """Answer the next requests with recordings, one a request, in order.
+        """Answer requests with recordings, one a request.
 
         Args:
             recordings: paths, folders or globs of files in any form that `wholecall.recordings` reads (a file
                 may hold several), recordings, the bytes of one, or answers as they are.
             timing: wait between the chunks as long as the provider did, where the recording has times.
             repeat: how many times they are answered, one time after the other; True never ends.
-            cut: close the connection after so many chunks instead of ending the body.
+            cut: close the connection after so many chunks instead of ending the body; whatever `seed` draws, the
+                same bytes are sent.
+            match: None answers in order, whatever is asked; `"path"` answers a request with a recording of that
+                method and path (without the query), `"body"` of an equal body, too.
 
         Raises:
             BadRecording: one cannot be read, or there is none; the message names the file.
-            ValueError: `repeat` or `cut` is too small, or what is served already never ends.
+            ValueError: `repeat` or `cut` is too small, what is served already never ends, or a recording does not
+                say what it is to be matched by: cassettes and HAR files hold paths, what `record` wrote both.
         """
         if cut is not None and cut < 0:
             raise ValueError(f"cut is a number from 0: {cut!r}")
         self.prepare(
-            [answer for one in recordings for answer in self._answers(one, timing, cut)], repeat=repeat
+            [answer for one in recordings for answer in self._answers(one, timing, cut)],
+            repeat=repeat,
+            match=match,
         )
+
+    def record(self, path: StrPath, upstream: str | None = None) -> None:
+        """Ask the provider what no answer is left for, and keep what it says, until `save` writes it.
+
+        Answers that are no success (status from 300 on) are passed on and not kept. No header is kept, and no query.
+
+        Args:
+            path: the file that `save` writes, in the format of `recordings.Recorder`.
+            upstream: where requests go, `"https://api.example"`, with the path that they have. None takes the URL of
+                the request, which only a transport knows.
+
+        Raises:
+            ValueError: `upstream` is not a scheme, http or https, and a host.
+        """
+        self._takes = Takes(_below(self._folder, os.fspath(path)), upstream)
+        self.files.append(self._takes.path)
+
+    @property
+    def takes(self) -> Takes | None:
+        """What was asked of the provider; None if nothing was to be recorded."""
+        return self._takes
+
+    def save(self) -> int:
+        """Write what was recorded, once more if more came; return how many answers. Without any there is no file.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        return self._takes.save() if self._takes is not None else 0
+
+    def answer_unprepared(self, request: Request) -> Answer:
+        """Return what a request gets that no prepared answer fits: the provider's answer, or an error."""
+        if self._takes is None:
+            return super().answer_unprepared(request)
+        return self._takes.ask(request)
 
     def _answers(self, served: Served, timing: bool, cut: int | None) -> Iterator[Answer]:
         if isinstance(served, Answer):
@@ -109,8 +160,8 @@ def answer_of(
     Args:
         recording: whose chunks are taken, and can be taken once more.
         timing: keep the times of the chunks.
-        cut: close the connection after so many chunks.
-        seed: draws other chunks; times are lost.
+        cut: close the connection after so many chunks, those that are sent without a seed.
+        seed: draws other chunks of the same bytes; times are lost.
 
     Raises:
         BadRecording: it cannot be read.
@@ -119,18 +170,32 @@ def answer_of(
     recording.chunks = iter(chunks)
     body = b"".join(data for _, data in chunks)
     framing = sniff(body) or "sse"
-    if seed is not None:
-        chunks = [(None, data) for data in Chunking(seed=seed).cut([body])]
-    elif all(at is None for at, _ in chunks):
+    if all(at is None for at, _ in chunks):
         chunks = [(None, data) for data in _events(body, framing)]
     sent = chunks[:cut]
+    if seed is not None:
+        sent = [(None, data) for data in Chunking(seed=seed).cut(data for _, data in sent)]
     return Answer(
         [data for _, data in sent],
         recording.content_type or _content_type(body, framing),
         status=recording.status or 200,
         ending="clean" if cut is None else "cut",
         times=_times(sent) if timing else None,
+        name=recording.name,
+        endpoint=_endpoint(recording),
+        digest=recording.meta.get(DIGEST),
     )
+
+
+def _endpoint(recording: Recording) -> str | None:
+    """Return what was asked, like `Request.endpoint`; None if the recording does not say it."""
+    asked = recording.request
+    if asked is None or asked.method is None or asked.url is None:
+        return None
+    try:
+        return f"{asked.method.upper()} {urlsplit(asked.url).path or '/'}"
+    except ValueError:
+        return None
 
 
 def _times(chunks: Sequence[Chunk]) -> list[float | None] | None:
@@ -163,7 +228,7 @@ def _events(body: bytes, framing: str) -> Iterator[bytes]:
         yield body[start:]
 
 
-def _ends_behind(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[int]]:
+def _ends_after(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[int]]:
     return lambda body: (match.end() for match in pattern.finditer(body))
 
 
@@ -179,11 +244,11 @@ def _ends_of_messages(body: bytes) -> Iterator[int]:
 
 
 _ENDS: dict[str, Callable[[bytes], Iterator[int]]] = {
-    "sse": _ends_behind(_BLANK_LINE),
-    "jsonl": _ends_behind(_LINE_END),
-    "jsonarray": _ends_behind(_LINE_END),
+    "sse": _ends_after(_BLANK_LINE),
+    "jsonl": _ends_after(_LINE_END),
+    "jsonarray": _ends_after(_LINE_END),
     "eventstream": _ends_of_messages,
-    "vercel": _ends_behind(_LINE_END),
+    "vercel": _ends_after(_LINE_END),
 }
 
 

@@ -1,120 +1,130 @@
 """A snapshot: how a parser was made and its objects as numbered rows, in bytes under a checksum.
 
-Theory of operation. A row is an array: which shape it has (see `shapes`), and the fields. The first one is the
-parser's. An object has its row after those of all objects that were met before it, so rows have one order and equal
-parsers have equal ones; where it stands is its number. A Struct is a row where it is, without the last fields that
-have their defaults. Reading goes the same way: a number that was met is its object, the next one is a new object,
-anything else is refused, and so is a row that nobody refers to. Nothing that is read names a class.
+Theory of operation. A row is an array: which shape it has (see `shapes`), and the fields. The first rows are those of
+the *roots*: the parser, and the parts that a new parser has as well. Any other object has its row after those of all
+objects that were met before it, so rows have one order and equal parsers have equal ones; where it stands is its
+number. A Struct is a row where it is. Reading goes the same way: a number that was met is its object, the next one is
+a new object, anything else is refused, and so is a row that nobody refers to. Nothing that is read names a class.
 
-An object that is there already is filled (a parser is made with its translator and its framing, and those make what
-they need). Any other is made by what `makers` says for its class, by its class if that has something to make
-again, else without a constructor. When all have their state, each that has a method `remade` is asked to make the
+Roots are filled. Any other object is made by what `makers` says for its class, by its class if that has something to
+make again, else without a constructor. When all have their state, each that has a method `remade` is asked to make the
 rest again and to check that its state makes sense; it says no with a ValueError.
 
-All this is MessagePack: `["wholecall.snapshot", format, checksum, body]`, and the body an array of the shapes, the row
-of the parser's options, and the rows. The checksum finds damage, not forgery. What is read costs memory in proportion
-to its size; whatever is wrong with it is one exception, `BadSnapshot`.
+All this is MessagePack: `["wholecall.snapshot.1", shape of the options, checksum, body]`, and the body an array of the
+shapes, the options by their names, and the rows. MessagePack knows no lone surrogates and no integers beyond 64 bits;
+streams do, and both go as an extension that holds their JSON. The checksum finds damage, not forgery. What is read
+costs memory in proportion to its size; whatever is wrong with it is one exception, `BadSnapshot`.
 """
 
 from __future__ import annotations
 
-import inspect
+import json
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final, TypeVar
 from zlib import crc32
 
 import msgspec
-from msgspec.structs import asdict, astuple, replace
+from msgspec.msgpack import Ext
+from msgspec.structs import asdict, astuple
 
 from wholecall.errors import BadSnapshot
 from wholecall.framing.base import BytesLike, checked
-from wholecall.output.events import ToolCall
-from wholecall.snapshots import shapes
-from wholecall.snapshots.shapes import Asked, converted, row_of, shape_of
-from wholecall.snapshots.values import decoded, depth_of, encoded, folded
+from wholecall.snapshots.shapes import Asked, converted, folded, listed, row_of, shape_of, state_of, unfolded
 
-__all__ = ["Reading", "Writing", "opened", "sealed"]
+__all__ = ["Reading", "Writing", "decoded", "encoded", "opened", "sealed"]
 
-_MAGIC: Final = "wholecall.snapshot"
-_FORMAT: Final = 1
-_ENVELOPE, _BODY = tuple[str, int, int, bytes], tuple[list[int], list[Any], list[Any]]
+_MAGIC: Final = "wholecall.snapshot.1"  # with the number of the format
+_UTF8: Final = ("utf-8", "surrogatepass")
+# An extension cannot be a key of a dictionary, but a function that makes it can.
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=lambda late: late())
+_ANOTHER: Final = (
+    "the snapshot was taken by another version of wholecall, or of a registered dialect; "
+    "streams move between workers of one version only"
+)
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-def sealed(parser: object, options: msgspec.Struct) -> bytes:
+def sealed(options: msgspec.Struct, roots: list[object]) -> bytes:
     """Return a parser and its options as bytes; raises TypeError if it has state that cannot be kept."""
-    writing = Writing()
+    writing, made = Writing(roots), msgspec.to_builtins(options, order="deterministic")
     try:
-        made, rows = writing.struct(options), writing.rows(parser)
-    except BadSnapshot as error:
-        raise TypeError(f"a snapshot cannot hold {error}") from None
-    body = encoded([[*writing.shapes], made, rows])
-    return msgspec.msgpack.encode([_MAGIC, _FORMAT, crc32(body), body])
+        rows = writing.rows()
+        body = encoded([[*writing.shapes], made, rows])
+    except (
+        ValueError
+    ) as error:  # BadSnapshot is one, and so is what Python says of a number that it does not write
+        raise TypeError(f"a snapshot cannot hold this state: {error}") from None
+    return msgspec.msgpack.encode([_MAGIC, shape_of(type(options)), crc32(body), body])
 
 
 def opened(data: BytesLike, kind: type[T]) -> tuple[T, Reading]:
     """Return options of this kind, and the rows of a parser; raises BadSnapshot."""
-    magic, form, checksum, body = decoded(checked(data), _ENVELOPE)
+    magic, shape, checksum, body = decoded(checked(data), tuple[str, int, int, bytes])
     if magic != _MAGIC:
-        raise BadSnapshot("this is no snapshot of a parser")
-    if form != _FORMAT:
-        raise BadSnapshot(f"the snapshot has a format that this version cannot read; it reads {_FORMAT}")
+        raise BadSnapshot(f"this is no snapshot of a parser that this version can read; it reads {_MAGIC}")
+    if shape != shape_of(kind):
+        raise BadSnapshot(_ANOTHER)
     if checksum != crc32(body):
         raise BadSnapshot("the snapshot is damaged")
-    numbers, made, rows = decoded(body, _BODY)
-    reading = Reading(numbers, rows)
-    return reading.struct((kind,), made), reading
+    numbers, made, rows = decoded(body, tuple[list[int], Any, list[list[Any]]])
+    return converted(made, kind, None), Reading(numbers, rows)
 
 
-@cache
-def _is_abstract(cls: type) -> bool:
-    """Return whether a class stands for the object that is there already: a translator, a framing."""
-    return inspect.isabstract(cls) or getattr(cls, "_is_protocol", False)
+def encoded(value: Any) -> bytes:
+    """Return scalars, lists, tuples and dictionaries as MessagePack."""
+    try:
+        return _ENCODER.encode(value)
+    except (UnicodeEncodeError, OverflowError):
+        return _ENCODER.encode(_escaped(value))
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_escaped, value))
+    if isinstance(value, dict):
+        return {_escaped(key): _escaped(item) for key, item in value.items()}
+    is_long = isinstance(value, int) and not -(1 << 63) <= value < 1 << 64
+    if is_long or (isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value)):
+        return partial(Ext, 1, json.dumps(value, ensure_ascii=False).encode(*_UTF8))
+    return value
+
+
+def decoded(data: bytes, kind: Any) -> Any:
+    """Return what was encoded, of which `kind` leaves only `Any` open; raises BadSnapshot for anything else."""
+    try:
+        return msgspec.msgpack.decode(data, type=kind, ext_hook=lambda _, text: json.loads(str(text, *_UTF8)))
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
+        pass  # the error quotes data, and one raised in here would hold it
+    raise BadSnapshot("the snapshot is cut or damaged, or this is none")
 
 
 class Writing:
-    """Numbers objects and shapes."""
+    """Numbers objects and shapes, in the order in which they are met."""
 
-    def __init__(self) -> None:
+    def __init__(self, roots: list[Any]) -> None:
         self.shapes: dict[int, int] = {}  # and their numbers
-        self._objects: list[Any] = []
-        self._numbers: dict[int, int] = {}
+        self._objects = [*roots]
+        self._numbers = {id(value): number for number, value in enumerate(roots)}
 
-    def rows(self, root: object) -> list[Any]:
-        """Return the rows of an object and of all that it holds; BadSnapshot or TypeError says what cannot be kept."""
-        self._number_of(root)
-        return [self._of_object(value, type(value)) for value in self._objects]  # the list grows meanwhile
+    def rows(self) -> list[Any]:
+        """Return the rows of the roots and of all that they hold; BadSnapshot or TypeError says what cannot be kept."""
+        return [self._row(value) for value in self._objects]  # the list grows meanwhile
 
-    def _of_object(self, value: Any, cls: type) -> tuple[Any, ...]:
-        shapes.check_kept(cls, {*getattr(value, "__dict__", ())})
-        return self._row(cls, [getattr(value, name) for name in shapes.annotations_of(cls)])
-
-    def struct(self, value: Any) -> tuple[Any, ...]:
-        """Return the row of a Struct."""
-        # The caller's object that typed a call is not kept, only that there was one.
-        is_typed = type(value) is ToolCall and value.typed is not msgspec.UNSET
-        values = [*astuple(replace(value, typed=True) if is_typed else value)]
-        for default in reversed(value.__struct_defaults__):
-            if type(values[-1]) is not type(default) or values[-1] != default:
-                break
-            values.pop()
-        return self._row(type(value), values)
-
-    def _row(self, cls: Any, values: list[Any]) -> tuple[Any, ...]:
+    def _row(self, value: Any) -> tuple[Any, ...]:
+        cls: Any = type(value)
         shape = self.shapes.setdefault(shape_of(cls), len(self.shapes))
-        return (shape, *astuple(converted(values, row_of(cls), self._packed))[: len(values)])
+        return (shape, *astuple(converted(state_of(value, cls), row_of(cls), self._packed)))
 
     def _packed(self, kind: Asked, value: Any) -> Any:
         if not kind.classes:
             return folded(value)
-        if type(value) not in kind.classes and not _is_abstract(kind.classes[0]):
+        if type(value) not in kind.classes:
             raise BadSnapshot(f"a {type(value).__name__} stands there")
         if kind.items:
-            return sorted(converted([*value], kind.items, self._packed), key=encoded)
-        return self.struct(value) if isinstance(value, msgspec.Struct) else self._number_of(value)
-
-    def _number_of(self, value: Any) -> int:
+            return sorted(converted([*value], kind.items, self._packed), key=repr)
+        if isinstance(value, msgspec.Struct):
+            return self._row(value)
         number = self._numbers.setdefault(id(value), len(self._objects))
         if number == len(self._objects):
             self._objects.append(value)
@@ -124,16 +134,15 @@ class Writing:
 class Reading:
     """Finds objects by their numbers, and makes the next one; `numbers` are those of the shapes, by their places."""
 
-    def __init__(self, numbers: list[int], rows: list[Any]) -> None:
+    def __init__(self, numbers: list[int], rows: list[list[Any]]) -> None:
         self._shapes, self._rows = numbers, rows
 
-    def fill(self, root: object, makers: Mapping[type, Callable[[], Any]]) -> None:
-        """Fill an object, and make all that it holds; raises BadSnapshot if the rows are none of such an object."""
-        value: Any = root
-        self._makers, self._objects = makers, [value]
+    def fill(self, roots: list[Any], makers: Mapping[type, Callable[[], Any]]) -> None:
+        """Fill objects, and make all that they hold; raises BadSnapshot if the rows are none of such objects."""
+        value: Any = None
+        self._makers, self._objects = makers, [*roots]
         for value, row in zip(self._objects, self._rows, strict=False):  # the list grows meanwhile
-            self._owner = value
-            for name, part in asdict(self._row((type(value),), row)[1]).items():
+            for name, part in self._fields((type(value),), row)[1].items():
                 setattr(value, name, part)
         if len(self._objects) != len(self._rows):
             raise BadSnapshot("there are objects that nothing holds")
@@ -143,45 +152,29 @@ class Reading:
         except ValueError as error:
             raise BadSnapshot(f"{type(value).__qualname__}: {error}") from None
 
-    def struct(self, classes: tuple[Any, ...], row: Any) -> Any:
-        """Return a Struct of one of these classes; raises BadSnapshot if the row is none of theirs."""
-        cls, fields = self._row(classes, row)
-        try:
-            return cls(
-                **{name: value for name, value in asdict(fields).items() if value is not msgspec.UNSET}
-            )
-        except (TypeError, ValueError):
-            raise BadSnapshot(f"{cls.__qualname__}: it is not whole") from None
-
-    def _row(self, classes: tuple[Any, ...], row: Any) -> tuple[Any, Any]:
-        if type(row) not in (list, tuple) or not row or type(row[0]) is not int:
+    def _fields(self, classes: tuple[Any, ...], row: Any) -> tuple[Any, dict[str, Any]]:
+        if not isinstance(row, (list, tuple)) or not row or type(row[0]) is not int:
             raise BadSnapshot("a row was expected")
         for cls in classes:
-            if [shape_of(cls)] == self._shapes[row[0] : row[0] + 1]:
-                return cls, converted(row[1:], row_of(cls), self._read)
-        raise BadSnapshot(
-            "the snapshot was taken by another version of wholecall, or of a registered dialect; "
-            "streams move between workers of one version only"
-        )
+            if self._shapes[row[0] : row[0] + 1] == [shape_of(cls)]:
+                return cls, asdict(converted(row[1:], row_of(cls), self._read))
+        raise BadSnapshot(_ANOTHER)
 
     def _read(self, kind: Asked, data: Any) -> Any:
         if not kind.classes:
-            depth_of(data)  # this checks that it is plain
-            return data
+            return unfolded(data)
         cls = kind.classes[0]
         if kind.items:
             return cls(converted(data, kind.items, self._read))
-        return self.struct(kind.classes, data) if issubclass(cls, msgspec.Struct) else self._at(data, kind)
+        if not issubclass(cls, msgspec.Struct):
+            return self._at(data, cls)
+        cls, fields = self._fields(kind.classes, data)
+        return cls(**fields)
 
-    def _at(self, number: Any, kind: Asked) -> Any:
-        present, cls = getattr(self._owner, kind.field, None), kind.classes[0]
-        cls = type(present) if _is_abstract(cls) else cls
+    def _at(self, number: Any, cls: type) -> Any:
         if number == len(self._objects) < len(self._rows):
-            self._objects.append(present if type(present) is cls else self._made(cls))
+            again = cls if listed(cls, "DERIVED") else partial(object.__new__, cls)
+            self._objects.append(self._makers.get(cls, again)())
         if type(number) is int and 0 <= number < len(self._objects) and type(self._objects[number]) is cls:
             return self._objects[number]
         raise BadSnapshot("there is no such object")
-
-    def _made(self, cls: type) -> Any:
-        make = self._makers.get(cls) or (cls if shapes.derived_of(cls) else partial(object.__new__, cls))
-        return make()

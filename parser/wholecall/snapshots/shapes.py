@@ -4,61 +4,53 @@ Theory of operation. An object that has state is a row of the fields that its cl
 bodies, the farthest base first; a `msgspec.Struct` is one of its fields. What a class names in `DERIVED` is made again:
 tables, ways in, caches. An attribute that is neither is an error, so that none can be forgotten. `converted` holds a
 row against the annotations, on its way out and on its way in. It is msgspec that does it, and asks a hook for what is
-no scalar, list, tuple or dictionary: sets, classes, and plain values (`Any` and `object`).
+no scalar, list, tuple or dictionary: sets, classes, and plain values (`Any` and `object`: what JSON can say).
+
+A list or dictionary that is a plain value is *folded*, so that neither side recurses, however deep it is: it and all
+that it holds stand in one row, in the order of reading, with None in place of the items of each list and dictionary.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable
 from functools import cache
-from types import GenericAlias, UnionType
+from types import UnionType
 from typing import Annotated, Any, ClassVar, Final, Literal, Union, get_args, get_origin
 from zlib import crc32
 
 import msgspec
 
-from wholecall import deltas, framing
 from wholecall.dialects.openai.responses import ResponsesTranslator
 from wholecall.errors import BadSnapshot
-from wholecall.machine import record, turns
-from wholecall.output import events
 
-__all__ = ["Asked", "annotations_of", "check_kept", "converted", "derived_of", "row_of", "shape_of"]
+__all__ = ["Asked", "converted", "folded", "kept_by", "listed", "row_of", "shape_of", "state_of", "unfolded"]
 
-# Names in the core's annotations that its modules import for type checkers only.
-_NAMES: Final[dict[str, Any]] = {"ResponsesTranslator": ResponsesTranslator}
-for _home in (deltas, events, framing, record, turns):
-    _NAMES.update(vars(_home))
+_LATE: Final[dict[str, Any]] = {"ResponsesTranslator": ResponsesTranslator}  # its user imports it late
 _AS_THEY_ARE: Final = frozenset({str, int, bool, bytes, bytearray, type(None), Literal})
-_SETS: Final[frozenset[Any]] = frozenset({set, frozenset})
-_HOLDING: Final[dict[Any, Any]] = {kind: kind for kind in (list, tuple, dict, Union)} | {UnionType: Union}
-_WRONG = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)  # raised by `convert`
-_PLACE: Final = re.compile(r"`\$\[(\d+)\][^`]*`$")  # the place that an error of msgspec names
+_HOLDING: Final[dict[Any, Any]] = {kind: kind for kind in (list, tuple, dict, Union)}
+_HOLDING.update({UnionType: Union, set: list, frozenset: list})
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_Folded = list[Union[str, int, float, bool, list[None], dict[str, None], None]]
 
 
 class Asked(type):
-    """What the hook is asked for: one of `classes` (several are Structs), a plain value if there are none.
-
-    A set holds what `items` says, a list. `field` is which field of an object it is, empty for one of a Struct.
-    """
+    """What the hook is asked for: one of `classes` (several are Structs), or a plain value; a set has a list of `items`."""
 
     classes: tuple[Any, ...]
     items: Any
-    field: str
 
     def __instancecheck__(cls, value: object) -> bool:
         return True  # msgspec takes whatever the hook gives
 
 
-def converted(values: Any, kind: Any, hook: Callable[[Any, Any], Any]) -> Any:
+def converted(values: Any, kind: Any, hook: Callable[[Any, Any], Any] | None) -> Any:
     """Return values as a kind of row, or of list; raises BadSnapshot, which names the field that is another."""
     try:
         return msgspec.convert(values, kind, dec_hook=hook)
-    except _WRONG as error:
-        found = None if kind.__name__ == "list" else _PLACE.search(str(error))
+    except (msgspec.MsgspecError, ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
+        found = None if kind.__name__ == "list" else re.search(r"`\$\[(\d+)\][^`]*`$", str(error))
         place = f".{kind.__struct_fields__[int(found[1])]}" if found else ""
         cause = error.__cause__
         reason = str(cause) if isinstance(cause, BadSnapshot) else "it is not what is annotated"
@@ -68,60 +60,50 @@ def converted(values: Any, kind: Any, hook: Callable[[Any, Any], Any]) -> Any:
 
 @cache
 def row_of(cls: type) -> Any:
-    """Return the kind of row that the fields of a class make; those of a Struct may lack the last ones."""
-    is_struct, fields, annotations = issubclass(cls, msgspec.Struct), list[Any](), annotations_of(cls)
-    for name in getattr(cls, "__struct_fields__", annotations):
-        kind = _kind(annotations[name], "" if is_struct else name)
-        fields.append((name, kind, msgspec.UNSET) if is_struct else (name, kind))
+    """Return the kind of row that the fields of a class make."""
+    fields = [(name, _kind(kind)) for name, kind in kept_by(cls).items()]
     return msgspec.defstruct(cls.__qualname__, fields, array_like=True, forbid_unknown_fields=True)
 
 
-def _kind(annotated: Any, field: str) -> Any:
+def _kind(annotated: Any) -> Any:
     """Return what msgspec needs to know of an annotation; raises TypeError if nothing of it could be kept."""
     origin, parts = get_origin(annotated) or annotated, get_args(annotated)
     origin = parts[0] if origin is Annotated else origin
     if origin in _AS_THEY_ARE or annotated in (None, Ellipsis):
         return annotated
     if origin in (Any, object):
-        return _asked(field)
+        return _asked()
     if isinstance(origin, type) and origin.__module__ not in ("builtins", "collections.abc", "types"):
-        return _asked(field, origin)
-    kinds = [_kind(part, field) for part in parts if origin in _HOLDING or origin in _SETS]
+        return _asked(origin)
+    kinds = [_kind(part) for part in parts if origin in _HOLDING]
     asked = [kind for kind in kinds if isinstance(kind, Asked)] if _HOLDING.get(origin) is Union else []
     classes = [cls for kind in asked for cls in kind.classes]
     if not kinds or (asked[1:] and not all(issubclass(cls, msgspec.Struct) for cls in classes)):
         raise TypeError(f"a snapshot cannot hold what is annotated as {annotated}")
-    if origin in _SETS:
-        return _asked(field, origin, items=GenericAlias(list, (kinds[0],)))
     if asked[1:]:
-        kinds = [*(kind for kind in kinds if kind not in asked), _asked(field, *classes)]
-    return _HOLDING[origin][tuple(kinds)]
+        kinds = [*(kind for kind in kinds if kind not in asked), _asked(*classes)]
+    held = _HOLDING[origin][tuple(kinds)]
+    return _asked(origin, items=held) if origin in (set, frozenset) else held
 
 
-def _asked(field: str, *classes: type, items: Any = None) -> Asked:
-    return Asked("Asked", (), {"classes": classes, "items": items, "field": field})
+def _asked(*classes: type, items: Any = None) -> Asked:
+    return Asked("Asked", (), {"classes": classes, "items": items})
 
 
 @cache
-def annotations_of(cls: type) -> dict[str, Any]:
-    """Return what the class and its bases annotate in their bodies, the farthest base first."""
+def kept_by(cls: type) -> dict[str, Any]:
+    """Return the fields that the class and its bases annotate in their bodies, the farthest base first."""
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        names = {**_NAMES, **vars(sys.modules[base.__module__])}
-        found |= inspect.get_annotations(base, globals=names, locals={}, eval_str=True)
-    no_field = {ClassVar, *derived_of(cls)}
+        found |= inspect.get_annotations(base, locals=_LATE, eval_str=True)
+    no_field = {ClassVar, *listed(cls, "DERIVED")}
     return {name: kind for name, kind in found.items() if not {name, get_origin(kind) or kind} & no_field}
 
 
 @cache
-def derived_of(cls: type) -> frozenset[str]:
-    """Return the attributes that the class and its bases make again."""
-    return _in_bases(cls, "DERIVED")
-
-
-@cache
-def _in_bases(cls: type, name: str) -> frozenset[str]:
-    return frozenset().union(*(vars(base).get(name, ()) for base in cls.__mro__))
+def listed(cls: type, table: str) -> frozenset[str]:
+    """Return the attributes that the class and its bases name in a table: `DERIVED`, `__slots__`."""
+    return frozenset().union(*(vars(base).get(table, ()) for base in cls.__mro__))
 
 
 @cache
@@ -131,11 +113,49 @@ def shape_of(cls: type) -> int:
     return crc32(f"{cls.__qualname__} {written} {getattr(cls, '__struct_defaults__', ())}".encode())
 
 
-def check_kept(cls: type, names: set[str]) -> None:
-    """Check that a class names all attributes of its object; raises TypeError for one that it does not name."""
-    unknown = (names | _in_bases(cls, "__slots__")) - annotations_of(cls).keys() - derived_of(cls)
+def state_of(value: object, cls: Any) -> list[Any]:
+    """Return what stands in the fields of an object; raises TypeError for an attribute that its class does not name."""
+    fields = kept_by(cls)
+    names = listed(cls, "__slots__").union(getattr(value, "__dict__", ()))
+    unknown = names - fields.keys() - listed(cls, "DERIVED")
     if unknown:
         raise TypeError(
             f"a snapshot cannot hold a {cls.__qualname__}: annotate {min(unknown)!r} in its class, "
             "or name it in DERIVED if it is made anew"
         )
+    return [getattr(value, name) for name in fields]
+
+
+def folded(value: Any) -> Any:
+    """Return a plain value as it can be encoded; raises BadSnapshot if it is none."""
+    if type(value) in _SCALARS:
+        return value
+    row, waiting = list[Any](), [value]
+    while waiting:
+        part = waiting.pop()
+        if type(part) is list:
+            waiting += reversed(part)
+            part = [None] * len(part)
+        elif type(part) is dict and all(type(key) is str for key in part):
+            waiting += reversed(part.values())
+            part = dict.fromkeys(part)
+        elif type(part) not in _SCALARS:
+            raise BadSnapshot(f"a {type(part).__name__} is no plain value")
+        row.append(part)
+    return row
+
+
+def unfolded(row: Any) -> Any:
+    """Return the plain value that was folded; raises BadSnapshot, ValueError or IndexError if there is none."""
+    if type(row) in _SCALARS:
+        return row
+    done = list[Any]()
+    for part in reversed(converted(row, _Folded, None)):
+        if type(part) is list:
+            done.append([done.pop() for _ in part])
+        elif type(part) is dict:
+            done.append({key: done.pop() for key in part})
+        else:
+            done.append(part)
+    (value,) = done
+    return value

@@ -30,7 +30,7 @@ class ParserOptions(TypedDict, total=False):
     limits: Limits
 
 
-class MovedOptions(msgspec.Struct, frozen=True, kw_only=True):
+class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """How a parser was made, in what a snapshot can hold; and what it follows live.
 
     Tools do not travel, for they are types and functions of the caller's. Their names do.
@@ -42,14 +42,14 @@ class MovedOptions(msgspec.Struct, frozen=True, kw_only=True):
         resets: the calls that are followed live (turn, choice, index), and how often their texts were replaced.
     """
 
-    dialect: str | None
-    framing: str | None
-    live: bool
-    watch: dict[str, Union[str, Path]] | None
-    policy: Policy
-    limits: Limits
-    tools: tuple[str, ...] | None
-    resets: dict[tuple[int, int, int], int]
+    dialect: str | None = None
+    framing: str | None = None
+    live: bool = False
+    watch: dict[str, Union[str, Path]] | None = None
+    policy: Policy = Policy()
+    limits: Limits = Limits()
+    tools: tuple[str, ...] | None = None
+    resets: dict[tuple[int, int, int], int] = {}
 
     def of_parser(self, tools: Tools[Any] | None) -> dict[str, Any]:
         """Return the options of a parser that is made so, but for its tools, which are given.

@@ -75,9 +75,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     """
 
     INSTEAD = "take its snapshot() and give that to restore()"
-    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_collect"})
+    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_collect", "_framing"})
 
-    _framing: Framing | None
     _head: bytes
 
     @overload
@@ -286,7 +285,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             tools=None if self._tools is None else tuple(sorted(self._tools)),
             resets={} if live is None else live.resets(),
         )
-        return snapshots.sealed(self, options)
+        return snapshots.sealed(options, self._roots())
 
     @overload
     @classmethod
@@ -315,12 +314,19 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         options, reading = snapshots.opened(data, MovedOptions)
         known = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         parser = cls(tools=cast("AnyTools", known), **options.of_parser(known))
-        reading.fill(parser, parser._assembler.makers())
+        reading.fill(parser._roots(), parser._assembler.makers())
         for key, resets in options.resets.items():
             call = parser._assembler.call(*key)
             if parser._live is None or call is None or not parser._live.follow(call, resets):
                 raise BadSnapshot("a call is followed live that nobody watches")
         return parser
+
+    def _roots(self) -> list[object]:
+        """Return the objects that a new parser has, and that a snapshot fills: itself and its parts."""
+        translator = self._translator
+        wrapped = None if translator is None else translator.wrapped
+        parts = (self, self._assembler, self._opening, self._framing, translator, wrapped)
+        return [part for part in parts if part is not None]
 
     # Framing.
 

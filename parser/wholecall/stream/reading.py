@@ -31,10 +31,9 @@ Life = Literal["new", "bytes", "frames", "closing", "closed"]
 class FrameReader:
     """Reads the frames of one stream, and hands what they say to the assembler."""
 
-    DERIVED: ClassVar = frozenset({"_translate"})
+    DERIVED: ClassVar = frozenset({"_translate", "_translator"})
 
     _assembler: Assembler
-    _translator: Translator | None
     _opening: Opening
     _life: Life
     _understood: bool
@@ -42,7 +41,7 @@ class FrameReader:
     def __init__(self, dialect: str, assembler: Assembler, limits: Limits) -> None:
         self._assembler = assembler
         self._translate: Callable[[list[Frame]], list[Delta]] = self._translate_first
-        self._translator = None
+        self._translator: Translator | None = None
         if dialect != "auto":
             assembler.dialect = dialect
             self._translator = named(dialect).start()

@@ -1,13 +1,15 @@
 """What the fixtures of the pytest plugin do; pytest itself loads `wholecall_pytest`, beside this package.
 
 Theory of operation. A fixture makes a server, or a transport without a socket, gives it the recordings of the test's
-nearest marker, and checks at the end whether there was a request without an answer.
-A mistake of the user fails the test with a message and without a traceback. What a bless writes is reported by
-the test's report, so that it arrives from the workers of pytest-xdist too.
+nearest marker, and checks at the end whether there was a request without an answer, or an answer without a request.
+With `--wholecall-record` the last recording may be missing: then the provider is asked, and the file written when the
+test is over. A mistake of the user fails the test with a message and without a traceback. What is written is reported
+by the test's report, so that it arrives from the workers of pytest-xdist too.
 """
 
 from __future__ import annotations
 
+import glob
 import os
 from collections import Counter
 from collections.abc import Generator
@@ -19,6 +21,7 @@ import pytest
 
 from wholecall.errors import BadRecording
 from wholecall.recordings.finding import StrPath
+from wholecall.serving.answers import Match
 from wholecall.serving.recorded import RecordedAnswers, Served
 from wholecall.testing import golden
 
@@ -27,7 +30,7 @@ __all__ = ["Golden", "serving", "summary"]
 _SHOWN_LINES = 40  # of a difference, and
 _SHOWN_CHARS = 400  # of each of its lines; all of both with -vv
 _ALL = 2
-_BLESSED = "wholecall_blessed"  # the name of a property in reports
+_BLESSED, _RECORDED = "wholecall_blessed", "wholecall_recorded"  # names of properties in reports
 
 AnyAnswers = TypeVar("AnyAnswers", bound=RecordedAnswers)
 
@@ -39,6 +42,8 @@ class _Marked(NamedTuple):
     timing: bool = False
     repeat: int | bool = 1
     cut: int | None = None
+    match: Match | None = None
+    upstream: str | None = None
     strict: bool = True
 
 
@@ -50,7 +55,7 @@ _WRITTEN = pytest.StashKey[dict[Path, tuple[str, list[str]]]]()  # of a run: gol
 def serving(
     request: pytest.FixtureRequest, kind: type[AnyAnswers], seed: str | None
 ) -> Generator[AnyAnswers]:
-    """Make what answers a test, and fail the test at the end for requests that nothing was left for.
+    """Make what answers a test; fail the test at the end for requests or recordings that were too many.
 
     Args:
         request: of the fixture, with the test that it is for.
@@ -60,13 +65,48 @@ def serving(
     marked = _marked(request.node)
     answers = kind(request.node.path.parent, seed)
     request.node.stash.setdefault(_SERVING, []).append(answers)
+    recordings, missing = marked.recordings, _missing(request.node, marked)
+    is_recording = missing is not None and request.config.option.wholecall_record
     try:
-        answers.serve(*marked.recordings, timing=marked.timing, repeat=marked.repeat, cut=marked.cut)
+        if missing is not None and is_recording:
+            recordings = recordings[:-1]
+            answers.record(missing, marked.upstream)
+        answers.serve(
+            *recordings, timing=marked.timing, repeat=marked.repeat, cut=marked.cut, match=marked.match
+        )
     except (BadRecording, TypeError, ValueError) as error:
-        raise pytest.fail.Exception(f"@pytest.mark.wholecall: {error}", pytrace=False) from None
+        advice = "; `pytest --wholecall-record` makes it" if missing is not None and marked.upstream else ""
+        message = f"@pytest.mark.wholecall: {error}{advice}"
+        raise pytest.fail.Exception(message, pytrace=False) from None
+    failed = request.session.testsfailed
     yield answers
+    has_failed = request.session.testsfailed > failed
+    if missing is not None and is_recording:
+        _save(request.node, answers, missing)
     if marked.strict and answers.unanswered:
         pytest.fail(_too_many(answers), pytrace=False)
+    could_ask = not has_failed  # for all of them
+    if marked.strict and could_ask and answers.unused:
+        pytest.fail(_too_few(answers), pytrace=False)
+
+
+def _missing(node: pytest.Item, marked: _Marked) -> StrPath | None:
+    """Return the recording that could be made: the last one, if there is no such file."""
+    last = marked.recordings[-1] if marked.recordings else b""
+    if not isinstance(last, (str, os.PathLike)) or glob.has_magic(os.fspath(last)):
+        return None
+    return None if (node.path.parent / last).exists() else last
+
+
+def _save(node: pytest.Item, answers: RecordedAnswers, path: StrPath) -> None:
+    """Write what was recorded, and report it; fail the test if that is less than was asked for."""
+    count = answers.save()
+    if count:
+        node.user_properties.append((_RECORDED, f"{path} ({count} answer{'' if count == 1 else 's'})"))
+    trouble = answers.takes.trouble if answers.takes is not None else []
+    if trouble or not count:
+        reasons = trouble or ["nothing was asked for"]
+        pytest.fail("\n".join([f"wholecall: not all was recorded into {path}:", *reasons]), pytrace=False)
 
 
 def _marked(node: pytest.Item) -> _Marked:
@@ -96,6 +136,17 @@ def _too_many(answers: RecordedAnswers) -> str:
         f"wholecall: {n_beyond} {came} beyond the {n_asked - n_beyond} that answers were prepared for:",
         *(f"  {endpoint}" + (f" ({n} times)" if n > 1 else "") for endpoint, n in counts.items()),
         "Name more recordings in @pytest.mark.wholecall(...), let them repeat (repeat=True), or allow it (strict=False).",
+    ]
+    return "\n".join(lines)
+
+
+def _too_few(answers: RecordedAnswers) -> str:
+    counts = Counter(answers.unused)
+    n_unused = counts.total()
+    lines = [
+        f"wholecall: {n_unused} {'recording was' if n_unused == 1 else 'recordings were'} not asked for:",
+        *(f"  {name}" + (f" ({n} times)" if n > 1 else "") for name, n in counts.items()),
+        "Name fewer recordings in @pytest.mark.wholecall(...), or allow it (strict=False).",
     ]
     return "\n".join(lines)
 
@@ -192,18 +243,34 @@ class Golden:
         return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
-def summary(reporter: pytest.TerminalReporter) -> None:
-    """Report at the end of a run which golden files a bless changed."""
-    changed = [
+def summary(reporter: pytest.TerminalReporter, *, blessed: bool, recorded: bool) -> None:
+    """Report at the end of a run which files were written.
+
+    Args:
+        reporter: writes to the terminal.
+        blessed: whether golden files were to be.
+        recorded: whether recordings were to be.
+    """
+    for is_wanted, property_name, title, word, nothing in (
+        (blessed, _BLESSED, "golden files", "blessed", "none changed"),
+        (recorded, _RECORDED, "recordings", "recorded", "none recorded"),
+    ):
+        if is_wanted:
+            reporter.section(f"wholecall: {title}")
+            texts = sorted(_properties(reporter, property_name))
+            for text in texts:
+                reporter.line(f"{word} {text}")
+            if not texts:
+                reporter.line(nothing)
+
+
+def _properties(reporter: pytest.TerminalReporter, name: str) -> set[str]:
+    """Return the values of a property in all reports of a run."""
+    return {
         str(text)
         for reports in reporter.stats.values()
         for report in reports
-        if isinstance(report, pytest.TestReport) and report.when == "call"
-        for name, text in report.user_properties
-        if name == _BLESSED
-    ]
-    reporter.section("wholecall: golden files")
-    for text in sorted(changed):
-        reporter.line(f"blessed {text}")
-    if not changed:
-        reporter.line("none changed")
+        if isinstance(report, pytest.TestReport)
+        for key, text in report.user_properties
+        if key == name
+    }

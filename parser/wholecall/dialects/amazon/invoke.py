@@ -44,10 +44,15 @@ _DECODER = msgspec.json.Decoder(_Event)
 class InvokeTranslator(Translator):
     """Chunks of one stream to the deltas of the inner dialect, whose translator `start` makes."""
 
-    _inner: Translator
+    DERIVED = frozenset({"_inner"})
 
     def __init__(self, start: Callable[[], Translator]) -> None:
         self._inner = start()
+
+    @property
+    def wrapped(self) -> Translator:
+        """The translator of the inner dialect."""
+        return self._inner
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one chunk."""

@@ -19,7 +19,7 @@ _OWN_BLOCKS = frozenset({"tool_use", "tool_result", "redacted_thinking", "server
 _USUAL_BLOCKS = frozenset({"thinking", "document", "search_result"})
 
 
-def block_result(call: Part) -> Message:
+def block_result(call: Part, _block: Message) -> Message:
     """Return a block that says that the result is missing."""
     return tool_result("anthropic", Answer(call.id, call.name, MISSING_RESULT, failed=True))
 

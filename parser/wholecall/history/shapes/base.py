@@ -41,7 +41,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         name: by which callers ask for it.
         read: takes a message apart.
-        result: makes a result that says that there is none: a block, an item or a message.
+        result: makes a result that says that there is none, of a call and its block: a block, an item or a message.
         carrier: makes a message that holds results, like the message given beside them (that of the call, or
             the one that the results come from).
         is_own: whether a message has what no other shape has; asked of each message of a list.
@@ -56,7 +56,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     read: Callable[[Message], Line]
-    result: Callable[[Part], Message]
+    result: Callable[[Part, Message], Message]
     carrier: Callable[[list[Any], Message], Message]
     is_own: Callable[[Message], bool]
     is_like: Callable[[Message], bool] = _never

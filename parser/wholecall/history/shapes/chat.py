@@ -19,7 +19,7 @@ __all__ = ["CHAT"]
 _USUAL_BLOCKS = frozenset({"image_url", "input_audio", "file", "refusal"})
 
 
-def _result(call: Part) -> Message:
+def _result(call: Part, _block: Message) -> Message:
     if call.anonymous:
         return {"role": "function", "name": call.name, "content": MISSING_RESULT}
     return tool_result("chat-completions", Answer(call.id, call.name, MISSING_RESULT, failed=True))

@@ -28,11 +28,11 @@ def _write(line: Message, parts: list[Part], left: list[Part]) -> Message:
     return {**line, "payload": rebuild(line["payload"], parts, left)}
 
 
-def _result(call: Part) -> Message:
+def _result(call: Part, block: Message) -> Message:
     """Return an output; Codex answers its local shell as it answers a function."""
-    if call.value.get("type") == "local_shell_call":
-        return {**text_output(call), "type": "function_call_output"}
-    return RESPONSES.result(call)
+    if block.get("type") == "local_shell_call":
+        return {**text_output(call, block), "type": "function_call_output"}
+    return RESPONSES.result(call, block)
 
 
 def _carrier(results: list[Any], near: Message) -> Message:

@@ -77,7 +77,7 @@ def _result(part: Message, key: str) -> Part:
     return found
 
 
-def _missing(call: Part) -> Message:
+def _missing(call: Part, _block: Message) -> Message:
     key = _RESULTS[_CALLS.index(call.places.arguments[0][0])]
     (response,) = tool_result(
         "gemini", Answer(call.id or None, call.name, MISSING_RESULT, failed=True)

@@ -44,7 +44,7 @@ def _write(entry: Message, parts: list[Part], left: list[Part]) -> Message:
     return written if message is entry else {**entry, "message": written}
 
 
-def _result(call: Part) -> Message:
+def _result(call: Part, _block: Message) -> Message:
     said = [{"type": "text", "text": MISSING_RESULT}]
     return {
         "role": "toolResult",

@@ -102,35 +102,35 @@ def _result(item: Message) -> Part:
     return part
 
 
-def text_output(call: Part) -> Message:
+def text_output(call: Part, block: Message) -> Message:
     """Return an output of plain text that says that the result is missing; a call of another shape is a function."""
-    kind = str(call.value.get("type"))
+    kind = str(block.get("type"))
     answered = kind if kind in _CALLS else "function_call"
     return {"type": f"{answered}_output", "call_id": call.id, "output": MISSING_RESULT}
 
 
-def _local_shell(call: Part) -> Message:
+def _local_shell(call: Part, _block: Message) -> Message:
     return {"type": "local_shell_call_output", "id": call.id, "output": MISSING_RESULT}
 
 
-def _shell(call: Part) -> Message:
+def _shell(call: Part, _block: Message) -> Message:
     said = {"stdout": "", "stderr": MISSING_RESULT, "outcome": {"type": "exit", "exit_code": 1}}
     return {"type": "shell_call_output", "call_id": call.id, "output": [said]}
 
 
-def _patch(call: Part) -> Message:
-    return {**text_output(call), "status": "failed"}
+def _patch(call: Part, block: Message) -> Message:
+    return {**text_output(call, block), "status": "failed"}
 
 
-_MISSING: dict[str, Callable[[Part], Message]] = {
+_MISSING: dict[str, Callable[[Part, Message], Message]] = {
     "local_shell_call": _local_shell,
     "shell_call": _shell,
     "apply_patch_call": _patch,
 }
 
 
-def _missing(call: Part) -> Message:
-    return _MISSING.get(str(call.value.get("type")), text_output)(call)
+def _missing(call: Part, block: Message) -> Message:
+    return _MISSING.get(str(block.get("type")), text_output)(call, block)
 
 
 def _carrier(results: list[Any], _near: Message) -> Message:

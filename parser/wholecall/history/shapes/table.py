@@ -39,7 +39,11 @@ def shape_of(messages: Sequence[Message], name: str) -> Shape:
                 return shape
         known = ", ".join(shape.name for shape in SHAPES)
         raise ValueError(f"there is no shape {name!r}; give one of auto, {known}")
-    for shape in SHAPES:
-        if any(map(shape.is_own, messages)):
-            return shape
-    return next((shape for shape in SHAPES if any(map(shape.is_like, messages))), CHAT)
+    own = like = len(SHAPES)  # the numbers of the first shapes that were met
+    for message in messages:  # once: a message may have to be read from a file
+        own = next((n for n, shape in enumerate(SHAPES[:own]) if shape.is_own(message)), own)
+        if own == 0:
+            break
+        if own == len(SHAPES):
+            like = next((n for n, shape in enumerate(SHAPES[:like]) if shape.is_like(message)), like)
+    return (*SHAPES, CHAT)[own if own < len(SHAPES) else like]

@@ -1,0 +1,136 @@
+"""The messages of a transcript, and the facts that are kept of them.
+
+Theory of operation. A session file may be larger than memory. So each message is taken apart once, the facts by which
+a repair decides are kept as lines of parts, and the message is let go. What is changed is noted in the parts. Where the
+contents of a part decide, or a message has to be written, that message is read again, and the changes are made in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from wholecall.history.parts import ABSENT, RUN, SIDE, Carried, Line, Message, Part
+from wholecall.history.shapes.base import Links
+from wholecall.history.shapes.table import shape_of
+
+__all__ = ["Book"]
+
+_MANY = 10_000  # words that are remembered
+
+
+class Book:
+    """A transcript that is read through the view of its shape.
+
+    Attributes:
+        messages: what is read, as often as it is needed.
+        shape: of the messages.
+        lines: the facts, a line for each message.
+
+    Args:
+        messages: the messages, each a dict.
+        shape: as for `repair_transcript`.
+
+    Raises:
+        TypeError: a block is not a dict.
+        ValueError: there is no such shape.
+    """
+
+    def __init__(self, messages: Sequence[Message], shape: str) -> None:
+        self.messages = messages
+        self.shape = shape_of(messages, shape)
+        self._open: tuple[int, Line] | None = None  # the line that was read again last
+        words = _Words()
+        self.lines = [_facts(self.shape.read(message), n, words) for n, message in enumerate(messages)]
+        _count_runs(self.lines)
+        if self.shape.links is not None and any(line.thread == SIDE for line in self.lines):
+            _part_threads(self.lines, messages, self.shape.links)
+
+    def message(self, line: Line) -> Message:
+        """Return the message of a line, as it is."""
+        return self.messages[line.index]
+
+    def arguments(self, call: Part) -> Any:
+        """Return the arguments of a call as they were read."""
+        return self._part(call).arguments
+
+    def value(self, part: Part) -> Any:
+        """Return the block of a part with its changes; for a new part, or one that was fetched, what it holds."""
+        if part.value is not None or part.row < 0:
+            return part.value
+        value = self._part(part).value
+        for edit in part.edits:
+            value = edit(value)
+        return value
+
+    def fetch(self, parts: Iterable[Part]) -> None:
+        """Let parts hold their blocks, which are read line by line."""
+        for part in sorted(parts, key=lambda part: part.row):
+            part.value = self.value(part)
+
+    def written(self, line: Line, parts: Sequence[Part], left: Iterable[Part]) -> Message:
+        """Return the message of a line, made of the parts that are left."""
+        whole = [Part(part.kind, self.value(part), part.field, part.listed) for part in left]
+        return self.shape.write(self.message(line), list(parts), whole)
+
+    def _part(self, part: Part) -> Part:
+        if self._open is None or self._open[0] != part.row:
+            self._open = part.row, self.shape.read(self.messages[part.row])
+        return self._open[1].parts[part.number]
+
+
+class _Words(dict[str, str]):
+    """Ids, names and reasons, of which many repeat soon: equal ones become one object."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MANY:
+            self.clear()
+        self[word] = word
+        return word
+
+
+def _facts(line: Line, index: int, words: _Words) -> Line:
+    """Return a line without the contents of its message."""
+    line.index = index
+    line.parts = tuple(line.parts)
+    line.thread = words[line.thread]
+    line.stop = words[line.stop] if isinstance(line.stop, str) else line.stop
+    line.answer = words[line.answer] if line.answer else line.answer
+    for number, part in enumerate(line.parts):
+        part.row, part.number = index, number
+        part.id, part.name = words[part.id], words[part.name]
+        part.label = part.id or part.name
+        part.carried = _carried(part.arguments)
+        part.value, part.arguments = None, ABSENT
+    return line
+
+
+def _carried(arguments: Any) -> Carried:
+    """Return what kind of arguments a call has."""
+    if isinstance(arguments, str):
+        return "text" if arguments.strip() else "blank"
+    if isinstance(arguments, dict):
+        return "object" if arguments else "empty"
+    return "absent" if arguments is ABSENT else "null" if arguments is None else "other"
+
+
+def _count_runs(lines: Iterable[Line]) -> None:
+    """Number the runs, each of which is one answer because nothing is said in between."""
+    run, ended, name = 0, False, f"{RUN} 0"
+    for line in lines:
+        if line.answer == RUN:
+            if ended:
+                run, ended, name = run + 1, False, f"{RUN} {run + 1}"
+            line.answer = name
+        elif line.visible:
+            ended = True
+
+
+def _part_threads(lines: Iterable[Line], messages: Iterable[Message], links: Links) -> None:
+    """Distinguish the conversations beside the main one, where only their links do: each has a first entry."""
+    first: dict[str, str] = {}
+    for line, message in zip(lines, messages, strict=True):
+        id, parent = message.get(links.id), message.get(links.parent)
+        if isinstance(id, str):
+            first[id] = first.get(parent, id) if isinstance(parent, str) else id
+            line.thread += f" {first[id]}" if line.thread == SIDE else ""

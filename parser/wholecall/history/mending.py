@@ -1,0 +1,143 @@
+"""Repairs what a book of messages says: the steps in their order, and the report of what they did.
+
+Theory of operation. Results are paired with calls (`pairing`), what must not stay is taken out (`judging`), ids are
+made distinct (`naming`), results are put after their turns (`placing`), and what becomes of each message is noted
+(`writing`). From here on all shapes are one. Every step is linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from wholecall.history.book import Book
+from wholecall.history.judging import Rules, answers_of, judge, put_right
+from wholecall.history.naming import name_calls
+from wholecall.history.pairing import pair
+from wholecall.history.parts import Line, Part
+from wholecall.history.placing import place
+from wholecall.history.shapes.base import Shape
+from wholecall.history.shapes.chat import CHAT
+from wholecall.history.writing import Written, write
+
+__all__ = ["Report", "mend"]
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What a repair did; each list is a fact of its own, in the order of the input.
+
+    Ids are those of the input; a call or result without an id goes by its name. Indices are those of the input.
+
+    Attributes:
+        changed: whether anything was changed at all.
+        stripped_calls: ids of calls that were taken out.
+        dropped_messages: indices of messages that are not in the output.
+        dropped_results: ids of results that were dropped: of stripped calls, orphans, and those that came twice.
+        synthesized: ids of calls for which a result was made that says that there is none.
+        moved: ids of calls whose results were in another place.
+        coerced: ids of calls whose arguments were brought into the form of the shape.
+        renamed: ids of calls that got another id or a name; the new id where there was none.
+        dropped_thinking: for each thought that was taken out, the index of its message.
+        adjacent_turns: indices of messages that now follow one of the same role, and did not before.
+    """
+
+    changed: bool = False
+    stripped_calls: list[str] = []
+    dropped_messages: list[int] = []
+    dropped_results: list[str] = []
+    synthesized: list[str] = []
+    moved: list[str] = []
+    coerced: list[str] = []
+    renamed: list[str] = []
+    dropped_thinking: list[int] = []
+    adjacent_turns: list[int] = []
+
+
+def mend(book: Book, rules: Rules) -> tuple[list[Written], Report]:
+    """Repair a transcript; return what becomes of its messages, and what was done.
+
+    Raises:
+        ValueError: arguments that hold themselves.
+    """
+    lines, shape = book.lines, book.shape
+    orphans = pair(lines)
+    stripped = [call for answer in answers_of(lines, shape) for call in judge(answer, rules, book)]
+    _drop_results(orphans, stripped)
+    coerced, renamed = _put_right(book, rules)
+    plan = place(book, fill=rules.unanswered == "synthesise")
+    output = write(book, plan)
+    if len(output) == len(lines) and not any(item.changed for item in output):
+        return output, Report()
+    left = {item.line.index for item in output if item.line is not None}
+    report = Report(
+        changed=True,
+        stripped_calls=_labels(stripped),
+        dropped_messages=[line.index for line in lines if line.index not in left],
+        dropped_results=_labels(part for _, part in _parts(lines, "result") if part.gone),
+        synthesized=_labels(plan.made),
+        moved=_labels(plan.moved),
+        coerced=coerced,
+        renamed=renamed,
+        dropped_thinking=[line.index for line, part in _parts(lines, "thinking") if part.gone],
+        adjacent_turns=_adjacent(lines, output, shape),
+    )
+    return output, report
+
+
+def _parts(lines: Iterable[Line], kind: str) -> Iterator[tuple[Line, Part]]:
+    return ((line, part) for line in lines for part in line.parts if part.kind == kind)
+
+
+def _labels(parts: Iterable[Part]) -> list[str]:
+    return [part.label for part in parts]
+
+
+def _drop_results(orphans: Iterable[Part], stripped: Iterable[Part]) -> None:
+    """Drop the results that answer nothing, and those of calls that are gone."""
+    for result in orphans:
+        result.gone = True
+    for call in stripped:
+        if call.result is not None:
+            call.result.gone = True
+
+
+def _put_right(book: Book, rules: Rules) -> tuple[list[str], list[str]]:
+    """Put the calls that stay right; return which were coerced, and which got a name or an id."""
+    calls = [(line, part) for line, part in _parts(book.lines, "call") if part.here]
+    coerced: list[str] = []
+    renamed: list[str] = []
+    for _, call in calls:
+        was_coerced, was_renamed = put_right(call, rules, book)
+        coerced += [call.label] * was_coerced
+        renamed += [call.label] * was_renamed
+    return coerced, renamed + name_calls(calls, keep_counted=book.shape is CHAT)
+
+
+def _adjacent(lines: list[Line], output: list[Written], shape: Shape) -> list[int]:
+    """Return the messages that follow one of the same role in the output, and followed another before."""
+    before: dict[int, int] = {}
+    last: dict[str, int] = {}
+    for line in lines:
+        if line.side != "other":
+            before[line.index] = last.get(line.thread, -1)
+            last[line.thread] = line.index
+    adjacent: list[int] = []
+    roles: dict[str, tuple[str, int | None]] = {}
+    for item in output:
+        near = item.line or item.put_after
+        if near is None or near.side == "other":
+            continue
+        role = _role(item, shape)
+        index = None if item.line is None else item.line.index
+        previous = roles.get(near.thread, ("", None))
+        roles[near.thread] = (role, index)
+        if role == previous[0] != "result" and index is not None and before[index] != previous[1]:
+            adjacent.append(index)
+    return sorted(adjacent)
+
+
+def _role(item: Written, shape: Shape) -> str:
+    """Return who speaks in a message of the output; where a shape gathers, results are the user's words."""
+    side = "result" if item.line is None else item.line.side
+    return "user" if side == "result" and shape.gathers else side

@@ -1,0 +1,86 @@
+"""Files that people take for recordings: transcripts of conversations, and mitmproxy's flows.
+
+Theory of operation. They are recognised by their beginning, so that they are named with what to do, instead of being
+read as a stream that no dialect knows. What a dialect knows is none of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from wholecall.history.shapes.table import SHAPES
+from wholecall.recordings.model import Recording, broken
+from wholecall.recordings.source import Source
+from wholecall.shells.detection import detect
+
+__all__ = ["is_transcript", "read_flows", "read_transcript"]
+
+_LISTS = ("messages", "input", "contents")  # where requests keep their messages
+_ASKING = ("user", "system", "developer", "tool", "toolResult")  # roles of those who are not the model
+_SEEN = 5  # lines of a session that are looked at: the first ones may be about the session
+_DECODER = json.JSONDecoder()
+_REQUEST = re.compile(rb'\s*\{[^{}\[\]]*"(?:messages|input|contents)"\s*:\s*\[')
+
+
+def read_transcript(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
+    """Yield a recording that says what the file is, if it was asked for by name."""
+    said = f"it is a transcript, not a response; for that there is: wholecall history check {source.path}"
+    return _named(source, skipped, "transcript", said)
+
+
+def read_flows(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
+    """Yield a recording that says what the file is, if it was asked for by name."""
+    said = "it holds mitmproxy's flows; write them as an HTTP archive and read that: "
+    said += f"mitmdump -n -r {source.path} --set hardump={source.path}.har"
+    return _named(source, skipped, "flows", said)
+
+
+def _named(source: Source, skipped: Counter[str], what: str, said: str) -> Iterator[Recording]:
+    if source.place.named:
+        yield broken(source.path, said, form=what)
+    else:
+        skipped[what] += 1
+
+
+def is_transcript(head: bytes) -> bool:
+    """Whether a file that begins so is a transcript: a list of messages, a request that holds one, or a session.
+
+    Args:
+        head: its beginning, with its whole first line if that has at most some MiB.
+    """
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    values = list(islice(_values(text), _SEEN))
+    if not values:
+        return _REQUEST.match(text) is not None
+    if any(value.get("role") in _ASKING for value in values):
+        return True
+    return any(map(_is_message, values)) and not any(_dialect_of(value) for value in values)
+
+
+def _values(text: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the objects that are whole in the beginning of JSON lines, or of an array."""
+    left = text.removeprefix(b"[").decode("utf-8", "replace")
+    while left := left.lstrip(" \t\r\n,"):
+        try:
+            value, end = _DECODER.raw_decode(left)
+        except (ValueError, RecursionError):  # cut, or no JSON
+            return
+        if isinstance(value, dict):
+            yield value
+        left = left[end:]
+
+
+def _is_message(value: dict[str, Any]) -> bool:
+    """Whether an object is a message, an entry of a session, or a request."""
+    if isinstance(value.get("role"), str) or any(isinstance(value.get(name), list) for name in _LISTS):
+        return True
+    return any(shape.is_own(value) for shape in SHAPES)
+
+
+def _dialect_of(value: dict[str, Any]) -> str | None:
+    return detect(json.dumps(value).encode())

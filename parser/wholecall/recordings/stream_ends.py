@@ -1,0 +1,117 @@
+"""Where one stream of a raw file ends and another one begins.
+
+Theory of operation. A stream is over where it says so (`[DONE]`, `message_stop`, `response.completed`, Ollama's
+`"done": true`), and the next one begins with what begins such a stream; Gemini's have no end, but an id in each chunk.
+An event is looked at closely only if it holds a word that matters: nearly all of a file is passed over at the speed of a
+search.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+import msgspec
+
+__all__ = ["FRAMINGS", "Judge", "Units"]
+
+_JSON = rb"(?m)^(?:data:[ ]?)?\{\s*"
+_EVENT = rb'(?m)^(?:event:[ ]?|(?:data:[ ]?)?\{\s*"type"\s*:\s*")'
+_BEGINNING = re.compile(_EVENT + rb"(?:message_start|message-start|response\.created)\b")
+_END = re.compile(_EVENT + rb"(?:message_stop|message-end|response\.(?:completed|failed|incomplete))\b")
+_DONE = re.compile(rb"(?m)^data:[ ]?\[DONE\]")
+_CHOICES = re.compile(_JSON + rb'[^\n]*"choices"\s*:\s*\[\s*\{')
+_CANDIDATES = re.compile(_JSON + rb'"candidates"[^\n]*"responseId"\s*:\s*"([^"]+)"')
+_EVENT_ID, _LINE = b'"event_id"', b'"done"'
+# One of these is in every event that ends a stream, or that has an id.
+_RESPONSE_ENDS = (b"response.completed", b"response.failed", b"response.incomplete")
+_WORDS = (b"[DONE]", b"message_stop", b"message-end", *_RESPONSE_ENDS, b'"responseId"')
+_LINE_WORDS = (b'"done":true', b'"done": true')
+FRAMINGS = {"sse": _WORDS, "jsonl": (*_WORDS, *_LINE_WORDS)}
+
+
+class _Line(msgspec.Struct):
+    """A line of Ollama's; the first may say that the model is loaded."""
+
+    done: bool = False
+    done_reason: str | None = None
+
+
+_LINES = msgspec.json.Decoder(_Line)
+
+
+class Judge:
+    """Says of each event or line whether another stream begins with it.
+
+    Args:
+        framing: of the file, a key of `FRAMINGS`.
+    """
+
+    def __init__(self, framing: str) -> None:
+        self._words = FRAMINGS[framing]
+        self._has_lines = framing == "jsonl"
+        self._id: bytes | None = None  # of Gemini's response
+        self._ended = False
+
+    def passes(self, data: bytes) -> bool:
+        """Whether no event in these bytes can begin another stream, or matters for that."""
+        return not self._ended and not any(word in data for word in self._words)
+
+    def begins(self, unit: bytes) -> bool:
+        """Take the beginning of an event or line; return whether it is that of another stream."""
+        if self.passes(unit):
+            return False
+        id = _id_of(unit)
+        new = self._is_new(unit, id)
+        self._id = id or (None if new else self._id)
+        self._ended = (self._ended and not new) or _ends(unit)
+        return new
+
+    def _is_new(self, unit: bytes, id: bytes | None) -> bool:
+        if self._ended and _CHOICES.search(unit):
+            return True
+        if self._ended and (_BEGINNING.search(unit) or (self._has_lines and _LINE in unit)):
+            return _EVENT_ID not in unit  # a session of the Realtime API goes on
+        return self._id is not None and id not in {None, self._id}
+
+
+def _id_of(unit: bytes) -> bytes | None:
+    """Return the id of Gemini's response that an event is a piece of."""
+    found = _CANDIDATES.search(unit)
+    return found[1] if found else None
+
+
+def _ends(unit: bytes) -> bool:
+    """Whether a stream ends with an event or line."""
+    if _DONE.search(unit) or _END.search(unit):
+        return True
+    if not any(word in unit for word in _LINE_WORDS):
+        return False
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        line = _LINES.decode(unit)
+        return line.done and line.done_reason != "load"
+    return False
+
+
+class Units:
+    """Finds the ends of events or lines.
+
+    Args:
+        framing: as for `Judge`.
+    """
+
+    def __init__(self, framing: str) -> None:
+        self._end = b"\n" if framing == "jsonl" else b"\n\n"
+        self._any_end = None if framing == "jsonl" else re.compile(rb"\r?\n\r?\n|\r\r")
+
+    def last(self, data: bytes) -> int:
+        """Return where the last unit of some bytes begins, at the latest; 0 if that is not seen at once."""
+        return data.rfind(self._end) + len(self._end) if self._end in data else 0
+
+    def end(self, data: bytes, start: int) -> int | None:
+        """Return where the unit ends that begins at a place, None if that is not among these bytes."""
+        at = data.find(self._end, start)
+        if self._any_end is None or data.find(b"\r", start, None if at < 0 else at) < 0:
+            return None if at < 0 else at + len(self._end)
+        found = self._any_end.search(data, start)
+        return found.end() if found else None
