@@ -3,7 +3,8 @@
     OPENAI_API_KEY=… python examples/pydantic_ai_agent.py "When is high water at Brest?"
 
 pydantic-ai takes the stream to pieces itself. What it gets are whole calls with whole names and stable ids, or none:
-`withheld` is told of each call that was not handed on.
+`withheld` hears of each call that was not handed on, and a turn of which no call was whole
+is an exception.
 """
 
 from __future__ import annotations
@@ -13,16 +14,25 @@ import sys
 from collections.abc import AsyncIterable
 
 from openai import AsyncOpenAI
-from pydantic_ai import Agent, AgentStreamEvent, PartDeltaEvent, RunContext, TextPartDelta
+from pydantic_ai import (
+    Agent,
+    AgentStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    RunContext,
+    TextPart,
+    TextPartDelta,
+)
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
 import wholecall.transport
 from harbour import book_berth, get_tide
 from wholecall import ToolCallDropped
+from wholecall.transport import Exchange
 
 
-def withheld(call: ToolCallDropped) -> None:
+def withheld(call: ToolCallDropped, _exchange: Exchange) -> None:
     """Say on standard error which call was not handed on, and why."""
     print(f"{call.name}: {call.reason}", file=sys.stderr)
 
@@ -30,7 +40,9 @@ def withheld(call: ToolCallDropped) -> None:
 async def show(_context: RunContext[object], events: AsyncIterable[AgentStreamEvent]) -> None:
     """Print text as it comes."""
     async for event in events:
-        if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+        if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+            print(event.part.content, end="", flush=True)
+        elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
             print(event.delta.content_delta, end="", flush=True)
 
 

@@ -3,7 +3,8 @@
     UPSTREAM=https://api.example uvicorn --app-dir examples starlette_gateway:app
 
 Clients in any language point their base URL at it. Text passes as it comes; of calls they get whole ones. What was
-withheld, and what each answer held, goes to a log.
+withheld goes to a log, under the id that the client finds in `x-wholecall-id`. A turn of which no call was whole ends
+with an error frame, and then as a connection that broke: the exception that the server logs for it is meant.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from starlette.routing import Route
 
 import wholecall.transport
 from wholecall import ToolCallDropped
+from wholecall.transport import Exchange
 
 log = logging.getLogger("gateway")
 
@@ -30,9 +32,9 @@ _NOT_ASKED = _HOP | {"host", "content-length", "accept-encoding"}
 _NOT_ANSWERED = _HOP | {"content-length", "content-encoding"}
 
 
-def withheld(call: ToolCallDropped) -> None:
+def withheld(call: ToolCallDropped, exchange: Exchange) -> None:
     """Log a call that was not handed on: its name and the reason, never its text."""
-    log.warning("withheld a call of %s: %s", call.name, call.reason)
+    log.warning("%s: withheld a call of %s: %s", exchange.id, call.name, call.reason)
 
 
 async def forward(request: Request) -> StreamingResponse:

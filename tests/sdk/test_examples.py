@@ -101,7 +101,9 @@ def answers(dialect: str, *ways: str) -> list[Answer]:
 
 @pytest.mark.parametrize("way", ["whole", *BROKEN])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_agents_go_on_whatever_the_server_sends(dialect: str, way: str) -> None:
+def test_agents_go_on_whatever_the_server_sends(
+    dialect: str, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A whole call is executed once; of another one the model is told, and goes on; ids pair, and none comes twice."""
     module, client = AGENTS[dialect]
     messages: list[Any] = [ASKED]
@@ -109,7 +111,7 @@ def test_agents_go_on_whatever_the_server_sends(dialect: str, way: str) -> None:
         answer = importlib.import_module(module).answer(one, messages)
     calls, results, texts = sent(server, dialect)
 
-    assert ("At 06:12.", 4) == (answer, len(server.requests))
+    assert ("At 06:12.", 4, "At 06:12.") == (answer, len(server.requests), capsys.readouterr().out)
     assert calls == results
     assert 3 == len(set(calls))
     executed = [same(text) == WHOLE for text in texts if text.startswith("{")]
@@ -180,66 +182,58 @@ def test_a_loop_has_at_most_twelve_lines(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["whole", *BROKEN])
-def test_a_framework_on_the_transport(way: str) -> None:
-    """pydantic-ai executes whole calls once, and nothing else: what is withheld is told to who asked for that."""
+def test_a_framework_on_the_transport(way: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A whole call is executed once. A cut one is an exception; of one that does not fit the framework tells the model."""
     dropped: list[tuple[str | None, str]] = []
-    tools = importlib.import_module("harbour").TOOLS
 
-    async def ask(url: str) -> str | None:
+    async def ask(url: str) -> str:
         http = wholecall.transport.async_client(
-            tools=tools, on_dropped=lambda call: dropped.append((call.name, call.reason))
+            on_dropped=lambda call, _: dropped.append((call.name, call.reason))
         )
-        async with sdk("openai").AsyncOpenAI(
-            api_key="k", base_url=f"{url}/v1", http_client=http, max_retries=0
-        ) as client:
+        openai = sdk("openai").AsyncOpenAI
+        async with openai(api_key="k", base_url=f"{url}/v1", http_client=http, max_retries=0) as client:
             answer: str = await importlib.import_module("pydantic_ai_agent").answer(client, ASKED["content"])
             return answer
 
-    found = None
-    with (
-        serve(*answers("chat-completions", way)) as server,
-        suppress(Exception) if told("chat-completions", way) else nullcontext(),
-    ):
-        found = asyncio.run(ask(server.url))
+    cut = way == "cut"
+    error = sdk("pydantic_ai.exceptions").ModelAPIError
+    with serve(*answers("chat-completions", way)) as server, pytest.raises(error) if cut else nullcontext():
+        assert "At 06:12." == asyncio.run(ask(server.url))
     calls, results, texts = sent(server, "chat-completions")
 
     assert calls == results
-    if told("chat-completions", way):
-        assert ([], ["get_tide"]) == (texts, [name for name, _ in dropped])
-    else:
-        assert ("At 06:12.", [WHOLE], []) == (
-            found,
-            list(map(same, texts)),
-            dropped,
-        )
+    assert [("get_tide", "unterminated")] * cut == dropped
+    assert ("" if cut else "At 06:12.") == capsys.readouterr().out
+    executed = [text for text in texts if text.startswith("{") and same(text) == WHOLE]
+    assert (0 if cut else 1, 0 if way in {"cut", "misfit"} else 1) == (len(texts), len(executed))
+
+
+PATHS = {
+    "chat-completions": "/v1/chat/completions",
+    "responses": "/v1/responses",
+    "anthropic": "/v1/messages",
+}
 
 
 @pytest.mark.parametrize("way", ["whole", *BROKEN])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_gateway_hands_on_strict_streams(dialect: str, way: str, caplog: pytest.LogCaptureFixture) -> None:
     """What its clients get is what the repairer makes of the stream, and the log names each call that was withheld."""
-    path = {
-        "chat-completions": "/v1/chat/completions",
-        "responses": "/v1/responses",
-        "anthropic": "/v1/messages",
-    }
     gateway = importlib.import_module("starlette_gateway").gateway
     pieces = tide(dialect, way)
     withheld: list[str] = []
     repairer = Repairer(on_dropped=lambda call: withheld.append(call.reason))
     strict = b"".join(map(repairer.feed, pieces)) + repairer.close()
-    with (
-        serve(Answer(pieces, headers=(("x-request-id", "r"),))) as server,
-        caplog.at_level(logging.WARNING, "gateway"),
-    ):
-        status, headers, body = asyncio.run(
-            posted(gateway(server.url), path[dialect], b'{"stream":true}', {"authorization": "Bearer k"})
-        )
+    upstream = Answer(pieces, headers=(("x-request-id", "r"),))
+    with serve(upstream) as server, caplog.at_level(logging.WARNING, "gateway"):
+        asked = {"authorization": "Bearer k"}
+        status, headers, body = asyncio.run(posted(gateway(server.url), PATHS[dialect], asked))
 
     assert (200, "r", strict) == (status, headers["x-request-id"], body)
-    assert [f"withheld a call of get_tide: {reason}" for reason in withheld] == caplog.messages
+    id = headers["x-wholecall-id"]
+    assert [f"{id}: withheld a call of get_tide: {reason}" for reason in withheld] == caplog.messages
     (request,) = server.requests
-    assert (b'{"stream":true}', "Bearer k") == (request.body, request.headers["authorization"])
+    assert (b"{}", "Bearer k") == (request.body, request.headers["authorization"])
 
 
 def test_a_gateway_passes_errors_on() -> None:
@@ -247,21 +241,43 @@ def test_a_gateway_passes_errors_on() -> None:
     gateway = importlib.import_module("starlette_gateway").gateway
     body = b'{"error":{"message":"slow down"}}'
     with serve(Answer([body], "application/json", 429, (("retry-after", "7"),))) as server:
-        status, headers, passed = asyncio.run(posted(gateway(server.url), "/v1/messages", b"{}", {}))
+        status, headers, passed = asyncio.run(posted(gateway(server.url), "/v1/messages", {}))
 
     assert (429, "7", body) == (status, headers["retry-after"], passed)
 
 
-async def posted(
-    app: Any, path: str, body: bytes, headers: dict[str, str]
-) -> tuple[int, dict[str, str], bytes]:
-    """Post to an application as its server does, between its startup and its shutdown."""
-    http = sdk("httpx")
+async def posted(app: Any, path: str, asked: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+    """Post `{}` to an application as its server does, between its startup and its shutdown.
+
+    A stream that ends as a connection that broke is one whose application raises the HTTP client's error.
+    """
+    sent: list[dict[str, Any]] = []
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "headers": [(name.encode(), value.encode()) for name, value in asked.items()],
+    }
+    bodies = iter([{"type": "http.request", "body": b"{}", "more_body": False}])
+
+    async def receive() -> dict[str, Any]:
+        body = next(bodies, None)
+        return await asyncio.Event().wait() or {} if body is None else body  # the client stays
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
     async with app.router.lifespan_context(app):
-        transport = http.ASGITransport(app=app)
-        async with http.AsyncClient(transport=transport, base_url="http://gateway") as client:
-            response = await client.post(path, content=body, headers=headers)
-    return response.status_code, dict(response.headers), response.content
+        with suppress(sdk("httpx2").RemoteProtocolError):
+            await app(scope, receive, send)
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(message["body"] for message in sent[1:])
 
 
 def test_an_audit_counts_what_replay_shows(capsys: pytest.CaptureFixture[str]) -> None:

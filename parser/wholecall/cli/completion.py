@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from wholecall.cli.options import add_command_parser
+from wholecall.cli.options import add_command_parser, dialect_names
 from wholecall.cli.out import OK, UNREADABLE, complain
 
 __all__ = ["add_command"]
@@ -57,6 +57,8 @@ def _complete(options: argparse.Namespace) -> int:
             action.complete = shtab.FILE  # type: ignore[attr-defined]  # what shtab looks for
         elif action.metavar in _FOLDERS:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # as above
+        elif action.dest == "dialect":
+            action.choices = dialect_names()  # in the script alone: an imported module may register others
     sys.stdout.write(shtab.complete(options.program, options.shell))
     return OK
 

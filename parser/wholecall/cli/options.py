@@ -15,7 +15,7 @@ from typing import Any
 
 from wholecall.dialects.table import DIALECTS, load_plugins, named
 
-__all__ = ["add_command_parser", "add_dialect", "add_import", "prepare"]
+__all__ = ["add_command_parser", "add_dialect", "add_import", "dialect_names", "prepare"]
 
 
 def add_command_parser(commands: Any, name: str, help: str, about: str, examples: str) -> Any:  # noqa: A002
@@ -31,11 +31,15 @@ def add_command_parser(commands: Any, name: str, help: str, about: str, examples
 
 def add_dialect(command: argparse.ArgumentParser) -> None:
     """Add the option that names the dialect, and the one that imports what registers more of them."""
-    names = ["auto", *sorted(dialect.name for dialect in DIALECTS)]
-    listed = textwrap.fill(", ".join(names), 70, break_on_hyphens=False)
+    listed = textwrap.fill(", ".join(dialect_names()), 70, break_on_hyphens=False)
     text = f"the wire format, if the bytes do not show it; one of\n{listed},\nor one that is registered"
     command.add_argument("--dialect", default="auto", metavar="D", help=text)
     add_import(command)
+
+
+def dialect_names() -> list[str]:
+    """Return what `--dialect` takes without an import."""
+    return ["auto", *sorted(dialect.name for dialect in DIALECTS)]
 
 
 def add_import(command: argparse.ArgumentParser) -> None:
