@@ -197,6 +197,17 @@ class TestBatches:
             assert {"x.jsonl#1": expected(dialect)} == calls(path)
             assert [meta] == [one.meta for one in read(written(line))]
 
+    def test_replay_shows_the_ids(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Number and id are in the list, for people, and in each line, for programs."""
+        path = written(openai("request-7", body("chat-completions")), openai("b", body("chat-completions")))
+        assert 0 == main(["replay", "--calls", path])
+        assert "x.jsonl#1 (request-7)  chat-completions" in capsys.readouterr().out
+        assert 0 == main(["replay", "--json", path])
+        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert {("x.jsonl#1", "request-7"), ("x.jsonl#2", "b")} == {
+            (line["recording"], line["recording_id"]) for line in lines
+        }
+
     def test_a_single_result(self) -> None:
         """A batch of one request is unwrapped, too."""
         assert {"x.jsonl#1": expected("anthropic")} == calls(
