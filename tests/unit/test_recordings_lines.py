@@ -107,6 +107,18 @@ class TestBodies:
         assert {"no_dialect": 1} == recordings.skipped
         assert [None, None, "line 4 is not a JSON object", None] == [one.trouble for one in found]
 
+    @pytest.mark.parametrize("damage", [b"\xff", b"\xed\xa0\x80", b"\\u00"])
+    def test_damage_inside_of_a_body(self, damage: bytes) -> None:
+        """Reading does not raise: what is no text, or cut, is damage of one line."""
+        whole = body("anthropic")
+        broken = whole.replace(b"assistant", b"assis" + damage, 1)
+        for lines in ([openai("a", whole), openai("b", broken), openai("c", whole)], [whole, broken, whole]):
+            first, *_, last = read(written(*lines))
+            found = [[e.name for e in replay(one) if isinstance(e, ToolCall)] for one in (first, last)]
+            assert ("x.jsonl#1", "x.jsonl#3") == (first.name, last.name)
+            assert [[name for name, _ in expected("anthropic")]] * 2 == found
+        assert list(read(written(broken, whole)))
+
     def test_bytes_stay(self) -> None:
         """A body is what the file holds, however it spells it."""
         odd = body("chat-completions").replace(b'"chat.completion"', b'"chat\\u002ecompletion"')
