@@ -107,6 +107,18 @@ class TestBodies:
         assert {"no_dialect": 1} == recordings.skipped
         assert [None, None, "line 4 is not a JSON object", None] == [one.trouble for one in found]
 
+    @pytest.mark.parametrize("damage", [b"\xff", b"\xed\xa0\x80", b"\\u00"])
+    def test_damage_inside_of_a_body(self, damage: bytes) -> None:
+        """Reading does not raise: what is no text, or cut, is damage of one line."""
+        whole = body("anthropic")
+        broken = whole.replace(b"assistant", b"assis" + damage, 1)
+        for lines in ([openai("a", whole), openai("b", broken), openai("c", whole)], [whole, broken, whole]):
+            first, *_, last = read(written(*lines))
+            found = [[e.name for e in replay(one) if isinstance(e, ToolCall)] for one in (first, last)]
+            assert ("x.jsonl#1", "x.jsonl#3") == (first.name, last.name)
+            assert [[name for name, _ in expected("anthropic")]] * 2 == found
+        assert list(read(written(broken, whole)))
+
     def test_bytes_stay(self) -> None:
         """A body is what the file holds, however it spells it."""
         odd = body("chat-completions").replace(b'"chat.completion"', b'"chat\\u002ecompletion"')
@@ -197,6 +209,17 @@ class TestBatches:
             assert {"x.jsonl#1": expected(dialect)} == calls(path)
             assert [meta] == [one.meta for one in read(written(line))]
 
+    def test_replay_shows_the_ids(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Number and id are in the list, for people, and in each line, for programs."""
+        path = written(openai("request-7", body("chat-completions")), openai("b", body("chat-completions")))
+        assert 0 == main(["replay", "--calls", path])
+        assert "x.jsonl#1 (request-7)  chat-completions" in capsys.readouterr().out
+        assert 0 == main(["replay", "--json", path])
+        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert {("x.jsonl#1", "request-7"), ("x.jsonl#2", "b")} == {
+            (line["recording"], line["recording_id"]) for line in lines
+        }
+
     def test_a_single_result(self) -> None:
         """A batch of one request is unwrapped, too."""
         assert {"x.jsonl#1": expected("anthropic")} == calls(
@@ -212,9 +235,9 @@ class TestOthers:
     )
     def test_a_transcript_names_its_command(self, path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Every transcript is named with the command that reads it, and read by it."""
-        assert 3 == main(["replay", str(path)])
-        said = f"it is a transcript, not a response; for that there is: wholecall history check {path}\n"
-        assert f"wholecall: {path}: {said}" == capsys.readouterr().err
+        assert 1 == main(["replay", str(path)])
+        assert f"wholecall: {path}: no answer of a model: it is a transcript (" in capsys.readouterr().err
+        assert "`wholecall history check`" in str(next(read(path)).trouble)
         assert main(["history", "check", str(path)]) in {0, 1}
 
     @pytest.mark.parametrize("indent", [None, 2])

@@ -23,17 +23,23 @@ def write(text: str) -> None:
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def json_writer(name: str, member: str = "recording") -> Callable[[bytes], None]:
-    """Return what writes JSON objects a line each, with the name of what they are about before their own members.
+def json_writer(name: str, member: str = "recording", **more: str | None) -> Callable[[bytes], None]:
+    """Return what writes JSON objects a line each, with what they are about before their own members.
 
     A line means the same in every encoding of the output, and a terminal sees no character that it would obey.
+
+    Args:
+        name: of what they are about.
+        member: that holds the name.
+        more: further members; those that are None are left out.
     """
-    label = json.dumps(name, ensure_ascii=not name.isprintable())
+    about = {member: name, **{key: value for key, value in more.items() if value is not None}}
+    label = json.dumps(about, ensure_ascii=not "".join(about.values()).isprintable(), separators=(",", ":"))
     encoding = codecs.lookup(sys.stdout.encoding or "utf-8").name
     terminal = sys.stdout.isatty()
 
     def write_line(data: bytes) -> None:
-        line = f'{{"{member}":{label},{data.decode()[1:]}'
+        line = f"{label[:-1]},{data.decode()[1:]}"
         if encoding != "utf-8":
             line = re.sub(r"[^\x00-\x7f]", lambda found: escaped_json(found[0]), line)
         sys.stdout.write((printable_json(line) if terminal else line) + "\n")

@@ -21,6 +21,7 @@ from wholecall.cli.tally import Tally
 from wholecall.errors import BadRecording
 from wholecall.recordings import Recording
 from wholecall.recordings.finding import STDIN
+from wholecall.recordings.others import OTHERS
 from wholecall.replay import Chunking, replay
 
 __all__ = ["add_command"]
@@ -77,7 +78,7 @@ def add_command(commands: Any) -> None:
 def _add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("paths", nargs="+", metavar="PATH", help=_PATHS)
-    add("--json", action="store_true", help='write each event as one line, {"recording": PATH, ...event}')
+    add("--json", action="store_true", help='write each event as one line, {"recording": NAME, ...event}')
     add("--calls", action="store_true", help="list only calls, the whole and the dropped, of each recording")
     add("-v", "--verbose", action="store_true", help="list what happened in each recording, however many")
     add("--full", action="store_true", help="list arguments and raw texts whole (as -v)")
@@ -114,8 +115,11 @@ def _replay(options: argparse.Namespace) -> int:
 
 def _play(recording: Recording, options: argparse.Namespace, total: Tally, output: Output) -> None:
     """Show a recording and count it; what comes before damage counts, nonsense does not."""
+    if recording.form in OTHERS:
+        raise Nonsense(f"{recording.name}: no answer of a model: {recording.trouble}")
     beginning, tally = Beginning(recording), Tally()
-    output.begin(recording.name)
+    id = recording.meta.get("id")
+    output.begin(recording.name, id if isinstance(id, str) else None)
     try:
         for event in replay(recording, options.dialect, chunking=options.chunk):
             tally.add(event)

@@ -46,8 +46,8 @@ class Output(Protocol):
 
     is_quiet: bool
 
-    def begin(self, name: str) -> None:
-        """Start another recording."""
+    def begin(self, name: str, id: str | None) -> None:
+        """Start another recording; `id` is what its file calls it."""
         ...
 
     def add(self, event: Event, tally: Tally) -> None:
@@ -105,8 +105,8 @@ class _JsonLines:
         self._only_calls = only_calls
         self._write = json_writer("")
 
-    def begin(self, name: str) -> None:
-        self._write = json_writer(name)
+    def begin(self, name: str, id: str | None) -> None:
+        self._write = json_writer(name, recording_id=id)
 
     def add(self, event: Event, tally: Tally) -> None:  # noqa: ARG002 - programs count for themselves
         if not self._only_calls or isinstance(event, TERMINAL):
@@ -122,6 +122,10 @@ class _JsonLines:
         """Write nothing: the sum is for people."""
 
 
+def _titled(name: str, id: str | None) -> str:
+    return name if id is None else f"{name} ({id})"
+
+
 class _List:
     """What happened in each recording, as it is read."""
 
@@ -131,8 +135,8 @@ class _List:
         self._screen = screen
         self._listing = screen.listing(only_calls=only_calls, full=full)
 
-    def begin(self, name: str) -> None:
-        self._listing.begin(name)
+    def begin(self, name: str, id: str | None) -> None:
+        self._listing.begin(_titled(name, id))
 
     def add(self, event: Event, tally: Tally) -> None:
         self._listing.add(event)
@@ -160,10 +164,10 @@ class _Summary:
         self._groups = Groups()
         self._count = 0
 
-    def begin(self, name: str) -> None:
+    def begin(self, name: str, id: str | None) -> None:
         self._count += 1
         self._listing.forget()
-        self._listing.begin(name)
+        self._listing.begin(_titled(name, id))
 
     def add(self, event: Event, tally: Tally) -> None:  # noqa: ARG002 - counted when it is over
         if self._count == 1:

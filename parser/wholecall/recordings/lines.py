@@ -141,7 +141,14 @@ def _members(value: msgspec.Raw | None) -> Members:
 
 
 def _value(value: msgspec.Raw | None) -> Any:
-    return None if value is None else json.loads(bytes(value))
+    return None if value is None else _loaded(bytes(value))
+
+
+def _loaded(data: bytes) -> Any:
+    """Return a value, None where it is none after all: what is skipped over is not held against every rule."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(data)
+    return None
 
 
 # --- what a file is ------------------------------------------------------------------------------------
@@ -163,7 +170,8 @@ def holds_bodies(source: Source) -> bool:
         return False
     if any(one.keys <= members.keys() for one in _WRAPPERS):
         return True
-    if not _is_body(json.loads(line)):
+    value = _loaded(line)
+    if not isinstance(value, dict) or not _is_body(value):
         return False
     while not rest.strip() and source.fill():
         _, rest = first_line(source)

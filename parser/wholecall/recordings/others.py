@@ -18,8 +18,9 @@ from wholecall.recordings.model import Recording, broken
 from wholecall.recordings.source import Source
 from wholecall.shells.detection import detect
 
-__all__ = ["is_transcript", "read_flows", "read_transcript"]
+__all__ = ["OTHERS", "is_transcript", "read_flows", "read_transcript"]
 
+OTHERS = ("transcript", "flows")  # the forms of files without responses
 _LISTS = ("messages", "input", "contents")  # where requests keep their messages
 _ASKING = ("user", "system", "developer", "tool", "toolResult")  # roles of those who are not the model
 _SEEN = 5  # lines of a session that are looked at: the first ones may be about the session
@@ -29,14 +30,14 @@ _REQUEST = re.compile(rb'\s*\{[^{}\[\]]*"(?:messages|input|contents)"\s*:\s*\[')
 
 def read_transcript(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
     """Yield a recording that says what the file is, if it was asked for by name."""
-    said = f"it is a transcript, not a response; for that there is: wholecall history check {source.path}"
+    said = "it is a transcript (for transcripts there is `wholecall history check`)"
     return _named(source, skipped, "transcript", said)
 
 
 def read_flows(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
     """Yield a recording that says what the file is, if it was asked for by name."""
-    said = "it holds mitmproxy's flows; write them as an HTTP archive and read that: "
-    said += f"mitmdump -n -r {source.path} --set hardump={source.path}.har"
+    said = "it holds mitmproxy's flows, which have to be written as an HTTP archive: "
+    said += f"`mitmdump -n -r {source.path} --set hardump={source.path}.har`"
     return _named(source, skipped, "flows", said)
 
 

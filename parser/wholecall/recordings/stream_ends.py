@@ -22,7 +22,7 @@ _END = re.compile(_EVENT + rb"(?:message_stop|message-end|response\.(?:completed
 _DONE = re.compile(rb"(?m)^data:[ ]?\[DONE\]")
 _CHOICES = re.compile(_JSON + rb'[^\n]*"choices"\s*:\s*\[\s*\{')
 _CANDIDATES = re.compile(_JSON + rb'"candidates"[^\n]*"responseId"\s*:\s*"([^"]+)"')
-_EVENT_ID, _LINE = b'"event_id"', b'"done"'
+_LINE = b'"done"'
 # One of these is in every event that ends a stream, or that has an id.
 _RESPONSE_ENDS = (b"response.completed", b"response.failed", b"response.incomplete")
 _WORDS = (b"[DONE]", b"message_stop", b"message-end", *_RESPONSE_ENDS, b'"responseId"')
@@ -68,10 +68,10 @@ class Judge:
         return new
 
     def _is_new(self, unit: bytes, id: bytes | None) -> bool:
-        if self._ended and _CHOICES.search(unit):
+        if self._ended and (_BEGINNING.search(unit) or _CHOICES.search(unit)):
             return True
-        if self._ended and (_BEGINNING.search(unit) or (self._has_lines and _LINE in unit)):
-            return _EVENT_ID not in unit  # a session of the Realtime API goes on
+        if self._ended and self._has_lines and _LINE in unit:
+            return True
         return self._id is not None and id not in {None, self._id}
 
 

@@ -71,8 +71,12 @@ class _Cutter:
 def _numbered(pieces: Iterable[bytes], framing: str) -> Iterator[tuple[int, bytes]]:
     """Yield the bytes of a file, each piece with the number of the stream that it belongs to."""
     cutter = _Cutter(framing)
-    for piece in pieces:
-        yield from cutter.feed(piece)
+    try:
+        for piece in pieces:
+            yield from cutter.feed(piece)
+    except BadRecording:  # what can be read comes first
+        yield from cutter.close()
+        raise
     yield from cutter.close()
 
 
