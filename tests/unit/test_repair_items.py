@@ -737,3 +737,22 @@ def test_text_that_waited_is_not_lost() -> None:
 
     assert [("start", 0), ("delta", 0), ("stop", 0)] == indices([out])
     assert ([], [], "gone") == (read([out]), finish_reasons(out), (error_of(out) or ("", ""))[1])
+
+
+@pytest.mark.parametrize(("text", "expected"), [('{"a":1}', ["c0"]), ("[1]", [])])
+def test_a_bare_response_under_the_name_of_its_event(text: str, expected: list[str]) -> None:
+    """Where a relay leaves the type and the place of a response away, the finished one lists what came out, no more."""
+    bare = [
+        re.sub(rb'"type": "response\.[a-z_.]+", ', b"", frame)
+        for frame in numbered(CREATED, *called(0, text))
+    ]
+    body = {"id": "r1", "object": "response", "status": "completed", "output": [item(0, text)]}
+    last = b"event: response.completed\ndata: " + json.dumps(body).encode() + b"\n\n"
+    out = b"".join(run(*bare, last, withheld="end"))
+    finished = list(data_of(out))[-1]
+
+    assert ("response.completed", expected) == (
+        finished["type"],
+        [listed["call_id"] for listed in finished["response"]["output"]],
+    )
+    assert expected == [id for id, _, _ in read_calls("responses", out)]

@@ -95,8 +95,16 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._expected = number + 1
 
     def _is_named(self, piece: Piece) -> bool:
-        is_body = (piece.payload or {}).get("object") == "response"
-        return not is_body and (piece.event or "").startswith("response.")
+        return (piece.event or "").startswith("response.")
+
+    def _typed(self, piece: Piece) -> Piece:
+        """Return a frame with its type; a bare response under the name of an event gets its place in that."""
+        payload = piece.payload or {}
+        is_bare = payload.get("object") == "response" and piece.event in _ENDS and "type" not in payload
+        if not is_bare or payload.get("error") is not None:
+            return super()._typed(piece)
+        whole = {"type": piece.event, "response": payload}
+        return piece._replace(payload=whole, raw=piece.with_payload(whole), plain=False)
 
     def _is_end(self, piece: Piece) -> bool:
         return _ENDS.get(piece.kind) is Role.ENDS
