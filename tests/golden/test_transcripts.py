@@ -16,7 +16,7 @@ from wholecall.history import repair_transcript
 ENTRIES: list[dict[str, Any]] = json.loads((FOLDER / "manifest.json").read_text("utf-8"))
 every_transcript = pytest.mark.parametrize("entry", ENTRIES, ids=[entry["name"] for entry in ENTRIES])
 # Facts of the report that name calls; those that are indices differ from shape to shape.
-FACTS = ("stripped_calls", "dropped_results", "synthesized", "moved", "coerced", "renamed")
+FACTS = ("stripped_calls", "dropped_results", "synthesised", "moved", "coerced", "renamed")
 
 
 @every_transcript

@@ -88,7 +88,7 @@ def test_repair_of_mixed_shapes_settles(
     found = repair_transcript(messages, shape=shape, **chosen)  # type: ignore[arg-type]
     again = repair_transcript(found.messages, shape=shape, **chosen)  # type: ignore[arg-type]
     report = found.report
-    expected = _results(messages, shape) - len(report.dropped_results) + len(report.synthesized)
+    expected = _results(messages, shape) - len(report.dropped_results) + len(report.synthesised)
 
     assert again.messages is found.messages
     assert Report() == again.report
@@ -153,7 +153,7 @@ def test_reports_add_up(shape: str, happened: list[Happening], chosen: dict[str,
     thoughts = {when: told.count("model thinks") for when, told in words.items()}
 
     assert calls["before"] == calls["after"] + len(report.stripped_calls)
-    assert results["before"] + len(report.synthesized) == results["after"] + len(report.dropped_results)
+    assert results["before"] + len(report.synthesised) == results["after"] + len(report.dropped_results)
     assert thoughts["before"] == thoughts["after"] + len(report.dropped_thinking)
     kept = len(messages) - len(report.dropped_messages)
-    assert kept <= len(found.messages) <= kept + len(report.synthesized) + len(report.moved)
+    assert kept <= len(found.messages) <= kept + len(report.synthesised) + len(report.moved)

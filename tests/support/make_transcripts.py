@@ -95,7 +95,7 @@ def crashed(_shape: str) -> Case:
         *("model calls brest", "model calls conquet", "brest: 05:12", "conquet: 05:03", "user: Any news?"),
         *("model calls weather", "weather is missing", "user: Never mind the weather."),
     ]
-    return happened, says, {"moved": ["conquet"], "synthesized": ["weather"]}
+    return happened, says, {"moved": ["conquet"], "synthesised": ["weather"]}
 
 
 def trimmed(_shape: str) -> Case:

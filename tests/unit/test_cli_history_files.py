@@ -217,10 +217,10 @@ class TestJson:
             sound["file"],
             sound["messages"],
             sound["changed"],
-            sound["synthesized"],
+            sound["synthesised"],
             sound["written"],
         )
-        assert ("logs/b.jsonl", True, ["c1"]) == (broken["file"], broken["changed"], broken["synthesized"])
+        assert ("logs/b.jsonl", True, ["c1"]) == (broken["file"], broken["changed"], broken["synthesised"])
         assert "" == err
 
     def test_a_repair(self, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.hygiene.source_tree import CORPORA, PACKAGE, PROJECT
 from wholecall.dialects.table import DIALECTS
 from wholecall.recordings import read
-from wholecall.serving import Request
+from wholecall.serving import IncomingRequest
 
 pytest_plugins = ["pytester"]
 
@@ -369,9 +369,9 @@ def test_requests_can_be_matched(project: pytest.Pytester) -> None:
         project,
         """
 from wholecall.recordings import Recorder
-from wholecall.serving import Request
+from wholecall.serving import IncomingRequest
 
-def body(text): return Request("POST", "/", {}, text).digest
+def body(text): return IncomingRequest("POST", "/", {}, text).digest
 
 known = {"method": "GET", "url": "https://api.example/v1/models?key=x", "meta": {"request_digest": body(b"")}}
 with Recorder("cassettes/all.jsonl", **known) as one:
@@ -473,7 +473,7 @@ def test_agent(wholecall_server):
         assert ("POST", "/v1/chat") == (first.request.method, urlsplit(first.request.url or "").path)
         assert (200, "text/event-stream") == (first.status, first.content_type)
         assert all(at is not None for at, _ in chunks)
-        assert {"request_digest": Request("POST", "/", {}, b'{"a":"prompt"}').digest} == first.meta
+        assert {"request_digest": IncomingRequest("POST", "/", {}, b'{"a":"prompt"}').digest} == first.meta
         assert second.meta != first.meta
         assert [] == [word for word in (b"secret", b"prompt") if word in path.read_bytes()]
 

@@ -7,10 +7,10 @@ import pytest
 
 from wholecall import BadRecording
 from wholecall.recordings import Recorder, Recording
-from wholecall.serving import Answer, Answers, RecordedAnswers, Request, answer_of
+from wholecall.serving import Answer, Answers, IncomingRequest, RecordedAnswers, answer_of
 
 ONE, TWO = Answer([b"1"]), Answer([b"2"])
-ASKED = Request("POST", "/v1/chat?key=secret", {}, b'{"model": "m"}')
+ASKED = IncomingRequest("POST", "/v1/chat?key=secret", {}, b'{"model": "m"}')
 FRAMES = [b'data: {"a": 1}\n\n', b": ping\n\n", b"data: [DONE]\n\n"]
 
 
@@ -83,7 +83,10 @@ def test_nothing_shows_what_was_said() -> None:
     """Reprs show neither bodies nor queries, which may hold a key."""
     shown = f"{ASKED!r} {ONE!r}"
 
-    assert "Request('POST /v1/chat', body=<14>) Answer(200, 'text/event-stream', 1 pieces, 1 bytes)" == shown
+    assert (
+        "IncomingRequest('POST /v1/chat', body=<14>) Answer(200, 'text/event-stream', 1 pieces, 1 bytes)"
+        == shown
+    )
 
 
 def test_a_request_decodes_its_body() -> None:

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from wholecall.recordings import read
-from wholecall.serving import Answer, Loopback, MockTransport, Request
+from wholecall.serving import Answer, IncomingRequest, Loopback, MockTransport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ def test_the_connections_own_headers_stay(provider: Loopback, tmp_path: Path) ->
     with Loopback(tmp_path) as server:
         server.record("tide.jsonl", provider.url)
         headers = {"authorization": "Bearer x", "accept-encoding": "gzip", "content-type": "application/json"}
-        asked = urllib.request.Request(server.url + "/v1/x?a=1", b"{}", headers)  # noqa: S310 - ours
+        asked = urllib.request.Request(server.url + "/v1/x?a=1", b"{}", headers)
         with urllib.request.urlopen(asked) as response:  # noqa: S310 - ours
             response.read()
 
@@ -115,7 +115,7 @@ def test_showing_an_answer_asks_nobody(provider: Loopback, tmp_path: Path) -> No
     provider.serve(Answer(PIECES, gate=Semaphore(0)))
     transport = MockTransport(tmp_path)
     transport.record("tide.jsonl", provider.url)
-    answer = transport.answer(Request("GET", "/", {}, b""))
+    answer = transport.answer(IncomingRequest("GET", "/", {}, b""))
 
     assert "Answer(200, 'text/event-stream', 0 pieces, 0 bytes)" == repr(answer)
 
@@ -126,7 +126,7 @@ def test_a_provider_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     transport = MockTransport(tmp_path)
     transport.record("tide.jsonl", url)
-    answer = transport.answer(Request("GET", "/v1/x?key=secret", {}, b""))
+    answer = transport.answer(IncomingRequest("GET", "/v1/x?key=secret", {}, b""))
 
     assert (502, True) == (answer.status, b"cannot be reached" in b"".join(answer.pieces))
     assert (0, 1) == (transport.save(), len(transport.takes.trouble if transport.takes else []))
@@ -145,7 +145,7 @@ def test_a_provider_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 )
 def test_equal_bodies_have_equal_hashes(one: bytes, other: bytes, equal: bool) -> None:
     """JSON is equal however it is written; what is no JSON is compared by its bytes."""
-    digests = [Request("POST", "/", {}, body).digest for body in (one, other)]
+    digests = [IncomingRequest("POST", "/", {}, body).digest for body in (one, other)]
 
     assert equal == (digests[0] == digests[1])
-    assert json.dumps(digests[0]) not in repr(Request("POST", "/", {}, one))
+    assert json.dumps(digests[0]) not in repr(IncomingRequest("POST", "/", {}, one))

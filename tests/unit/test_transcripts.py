@@ -62,7 +62,7 @@ def test_an_aborted_turn_keeps_its_text_alone(shape: str, stop: str) -> None:
     assert ["user: a", "model: look", "user: b"] == words
     assert ["c1"] == found.report.stripped_calls
     assert 1 == len(found.report.dropped_thinking)
-    assert [] == found.report.synthesized
+    assert [] == found.report.synthesised
 
 
 @pytest.mark.parametrize("shape", ABORTING)
@@ -82,7 +82,7 @@ def test_an_aborted_turn_loses_calls_that_were_answered(shape: str) -> None:
 
     assert ["user: a", "model: look", "user: b"] == words
     assert ["c1", "c1"] == found.report.dropped_results
-    assert [] == found.report.synthesized
+    assert [] == found.report.synthesised
 
 
 @pytest.mark.parametrize("shape", ABORTING)
@@ -248,7 +248,7 @@ def test_a_missing_result_is_made(shape: str) -> None:
         *("user: a", "model calls c1", "model calls c2"),
         *("c1: done", "c2 is missing", "user: b"),
     ] == words
-    assert ["c2"] == found.report.synthesized
+    assert ["c2"] == found.report.synthesised
     assert ([], [], []) == (found.report.moved, found.report.stripped_calls, found.report.dropped_results)
 
 
@@ -276,7 +276,7 @@ def test_a_displaced_result_comes_back(shape: str) -> None:
     words, found = repaired(shape, *happened)
 
     assert ["user: a", "model calls c1", "c1: done", "user: hurry", "user: b"] == words
-    assert (["c1"], []) == (found.report.moved, found.report.synthesized)
+    assert (["c1"], []) == (found.report.moved, found.report.synthesised)
     last = len(render(shape, list(happened))) - 1
     met = (
         [last - 2, last] if shape in ("anthropic", "gemini") else [last]
@@ -376,7 +376,7 @@ def test_repeated_ids_pair_by_occurrence(shape: str) -> None:
         *("model calls c1", "c1: one", "user: b", "model calls c1_2", "c1_2 is missing"),
         *("user: c", "model calls c1_3", "c1_3: three"),
     ] == words
-    assert ["c1"] == found.report.synthesized
+    assert ["c1"] == found.report.synthesised
 
 
 def test_new_ids_fit_where_the_old_ones_did() -> None:
@@ -641,7 +641,7 @@ def test_facts_are_reported_each_for_itself(shape: str) -> None:
     assert (["c4"], [], []) == (
         stripped.report.stripped_calls,
         stripped.report.moved,
-        stripped.report.synthesized,
+        stripped.report.synthesised,
     )
     assert ([], ["c1"], []) == (moved.report.stripped_calls, moved.report.moved, moved.report.dropped_results)
 

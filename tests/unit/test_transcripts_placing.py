@@ -107,7 +107,7 @@ def _moved(shape: str, *messages: JSON) -> list[JSON]:
     found = repair_transcript(messages, shape=shape)  # type: ignore[arg-type]
 
     assert repair_transcript(found.messages, shape=shape).messages is found.messages  # type: ignore[arg-type]
-    assert ([], []) == (found.report.synthesized, found.report.dropped_results)
+    assert ([], []) == (found.report.synthesised, found.report.dropped_results)
     return list(found.messages)
 
 

@@ -67,7 +67,7 @@ _FACTS = (
     ("dropped_results", "-", "result of {} dropped"),
     ("dropped_messages", "-", "message {} dropped"),
     ("dropped_thinking", "-", "thinking in message {} taken out"),
-    ("synthesized", "+", "result for {} made: there was none"),
+    ("synthesised", "+", "result for {} made: there was none"),
     ("moved", "~", "result of {} moved after its call"),
     ("coerced", "~", "arguments of {} brought into the form that the transcript needs"),
     ("renamed", "~", "call {} renamed"),

@@ -34,7 +34,7 @@ class Report(msgspec.Struct, frozen=True):
         stripped_calls: ids of calls that were taken out.
         dropped_messages: indices of messages that are not in the output.
         dropped_results: ids of results that were dropped: of stripped calls, orphans, and those that came twice.
-        synthesized: ids of calls for which a result was made that says that there is none.
+        synthesised: ids of calls for which a result was made that says that there is none.
         moved: ids of calls whose results were in another place.
         coerced: ids of calls whose arguments were brought into the form of the shape.
         renamed: ids of calls that got another id or a name; the new id where there was none.
@@ -46,7 +46,7 @@ class Report(msgspec.Struct, frozen=True):
     stripped_calls: list[str] = []
     dropped_messages: list[int] = []
     dropped_results: list[str] = []
-    synthesized: list[str] = []
+    synthesised: list[str] = []
     moved: list[str] = []
     coerced: list[str] = []
     renamed: list[str] = []
@@ -75,7 +75,7 @@ def mend(book: Book, rules: Rules) -> tuple[list[Written], Report]:
         stripped_calls=_labels(stripped),
         dropped_messages=[line.index for line in lines if line.index not in left],
         dropped_results=_labels(part for _, part in _parts(lines, "result") if part.gone),
-        synthesized=_labels(plan.made),
+        synthesised=_labels(plan.made),
         moved=_labels(plan.moved),
         coerced=coerced,
         renamed=renamed,

@@ -19,7 +19,7 @@ from typing import Any, Literal, Optional
 
 import msgspec
 
-__all__ = ["Answer", "Answers", "Ending", "Match", "Request"]
+__all__ = ["Answer", "Answers", "Ending", "IncomingRequest", "Match"]
 
 Ending = Literal["clean", "cut", "reset", "hang"]
 Match = Literal["path", "body"]
@@ -43,7 +43,7 @@ class Answer(msgspec.Struct, frozen=True):
             None sends all at once.
         name: what messages call it.
         endpoint: the request that it answers, `"POST /v1/messages"`, where requests are matched.
-        digest: `Request.digest` of that request, where they are matched by their bodies.
+        digest: `IncomingRequest.digest` of that request, where they are matched by their bodies.
     """
 
     pieces: Sequence[bytes]
@@ -78,7 +78,7 @@ class Answer(msgspec.Struct, frozen=True):
                 yield wait, piece
 
 
-class Request(msgspec.Struct, frozen=True):
+class IncomingRequest(msgspec.Struct, frozen=True):
     """What a client sent.
 
     Attributes:
@@ -118,7 +118,7 @@ class Request(msgspec.Struct, frozen=True):
         return json.loads(self.body)
 
     def __repr__(self) -> str:
-        return f"Request({self.endpoint!r}, body=<{len(self.body)}>)"
+        return f"IncomingRequest({self.endpoint!r}, body=<{len(self.body)}>)"
 
 
 class _Prepared:
@@ -130,7 +130,7 @@ class _Prepared:
         self._most = most
         self._match = match
 
-    def take(self, request: Request) -> Answer | None:
+    def take(self, request: IncomingRequest) -> Answer | None:
         digest = request.digest if self._match == "body" else None
         fits = [
             n
@@ -161,8 +161,8 @@ class Answers:
     """
 
     def __init__(self) -> None:
-        self.requests: list[Request] = []
-        self.unanswered: list[Request] = []
+        self.requests: list[IncomingRequest] = []
+        self.unanswered: list[IncomingRequest] = []
         self._prepared: list[_Prepared] = []
         self._endless = False
         self._lock = Lock()
@@ -202,7 +202,7 @@ class Answers:
             self._endless = repeat is True and bool(found)
             self._prepared.append(_Prepared(found, math.inf if repeat is True else repeat, match))
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: IncomingRequest) -> Answer:
         """Return what a request gets, the next answer that fits or an error, and take note of it."""
         with self._lock:
             self.requests.append(request)
@@ -212,7 +212,7 @@ class Answers:
                     return answer
         return self.answer_unprepared(request)
 
-    def answer_unprepared(self, request: Request) -> Answer:
+    def answer_unprepared(self, request: IncomingRequest) -> Answer:
         """Return what a request gets that no prepared answer fits: an error."""
         with self._lock:
             self.unanswered.append(request)
@@ -227,7 +227,7 @@ def _check_match(answer: Answer, match: Match | None) -> None:
         raise ValueError(f"{answer.name} does not hold its request's body: match='body' needs that")
 
 
-def _nothing_left(request: Request, n_answered: int) -> Answer:
+def _nothing_left(request: IncomingRequest, n_answered: int) -> Answer:
     message = f"wholecall: no answer is left for {request.endpoint}, {n_answered} were prepared"
     error = {"error": {"message": message, "type": "wholecall_unanswered"}}
     return Answer([json.dumps(error).encode()], "application/json", _ERROR, _NO_RETRY)

@@ -18,7 +18,7 @@ from socketserver import TCPServer
 from typing import TYPE_CHECKING, Any
 
 from wholecall.recordings.finding import StrPath
-from wholecall.serving.answers import Answer, Request
+from wholecall.serving.answers import Answer, IncomingRequest
 from wholecall.serving.recorded import RecordedAnswers
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class _Connection(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer, whatever the method."""
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(self.command, self.path, headers, self._body(headers))
+        request = IncomingRequest(self.command, self.path, headers, self._body(headers))
         self._send(self._at.loopback.answer(request))
 
     do_GET = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = do_POST  # noqa: N815 - names of http.server

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from wholecall.serving.answers import Answer, Request
+from wholecall.serving.answers import Answer, IncomingRequest
 from wholecall.serving.recorded import RecordedAnswers
 from wholecall.serving.upstream import Take
 
@@ -90,7 +90,7 @@ class MockTransport(RecordedAnswers):
         library = _library_of(request)
         path = request.url.raw_path.decode("ascii")
         headers = {name.lower(): value for name, value in request.headers.items()}
-        answer = self.answer(Request(request.method, path, headers, body, str(request.url)))
+        answer = self.answer(IncomingRequest(request.method, path, headers, body, str(request.url)))
         if answer.gate is not None:
             raise TypeError("an answer with a gate needs a real server")
         return library.Response(

@@ -25,7 +25,7 @@ from wholecall.recordings import Recording, read
 from wholecall.recordings.finding import StrPath, find
 from wholecall.recordings.model import Chunk
 from wholecall.replay import Chunking
-from wholecall.serving.answers import Answer, Answers, Match, Request
+from wholecall.serving.answers import Answer, Answers, IncomingRequest, Match
 from wholecall.serving.upstream import DIGEST, Takes
 
 __all__ = ["RecordedAnswers", "Served", "answer_of"]
@@ -127,7 +127,7 @@ class RecordedAnswers(Answers):
         """
         return self._takes.save() if self._takes is not None else 0
 
-    def answer_unprepared(self, request: Request) -> Answer:
+    def answer_unprepared(self, request: IncomingRequest) -> Answer:
         """Return what a request gets that no prepared answer fits: the provider's answer, or an error."""
         if self._takes is None:
             return super().answer_unprepared(request)
@@ -188,7 +188,7 @@ def answer_of(
 
 
 def _endpoint(recording: Recording) -> str | None:
-    """Return what was asked, like `Request.endpoint`; None if the recording does not say it."""
+    """Return what was asked, like `IncomingRequest.endpoint`; None if the recording does not say it."""
     asked = recording.request
     if asked is None or asked.method is None or asked.url is None:
         return None

@@ -23,11 +23,11 @@ from urllib.parse import urlsplit
 from wholecall.recordings import Chunk, Recorder
 from wholecall.recordings.finding import StrPath
 from wholecall.recordings.model import without_keys
-from wholecall.serving.answers import Answer, Request
+from wholecall.serving.answers import Answer, IncomingRequest
 
 __all__ = ["DIGEST", "Take", "Takes"]
 
-DIGEST = "request_digest"  # where a recording holds `Request.digest`
+DIGEST = "request_digest"  # where a recording holds `IncomingRequest.digest`
 _TROUBLE = (OSError, http.client.HTTPException)
 _NOT_SENT_ON = frozenset({"accept-encoding", "connection", "content-length", "host", "transfer-encoding"})
 _PATIENCE = 300.0  # seconds that a provider may say nothing
@@ -128,7 +128,7 @@ class Takes:
         self._takes: list[tuple[str, dict[str, Any], Take]] = []  # the endpoint, what is known, what comes
         self._lock = Lock()
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: IncomingRequest) -> Answer:
         """Return what the provider answers; its pieces come when they are taken."""
         url = request.url if self._upstream is None else self._upstream + request.path
         if url is None:
@@ -144,7 +144,7 @@ class Takes:
             return self._refused(request, f"the provider cannot be reached: {reason}")
         return self._taken(request, without_keys(url), response)
 
-    def _taken(self, request: Request, url: str, response: Any) -> Answer:
+    def _taken(self, request: IncomingRequest, url: str, response: Any) -> Answer:
         take = Take(response)
         content_type = response.headers.get("content-type") or "application/octet-stream"
         status: int = response.status
@@ -162,7 +162,7 @@ class Takes:
             self._note(f"{request.endpoint} was answered with status {status}, which is not kept")
         return Answer(take, content_type, status)
 
-    def _refused(self, request: Request, why: str) -> Answer:
+    def _refused(self, request: IncomingRequest, why: str) -> Answer:
         self._note(f"{request.endpoint}: {why}")
         return Answer([f"wholecall: {why}".encode()], "text/plain", _BAD_GATEWAY)
 
