@@ -7,6 +7,7 @@ made distinct (`naming`), results are put after their turns (`placing`), and wha
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -116,7 +117,7 @@ def _put_right(book: Book, rules: Rules) -> tuple[list[str], list[str]]:
 
 def _adjacent(lines: list[Line], output: list[Written], shape: Shape) -> list[int]:
     """Return the messages that follow one of the same role in the output, and followed another before."""
-    before: dict[int, int] = {}
+    before = array("q", [-1]) * len(lines)
     last: dict[str, int] = {}
     for line in lines:
         if line.side != "other":

@@ -56,17 +56,17 @@ def name_calls(calls: Iterable[tuple[Line, Part]], *, keep_counted: bool) -> lis
     """
     calls = list(calls)
     ids = Ids(call.id for _, call in calls if call.id)
-    last: dict[tuple[str, str], int] = {}
+    threads: dict[str, dict[str, int]] = {}
     renamed: list[str] = []
     for line, call in calls:
         before = call.id
-        key = (line.thread, before)
-        if before and key in last:
-            stays = keep_counted and last[key] != line.index and _is_counted(call)
+        last = threads.setdefault(line.thread, {})
+        if before and before in last:
+            stays = keep_counted and last[before] != line.index and _is_counted(call)
             call.id = before if stays else ids.like(before)
         elif not before and not call.anonymous:
             call.id = _alias(call, ids) or ids.fresh()
-        last[key] = line.index
+        last[before] = line.index
         if call.id != before:
             call.set("id", call.id)
         if _rename_result(call) or call.id != before:

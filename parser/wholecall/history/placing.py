@@ -72,10 +72,10 @@ class Plan(msgspec.Struct, eq=False):
 class Zones:
     """The turns of all lines, and the results that stand in place."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, n_lines: int) -> None:
         self.shape = shape
         self.turns: list[Turn] = []
-        self.turn_of: dict[int, Turn] = {}  # by the index of the model's line
+        self.turn_of: list[Turn | None] = [None] * n_lines  # by the index of the model's line
         self.in_place: set[int] = set()  # by the id of the Part, which the lines keep alive
         self._open: dict[str, Turn] = {}  # by thread
 
@@ -112,12 +112,12 @@ class Zones:
 
     def of(self, result: Part) -> Turn | None:
         """Return the turn whose call a result answers, None before that turn was read."""
-        return self.turn_of.get(result.answers)
+        return None if result.answers < 0 else self.turn_of[result.answers]
 
 
 def place(book: Book, *, fill: bool) -> Plan:
     """Find a place for every result that has none; with `fill`, make those that are missing."""
-    zones = Zones(book.shape)
+    zones = Zones(book.shape, len(book.lines))
     for line in book.lines:
         if line.visible:
             zones.read(line)
