@@ -9,13 +9,13 @@ OF = Fragment(0, 3, "")
 
 
 def test_texts_of_a_run_come_in_their_order() -> None:
-    """What `begin` returns takes the texts of the run that it appended."""
+    """What `begin` returns is the list of texts of the run that it appended."""
     deltas: list[Delta] = []
     runs = Runs()
 
-    add = runs.begin(deltas, (0, 3), OF)
-    add("a")
-    add("b")
+    texts = runs.begin(deltas, (0, 3), OF)
+    texts.append("a")
+    texts.append("b")
 
     assert [Run(OF, ["a", "b"])] == deltas
     assert (0, 3) == runs.key
@@ -27,8 +27,8 @@ def test_a_run_goes_on_in_the_next_read() -> None:
     after: list[Delta] = []
     runs = Runs()
 
-    runs.begin(before, (0, 3), OF)("a")
-    runs.go_on(after)("b")
+    runs.begin(before, (0, 3), OF).append("a")
+    runs.go_on(after).append("b")
 
     assert ([Run(OF, ["a"])], [Run(OF, ["b"])]) == (before, after)
     assert (0, 3) == runs.key
@@ -37,7 +37,7 @@ def test_a_run_goes_on_in_the_next_read() -> None:
 def test_what_stopped_has_no_key() -> None:
     """Nothing that a dialect compares is equal to it."""
     runs = Runs()
-    runs.begin([], (0, None), TextFragment(0, ""))("a")
+    runs.begin([], (0, None), TextFragment(0, "")).append("a")
 
     number, index = runs.stop()
 

@@ -7,7 +7,6 @@ says stops it. The key of the last piece outlives the read, so that a text goes 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from wholecall.deltas import Delta, Piecewise, Run, TextFragment
@@ -37,15 +36,15 @@ class Runs:
         self._of: Piecewise = TextFragment(0, "")
         return NO_KEY
 
-    def begin(self, deltas: list[Delta], key: Key, of: Piecewise) -> Callable[[str], None]:
-        """Append a run to the deltas of this read, and return what takes its texts: at least one has to follow."""
+    def begin(self, deltas: list[Delta], key: Key, of: Piecewise) -> list[str]:
+        """Append a run to the deltas of this read, and return the list of its texts: at least one has to follow."""
         self.key, self._of = key, of
         texts: list[str] = []
         deltas.append(Run(of, texts))
-        return texts.append
+        return texts
 
-    def go_on(self, deltas: list[Delta]) -> Callable[[str], None]:
+    def go_on(self, deltas: list[Delta]) -> list[str]:
         """Append a run that continues the last one, of the read before; see `begin`."""
         texts: list[str] = []
         deltas.append(Run(self._of, texts))
-        return texts.append
+        return texts

@@ -160,6 +160,9 @@ class SSEFraming(LineFraming):
         head, found, first = text.partition("data: ")
         if not found or (head != self._head_line and not self._begins_with(head)):
             return False
+        if "\n" not in first:  # one event, as live streams bring them
+            frames.append(Frame(self._name, first, self._id))
+            return True
         events = first.split(self._between)
         if "\n" in "".join(events):  # cheaper than counting newlines in the text
             return bool(head) and self._read_named(text, frames)

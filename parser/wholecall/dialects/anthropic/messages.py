@@ -89,7 +89,7 @@ class AnthropicTranslator(ViewTranslator):
         deltas: list[Delta] = []
         runs = self._runs
         kind, index = runs.key
-        add: Callable[[str], None] | None = None  # to the last run in `deltas`
+        texts: list[str] | None = None  # of the last run in `deltas`
         for frame in frames:
             try:
                 event = _common(frame.data)
@@ -112,10 +112,10 @@ class AnthropicTranslator(ViewTranslator):
                     kind, index = runs.stop()
                     continue
                 kind, index = key = type(delta), event.index
-                add = runs.begin(deltas, key, of)
-            elif add is None:
-                add = runs.go_on(deltas)
-            add(text)
+                texts = runs.begin(deltas, key, of)
+            elif texts is None:
+                texts = runs.go_on(deltas)
+            texts.append(text)
         return deltas
 
     def _begun(self, index: int, delta: _Piece) -> Slot | TextFragment | ReasoningFragment | None:

@@ -118,7 +118,7 @@ class ChatTranslator(Translator):
         usual = _PIECES[kind]
         runs = self._runs
         number, index = runs.key
-        add: Callable[[str], None] | None = None  # to the last run in `deltas`
+        texts: list[str] | None = None  # of the last run in `deltas`
         for frame in frames:
             try:
                 chunk = usual(frame.data) if usual is not None and frame.event != "error" else None
@@ -140,10 +140,10 @@ class ChatTranslator(Translator):
                 place, text = None, delta.content
             if place != index or choice.index != number:
                 number, index = key = choice.index, place
-                add = runs.begin(deltas, key, self._begun(*key))
-            elif add is None:
-                add = runs.go_on(deltas)
-            add(text)
+                texts = runs.begin(deltas, key, self._begun(*key))
+            elif texts is None:
+                texts = runs.go_on(deltas)
+            texts.append(text)
         self._kind = kind
         return deltas
 

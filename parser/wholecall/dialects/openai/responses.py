@@ -22,7 +22,6 @@ Source: OpenAI API reference, "Responses: streaming events", and the types of op
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Union
 
 import msgspec
@@ -113,7 +112,7 @@ class ResponsesTranslator(ViewTranslator):
         deltas: list[Delta] = []
         runs = self._runs
         index, alias = runs.key
-        add: Callable[[str], None] | None = None  # to the last run in `deltas`
+        texts: list[str] | None = None  # of the last run in `deltas`
         expected, read = self._now.expected, _common if self._stream_id is None else _odd
         for frame in frames:
             try:
@@ -134,10 +133,10 @@ class ResponsesTranslator(ViewTranslator):
                     deltas += self.EVENTS[event.type](self, event)
                     continue
                 index, alias = key = event.run, event.item_id
-                add = runs.begin(deltas, key, self._slots.get(key) or self._begun(event))
-            elif add is None:
-                add = runs.go_on(deltas)
-            add(event.delta)
+                texts = runs.begin(deltas, key, self._slots.get(key) or self._begun(event))
+            elif texts is None:
+                texts = runs.go_on(deltas)
+            texts.append(event.delta)
         self._now.expected = expected
         return deltas
 
