@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from wholecall.serving import Answer, Loopback, Request
+from wholecall.serving import Answer, IncomingRequest, Loopback
 
-__all__ = ["Answer", "Loopback", "Request", "serve"]
+__all__ = ["Answer", "IncomingRequest", "Loopback", "serve"]
 
 
 @contextmanager
