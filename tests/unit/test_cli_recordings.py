@@ -56,8 +56,11 @@ def kept(path: str = "x.jsonl") -> list[bytes]:
 class TestReplay:
     """Files that hold many recordings."""
 
-    def test_each_recording_is_shown_by_its_name(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_each_recording_is_shown_by_its_name(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Names carry the number, and what was no answer of a model is counted."""
+        monkeypatch.setenv("COLUMNS", "300")  # so that no line breaks, wherever the checkout is
         assert main(["replay", "--calls", str(TOOLS / "vcrpy.yaml")]) == 0
         out = capsys.readouterr().out
         assert f"{TOOLS / 'vcrpy.yaml'}#2  chat-completions" in out
