@@ -129,7 +129,7 @@ class ToolCall(msgspec.Struct, Generic[ArgsT], frozen=True, tag_field="type", ta
     extra: dict[str, Any] | None = None
     typed: Any = msgspec.UNSET
 
-    DERIVED: ClassVar = frozenset({"typed"})  # snapshots hold no objects of the caller's
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"typed"})  # snapshots hold no objects of the caller's
 
     @property
     def value(self) -> ArgsT:
