@@ -109,7 +109,11 @@ class _Reader:
         self._stack = [_Open("start", False, None)]
         self._n_strings = self._n_arrays = 0
         self._guarded = False  # the value that comes next is protected
-        self._steps: dict[str, Callable[[Token], bool]] = {
+
+    def read(self) -> bool:
+        """Read all of the text; return whether it is strict JSON."""
+        # Not an attribute: a reader that holds its own methods is freed late, and its text with it.
+        steps: dict[str, Callable[[Token], bool]] = {
             "string": self._string,
             "word": self._word,
             ",": self._mark,
@@ -119,10 +123,6 @@ class _Reader:
             "}": self._close,
             "]": self._close,
         }
-
-    def read(self) -> bool:
-        """Read all of the text; return whether it is strict JSON."""
-        steps = self._steps
         for token in scan(self._text):
             step = steps.get(token.kind)
             if step is None or not step(token):
