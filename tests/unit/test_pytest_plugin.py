@@ -549,6 +549,7 @@ def test_agent(wholecall_server):
         result = self.run(project, "--wholecall-record", provider=True, code=code)
 
         result.stdout.fnmatch_lines(["@pytest.mark.wholecall: upstream is like 'https://api.example', *"])
+        assert {"errors": 1} == result.parseoutcomes()
 
     def test_a_request_by_a_transport(self, project: pytest.Pytester) -> None:
         """A transport needs no upstream: the request says where it goes. Sync and async clients are recorded."""
