@@ -58,13 +58,11 @@ def test_no_cut_changes_a_hostile_stream(vectors_dir: Path) -> None:
 
 
 _RUN = """
-import json, resource, sys, time
+import json, sys, time
 from pathlib import Path
 from tests.support.hostile import cases_of
+from tests.support.memory import peak
 from wholecall import ToolCallParser
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 (case,) = [case for case in cases_of(Path(sys.argv[1])) if case["name"] == sys.argv[2]]
 for part in (b'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}', b"\\n\\n"):
@@ -77,7 +75,7 @@ parser = ToolCallParser()
 for chunk in chunks:
     parser.feed(chunk)
 parser.close()
-print(json.dumps([time.process_time() - start, peak() - before]))
+print(json.dumps([time.process_time() - start, (peak() - before) / 2**20]))
 """
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.hygiene.source_tree import PROJECT
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -16,12 +18,10 @@ MB = 1000**2
 MAX_GROWTH = 100 * MB
 # Replays standard input, after a small file that loads everything, and tells what came and how memory grew.
 PROGRAM = """
-    import resource, sys
+    import sys
+    from tests.support.memory import peak
     from wholecall.recordings import read
     from wholecall.replay import replay
-
-    def peak():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
     def taken(path):
         count = size = 0
@@ -83,7 +83,7 @@ def cassette(size: int) -> Iterator[bytes]:
 def measure(pieces: Iterator[bytes], warm: str) -> tuple[int, int, int]:
     """Return how many recordings and bytes a process found in a file, and how its memory grew."""
     command = [sys.executable, "-c", textwrap.dedent(PROGRAM), warm]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 - ours
+    with subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 - ours
         assert process.stdin is not None
         assert process.stdout is not None
         for piece in pieces:

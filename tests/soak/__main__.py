@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.soak.streams import Books, run_stream, templates
+from tests.support.memory import peak
 
 __all__ = ["main"]
 
@@ -26,7 +26,7 @@ def _memory() -> float:
     """Return the resident memory of this process in MiB; where the system does not tell, its peak."""
     if _STATM.exists():
         return int(_STATM.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return peak() / 2**20
 
 
 def _silent(_line: str) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wholecall.machine.readings.partitions import MOST_NAMELESS, final_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable
     from collections.abc import Set as AbstractSet
 
     from wholecall.machine.readings.partitions import Piece
@@ -26,6 +26,7 @@ __all__ = ["MIXED", "Calls", "Costs", "Names", "cost_of_labels", "names_of", "po
 
 Calls = list[list["Piece"]]
 Costs = dict[str, float]
+Habits = frozenset[str]  # those that fit one call; calls by the thousand have few different ones
 
 INDEX: Costs = {
     "own": 0,  # one per call, on all of its pieces, different between calls (4)
@@ -78,60 +79,67 @@ def cost_of_labels(
     )
 
 
-def pooled(costs: Costs, found: Sequence[AbstractSet[str]]) -> Costs:
-    """Return the habits that fit all calls, and the cost if each call has its own."""
+def pooled(costs: Costs, found: Collection[AbstractSet[str]]) -> Costs:
+    """Return the habits that fit all calls, and the cost if each call has its own; `found` may leave out equal ones."""
     fits = {habit: costs[habit] for habit in costs if all(habit in here for here in found)}
     dearest = max((min(map(costs.__getitem__, here)) for here in found), default=0)
     return {**fits, "mixed": MIXED + dearest}
 
 
-def _column(costs: Costs, found: list[set[str]], labels: list[set[Any]], shared: AbstractSet[str]) -> Costs:
-    """Return the costs of a column whose labels distinguish calls, unless the habit is one of `shared`."""
-    together = set().union(*labels) if len(labels) > 1 else labels[0]
-    if len(found) == 1 or sum(map(len, labels)) == len(together):
+def _column(
+    costs: Costs, n: int, found: set[Habits], labels: Iterable[set[Any]], shared: AbstractSet[str]
+) -> Costs:
+    """Return the costs of a column whose labels distinguish `n` calls, unless the habit is one of `shared`."""
+    together: set[Any] = set()
+    n_labels = 0
+    for own in labels:
+        n_labels += len(own)
+        together |= own
+    if n == 1 or n_labels == len(together):
         fits = pooled(costs, found) if all(found) else {}
     else:
         fits = {habit: costs[habit] for habit in shared if all(habit in here for here in found)}
-    if len(found) == 1 or len(together) != 1:
+    if n == 1 or len(together) != 1:
         fits.pop("one", None)  # only several calls can have one label
     return {**fits, "odd": costs["odd"]}
 
 
-def _without_none(column: list[Any]) -> set[Any]:
-    labels = set(column)
-    labels.discard(None)
-    return labels
+def _ids(call: list[Piece]) -> set[str | None]:
+    return {piece.id for piece in call if piece.id is not None}
+
+
+def _indices(call: list[Piece]) -> set[int | None]:
+    return {piece.index for piece in call if piece.index is not None}
 
 
 # Index.
 
 
 def _index_costs(calls: Calls) -> Costs:
-    columns = [[piece.index for piece in call] for call in calls]
-    found = [_index_habits(call, indices) for call, indices in zip(calls, columns, strict=True)]
-    labels = list(map(_without_none, columns))
+    found = set(map(_index_habits, calls))
     shared = {"one", "none"}
     shared |= {"tail"} if len({call[0].index for call in calls}) == len(calls) else set()
     shared |= {"taken over"} if _is_taken_over(calls) else set()
-    return _column(INDEX, found, labels, shared)
+    return _column(INDEX, len(calls), found, map(_indices, calls), shared)
 
 
-def _index_habits(call: list[Piece], indices: list[int | None]) -> set[str]:
+def _index_habits(call: list[Piece]) -> Habits:
+    indices = [piece.index for piece in call]
     known, first, later = set(indices), indices[0], indices[1:]
     if known == {None}:
-        return {"none"}
+        return frozenset({"none"})
     here: set[str] = set()
     if first is not None and all(index is None for index in later):
         here.add("first")
     if None in known:
-        return here
+        return frozenset(here)
     if len(known) == 1:
         here |= {"own", "one", "taken over"}
     if len(known) == len(indices) and all(piece.n == 1 for piece in call):
         here.add("each")
     if len(known) < 3 and first not in later and len(set(later)) < 2:
         here.add("tail")
-    return here
+    return frozenset(here)
 
 
 def _is_taken_over(calls: Calls) -> bool:
@@ -150,20 +158,16 @@ def _is_taken_over(calls: Calls) -> bool:
 
 
 def _id_costs(calls: Calls, may_be_open: AbstractSet[int]) -> Costs:
-    columns = [[piece.id for piece in call] for call in calls]
-    labels = list(map(_without_none, columns))
-    found = [
-        _id_habits(call, ids, present, is_open=number in may_be_open)
-        for number, (call, ids, present) in enumerate(zip(calls, columns, labels, strict=True))
-    ]
-    return _column(ID, found, labels, {"one", "none"})
+    found = {_id_habits(call, is_open=number in may_be_open) for number, call in enumerate(calls)}
+    return _column(ID, len(calls), found, map(_ids, calls), {"one", "none"})
 
 
-def _id_habits(call: list[Piece], ids: list[str | None], present: set[str], *, is_open: bool) -> set[str]:
+def _id_habits(call: list[Piece], *, is_open: bool) -> Habits:
+    ids, present = [piece.id for piece in call], _ids(call)
     if not present:
-        return {"none", "late"} if is_open else {"none"}
+        return frozenset({"none", "late"} if is_open else {"none"})
     if ids[0] is None:
-        return {"late"} if len(present) == 1 else set()
+        return frozenset({"late"} if len(present) == 1 else ())
     here = {"each"}
     if len(present) == 1:
         here |= {"own", "one"}
@@ -173,7 +177,7 @@ def _id_habits(call: list[Piece], ids: list[str | None], present: set[str], *, i
     heads = ids[:text_at]
     if heads and not any(ids[text_at:]) and len(present) == len(heads):
         here.add("heads")
-    return here
+    return frozenset(here)
 
 
 # Name.
@@ -190,7 +194,7 @@ class Names(NamedTuple):
 def names_of(calls: Calls, may_be_open: AbstractSet[int]) -> Names | None:
     """Return the calls' names; None if too many have none."""
     names: list[str | None] = []
-    found: list[set[str]] = []
+    found: set[Habits] = set()
     nameless = 0
     for number, call in enumerate(calls):
         name, here = _name_habits(call)
@@ -198,7 +202,7 @@ def names_of(calls: Calls, may_be_open: AbstractSet[int]) -> Names | None:
             here = {"late"}
         names.append(name)
         if here:
-            found.append(here)
+            found.add(frozenset(here))
         else:
             nameless += 1
             if nameless > MOST_NAMELESS:

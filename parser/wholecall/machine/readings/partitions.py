@@ -59,6 +59,9 @@ class Piece(msgspec.Struct, gc=False):
 
 
 MOST_NAMELESS = 3  # calls; beyond it nothing would be believed
+MOST_OPEN = (
+    256  # calls without a name yet, side by side when the turn was cut; beyond it that is not credible
+)
 
 Deal = list[int]  # the number of the call of each piece
 Way = Callable[
@@ -105,7 +108,7 @@ class Columns:
         self.bare = [piece.bare for piece in pieces]
         self.named_at = [at for at, is_named in enumerate(self.named) if is_named]
         self.most = len(self.named_at) + MOST_NAMELESS + cut
-        self.most_open = len(pieces) if cut else self.most
+        self.most_open = len(self.named_at) + MOST_OPEN if cut else self.most
         self._stops = self._other_names()
         self._ends: dict[tuple[int, int], int] = {}
 

@@ -202,7 +202,8 @@ def _ways(call: list[Piece], values: Values, *, may_be_open: bool) -> dict[str, 
         return ways or {habit: FoundText(text, habit, slips=True) for habit, text in slips}
     plain = texts.get("pieces")
     if plain is not None and not ways:
-        return {habit: FoundText(texts.get(habit, plain), "open") for habit in TEXT}
+        others = {habit: FoundText(text, "open") for habit, text in texts.items() if text != plain}
+        return {**dict.fromkeys(TEXT, FoundText(plain, "open")), **others}
     if plain is not None and _begins_json(plain):
         ways["pieces"] = FoundText(plain, "open")
     return ways

@@ -1,0 +1,24 @@
+"""The peak of a process's memory.
+
+`getrusage` is wrong for it on Linux: a program that was started by another one begins with that one's peak, so
+that a large parent hides whatever its child takes. The kernel's own account of the address space begins anew.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import sys
+from pathlib import Path
+
+__all__ = ["peak"]
+
+_STATUS = Path("/proc/self/status")
+
+
+def peak() -> int:
+    """Return the most memory that this process has held so far, in bytes."""
+    if _STATUS.exists() and (found := re.search(r"VmHWM:\s*(\d+) kB", _STATUS.read_text("ascii", "replace"))):
+        return int(found[1]) * 1024
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
