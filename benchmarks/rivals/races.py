@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from benchmarks import baselines, live, measure, workloads
+from benchmarks import baselines, floors, live, measure, workloads
 from benchmarks.rivals.figures import FLOOR, Figure
 from benchmarks.rivals.memory import OutOfTime, Within
 from benchmarks.rivals.readers import LIVE, READERS, Read, Reader
@@ -123,7 +123,7 @@ def race(reader: Reader, one: Race, pace: Pace) -> Figure:
 
 def _floor(one: Race, pace: Pace) -> Figure:
     """Time what nothing robust can be below."""
-    floor = partial(baselines.floor, one.pieces, one.dialect)
+    floor = partial(floors.framed, one.pieces, one.dialect)
     assert floor() == one.n_events, f"{one.name}: the floor misses frames"
     theirs, taken = _taken(floor, one, pace.rounds)
     return _figure(FLOOR, {}, one, theirs, taken)

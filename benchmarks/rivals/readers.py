@@ -20,7 +20,8 @@ from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from benchmarks import live
-from benchmarks.baselines import NAIVE, Result, ours
+from benchmarks.baselines import Result, ours
+from benchmarks.naive import NAIVE
 from benchmarks.rivals.memory import http_client, http_library, sdk_client
 
 __all__ = [
@@ -98,7 +99,7 @@ def _behind_http(reads: Reads) -> Read:
 
 
 def _naive(reads: Reads, dialect: str) -> Read:
-    return partial(NAIVE[dialect], reads)
+    return partial(NAIVE[dialect], reads, json.loads)
 
 
 # The SDK of OpenAI.
