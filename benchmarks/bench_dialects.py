@@ -42,7 +42,7 @@ def _claim(name: str, dialect: str, read: str | int) -> Comparison:
 
     contenders = {other: streams.CONTENDERS[other] for other in ("wholecall", "naive")}
     ratios = (Ratio("wholecall", "naive", _budget(name, dialect)),)
-    what = f"{name} {dialect}" if read == READ else f"{name} {dialect}, one event a read"
+    what = f"{name} {dialect}" if read == READ else f"{name} {dialect}, by event"
     return Comparison(what, subject, contenders, ratios, streams.n_events)
 
 

@@ -36,7 +36,7 @@ def _claim(dialect: str, read: str | int) -> Comparison:
 
     contenders = {name: streams.nth(OURS, at) for at, name in enumerate(_FORMS)}
     ratios = tuple(Ratio(name, _USUAL, _BUDGET) for name in _FORMS if name != _USUAL)
-    what = f"W1 {dialect}, {'one event a read' if read == EVENT else 'reads of 1,460 B'}, a form is"
+    what = f"W1 {dialect}" + (", by event" if read == EVENT else "") + ", a form is"
     return Comparison(what, make, contenders, ratios)
 
 

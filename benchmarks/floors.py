@@ -134,15 +134,17 @@ def bare(reads: Iterable[bytes], dialect: str) -> int:
     """Split and decode a stream; return how many events there were."""
     decode = _NARROW[dialect]
     n_events = 0
-    buffer = b""
+    held: list[bytes] = []  # of an event that goes on
     for read in reads:
-        buffer += read
-        *events, buffer = buffer.split(b"\n\n")
-        for event in events:
-            n_events += 1
-            data = event[event.index(_DATA) + 6 :]
-            if data != b"[DONE]":
-                decode(data)
+        held.append(read)
+        if b"\n\n" in read or (read[:1] == b"\n" and held[0]):
+            *events, rest = b"".join(held).split(b"\n\n")
+            held = [rest]
+            for event in events:
+                n_events += 1
+                data = event[event.index(_DATA) + 6 :]
+                if data != b"[DONE]":
+                    decode(data)
     return n_events
 
 
