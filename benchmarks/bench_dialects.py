@@ -9,22 +9,26 @@ from benchmarks.claims import Comparison, Ratio
 from benchmarks.streams import EVENT, Stream
 from benchmarks.workloads import KIB, READ, Workload
 
-__all__ = ["AS_EVENTS", "CLAIMS", "IN_READS"]
+__all__ = ["AS_EVENTS", "CLAIMS", "IN_READS", "NAMES", "WHERE"]
 
 _BUDGET, _BINARY_BUDGET, _WHOLE_BUDGET = 1.2, 1.6, 2.5
 _WITH_PIECES = ("bedrock-converse", "bedrock-invoke-anthropic", "cohere-v2", "vercel-ui")
 _WHOLE = ("gemini", "ollama")  # whose calls have no pieces
 
-_SHAPES: dict[str, tuple[Callable[[str, int], Workload], tuple[str, ...]]] = {
-    "plain text": (
-        lambda dialect, part: workloads.plain_text(dialect, 32 * KIB // part),
-        (*_WHOLE, *_WITH_PIECES),
-    ),
-    "20 calls d4": (
-        lambda dialect, part: workloads.parallel_calls(dialect, max(20 // part, 4)),
-        _WITH_PIECES,
-    ),
-    "100 whole calls": (lambda dialect, part: workloads.parallel_calls(dialect, 100 // min(part, 4)), _WHOLE),
+_SHAPES: dict[str, Callable[[str, int], Workload]] = {
+    "plain text": lambda dialect, part: workloads.plain_text(dialect, 32 * KIB // part),
+    "20 calls d4": lambda dialect, part: workloads.parallel_calls(dialect, max(20 // part, 4)),
+    "100 whole calls": lambda dialect, part: workloads.parallel_calls(dialect, 100 // min(part, 4)),
+}
+NAMES = {
+    "plain text": "plain text",
+    "20 calls d4": "20 parallel calls",
+    "100 whole calls": "100 whole calls",
+}
+WHERE = {
+    "plain text": (*_WHOLE, *_WITH_PIECES),
+    "20 calls d4": _WITH_PIECES,
+    "100 whole calls": _WHOLE,
 }
 
 
@@ -35,7 +39,7 @@ def _budget(name: str, dialect: str) -> float:
 
 
 def _claim(name: str, dialect: str, read: str | int) -> Comparison:
-    make = _SHAPES[name][0]
+    make = _SHAPES[name]
 
     def subject(part: int) -> Stream:
         return streams.stream(make(dialect, part), read)
@@ -47,7 +51,7 @@ def _claim(name: str, dialect: str, read: str | int) -> Comparison:
 
 
 def _claims(read: str | int) -> list[Comparison]:
-    return [_claim(name, dialect, read) for name, (_, dialects) in _SHAPES.items() for dialect in dialects]
+    return [_claim(name, dialect, read) for name in _SHAPES for dialect in WHERE[name]]
 
 
 IN_READS, AS_EVENTS = _claims(READ), _claims(EVENT)

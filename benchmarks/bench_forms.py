@@ -12,7 +12,7 @@ from benchmarks.claims import Comparison, Ratio
 from benchmarks.streams import EVENT, OURS, Stream
 from benchmarks.workloads import DIALECTS, READ, Workload
 
-__all__ = ["CLAIMS"]
+__all__ = ["CLAIMS", "NAMES"]
 
 _BUDGET = 1.3
 _USUAL = "usual"
@@ -21,6 +21,11 @@ _FORMS: dict[str, Callable[[int, bytes], bytes]] = {
     "no space": lambda _, event: event.replace(b"data: ", b"data:", 1),
     "CRLF": lambda _, event: event.replace(b"\n", b"\r\n"),
     "id lines": lambda number, event: b"id: %d\n%b" % (number, event),
+}
+NAMES = {
+    "no space": "no space after `data:`",
+    "CRLF": "lines end in CRLF",
+    "id lines": "an `id:` line before each event",
 }
 
 
