@@ -23,20 +23,22 @@ from benchmarks import (
     bench_stream,
 )
 from benchmarks.claims import Claim, Comparison, Row, Scale
+from benchmarks.rivals.speed_table import cells
 from benchmarks.workloads import DIALECTS
 
-__all__ = ["LINES", "LOOP", "Line", "Measured", "Run", "markdown", "run", "told"]
+__all__ = ["CLAIMS", "LINES", "LOOPS", "Line", "Measured", "Run", "main_of", "markdown", "run", "told"]
 
-LOOP = "the time of the `json.loads` loop"
+_LOOP = "the time of the `json.loads` loop"
 _MSGSPEC, _BARE, _FRAMES = "the same loop with `msgspec.json.decode`", "the bare floor", "the floor of frames"
 _OWN, _USUAL, _ELSE = "a `json.loads` loop written for the dialect", "the usual form of the stream", "other"
+LOOPS = (_LOOP, _OWN)
 _MAIN = "3.11"  # the interpreter that ratios of others are held against
 _FAR = 1.15  # times its ratio
 
 _THREE = ("Chat Completions", "Anthropic", "Responses")
 _TWO = ("1,460-byte reads", "one event a read")
 
-_CLAIMS: dict[str, Claim] = {
+CLAIMS: dict[str, Claim] = {
     claim.what: claim
     for claims in (
         bench_stream.CLAIMS,
@@ -77,19 +79,19 @@ def _two(what: str, claim: str) -> Line:
 
 
 LINES: tuple[Line, ...] = (
-    _three(LOOP, "20 parallel calls, one event a read", "W1 {}, by event", "naive"),
-    _three(LOOP, "20 parallel calls, 1,460-byte reads", "W1 {}", "naive"),
+    _three(_LOOP, "20 parallel calls, one event a read", "W1 {}, by event", "naive"),
+    _three(_LOOP, "20 parallel calls, 1,460-byte reads", "W1 {}", "naive"),
     _three(
-        LOOP, "one call of about 105 events, one event a read", "a turn of one call {}, by event", "naive"
+        _LOOP, "one call of about 105 events, one event a read", "a turn of one call {}, by event", "naive"
     ),
-    _three(LOOP, "20 interleaved calls, one event a read", "interleaved {}, by event", "naive"),
-    _three(LOOP, "one call of 64 KB, 1,460-byte reads", "W2 64K d4 {}", "naive"),
-    _three(LOOP, "plain text, one event a read", "plain text {}, by event", "naive"),
-    _three(LOOP, "plain text, 1,460-byte reads", "plain text {}", "naive"),
-    _three(LOOP, "1,000 calls of 2 deltas, 1,460-byte reads", "1,000 calls {}", "naive"),
-    _three(LOOP, "1,000 calls of 2 deltas, one event a read", "1,000 calls {}, by event", "naive"),
-    _three(LOOP, "a tiny stream (6 to 9 events), 1,460-byte reads", "a tiny stream {}", "naive"),
-    _three(LOOP, "a tiny stream (6 to 9 events), one event a read", "a tiny stream {}, by event", "naive"),
+    _three(_LOOP, "20 interleaved calls, one event a read", "interleaved {}, by event", "naive"),
+    _three(_LOOP, "one call of 64 KB, 1,460-byte reads", "W2 64K d4 {}", "naive"),
+    _three(_LOOP, "plain text, one event a read", "plain text {}, by event", "naive"),
+    _three(_LOOP, "plain text, 1,460-byte reads", "plain text {}", "naive"),
+    _three(_LOOP, "1,000 calls of 2 deltas, 1,460-byte reads", "1,000 calls {}", "naive"),
+    _three(_LOOP, "1,000 calls of 2 deltas, one event a read", "1,000 calls {}, by event", "naive"),
+    _three(_LOOP, "a tiny stream (6 to 9 events), 1,460-byte reads", "a tiny stream {}", "naive"),
+    _three(_LOOP, "a tiny stream (6 to 9 events), one event a read", "a tiny stream {}, by event", "naive"),
     _three(_MSGSPEC, "20 parallel calls, one event a read", "W1 {}, by event", "msgspec loop"),
     _three(_MSGSPEC, "20 parallel calls, 1,460-byte reads", "W1 {}", "msgspec loop"),
     _three(_BARE, "20 parallel calls, 1,460-byte reads", "W1 {}", "bare floor"),
@@ -151,8 +153,8 @@ def run(scale: Scale) -> Iterator[Measured]:
     for line in LINES:
         for what in line.claims:
             if what not in rows:
-                rows[what] = list(_CLAIMS[what].rows(scale))
-        found = [_row(_CLAIMS[what], rows[what], line.contender) for what in line.claims]
+                rows[what] = list(CLAIMS[what].rows(scale))
+        found = [_row(CLAIMS[what], rows[what], line.contender) for what in line.claims]
         values, budgets = tuple(round(row.value, 3) for row in found), tuple(row.budget for row in found)
         yield Measured(line.against, line.what, line.parts, values, budgets)
 
@@ -172,22 +174,27 @@ def told(lines: Sequence[Measured]) -> Run:
     return Run(date, platform.python_version(), msgspec.__version__, tuple(lines))
 
 
+def main_of(runs: Sequence[Run]) -> Run:
+    """Return the run of the interpreter that the others are held against."""
+    return next((one for one in runs if one.minor == _MAIN), runs[0])
+
+
 def markdown(runs: Sequence[Run]) -> str:
     """Return one table for each thing that ratios are to, with a column for each interpreter."""
-    main = next((one for one in runs if one.minor == _MAIN), runs[0])
+    main = main_of(runs)
     groups = dict.fromkeys(line.against for line in main.lines)
     tables = ["\n".join(_table(against, main, runs)) for against in groups]
     return "\n\n".join([*tables, _footnote(main, runs)]) + "\n"
 
 
 def _table(against: str, main: Run, runs: Sequence[Run]) -> Iterator[str]:
-    yield _cells(_title(against), "budget", *(one.minor for one in runs))
-    yield _cells("---", *["---:"] * (1 + len(runs)))
+    yield cells(_title(against), "budget", *(one.minor for one in runs))
+    yield cells("---", *["---:"] * (1 + len(runs)))
     for number, line in enumerate(main.lines):
         if line.against == against:
             found = [_of(one, number, line) for one in runs]
             shown = (_values(values, line) for values in found)
-            yield _cells(line.what, _budget(line), *shown)
+            yield cells(line.what, _budget(line), *shown)
 
 
 def _title(against: str) -> str:
@@ -195,8 +202,8 @@ def _title(against: str) -> str:
 
 
 def _of(one: Run, number: int, line: Measured) -> tuple[float, ...]:
-    found = one.lines[number]
-    if (found.against, found.what, found.parts) != (line.against, line.what, line.parts):
+    found = one.lines[number] if number < len(one.lines) else None
+    if found is None or (found.against, found.what, found.parts) != (line.against, line.what, line.parts):
         raise ValueError(f"the figures of CPython {one.python} are of another version of the benchmarks")
     return found.values
 
@@ -221,7 +228,3 @@ def _footnote(main: Run, runs: Sequence[Run]) -> str:
         f"{_TWO[0]} and of {_TWO[1]}. `*` is more than {_FAR:g} times the ratio of CPython {main.minor}. Measured on "
         f"{max(one.date for one in runs)} with CPython {versions}."
     )
-
-
-def _cells(*texts: str) -> str:
-    return f"| {' | '.join(texts)} |"

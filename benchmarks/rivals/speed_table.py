@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator
 from benchmarks.rivals.figures import BY_EVENT, DIALECTS, FLOOR, Failure, Figure, Outcome, Run
 from benchmarks.rivals.readers import ANTHROPIC, CHAT, LIVE, RESPONSES
 
-__all__ = ["HEAD", "absent", "markdown", "row", "shown_ratio", "table", "title"]
+__all__ = ["HEAD", "absent", "cells", "markdown", "row", "shown_ratio", "table", "title"]
 
 _ROW = "{:<22}{:<18}{:<14}{:>11}{:>9}{:>10}  {}"
 HEAD = _ROW.format("rival", "version", "workload", "us/event", "ours", "slower", "budget")
@@ -104,23 +104,23 @@ def _measured(run: Run, reads: str) -> dict[tuple[str, str], str]:
 
 def _streams(run: Run, reads: str) -> Iterator[str]:
     named = _measured(run, reads)
-    yield _cells(reads, *named.values())
-    yield _cells("---", *["---:"] * len(named))
-    yield _cells("**wholecall**", *(f"**{run.ours(*place):.1f} µs**" for place in named))
+    yield cells(reads, *named.values())
+    yield cells("---", *["---:"] * len(named))
+    yield cells("**wholecall**", *(f"**{run.ours(*place):.1f} µs**" for place in named))
     outcomes = (*run.figures, *run.failures)
     rivals = dict.fromkeys(one.rival for one in outcomes if (one.dialect, one.workload) in named)
     for rival in sorted(rivals, key=lambda name: _slowness(run, name, named)):
         if rival != FLOOR:
-            yield _cells(rival, *(_cell(run.find(rival, *place)) for place in named))
+            yield cells(rival, *(_cell(run.find(rival, *place)) for place in named))
 
 
 def _live(run: Run) -> Iterator[str]:
     sizes = [size for size in _LIVE_COLUMNS if run.ours(LIVE, size)]
-    yield _cells("the value so far at every delta", *(size.replace("K d4", " KB") for size in sizes))
-    yield _cells("---", *["---:"] * len(sizes))
-    yield _cells("**wholecall**", *(f"**{run.ours(LIVE, size):.1f} µs**" for size in sizes))
+    yield cells("the value so far at every delta", *(size.replace("K d4", " KB") for size in sizes))
+    yield cells("---", *["---:"] * len(sizes))
+    yield cells("**wholecall**", *(f"**{run.ours(LIVE, size):.1f} µs**" for size in sizes))
     for rival in dict.fromkeys(figure.rival for figure in run.figures if figure.dialect == LIVE):
-        yield _cells(rival, *(_cell(run.find(rival, LIVE, size)) for size in sizes))
+        yield cells(rival, *(_cell(run.find(rival, LIVE, size)) for size in sizes))
 
 
 def _slowness(run: Run, rival: str, named: Container[tuple[str, str]]) -> float:
@@ -137,5 +137,6 @@ def _cell(figure: Outcome | None) -> str:
     return f"{'> ' if figure.capped else ''}{shown_ratio(figure.ratio)}x"
 
 
-def _cells(*texts: str) -> str:
+def cells(*texts: str) -> str:
+    """Return a row of a table in Markdown."""
     return f"| {' | '.join(texts)} |"
