@@ -12,12 +12,12 @@ from benchmarks.workloads import KIB, READ, Workload
 __all__ = ["AS_EVENTS", "CLAIMS", "IN_READS", "NAMES", "WHERE"]
 
 _BUDGET, _BINARY_BUDGET, _WHOLE_BUDGET = 1.2, 1.6, 2.5
-_WITH_PIECES = ("bedrock-converse", "bedrock-invoke-anthropic", "cohere-v2", "vercel-ui")
-_WHOLE = ("gemini", "ollama")  # whose calls have no pieces
+_WITH_PIECES = ("gemini", "bedrock-converse", "bedrock-invoke-anthropic", "cohere-v2", "vercel-ui")
+_WHOLE = ("gemini", "ollama")  # whose calls usually have no pieces
 
 _SHAPES: dict[str, Callable[[str, int], Workload]] = {
     "plain text": lambda dialect, part: workloads.plain_text(dialect, 32 * KIB // part),
-    "20 calls d4": lambda dialect, part: workloads.parallel_calls(dialect, max(20 // part, 4)),
+    "20 calls d4": lambda dialect, part: _in_pieces(dialect, max(20 // part, 4)),
     "100 whole calls": lambda dialect, part: workloads.parallel_calls(dialect, 100 // min(part, 4)),
 }
 NAMES = {
@@ -26,15 +26,21 @@ NAMES = {
     "100 whole calls": "100 whole calls",
 }
 WHERE = {
-    "plain text": (*_WHOLE, *_WITH_PIECES),
+    "plain text": ("ollama", *_WITH_PIECES),
     "20 calls d4": _WITH_PIECES,
     "100 whole calls": _WHOLE,
 }
 
 
+def _in_pieces(dialect: str, n: int) -> Workload:
+    return workloads.streamed_values(n) if dialect == "gemini" else workloads.parallel_calls(dialect, n)
+
+
 def _budget(name: str, dialect: str) -> float:
     if name == "100 whole calls":
         return _WHOLE_BUDGET
+    if (name, dialect) == ("20 calls d4", "gemini"):
+        return 0  # values at paths, from which arguments have to be built
     return _BINARY_BUDGET if dialect.startswith("bedrock") else _BUDGET
 
 

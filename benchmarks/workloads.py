@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from benchmarks.envelopes import ENVELOPES, Envelope, Responses
+from benchmarks.envelopes import ENVELOPES, Envelope, GeminiStreamed, Responses
 from benchmarks.texts import KIB, Call, Result, every, long_arguments, prose, small_call, unaccented
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "parallel_calls",
     "plain_text",
     "snapshots",
+    "streamed_values",
     "w1",
     "w2",
 ]
@@ -140,6 +141,13 @@ def w2(dialect: str, size: int, delta: int, *, plain: bool = False) -> Workload:
     arguments = unaccented(long_arguments(size)) if plain else long_arguments(size)
     call = Call("call_w2", "write_file", arguments, every(arguments, delta))
     return _calls(f"W2 {size // KIB}K d{delta}", dialect, [call])
+
+
+def streamed_values(n: int) -> Workload:
+    """Return `n` calls of Gemini, each with a string of about 360 characters that comes in pieces."""
+    texts = (json.dumps({"content": prose(random.Random(number), 360)}) for number in range(n))
+    calls = [Call(f"call_{number}", "write_file", text, ()) for number, text in enumerate(texts)]
+    return _calls(f"{n} calls d4", "gemini", calls, stream=GeminiStreamed())
 
 
 def one_call(dialect: str, n: int) -> Workload:

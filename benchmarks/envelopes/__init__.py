@@ -13,12 +13,12 @@ from benchmarks.envelopes.base import Envelope
 from benchmarks.envelopes.bedrock import Converse, InvokeAnthropic
 from benchmarks.envelopes.chat import Chat
 from benchmarks.envelopes.cohere import Cohere
-from benchmarks.envelopes.gemini import Gemini
+from benchmarks.envelopes.gemini import Gemini, GeminiStreamed
 from benchmarks.envelopes.ollama import Ollama
 from benchmarks.envelopes.responses import Responses
 from benchmarks.envelopes.vercel import VercelUI
 
-__all__ = ["ENVELOPES", "Chat", "Envelope", "Responses"]
+__all__ = ["ENVELOPES", "Chat", "Envelope", "GeminiStreamed", "Responses"]
 
 ENVELOPES: dict[str, Callable[[], Envelope]] = {
     "chat-completions": Chat,

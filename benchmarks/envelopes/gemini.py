@@ -1,4 +1,4 @@
-"""Gemini: every frame is a whole response of about 330 B, and every call is whole in its part."""
+"""Gemini: every frame is a whole response of about 330 B; a call is whole in its part, or streamed as values at paths."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 
 from benchmarks.envelopes.base import JSON, sse
-from benchmarks.texts import Call
+from benchmarks.texts import Call, every
 
-__all__ = ["Gemini"]
+__all__ = ["Gemini", "GeminiStreamed"]
 
 _USAGE = {
     "promptTokenCount": 84,
@@ -50,3 +50,22 @@ class Gemini:
     def ending(self, *, calls: bool) -> None:  # noqa: ARG002 - the reason is the same
         """End the turn."""
         self._say({"text": ""}, finishReason="STOP")
+
+
+class GeminiStreamed(Gemini):
+    """Gemini with streamed arguments, which have to be strings: 4 characters of one at its path a part."""
+
+    def head(self, index: int, call: Call) -> None:  # noqa: ARG002
+        """Name a call."""
+        self._say({"functionCall": {"name": call.name, "id": call.id, "willContinue": True}})
+
+    def tail(self, index: int, call: Call) -> None:  # noqa: ARG002
+        """Send the arguments in pieces, and end the call."""
+        for key, value in json.loads(call.arguments).items():
+            for piece in every(value, 4):
+                self._value({"jsonPath": f"$.{key}", "stringValue": piece, "willContinue": True})
+            self._value({"jsonPath": f"$.{key}", "stringValue": ""})
+        self._say({"functionCall": {}})
+
+    def _value(self, value: JSON) -> None:
+        self._say({"functionCall": {"partialArgs": [value], "willContinue": True}})

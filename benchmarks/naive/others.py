@@ -13,7 +13,7 @@ __all__ = ["cohere", "converse", "gemini", "invoke_anthropic", "ollama", "vercel
 
 
 def gemini(reads: Iterable[bytes], loads: Loads) -> Result:
-    """Read responses of Gemini: a part holds text, or a whole call."""
+    """Read responses of Gemini: a part holds text, a whole call, or more of a string of the last call."""
     text: list[str] = []
     calls: list[tuple[str, str, Any]] = []
     for data in payloads(reads):
@@ -22,7 +22,11 @@ def gemini(reads: Iterable[bytes], loads: Loads) -> Result:
                 text.append(part["text"])
             elif "functionCall" in part:
                 call = part["functionCall"]
-                calls.append((call["id"], call["name"], call["args"]))
+                if "name" in call:
+                    calls.append((call["id"], call["name"], call.get("args", {})))
+                for piece in call.get("partialArgs", ()):
+                    arguments, key = calls[-1][2], piece["jsonPath"][2:]
+                    arguments[key] = arguments.get(key, "") + piece["stringValue"]
     return Result("".join(text), calls)
 
 
