@@ -9,8 +9,9 @@ dialect (errors, events that say nothing, unknown ones, how a turn opens and end
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from operator import length_hint
+from typing import Any, ClassVar, Union
 
 import msgspec
 
@@ -19,11 +20,23 @@ from wholecall.dialects import report
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, plain, read
 from wholecall.dialects.labels import name_label
 from wholecall.dialects.restated import ended_together
-from wholecall.framing.frame import Frame
+from wholecall.framing.frame import Frame, framed
 
-__all__ = ["MOST_SLOTS", "EventView", "Events", "Translator", "TurnTranslator", "ViewTranslator"]
+__all__ = [
+    "MOST_SLOTS",
+    "EventView",
+    "Events",
+    "Like",
+    "TextTranslator",
+    "Translator",
+    "TurnTranslator",
+    "ViewTranslator",
+    "frame_of",
+]
 
 Events = Mapping[Any, Callable[[Any, Any], list[Delta]]]  # methods of a translator, by the kind of event
+
+Like = Union[Frame, "list[Frame]"]  # a frame that others are like but for the text, or all of them themselves
 
 MOST_SLOTS = 128  # that a translator keeps of calls with alternating pieces
 
@@ -49,6 +62,10 @@ class Translator(ABC):
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Return what frames in a row say: the same as one by one, but with longer runs."""
         return [delta for frame in frames for delta in ended_together(self.translate(frame))]
+
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+        """Return what frames in a row say, given their texts, and a frame that all are else like, or all of them."""
+        return self.translate_all(like if isinstance(like, list) else framed(texts, like))
 
     def lose(self) -> None:  # noqa: B027 - to most dialects it means nothing
         """Note that a frame was lost, which could have been any."""
@@ -95,6 +112,24 @@ class ViewTranslator(Translator):
     def _done(self) -> list[Delta]:
         """Return the deltas of `[DONE]`: nothing where the dialect has an end of its own."""
         return []
+
+
+class TextTranslator(Translator):
+    """A translator to which the text of nearly every frame says all: it implements `translate_texts`."""
+
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Return the deltas of frames in a row."""
+        return self.translate_texts([frame.data for frame in frames], frames)
+
+    @abstractmethod
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+        """Return the deltas of frames in a row, given as for every translator."""
+
+
+def frame_of(texts: list[str], left: Iterator[str], like: Like) -> Frame:
+    """Return the frame of the text that an iterator over all texts gave last."""
+    at = len(texts) - length_hint(left) - 1
+    return like[at] if isinstance(like, list) else Frame(like.event, texts[at], like.id, like.retry)
 
 
 class EventView(msgspec.Struct, gc=False):

@@ -6,7 +6,7 @@ import msgspec
 
 from wholecall.discreet import discreet_repr
 
-__all__ = ["Frame"]
+__all__ = ["Frame", "framed"]
 
 _OWN_SIZE = 200
 
@@ -34,3 +34,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     def size(self) -> int:
         """About how many bytes it takes to keep the frame: empty ones are not free."""
         return len(self.data) + len(self.event) + _OWN_SIZE
+
+
+def framed(texts: list[str], like: Frame) -> list[Frame]:
+    """Return frames with these texts that are else all like one frame."""
+    return [Frame(like.event, text, like.id, like.retry) for text in texts]

@@ -32,7 +32,7 @@ from itertools import repeat
 from typing import ClassVar
 
 from wholecall.deltas import WireFault
-from wholecall.framing.base import CR, DEFAULT_LIMITS, BytesLike, LineFraming, decode
+from wholecall.framing.base import CR, DEFAULT_LIMITS, NO_TEXTS, BytesLike, LineFraming, decode
 from wholecall.framing.frame import Frame
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
@@ -47,6 +47,7 @@ _MISSPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}: ?[{\[]")
 _SPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}(: ?)?")
 _MAX_RETRY_DIGITS = 18
 _COLON, _BRACE = b":{"
+_NO_FRAMES: list[Frame] = []  # is never changed
 
 
 class SSEFraming(LineFraming):
@@ -67,7 +68,6 @@ class SSEFraming(LineFraming):
             "_unlimited",
             "_max_held",
             "_head_line",
-            "_name",
             "_between",
         }
     )
@@ -83,6 +83,8 @@ class SSEFraming(LineFraming):
     _raw: bytearray
     _nesting: Nesting
 
+    __slots__ = tuple(DERIVED.union(__annotations__) - {"DERIVED"})  # attributes of many are found faster so
+
     def __init__(
         self,
         limits: Limits = DEFAULT_LIMITS,
@@ -97,7 +99,8 @@ class SSEFraming(LineFraming):
         self._misspelt = misspelt
         self._unlimited = min(self._max_line, self._max_event)  # no limit can be passed by fewer bytes
         self._max_held = min(_HELD, self._unlimited)
-        self._head_line, self._name, self._between = "", "message", "\n\ndata: "  # of the last block's events
+        self._head_line, self._between = "", "\n\ndata: "  # of the last block's events
+        self.like = Frame("message", "")
         self._after_cr = False
         self._resting = True
         self._held = b""
@@ -109,15 +112,26 @@ class SSEFraming(LineFraming):
         self._raw = bytearray()  # the lines of a bare JSON object, each followed by LF
         self._nesting = Nesting()
 
-    def feed(self, data: BytesLike) -> list[Frame]:
-        """Read the next bytes of the stream and return the frames that they complete."""
+    def read(self, data: BytesLike) -> tuple[list[str], list[Frame]]:
+        """Return the texts of the next frames if they are whole, ordinary and of one name, else the frames."""
         # Most reads come between two events and need no further look.
-        if not self._resting or self._guarded or self._after_cr or type(data) is not bytes or CR in data:
-            return super().feed(data)
+        if not self._resting or self._guarded or self._id or self.replaced or type(data) is not bytes:
+            return NO_TEXTS, self.feed(data)
+        if self._after_cr or CR in data:
+            data = self._end_lines_in_lf(data)
+        if self._held:
+            data = self._held + data
+            self._held = b""
+        block, blank, rest = data.rpartition(b"\n\n")
+        texts = self._texts(block) if blank else NO_TEXTS
+        if texts is not None and (not rest or self._holds(rest)):
+            return texts, _NO_FRAMES
         frames: list[Frame] = []
-        if data:
-            self._read_events(data, frames)
-        return frames
+        if blank:
+            self._read_block(block, texts, frames)
+        if rest and not self._holds(rest):
+            self._read_by_line(rest, frames)
+        return NO_TEXTS, frames
 
     def _read(self, data: bytes, frames: list[Frame]) -> None:
         if self._after_cr or CR in data:
@@ -141,45 +155,58 @@ class SSEFraming(LineFraming):
             data = self._held + data
             self._held = b""
         block, blank, rest = data.rpartition(b"\n\n")
-        if blank and (len(block) > self._unlimited or not self._read_block(block, frames)):
-            self._read_by_line(block + blank, frames)
-        if not rest:
-            return
-        if self._resting and len(rest) <= self._max_held and rest.startswith(_ORDINARY):
-            self._held = rest
-        else:
+        if blank:
+            self._read_block(block, self._texts(block), frames)
+        if rest and not self._holds(rest):
             self._read_by_line(rest, frames)
 
-    def _read_block(self, block: bytes, frames: list[Frame]) -> bool:
-        """Read whole events, the last without its blank line; False, and nothing read, if one is unusual."""
+    def _holds(self, rest: bytes) -> bool:
+        """Hold the beginning of an event that looks ordinary; return False if it does not, or is too long."""
+        if self._resting and len(rest) <= self._max_held and rest.startswith(_ORDINARY):
+            self._held = rest
+            return True
+        return False
+
+    def _texts(self, block: bytes) -> list[str] | None:
+        """Return the data of whole events, the last without its blank line, all of one name; None if one is unusual."""
+        if len(block) > self._unlimited:
+            return None
         try:
             text = block.decode()
         except UnicodeDecodeError:
-            return False
+            return None
         # Nearly always all events of a read have the same name, or none, and so has the next read.
         head, found, first = text.partition("data: ")
         if not found or (head != self._head_line and not self._begins_with(head)):
-            return False
+            return None
         if "\n" not in first:  # one event, as live streams bring them
-            frames.append(Frame(self._name, first, self._id))
-            return True
-        events = first.split(self._between)
-        if "\n" in "".join(events):  # cheaper than counting newlines in the text
-            return bool(head) and self._read_named(text, frames)
-        if self._id:
-            frames += map(Frame, repeat(self._name), events, repeat(self._id))
-        else:
-            frames += map(Frame, repeat(self._name), events)
-        return True
+            return [first]
+        texts = first.split(self._between)
+        return None if "\n" in "".join(texts) else texts  # cheaper than counting newlines in the text
+
+    def _read_block(self, block: bytes, texts: list[str] | None, frames: list[Frame]) -> None:
+        """Make frames of whole events; `texts` is what they were found to be."""
+        if texts is not None:
+            frames += map(Frame, repeat(self.like.event), texts, repeat(self._id))
+        elif not self._read_named(block, frames):
+            self._read_by_line(block + b"\n\n", frames)
 
     def _begins_with(self, head: str) -> bool:
         """Learn what the events of a block have before their data; False if that is not a name alone, or nothing."""
         if head and not (head.startswith("event: ") and head.find("\n") == len(head) - 1):
             return False
-        self._head_line, self._name, self._between = head, head[7:-1] or "message", f"\n\n{head}data: "
+        self._head_line, self._between = head, f"\n\n{head}data: "
+        self.like = Frame(head[7:-1] or "message", "")
         return True
 
-    def _read_named(self, text: str, frames: list[Frame]) -> bool:
+    def _read_named(self, block: bytes, frames: list[Frame]) -> bool:
+        """Read whole events with several names; return False, and read nothing, if one is unusual."""
+        if len(block) > self._unlimited or not block.startswith(b"event: "):
+            return False
+        try:
+            text = block.decode()
+        except UnicodeDecodeError:
+            return False
         events = text[7:].split("\n\nevent: ")
         if text.count("\n") != 3 * len(events) - 2:
             return False

@@ -24,13 +24,19 @@ class Framing(Protocol):
     Attributes:
         faults: what went wrong and was not taken yet.
         replaced: whether any frame so far held bytes that are not UTF-8.
+        like: a frame like those whose texts `read` returned last.
     """
 
     faults: list[WireFault]
     replaced: bool
+    like: Frame
 
     def feed(self, data: BytesLike, /) -> list[Frame]:
         """Read the next bytes of the stream and return the frames that they complete."""
+        ...
+
+    def read(self, data: BytesLike, /) -> tuple[list[str], list[Frame]]:
+        """Read the next bytes like `feed`; return only the texts of frames that are all like `like`, or the frames."""
         ...
 
     def close(self) -> list[Frame]:

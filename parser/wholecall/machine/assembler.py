@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from wholecall.deltas import Delta, Piecewise
     from wholecall.limits import Limits
+    from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
     from wholecall.output.events import Event
     from wholecall.policy import Policy
@@ -64,7 +65,7 @@ _AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # deltas that mean nothing once a 
 class Assembler(Turns):
     """Turns the deltas of one stream into events."""
 
-    DERIVED: ClassVar = frozenset(["_turn_actions"])
+    DERIVED: ClassVar = frozenset(["_turn_actions", "_last", "_last_call"])
 
     def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
         super().__init__(policy, limits, tools)
@@ -75,6 +76,8 @@ class Assembler(Turns):
             CallCancelled: self._cancelled,
             WireFault: self._fault,
         }
+        self._last: Piecewise | None = None  # what the last pieces were of, while nothing else came
+        self._last_call: Call | None = None  # and their call
 
     def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""
@@ -103,17 +106,15 @@ class Assembler(Turns):
 
     def _take_at_once(self, of: Piecewise, texts: Sequence[str]) -> bool:
         """Take pieces that differ only in their text; return False, and take none, where one could be more than a piece."""
-        choice = self._choices.get(of.choice)
-        if choice is None:
-            return False
-        if type(of) is Slot:
-            call = choice.hot_slots.get(of.index)
-            if call is not None and (of.alias != call.heard or (of.id is not None and of.id != call.id)):
-                call = None
-        elif type(of) is Fragment:
-            call = choice.hot.get(of.index)
-        else:
-            return type(of) is TextFragment and self._take_visible(choice, texts)
+        call = self._last_call
+        if of is not self._last:
+            choice = self._choices.get(of.choice)
+            if choice is None:
+                return False
+            if type(of) is TextFragment:
+                return self._take_visible(choice, texts)
+            call = _hot_call(choice, of)
+            self._last, self._last_call = of, call
         if call is None:
             return False
         text = "".join(texts)
@@ -140,6 +141,7 @@ class Assembler(Turns):
                 self._route(piece, replaced=True)
 
     def _route(self, delta: Any, *, replaced: bool = False) -> None:
+        self._last = None
         if self.failed:
             return
         action = action_of(type(delta))
@@ -194,3 +196,15 @@ class Assembler(Turns):
             self.failed = True
             for turn in self.turns:
                 self._end_turn(turn, "aborted")
+
+
+def _hot_call(choice: Choice, of: Piecewise) -> Call | None:
+    """Return the call to which pieces are simply appended, None if there is none."""
+    if type(of) is Fragment:
+        return choice.hot.get(of.index)
+    if type(of) is not Slot:
+        return None
+    call = choice.hot_slots.get(of.index)
+    if call is not None and (of.alias != call.heard or (of.id is not None and of.id != call.id)):
+        return None
+    return call

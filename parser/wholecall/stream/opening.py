@@ -16,6 +16,7 @@ from wholecall.dialects.envelope import opened
 from wholecall.dialects.replaced import REPLACED
 from wholecall.dialects.table import Dialect, Translator, detect_dialect, detect_named
 from wholecall.framing import Frame
+from wholecall.framing.frame import framed
 from wholecall.limits import Limits
 
 __all__ = ["Opening"]
@@ -84,6 +85,12 @@ class Opening:
         if not self.enveloped:
             return translator.translate_all
         return lambda frames: translator.translate_all([opened(frame) for frame in frames])
+
+    def translating_texts(self, translator: Translator) -> Callable[[list[str], Frame], list[Delta]]:
+        """Return what translates frames that are given as texts."""
+        if not self.enveloped:
+            return translator.translate_texts
+        return lambda texts, like: translator.translate_all([opened(frame) for frame in framed(texts, like)])
 
     def wonder(self, frames: list[Frame]) -> None:
         """Keep the first frame that ought to say something, and says nothing to the dialect that was named."""

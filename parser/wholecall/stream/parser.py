@@ -196,14 +196,17 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             data = checked(data)
         if len(data) > LARGE and len(parts := parted(data)) > 1:
             return [event for part in parts for event in self.feed(part)]
-        frames = framing.feed(data)
-        if framing.faults or framing.replaced:
+        texts, frames = framing.read(data)
+        if texts:  # of a healthy stream: all at once
+            deltas = self._translate_texts(texts, framing.like)
+            del texts  # those of a large event need not stay while its arguments are read
+            self._assembler.advance(deltas)
+        elif framing.faults or framing.replaced:
             came = self._take_singly(framing, frames)
             self._life = "frames" if came or self._life == "frames" else "bytes"
-        elif frames:  # of a healthy stream: all at once
-            translate = self._translate
-            deltas = translate(frames)
-            del frames  # the text of a large event need not stay while its arguments are read
+        elif frames:
+            deltas = self._translate(frames)
+            del frames
             self._assembler.advance(deltas)
         elif data and self._life == "new":
             self._life = "bytes"
