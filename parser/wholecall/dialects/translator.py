@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from operator import length_hint
-from typing import Any, ClassVar, Union
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -20,13 +20,12 @@ from wholecall.dialects import report
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, plain, read
 from wholecall.dialects.labels import name_label
 from wholecall.dialects.restated import ended_together
-from wholecall.framing.frame import Frame, framed
+from wholecall.framing.frame import Frame, Like, framed
 
 __all__ = [
     "MOST_SLOTS",
     "EventView",
     "Events",
-    "Like",
     "TextTranslator",
     "Translator",
     "TurnTranslator",
@@ -35,8 +34,6 @@ __all__ = [
 ]
 
 Events = Mapping[Any, Callable[[Any, Any], list[Delta]]]  # methods of a translator, by the kind of event
-
-Like = Union[Frame, "list[Frame]"]  # a frame that others are like but for the text, or all of them themselves
 
 MOST_SLOTS = 128  # that a translator keeps of calls with alternating pieces
 
@@ -64,8 +61,8 @@ class Translator(ABC):
         return [delta for frame in frames for delta in ended_together(self.translate(frame))]
 
     def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
-        """Return what frames in a row say, given their texts, and a frame that all are else like, or all of them."""
-        return self.translate_all(like if isinstance(like, list) else framed(texts, like))
+        """Return what frames in a row say, given their texts and what else they are."""
+        return self.translate_all(framed(texts, like))
 
     def lose(self) -> None:  # noqa: B027 - to most dialects it means nothing
         """Note that a frame was lost, which could have been any."""
@@ -129,7 +126,7 @@ class TextTranslator(Translator):
 def frame_of(texts: list[str], left: Iterator[str], like: Like) -> Frame:
     """Return the frame of the text that an iterator over all texts gave last."""
     at = len(texts) - length_hint(left) - 1
-    return like[at] if isinstance(like, list) else Frame(like.event, texts[at], like.id, like.retry)
+    return Frame(like.event, texts[at], like.id, like.retry) if isinstance(like, Frame) else like[at]
 
 
 class EventView(msgspec.Struct, gc=False):

@@ -26,7 +26,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, Union
 
 from wholecall.deltas import WireFault
-from wholecall.framing.frame import Frame
+from wholecall.framing.frame import Frame, Like
 from wholecall.limits import Limits
 from wholecall.types import FaultKind
 
@@ -35,7 +35,6 @@ __all__ = [
     "CR",
     "DEFAULT_LIMITS",
     "LF",
-    "NO_TEXTS",
     "ByteFraming",
     "BytesLike",
     "LineFraming",
@@ -46,7 +45,6 @@ __all__ = [
 BytesLike = Union[bytes, bytearray, memoryview]
 BOM = b"\xef\xbb\xbf"
 DEFAULT_LIMITS = Limits()
-NO_TEXTS: list[str] = []  # is never changed
 LF, CR = b"\n\r"  # as numbers: asking bytes whether they hold a number is ten times faster
 
 
@@ -75,12 +73,10 @@ class ByteFraming(ABC):
     Attributes:
         faults: what went wrong and was not taken yet; empty on a healthy stream.
         replaced: whether any frame so far held bytes that are not UTF-8.
-        like: a frame like those whose texts `read` returned last: of the same name.
     """
 
-    DERIVED: ClassVar = frozenset({"faults", "like", "_positions", "_max_line", "_max_event", "_max_raw"})
+    DERIVED: ClassVar = frozenset({"faults", "_positions", "_max_line", "_max_event", "_max_raw"})
 
-    like: Frame = Frame("", "")
     faults: list[WireFault]
     replaced: bool
     _dead: bool
@@ -111,13 +107,13 @@ class ByteFraming(ABC):
             self._read(data, frames)
         return frames
 
-    def read(self, data: BytesLike) -> tuple[list[str], list[Frame]]:
-        """Read the next bytes like `feed`; return only the texts of frames that are all like `like`, or the frames.
+    def read(self, data: BytesLike) -> tuple[list[str], Like]:
+        """Read the next bytes like `feed`; return the texts of the frames, and what else they are (see `framed`).
 
-        One of the lists is empty, or both. A healthy stream takes less time so: a frame is made only where its text
-        does not say everything.
+        Most of a stream takes less time so: a frame is made only where its text does not say everything.
         """
-        return NO_TEXTS, self.feed(data)
+        frames = self.feed(data)
+        return [frame.data for frame in frames], frames
 
     def close(self) -> list[Frame]:
         """End the stream and return the frames that its end completes; idempotent."""

@@ -8,7 +8,7 @@ from typing import Protocol
 from wholecall.deltas import WireFault
 from wholecall.framing.base import BytesLike
 from wholecall.framing.eventstream import EventStreamFraming
-from wholecall.framing.frame import Frame
+from wholecall.framing.frame import Frame, Like
 from wholecall.framing.jsonarray import JSONArrayFraming
 from wholecall.framing.jsonl import JSONLinesFraming
 from wholecall.framing.sse import SSEFraming
@@ -24,19 +24,17 @@ class Framing(Protocol):
     Attributes:
         faults: what went wrong and was not taken yet.
         replaced: whether any frame so far held bytes that are not UTF-8.
-        like: a frame like those whose texts `read` returned last.
     """
 
     faults: list[WireFault]
     replaced: bool
-    like: Frame
 
     def feed(self, data: BytesLike, /) -> list[Frame]:
         """Read the next bytes of the stream and return the frames that they complete."""
         ...
 
-    def read(self, data: BytesLike, /) -> tuple[list[str], list[Frame]]:
-        """Read the next bytes like `feed`; return only the texts of frames that are all like `like`, or the frames."""
+    def read(self, data: BytesLike, /) -> tuple[list[str], Like]:
+        """Read the next bytes like `feed`; return the texts of the frames, and what else they are (see `framed`)."""
         ...
 
     def close(self) -> list[Frame]:

@@ -15,6 +15,7 @@ from wholecall.deltas import WireFault
 from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect, choices
 from wholecall.framing import FRAMINGS, Framing
 from wholecall.framing.base import BytesLike, checked
+from wholecall.framing.frame import framed
 from wholecall.framing.opening import framing_of
 from wholecall.framing.parts import LARGE, parted
 from wholecall.framing.table import name_of
@@ -196,17 +197,14 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             data = checked(data)
         if len(data) > LARGE and len(parts := parted(data)) > 1:
             return [event for part in parts for event in self.feed(part)]
-        texts, frames = framing.read(data)
-        if texts:  # of a healthy stream: all at once
-            deltas = self._translate_texts(texts, framing.like)
-            del texts  # those of a large event need not stay while its arguments are read
-            self._assembler.advance(deltas)
-        elif framing.faults or framing.replaced:
-            came = self._take_singly(framing, frames)
+        texts, like = framing.read(data)
+        if framing.faults or framing.replaced:
+            came = self._take_singly(framing, framed(texts, like))
             self._life = "frames" if came or self._life == "frames" else "bytes"
-        elif frames:
-            deltas = self._translate(frames)
-            del frames
+        elif texts:  # of a healthy stream: all at once
+            translate = self._translate
+            deltas = translate(texts, like)
+            del texts, like  # the text of a large event need not stay while its arguments are read
             self._assembler.advance(deltas)
         elif data and self._life == "new":
             self._life = "bytes"
@@ -223,7 +221,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             StreamClosed: the parser was closed or aborted.
         """
         self._refuse_if_closed()
-        self._assembler.advance(self._translate(list(frames_of(payload, event))))
+        frames = list(frames_of(payload, event))
+        self._assembler.advance(self._translate([frame.data for frame in frames], frames))
         return self._collect()
 
     def close(self) -> list[Event[ArgsT]]:

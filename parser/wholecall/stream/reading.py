@@ -14,7 +14,7 @@ from wholecall.dialects.replaced import fault_of
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, named
 from wholecall.framing import Frame, Framing
-from wholecall.framing.frame import framed
+from wholecall.framing.frame import Like, framed
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
 from wholecall.stream.opening import Opening
@@ -32,7 +32,7 @@ Life = Literal["new", "bytes", "frames", "closing", "closed"]
 class FrameReader:
     """Reads the frames of one stream, and hands what they say to the assembler."""
 
-    DERIVED: ClassVar = frozenset({"_translate", "_translate_texts", "_translator"})
+    DERIVED: ClassVar = frozenset({"_translate", "_translator"})
 
     _assembler: Assembler
     _opening: Opening
@@ -41,8 +41,7 @@ class FrameReader:
 
     def __init__(self, dialect: str, assembler: Assembler, limits: Limits) -> None:
         self._assembler = assembler
-        self._translate: Callable[[list[Frame]], list[Delta]] = self._translate_first
-        self._translate_texts: Callable[[list[str], Frame], list[Delta]] = self._translate_first_texts
+        self._translate: Callable[[list[str], Like], list[Delta]] = self._translate_first
         self._translator: Translator | None = None
         if dialect != "auto":
             assembler.dialect = dialect
@@ -63,25 +62,22 @@ class FrameReader:
             self._frame(frame)
         return bool(faults or frames)
 
-    def _translate_first(self, frames: list[Frame]) -> list[Delta]:
+    def _translate_first(self, texts: list[str], like: Like) -> list[Delta]:
         """Translate frames once the dialect is known; until then they are kept."""
         self._life = "frames"
+        frames = framed(texts, like)
         if self._translator is None:
             frames = self._take_until_known(frames)
         if self._translator is None:
             return []
         translate = self._opening.translating(self._translator)
-        deltas = translate(frames)
+        deltas = translate([frame.data for frame in frames], frames)
         self._understood = self._understood or not all(isinstance(delta, _BESIDES) for delta in deltas)
         if self._understood:
             self._translate = translate
-            self._translate_texts = self._opening.translating_texts(self._translator)
         else:
             self._opening.wonder(frames)
         return deltas
-
-    def _translate_first_texts(self, texts: list[str], like: Frame) -> list[Delta]:
-        return self._translate_first(framed(texts, like))
 
     def _last_word(self) -> list[Delta]:
         """Return what the end of the stream says: of a stream that nothing understood, what it was."""

@@ -47,8 +47,8 @@ from wholecall.dialects.decode import UNREADABLE, decode, is_noise
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import Runs
-from wholecall.dialects.translator import MOST_SLOTS, Events, Like, TextTranslator, ViewTranslator, frame_of
-from wholecall.framing.frame import Frame
+from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
+from wholecall.framing.frame import Frame, Like
 
 __all__ = ["AnthropicTranslator"]
 

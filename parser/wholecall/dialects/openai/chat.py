@@ -69,8 +69,8 @@ from wholecall.dialects.openai.chat_views import (
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.restated import ended_together, restated_together
 from wholecall.dialects.runs import Runs
-from wholecall.dialects.translator import Like, TextTranslator, frame_of
-from wholecall.framing.frame import Frame
+from wholecall.dialects.translator import TextTranslator, frame_of
+from wholecall.framing.frame import Frame, Like
 
 if TYPE_CHECKING:
     from wholecall.dialects.openai.responses import ResponsesTranslator
@@ -114,7 +114,7 @@ class ChatTranslator(TextTranslator):
     def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        failed = any(map(_is_error, like)) if isinstance(like, list) else _is_error(like)
+        failed = _is_error(like) if isinstance(like, Frame) else any(map(_is_error, like))
         kind = "" if failed else self._kind
         usual = _PIECES[kind]
         runs = self._runs

@@ -63,8 +63,8 @@ from wholecall.dialects.openai.responses_items import (
 from wholecall.dialects.openai.responses_progress import Progress
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import Runs
-from wholecall.dialects.translator import MOST_SLOTS, Events, Like, TextTranslator, ViewTranslator, frame_of
-from wholecall.framing.frame import Frame
+from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
+from wholecall.framing.frame import Frame, Like
 
 __all__ = ["ResponsesTranslator"]
 
