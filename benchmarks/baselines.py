@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -31,9 +31,11 @@ def parse(
     reads: Iterable[bytes],
     limits: Limits = Limits(),  # noqa: B008 - frozen
     tools: Tools[Any] | None = None,
+    *,
+    events: Literal["all", "calls"] = "all",
 ) -> ToolCallParser[Any]:
     """Feed a stream to a parser of unknown dialect and close it: this is what is timed."""
-    parser: ToolCallParser[Any] = ToolCallParser(tools=tools, limits=limits)
+    parser: ToolCallParser[Any] = ToolCallParser(tools=tools, events=events, limits=limits)
     for read in reads:
         parser.feed(read)
     parser.close()

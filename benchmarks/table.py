@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from benchmarks import (
     bench_arguments,
+    bench_calls_only,
     bench_first_stream,
     bench_framing,
     bench_growth,
@@ -29,6 +30,7 @@ _FIGURES: tuple[Iterable[Claim], ...] = (
     bench_growth.CLAIMS,
     bench_odd.CLAIMS,
     bench_reads.CLAIMS,
+    bench_calls_only.CLAIMS,
     bench_recordings.CLAIMS,
     bench_framing.CLAIMS,
     bench_tools.CLAIMS,

@@ -66,8 +66,10 @@ class Assembler(Turns):
 
     DERIVED: ClassVar = frozenset(["_turn_actions"])
 
-    def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
-        super().__init__(policy, limits, tools)
+    def __init__(
+        self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None, *, pieces: bool = True
+    ) -> None:
+        super().__init__(policy, limits, tools, pieces=pieces)
         self._turn_actions: dict[type, Callable[[Any], None]] = {
             TurnOpened: self._turn_opened,
             TurnEnded: self._turn_ended,
@@ -122,7 +124,12 @@ class Assembler(Turns):
             return False
         call.parts.append(text)
         call.room = room
-        self._out.events.extend(map(call.to_event, texts))
+        out = self._out
+        if out.pieces:
+            if len(texts) == 1:
+                out.events.append(call.to_event(text))
+            else:
+                out.events.extend(map(call.to_event, texts))
         return True
 
     def _take_visible(self, choice: Choice, texts: Sequence[str]) -> bool:
@@ -130,7 +137,9 @@ class Assembler(Turns):
         if choice.ended:
             return False
         choice.text.append("".join(texts))
-        self._out.events.extend(map(TextDelta, repeat(choice.turn), repeat(choice.number), texts))
+        out = self._out
+        if out.pieces:
+            out.events.extend(map(TextDelta, repeat(choice.turn), repeat(choice.number), texts))
         return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
