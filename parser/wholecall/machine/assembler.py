@@ -34,8 +34,6 @@ from wholecall.deltas import (
     Run,
     Slot,
     TextFragment,
-    TurnEnded,
-    TurnOpened,
     UsageSeen,
     WireFault,
 )
@@ -45,14 +43,11 @@ from wholecall.machine.turns import Turns
 from wholecall.output.events import StreamFault, TextDelta, ToolCallCancelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from wholecall.deltas import Delta, Piecewise
-    from wholecall.limits import Limits
     from wholecall.machine.choice import Choice
     from wholecall.output.events import Event
-    from wholecall.policy import Policy
-    from wholecall.tools import Tools
 
 __all__ = ["Assembler"]
 
@@ -63,20 +58,6 @@ _AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # deltas that mean nothing once a 
 
 class Assembler(Turns):
     """Turns the deltas of one stream into events."""
-
-    DERIVED: ClassVar = frozenset(["_turn_actions"])
-
-    def __init__(
-        self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None, *, pieces: bool = True
-    ) -> None:
-        super().__init__(policy, limits, tools, pieces=pieces)
-        self._turn_actions: dict[type, Callable[[Any], None]] = {
-            TurnOpened: self._turn_opened,
-            TurnEnded: self._turn_ended,
-            UsageSeen: self._usage,
-            CallCancelled: self._cancelled,
-            WireFault: self._fault,
-        }
 
     def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""
@@ -153,7 +134,7 @@ class Assembler(Turns):
             return
         action = action_of(type(delta))
         if action is None:
-            self._turn_actions[type(delta)](delta)
+            self.ACTIONS[type(delta)](self, delta)
             return
         choice = self._choices.get(delta.choice) or self._choice(delta.choice)
         if choice is None:
@@ -203,3 +184,10 @@ class Assembler(Turns):
             self.failed = True
             for turn in self.turns:
                 self._end_turn(turn, "aborted")
+
+    ACTIONS: ClassVar[dict[type, Any]] = {
+        **Turns.ACTIONS,
+        UsageSeen: _usage,
+        CallCancelled: _cancelled,
+        WireFault: _fault,
+    }

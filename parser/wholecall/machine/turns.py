@@ -250,3 +250,9 @@ class Turns:
                 if not choice.holed:
                     choice.lose_text()
         self._since_hole = {self._turn} if self._turn is not None else set()
+
+    # What each delta of a whole turn does: functions, because bound methods would hold us in a cycle.
+    ACTIONS: ClassVar[dict[type, Any]] = {
+        TurnOpened: _turn_opened,
+        TurnEnded: _turn_ended,
+    }

@@ -26,7 +26,7 @@ from wholecall.policy import Policy
 from wholecall.stream.live import LiveArguments
 from wholecall.stream.options import EventsWanted, MovedOptions, ParserOptions, checked_events
 from wholecall.stream.payloads import frames_of
-from wholecall.stream.reading import FrameReader
+from wholecall.stream.reading import FrameReader, nothing
 from wholecall.tools import Tools
 from wholecall.uncopyable import Uncopyable
 
@@ -237,7 +237,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._close_framing()
         self._assembler.advance(self._last_word())
         self._assembler.close()
-        self._framing, self._life = None, "closed"
+        self._stop()
         return self._collect()
 
     def abort(self, reason: str = "aborted by the caller") -> list[Event[ArgsT]]:
@@ -248,7 +248,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """
         if self._life == "closed":
             return []
-        self._framing, self._life = None, "closed"
+        self._stop()
         self._assembler.close("aborted", reason)
         return self._collect()
 
@@ -263,7 +263,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """
         if self._life == "closed":
             return []
-        self._framing, self._life = None, "closed"
+        self._stop()
         self._assembler.explain(reason)
         self._assembler.advance([WireFault("source_failed", reason, fatal=True)])
         self._assembler.close()
@@ -327,6 +327,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             call = parser._assembler.call(*key)
             if parser._live is None or call is None or not parser._live.follow(call, resets):
                 raise BadSnapshot("a call is followed live that nobody watches")
+        if parser._life == "closed":
+            parser._stop()
         return parser
 
     def _roots(self) -> list[object]:
@@ -335,6 +337,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         wrapped = None if translator is None else translator.wrapped
         parts = (self, self._assembler, self._opening, self._framing, translator, wrapped)
         return [part for part in parts if part is not None]
+
+    def _stop(self) -> None:
+        """Take nothing more; and let go of what holds the parser itself, so that it is freed as soon as nobody holds it."""
+        self._framing, self._life = None, "closed"
+        self._translate = nothing
 
     # Framing.
 
