@@ -34,8 +34,6 @@ from wholecall.deltas import (
     Run,
     Slot,
     TextFragment,
-    TurnEnded,
-    TurnOpened,
     UsageSeen,
     WireFault,
 )
@@ -45,7 +43,7 @@ from wholecall.machine.turns import Turns
 from wholecall.output.events import StreamFault, TextDelta, ToolCallCancelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from wholecall.deltas import Delta, Piecewise
     from wholecall.limits import Limits
@@ -65,17 +63,12 @@ _AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # deltas that mean nothing once a 
 class Assembler(Turns):
     """Turns the deltas of one stream into events."""
 
-    DERIVED: ClassVar = frozenset(["_turn_actions", "_last", "_last_call"])
+    DERIVED: ClassVar = frozenset(["_last", "_last_call"])
 
-    def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
-        super().__init__(policy, limits, tools)
-        self._turn_actions: dict[type, Callable[[Any], None]] = {
-            TurnOpened: self._turn_opened,
-            TurnEnded: self._turn_ended,
-            UsageSeen: self._usage,
-            CallCancelled: self._cancelled,
-            WireFault: self._fault,
-        }
+    def __init__(
+        self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None, *, pieces: bool = True
+    ) -> None:
+        super().__init__(policy, limits, tools, pieces=pieces)
         self._last: Piecewise | None = None  # what the last pieces were of, while nothing else came
         self._last_call: Call | None = None  # and their call
 
@@ -123,7 +116,12 @@ class Assembler(Turns):
             return False
         call.parts.append(text)
         call.room = room
-        self._out.events.extend(map(call.to_event, texts))
+        out = self._out
+        if out.pieces:
+            if len(texts) == 1:
+                out.events.append(call.to_event(text))
+            else:
+                out.events.extend(map(call.to_event, texts))
         return True
 
     def _take_visible(self, choice: Choice, texts: Sequence[str]) -> bool:
@@ -131,7 +129,9 @@ class Assembler(Turns):
         if choice.ended:
             return False
         choice.text.append("".join(texts))
-        self._out.events.extend(map(TextDelta, repeat(choice.turn), repeat(choice.number), texts))
+        out = self._out
+        if out.pieces:
+            out.events.extend(map(TextDelta, repeat(choice.turn), repeat(choice.number), texts))
         return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
@@ -146,7 +146,7 @@ class Assembler(Turns):
             return
         action = action_of(type(delta))
         if action is None:
-            self._turn_actions[type(delta)](delta)
+            self.ACTIONS[type(delta)](self, delta)
             return
         choice = self._choices.get(delta.choice) or self._choice(delta.choice)
         if choice is None:
@@ -196,6 +196,13 @@ class Assembler(Turns):
             self.failed = True
             for turn in self.turns:
                 self._end_turn(turn, "aborted")
+
+    ACTIONS: ClassVar[dict[type, Any]] = {
+        **Turns.ACTIONS,
+        UsageSeen: _usage,
+        CallCancelled: _cancelled,
+        WireFault: _fault,
+    }
 
 
 def _hot_call(choice: Choice, of: Piecewise) -> Call | None:

@@ -153,6 +153,7 @@ class Repairer(Uncopyable):
         self._closed = True
         tail = self._head + self._blocks.close()
         if self._passes or not self._begun:
+            self._parser.abort()  # what it knows is of no use
             return tail
         if self.ended:
             is_over = self._is_over

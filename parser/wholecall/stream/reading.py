@@ -22,11 +22,16 @@ from wholecall.stream.opening import Opening
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FrameReader", "Life"]
+__all__ = ["FrameReader", "Life", "nothing"]
 
 _BESIDES = (Noted, UsageSeen, TurnEnded)  # deltas that frames of another dialect may give
 # What came of the stream so far, and then its end: `close` reads what is left, and a closed parser takes nothing more.
 Life = Literal["new", "bytes", "frames", "closing", "closed"]
+
+
+def nothing(_frames: list[Frame]) -> list[Delta]:
+    """Return no deltas: the stream is over."""
+    return []
 
 
 class FrameReader:
