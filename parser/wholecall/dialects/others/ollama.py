@@ -16,11 +16,13 @@ from typing import Any, Union
 
 import msgspec
 
-from wholecall.deltas import ITEM_DONE, CallWhole, Delta
+from wholecall.deltas import ITEM_DONE, CallWhole, Delta, Piecewise, ReasoningFragment, TextFragment
 from wholecall.dialects import report
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.openai.chat_views import ToolCallView, argument_text, calls_in
-from wholecall.dialects.translator import EventView, TurnTranslator
+from wholecall.dialects.pieces import NO_PIECE, PieceTranslator, Read
+from wholecall.dialects.runs import Key
+from wholecall.dialects.translator import EventView
 from wholecall.dialects.whole_calls import WholeCalls
 from wholecall.framing.frame import Frame
 
@@ -44,7 +46,35 @@ class _Line(EventView, gc=False):
     eval_count: Any = None
 
 
-class OllamaTranslator(TurnTranslator):
+class _Said(msgspec.Struct, gc=False):
+    content: str = ""
+    thinking: str = ""
+    tool_calls: None = None
+
+
+class _Piece(msgspec.Struct, gc=False):
+    message: Union[_Said, None] = None
+    response: str = ""
+    thinking: str = ""
+    done: bool = False
+    error: None = None
+
+
+_piece = msgspec.json.Decoder(_Piece).decode
+_TEXT: Key = ("text", None)
+_THOUGHT: Key = ("thought", None)
+
+
+def _read(data: str) -> tuple[Key, str]:
+    line = _piece(data)
+    said = line.message
+    text, thought = (line.response, line.thinking) if said is None else (said.content, said.thinking)
+    if line.done or (text and thought):
+        return NO_PIECE
+    return (_THOUGHT, thought) if thought else (_TEXT, text)
+
+
+class OllamaTranslator(PieceTranslator):
     """Lines of one stream to deltas; it counts calls, because only their order distinguishes them."""
 
     decoder = msgspec.json.Decoder(_Line)
@@ -54,6 +84,14 @@ class OllamaTranslator(TurnTranslator):
 
     def _clear(self) -> None:
         self._calls = WholeCalls()
+
+    def _reader(self, _event: str) -> Read:
+        return _read
+
+    def _begun(self, key: Key) -> Piecewise | None:
+        if not self._open:
+            return None
+        return TextFragment(0, "") if key == _TEXT else ReasoningFragment(0, "")
 
     def close(self) -> list[Delta]:
         """Report that the calls are over: each of them came whole."""

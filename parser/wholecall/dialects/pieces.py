@@ -1,0 +1,83 @@
+"""What dialects have most of whose frames are a piece of one text: such frames take a short way.
+
+Theory of operation. A dialect reads its usual frame by a view as narrow as it can be, which refuses whatever is odd,
+and says of it two things: a *key*, which tells the texts of the dialect apart, and the text. While the key stays the
+same, a text is only appended to the run; at a new one the dialect is asked what the pieces of that text have in
+common. All other frames, and pieces that mean more than a piece, are translated one by one.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Final
+
+from wholecall.deltas import Delta, Piecewise
+from wholecall.dialects.decode import UNREADABLE
+from wholecall.dialects.restated import ended_together
+from wholecall.dialects.runs import NO_KEY, Key, Runs
+from wholecall.dialects.translator import TurnTranslator
+from wholecall.framing.frame import Frame
+
+__all__ = ["NO_PIECE", "PieceTranslator", "Read", "no_piece"]
+
+NO_PIECE: Final = (NO_KEY, "")
+Read = Callable[[str], tuple[Key, str]]
+
+
+def no_piece(_data: str) -> tuple[Key, str]:
+    """Read what is never a piece."""
+    return NO_PIECE
+
+
+class PieceTranslator(TurnTranslator):
+    """A translator of messages most of whose frames are pieces of texts."""
+
+    DERIVED = frozenset({"_runs"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runs = Runs()
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Return the deltas of one frame; later pieces start again."""
+        self._runs.stop()
+        return super().translate(frame)
+
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
+        deltas: list[Delta] = []
+        runs = self._runs
+        now = runs.key
+        texts: list[str] | None = None  # of the last run in `deltas`
+        event, read = "", self._reader("")
+        for frame in frames:
+            if frame.event != event:
+                event = frame.event
+                read = self._reader(event)
+            try:
+                key, text = read(frame.data)
+            except UNREADABLE:
+                key, text = NO_PIECE
+            if key != now or not text:
+                of = self._begun(key) if text else None
+                if of is None:
+                    now = runs.stop()
+                    deltas += ended_together(self.translate(frame))
+                    continue
+                now, texts = key, runs.begin(deltas, key, of)
+            elif texts is None:
+                texts = runs.go_on(deltas)
+            texts.append(text)
+        return deltas
+
+    @abstractmethod
+    def _reader(self, event: str, /) -> Read:
+        """Return what reads the usual frames of an event's name: it returns the key and the text of a piece.
+
+        It raises one of `UNREADABLE`, or returns an empty text, for what is to be translated as any other frame.
+        """
+
+    @abstractmethod
+    def _begun(self, key: Key, /) -> Piecewise | None:
+        """Return what the pieces of a text have in common, at its first one; None if that means more than a piece."""
