@@ -250,4 +250,6 @@ def test_remembered_headers_name_no_exceptions() -> None:
     """An exception is an error each time its headers come."""
     framing = EventStreamFraming()
 
-    assert ["error", "error"] == [frame.event for _ in range(2) for frame in framing.feed(exception("e", b"{}"))]
+    assert ["error", "error"] == [
+        frame.event for _ in range(2) for frame in framing.feed(exception("e", b"{}"))
+    ]

@@ -60,7 +60,7 @@ class PieceTranslator(TurnTranslator):
             except UNREADABLE:
                 key, text = NO_PIECE
             if key != now or not text:
-                of = self._begun(key) if text else None
+                of = self._in_common(key) if text else None
                 if of is None:
                     now = runs.stop()
                     deltas += ended_together(self.translate(frame))
@@ -79,5 +79,5 @@ class PieceTranslator(TurnTranslator):
         """
 
     @abstractmethod
-    def _begun(self, key: Key, /) -> Piecewise | None:
+    def _in_common(self, key: Key, /) -> Piecewise | None:
         """Return what the pieces of a text have in common, at its first one; None if that means more than a piece."""

@@ -31,9 +31,9 @@ from wholecall.deltas import (
     Fragment,
     Labelled,
     Noted,
+    ReasoningFragment,
     Run,
     Slot,
-    TextFragment,
     TurnEnded,
     TurnOpened,
     UsageSeen,
@@ -42,7 +42,7 @@ from wholecall.deltas import (
 from wholecall.machine.cancelling import take_back
 from wholecall.machine.routes import action_of
 from wholecall.machine.turns import Turns
-from wholecall.output.events import StreamFault, TextDelta, ToolCallCancelled
+from wholecall.output.events import ReasoningDelta, StreamFault, TextDelta, ToolCallCancelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -113,7 +113,7 @@ class Assembler(Turns):
         elif type(of) is Fragment:
             call = choice.hot.get(of.index)
         else:
-            return type(of) is TextFragment and self._take_visible(choice, texts)
+            return self._take_said(choice, of, texts)
         if call is None:
             return False
         text = "".join(texts)
@@ -125,12 +125,18 @@ class Assembler(Turns):
         self._out.events.extend(map(call.to_event, texts))
         return True
 
-    def _take_visible(self, choice: Choice, texts: Sequence[str]) -> bool:
-        """Emit pieces of visible text; return False if the choice has ended."""
+    def _take_said(self, choice: Choice, of: Piecewise, texts: Sequence[str]) -> bool:
+        """Emit pieces of visible text or of reasoning; return False if the choice has ended."""
         if choice.ended:
             return False
-        choice.text.append("".join(texts))
-        self._out.events.extend(map(TextDelta, repeat(choice.turn), repeat(choice.number), texts))
+        text = "".join(texts)
+        event: type[TextDelta | ReasoningDelta] = TextDelta
+        if type(of) is ReasoningFragment:
+            event = ReasoningDelta
+            choice.reason_with(replace(of, text=text))
+        else:
+            choice.text.append(text)
+        self._out.events.extend(map(event, repeat(choice.turn), repeat(choice.number), texts))
         return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
@@ -166,7 +172,7 @@ class Assembler(Turns):
 
     def _usage(self, delta: UsageSeen) -> None:
         usage = self._early_usage if self._turn is None else self._turn.usage
-        if len(usage) <= _MOST_COUNTS:
+        if len(usage) <= _MOST_COUNTS or delta.usage.keys() <= usage.keys():
             usage.update(delta.usage)
 
     def _cancelled(self, delta: CallCancelled) -> None:

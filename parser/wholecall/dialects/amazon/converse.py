@@ -100,7 +100,7 @@ class ConverseTranslator(PieceTranslator):
     def _reader(self, event: str) -> Read:
         return _READERS.get(event, _read_wrapped)
 
-    def _begun(self, key: Key) -> Piecewise | None:
+    def _in_common(self, key: Key) -> Piecewise | None:
         kind, index = key[0], index_label(key[1])
         if kind == "input":
             return Slot(0, index, None, "")

@@ -93,7 +93,7 @@ class CohereV1Translator(CohereTranslator):
     def _reader(self, _event: str) -> Read:
         return _read
 
-    def _begun(self, key: Key) -> Piecewise:
+    def _in_common(self, key: Key) -> Piecewise:
         kind, index = key
         if kind == "call":
             return Slot(0, index_label(index), None, "")

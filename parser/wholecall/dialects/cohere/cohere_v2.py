@@ -69,7 +69,7 @@ class CohereV2Translator(CohereTranslator):
     def _reader(self, _event: str) -> Read:
         return _read
 
-    def _begun(self, key: Key) -> Piecewise:
+    def _in_common(self, key: Key) -> Piecewise:
         kind, index = key[0], index_label(key[1])
         if kind == "call":
             return Slot(0, index, None, "")

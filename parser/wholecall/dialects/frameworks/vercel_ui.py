@@ -95,7 +95,7 @@ class VercelUITranslator(PieceTranslator):
     def _reader(self, _event: str) -> Read:
         return _read
 
-    def _begun(self, key: Key) -> Piecewise | None:
+    def _in_common(self, key: Key) -> Piecewise | None:
         kind, of = key
         if self._waiting:
             return None

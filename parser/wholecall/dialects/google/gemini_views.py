@@ -12,7 +12,51 @@ import msgspec
 
 from wholecall.dialects.decode import NO_TEXT, decode, is_blank
 
-__all__ = ["Call", "Candidate", "Code", "Feedback", "Frame", "Part", "Piece", "Response", "Tool", "either"]
+__all__ = [
+    "SPOKEN",
+    "Call",
+    "Candidate",
+    "Code",
+    "Feedback",
+    "Frame",
+    "Part",
+    "Piece",
+    "Response",
+    "Tool",
+    "either",
+]
+
+
+class _SpokenPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    text: str
+    thought: bool = False
+
+
+class _SpokenContent(msgspec.Struct, gc=False):
+    parts: tuple[_SpokenPart]
+
+
+class _SpokenCandidate(msgspec.Struct, gc=False):
+    content: _SpokenContent
+    index: int = 0
+    finishReason: None = None  # noqa: N815 - as REST spells it
+    finish_reason: None = None
+
+
+class _Spoken(msgspec.Struct, gc=False):
+    candidates: tuple[_SpokenCandidate]
+    responseId: str | None = None  # noqa: N815
+    response_id: None = None
+    usageMetadata: dict[str, Any] | None = None  # noqa: N815
+    usage_metadata: None = None
+    promptFeedback: None = None  # noqa: N815
+    prompt_feedback: None = None
+    error: None = None
+
+
+SPOKEN = msgspec.json.Decoder(
+    _Spoken
+)  # a frame with one piece of text or of a thought, and nothing else that counts
 
 
 class Piece(msgspec.Struct, gc=False):

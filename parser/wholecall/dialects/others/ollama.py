@@ -88,7 +88,7 @@ class OllamaTranslator(PieceTranslator):
     def _reader(self, _event: str) -> Read:
         return _read
 
-    def _begun(self, key: Key) -> Piecewise | None:
+    def _in_common(self, key: Key) -> Piecewise | None:
         if not self._open:
             return None
         return TextFragment(0, "") if key == _TEXT else ReasoningFragment(0, "")
