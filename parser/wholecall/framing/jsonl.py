@@ -19,28 +19,15 @@ from __future__ import annotations
 
 from itertools import repeat
 
-import msgspec
-
-from wholecall.framing.base import CR, DEFAULT_LIMITS, LF, LineFraming
+from wholecall.framing.base import CR, DEFAULT_LIMITS, LF, LineFraming, is_one_value
 from wholecall.framing.frame import Frame
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
 
 __all__ = ["JSONLinesFraming"]
 
-_CHECKER = msgspec.json.Decoder(msgspec.Raw)  # checks the grammar, builds nothing
 _OPENERS = (b"{", b"[")
 _BEFORE_A_VALUE = (b":", b",", b"[")
-_INVALID = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-
-
-def _is_one_value(text: bytes) -> bool:
-    """Whether the text is one whole JSON value; five times faster than counting its brackets."""
-    try:
-        _CHECKER.decode(text)
-    except _INVALID:
-        return False
-    return True
 
 
 class JSONLinesFraming(LineFraming):
@@ -80,10 +67,11 @@ class JSONLinesFraming(LineFraming):
         n_more = lines.count(b"\n")
         if n_more and not n_more == lines.count(b"}\n") == lines.count(b"\n{"):
             return False
+        if not is_one_value(lines[lines.rfind(b"\n") + 1 :] if n_more else lines):
+            return False
         try:
             text = lines.decode()
-            _CHECKER.decode(lines[lines.rfind(b"\n") + 1 :] if n_more else lines)
-        except _INVALID:
+        except UnicodeDecodeError:
             return False
         frames += map(Frame, repeat(""), text.split("\n")) if n_more else (Frame("", text),)
         return True
@@ -99,7 +87,7 @@ class JSONLinesFraming(LineFraming):
             return
         if self._value:
             self._join(text, frames)
-        elif not text.lstrip().startswith(_OPENERS) or _is_one_value(text):
+        elif not text.lstrip().startswith(_OPENERS) or is_one_value(text):
             frames.append(self._frame("", text))
         else:
             self._nesting = Nesting()
