@@ -3,7 +3,8 @@
 Theory of operation. A dialect reads its usual frame by a view as narrow as it can be, which refuses whatever is odd,
 and says of it two things: a *key*, which tells the texts of the dialect apart, and the text. While the key stays the
 same, a text is only appended to the run; at a new one the dialect is asked what the pieces of that text have in
-common. All other frames, and pieces that mean more than a piece, are translated one by one.
+common. All other frames, and pieces that mean more than a piece, are translated one by one. After a whole call
+comes a whole call, most often, so the next frame is not tried as a piece; a dialect may have a narrow view of it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Final
 
-from wholecall.deltas import Delta, Piecewise
+from wholecall.deltas import CallWhole, Delta, Piecewise
 from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import NO_KEY, Key, Runs
@@ -33,11 +34,12 @@ def no_piece(_data: str) -> tuple[Key, str]:
 class PieceTranslator(TurnTranslator):
     """A translator of messages most of whose frames are pieces of texts."""
 
-    DERIVED = frozenset({"_runs"})
+    DERIVED = frozenset({"_runs", "_in_pieces"})
 
     def __init__(self) -> None:
         super().__init__()
         self._runs = Runs()
+        self._in_pieces = True  # the next frame may be a piece
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame; later pieces start again."""
@@ -56,14 +58,18 @@ class PieceTranslator(TurnTranslator):
                 event = frame.event
                 read = self._reader(event)
             try:
-                key, text = read(frame.data)
+                key, text = read(frame.data) if self._in_pieces else NO_PIECE
             except UNREADABLE:
                 key, text = NO_PIECE
             if key != now or not text:
                 of = self._in_common(key) if text else None
                 if of is None:
                     now = runs.stop()
-                    deltas += ended_together(self.translate(frame))
+                    said = self._called(frame.data) if not self._in_pieces else None
+                    if said is None:
+                        said = ended_together(self.translate(frame))
+                    self._in_pieces = CallWhole not in map(type, said)
+                    deltas += said
                     continue
                 now, texts = key, runs.begin(deltas, key, of)
             elif texts is None:
@@ -77,6 +83,10 @@ class PieceTranslator(TurnTranslator):
 
         It raises one of `UNREADABLE`, or returns an empty text, for what is to be translated as any other frame.
         """
+
+    def _called(self, _data: str, /) -> list[Delta] | None:
+        """Return the deltas of a frame that holds whole calls and nothing unusual, None for any other."""
+        return None
 
     @abstractmethod
     def _in_common(self, key: Key, /) -> Piecewise | None:

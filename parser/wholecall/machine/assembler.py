@@ -34,6 +34,7 @@ from wholecall.deltas import (
     ReasoningFragment,
     Run,
     Slot,
+    TextFragment,
     TurnEnded,
     TurnOpened,
     UsageSeen,
@@ -112,8 +113,10 @@ class Assembler(Turns):
                 call = None
         elif type(of) is Fragment:
             call = choice.hot.get(of.index)
+        elif type(of) is ReasoningFragment:
+            return self._take_reasoning(choice, of, texts)
         else:
-            return self._take_said(choice, of, texts)
+            return type(of) is TextFragment and self._take_visible(choice, texts)
         if call is None:
             return False
         text = "".join(texts)
@@ -125,18 +128,20 @@ class Assembler(Turns):
         self._out.events.extend(map(call.to_event, texts))
         return True
 
-    def _take_said(self, choice: Choice, of: Piecewise, texts: Sequence[str]) -> bool:
-        """Emit pieces of visible text or of reasoning; return False if the choice has ended."""
+    def _take_visible(self, choice: Choice, texts: Sequence[str]) -> bool:
+        """Emit pieces of visible text; return False if the choice has ended."""
         if choice.ended:
             return False
-        text = "".join(texts)
-        event: type[TextDelta | ReasoningDelta] = TextDelta
-        if type(of) is ReasoningFragment:
-            event = ReasoningDelta
-            choice.reason_with(replace(of, text=text))
-        else:
-            choice.text.append(text)
-        self._out.events.extend(map(event, repeat(choice.turn), repeat(choice.number), texts))
+        choice.text.append("".join(texts))
+        self._out.events.extend(map(TextDelta, repeat(choice.turn), repeat(choice.number), texts))
+        return True
+
+    def _take_reasoning(self, choice: Choice, of: ReasoningFragment, texts: Sequence[str]) -> bool:
+        """Emit pieces of reasoning; return False if the choice has ended."""
+        if choice.ended:
+            return False
+        choice.reason_with(replace(of, text="".join(texts)))
+        self._out.events.extend(map(ReasoningDelta, repeat(choice.turn), repeat(choice.number), texts))
         return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:

@@ -55,7 +55,7 @@ _PARTS = Manner(grows=True)
 _ANSWER = "text"  # the block of signatures that stand on visible text: they are no thought's
 
 
-_spoken_frame = views.SPOKEN.decode
+_speaks, _calls = views.SPOKEN.decode, views.CALLED.decode
 
 
 class GeminiTranslator(PieceTranslator):
@@ -84,8 +84,8 @@ class GeminiTranslator(PieceTranslator):
 
     def _spoken(self, data: str) -> tuple[Key, str]:
         """Read a frame of the answer that is open, if it holds a piece of text, and perhaps counts."""
-        frame = _spoken_frame(data)
-        if frame.responseId != self._key or not self._open:
+        frame = _speaks(data)
+        if not self._goes_on(frame):
             return NO_PIECE
         [candidate] = frame.candidates
         [part] = candidate.content.parts
@@ -99,6 +99,30 @@ class GeminiTranslator(PieceTranslator):
         self._streamed.next_frame()
         self._streamed.no_stop(number)
         return ReasoningFragment(number, "") if thought else TextFragment(number, "")
+
+    def _goes_on(self, frame: views.Usual[Any]) -> bool:
+        """Return whether a frame is one more of the answer that is open."""
+        return frame.responseId == self._key and self._open
+
+    def _called(self, data: str) -> list[Delta] | None:
+        try:
+            frame = _calls(data)
+        except UNREADABLE:
+            return None
+        [candidate] = frame.candidates
+        number, parts = choice_label(candidate.index), candidate.content.parts
+        names = [name_label(part.functionCall.name) for part in parts]
+        if not self._goes_on(frame) or None in names or self._streamed.holds(number):
+            return None
+        self._streamed.next_frame()
+        self._streamed.no_stop(number)
+        self._whole_calls.next_frame()
+        deltas: list[Delta] = []
+        for name, part in zip(names, parts, strict=True):
+            call, seal = part.functionCall, part.thoughtSignature
+            extra = {} if seal is None else {"thoughtSignature": seal}
+            deltas += self._whole(_call_of(number, call.id, name, wire_text(call.args), extra))
+        return deltas + self._whole_calls.end_frame(number) + report.usage(frame.usageMetadata)
 
     def _count(self, usage: dict[str, Any]) -> None:
         """Keep the counts of a piece's frame until the run ends: later ones of the same names replace them."""

@@ -6,13 +6,14 @@ is there twice; `either` takes the one that came.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from wholecall.dialects.decode import NO_TEXT, decode, is_blank
 
 __all__ = [
+    "CALLED",
     "SPOKEN",
     "Call",
     "Candidate",
@@ -23,8 +24,12 @@ __all__ = [
     "Piece",
     "Response",
     "Tool",
+    "Usual",
     "either",
 ]
+
+
+T = TypeVar("T")
 
 
 class _SpokenPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
@@ -32,19 +37,32 @@ class _SpokenPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     thought: bool = False
 
 
-class _SpokenContent(msgspec.Struct, gc=False):
-    parts: tuple[_SpokenPart]
+class _UsualCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    name: str
+    args: msgspec.Raw = NO_TEXT
+    id: Any = None
 
 
-class _SpokenCandidate(msgspec.Struct, gc=False):
-    content: _SpokenContent
+class _CallPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    functionCall: _UsualCall  # noqa: N815 - as REST spells it
+    thoughtSignature: Any = None  # noqa: N815
+
+
+class _UsualContent(msgspec.Struct, Generic[T], gc=False):
+    parts: T
+
+
+class _UsualCandidate(msgspec.Struct, Generic[T], gc=False):
+    content: _UsualContent[T]
     index: int = 0
-    finishReason: None = None  # noqa: N815 - as REST spells it
+    finishReason: None = None  # noqa: N815
     finish_reason: None = None
 
 
-class _Spoken(msgspec.Struct, gc=False):
-    candidates: tuple[_SpokenCandidate]
+class Usual(msgspec.Struct, Generic[T], gc=False):
+    """A response with one candidate, whose parts are all of one kind, and perhaps counts; it ends nothing."""
+
+    candidates: tuple[_UsualCandidate[T]]
     responseId: str | None = None  # noqa: N815
     response_id: None = None
     usageMetadata: dict[str, Any] | None = None  # noqa: N815
@@ -54,9 +72,8 @@ class _Spoken(msgspec.Struct, gc=False):
     error: None = None
 
 
-SPOKEN = msgspec.json.Decoder(
-    _Spoken
-)  # a frame with one piece of text or of a thought, and nothing else that counts
+SPOKEN = msgspec.json.Decoder(Usual[tuple[_SpokenPart]])
+CALLED = msgspec.json.Decoder(Usual[list[_CallPart]])
 
 
 class Piece(msgspec.Struct, gc=False):
