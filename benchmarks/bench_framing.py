@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
-from benchmarks.baselines import naive_payloads
 from benchmarks.claims import Comparison, Contender, Ratio
+from benchmarks.naive.splitting import payloads
 from benchmarks.workloads import CUTS, DIALECTS, READ, cut, w1
 from wholecall import Limits
 from wholecall.framing import FRAMINGS
@@ -32,12 +32,12 @@ def _same(subject: Framed, found: list[str]) -> bool:
 
 
 _OURS = Contender(_framed, _same)
-_SPLIT = Contender(lambda subject: list(naive_payloads(subject.reads)), _same)
+_SPLIT = Contender(lambda subject: list(payloads(subject.reads)), _same)
 
 
 @functools.cache
 def _payloads(dialect: str) -> list[str]:
-    return list(naive_payloads([w1(dialect).data]))
+    return list(payloads([w1(dialect).data]))
 
 
 def _claim(dialect: str, name: str) -> Comparison:

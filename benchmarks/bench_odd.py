@@ -6,14 +6,14 @@ keeps its fragments and reads them at its end in every way that a server can mea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 from benchmarks import streams
-from benchmarks.claims import Comparison, Contender, Growth, Ratio
+from benchmarks.claims import Comparison, Growth, Ratio
 from benchmarks.envelopes import Chat
-from benchmarks.streams import OURS, Stream
+from benchmarks.streams import EVENT, OURS, Stream
 from benchmarks.texts import Call, every, long_arguments
 from benchmarks.workloads import Workload
 
@@ -87,8 +87,7 @@ def _stream(fragments: int, labels: Labels, *, in_turns: bool) -> Stream:
         if fragment is not None:
             stream.fragment(*fragment)
     stream.ending(calls=True)
-    data = b"".join(stream.events)
-    return streams.stream(Workload("odd", "chat-completions", data, len(stream.events), calls), "frame")
+    return streams.stream(Workload("odd", "chat-completions", stream.events, calls), EVENT)
 
 
 def _call(number: int, size: int) -> Call:
@@ -96,21 +95,12 @@ def _call(number: int, size: int) -> Call:
     return Call(f"call_{number}", f"tool_{number}", arguments, every(arguments, _DELTA))
 
 
-def _nth(at: int) -> Contender:
-    """Parse the n-th of several streams."""
-
-    def right(subjects: Sequence[Stream], found: object) -> bool:
-        return OURS.right(subjects[at], found)
-
-    return Contender(lambda subjects: OURS.act(subjects[at]), right)
-
-
 def _claim(what: str, kind: Kind) -> Comparison:
     def subject(part: int) -> list[Stream]:
         ways = kind.labels, kind.as_documented
         return [_stream(_FRAGMENTS // part, labels, in_turns=kind.in_turns) for labels in ways]
 
-    contenders = {"odd": _nth(0), "documented": _nth(1)}
+    contenders = {"odd": streams.nth(OURS, 0), "documented": streams.nth(OURS, 1)}
     return Comparison(f"{what}, a stream is", subject, contenders, (Ratio("odd", "documented", _BUDGET),))
 
 

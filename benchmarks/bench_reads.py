@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from benchmarks import streams, workloads
-from benchmarks.claims import Comparison, Contender, Ratio
+from benchmarks.claims import Comparison, Ratio
 from benchmarks.streams import OURS, Stream
 from benchmarks.workloads import DIALECTS, KIB, READ, Workload
 
@@ -17,15 +17,6 @@ _BIG_CUTS: dict[str, str | int] = {"one read": "whole", "100 B": 100}
 _BIG_RATIOS = (Ratio("100 B", "one read", 4),)
 
 
-def _nth(at: int) -> Contender:
-    """Parse the n-th of several streams."""
-
-    def right(subjects: Sequence[Stream], found: object) -> bool:
-        return OURS.right(subjects[at], found)
-
-    return Contender(lambda subjects: OURS.act(subjects[at]), right)
-
-
 def _claim(
     what: str, make: Callable[[int], Workload], cuts: dict[str, str | int], ratios: tuple[Ratio, ...]
 ) -> Comparison:
@@ -33,7 +24,7 @@ def _claim(
         workload = make(part)
         return [streams.stream(workload, cut) for cut in cuts.values()]
 
-    return Comparison(what, subject, {name: _nth(at) for at, name in enumerate(cuts)}, ratios)
+    return Comparison(what, subject, {name: streams.nth(OURS, at) for at, name in enumerate(cuts)}, ratios)
 
 
 def _calls(dialect: str) -> Comparison:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.baselines import floor, parse
+from benchmarks.baselines import parse
 from benchmarks.claims import Comparison, Contender, Ratio
+from benchmarks.floors import framed
 from benchmarks.workloads import CUTS, DIALECTS, READ
 
 __all__ = ["CLAIMS"]
@@ -45,7 +46,7 @@ _OURS = Contender(
     lambda subject, parsers: [repr(parser.turns) for parser in parsers] == _uncut(subject.dialect) != [],
 )
 _FLOOR = Contender(
-    lambda subject: sum(floor(reads, subject.dialect) for reads in subject.streams),
+    lambda subject: sum(framed(reads, subject.dialect) for reads in subject.streams),
     lambda subject, n_frames: n_frames >= len(subject.streams),
 )
 

@@ -66,11 +66,19 @@ class Contender(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """The time of one contender as a multiple of another's; a budget of 0 is none."""
+    """The time of one contender as a multiple of another's.
+
+    Attributes:
+        one: whose time it is.
+        other: whose time it is a multiple of.
+        budget: the most that it may be; 0 is none.
+        quadratic: the other's time grows with the square of this input, so that any ratio could be had by a larger one.
+    """
 
     one: str
     other: str
     budget: float = 0
+    quadratic: bool = False
 
 
 class Row(NamedTuple):
@@ -116,8 +124,9 @@ class Comparison:
 
     def judged(self, times: Times) -> Iterator[Row]:
         """Yield the ratios of what was measured."""
-        for one, other, budget in self.ratios:
-            yield Row(f"{self.what}: {one} / {other}", measure.ratio(times[one], times[other]), budget)
+        for one, other, budget, quadratic in self.ratios:
+            what = f"{self.what}: {one} / {other}" + (" (quadratic)" if quadratic else "")
+            yield Row(what, measure.ratio(times[one], times[other]), budget)
 
     def rows(self, scale: Scale) -> Iterator[Row]:
         """Measure and yield the ratios."""

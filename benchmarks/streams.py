@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
-from benchmarks import baselines, workloads
+import msgspec
+
+from benchmarks import baselines, floors, workloads
 from benchmarks.claims import Contender
+from benchmarks.naive import NAIVE, Loads
 from benchmarks.workloads import READ, Workload
 from wholecall import Limits
 
-__all__ = ["FLOOR", "NAIVE", "OURS", "Stream", "stream"]
+__all__ = ["CONTENDERS", "EVENT", "LOOPS", "OURS", "Stream", "n_events", "nth", "stream"]
 
+EVENT = "frame"  # a read is one event, as on a live stream
 _LIMITS = Limits(max_calls=None)
 
 
@@ -23,7 +29,9 @@ class Stream(NamedTuple):
 
 
 def stream(workload: Workload, cut: str | int = READ) -> Stream:
-    """Cut a workload: into reads of so many bytes, or as one of `CUTS` says."""
+    """Cut a workload: into reads of so many bytes, into its events, or as one of `CUTS` says."""
+    if cut == EVENT:
+        return Stream(workload, list(workload.events))
     data = workload.data
     return Stream(workload, workloads.cut(data, cut) if isinstance(cut, int) else workloads.CUTS[cut](data))
 
@@ -32,11 +40,34 @@ def _finds(found: Callable[[Any], Any]) -> Callable[[Stream, Any], bool]:
     return lambda subject, result: bool(subject.workload.result == found(result))
 
 
+def _loop(subject: Stream, loads: Loads) -> Any:
+    return NAIVE[subject.workload.dialect](subject.reads, loads)
+
+
+def _counts(subject: Stream, n_events: int) -> bool:
+    return bool(subject.workload.n_events == n_events)
+
+
 OURS = Contender(lambda subject: baselines.parse(subject.reads, _LIMITS), _finds(baselines.found))
-NAIVE = Contender(
-    lambda subject: baselines.NAIVE[subject.workload.dialect](subject.reads), _finds(lambda result: result)
-)
-FLOOR = Contender(
-    lambda subject: baselines.floor(subject.reads, subject.workload.dialect),
-    lambda subject, n_frames: bool(subject.workload.n_events == n_frames),
-)
+# In the order of the table's columns.
+CONTENDERS = {
+    "wholecall": OURS,
+    "naive": Contender(partial(_loop, loads=json.loads), _finds(lambda result: result)),
+    "msgspec loop": Contender(partial(_loop, loads=msgspec.json.decode), _finds(lambda result: result)),
+    "bare floor": Contender(lambda subject: floors.bare(subject.reads, subject.workload.dialect), _counts),
+    "floor": Contender(lambda subject: floors.framed(subject.reads, subject.workload.dialect), _counts),
+}
+LOOPS = ("naive", "msgspec loop")
+
+
+def n_events(subject: Stream) -> int:
+    """Return how many events a stream has."""
+    return subject.workload.n_events
+
+
+def nth(contender: Contender, at: int) -> Contender:
+    """Return a contender that reads the n-th of several streams."""
+    return Contender(
+        lambda subjects: contender.act(subjects[at]),
+        lambda subjects, found: contender.right(subjects[at], found),
+    )

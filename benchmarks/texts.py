@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -13,6 +14,7 @@ __all__ = [
     "KIB",
     "SHRINKING",
     "Call",
+    "Result",
     "WriteFile",
     "every",
     "long_arguments",
@@ -38,6 +40,13 @@ class Call:
     name: str
     arguments: str
     pieces: Sequence[str]
+
+
+class Result(NamedTuple):
+    """What a stream comes to: its visible text and its calls as (id, name, arguments)."""
+
+    text: str
+    calls: list[tuple[str, str, dict[str, Any]]]
 
 
 class Options(msgspec.Struct):

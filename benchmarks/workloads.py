@@ -14,10 +14,9 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, NamedTuple
 
-from benchmarks.envelopes import ENVELOPES, Envelope, Responses
-from benchmarks.texts import KIB, Call, every, long_arguments, prose, small_call, unaccented
+from benchmarks.envelopes import ENVELOPES, Envelope, GeminiStreamed, Responses
+from benchmarks.texts import KIB, Call, Result, every, long_arguments, prose, small_call, unaccented
 
 __all__ = [
     "CUTS",
@@ -36,31 +35,34 @@ __all__ = [
     "parallel_calls",
     "plain_text",
     "snapshots",
+    "streamed_values",
     "w1",
     "w2",
 ]
 
-DIALECTS = tuple(ENVELOPES)
+DIALECTS = ("chat-completions", "anthropic", "responses")  # which have every shape below
 READ = 1460  # what one packet of the network carries
-
-
-class Result(NamedTuple):
-    """What a stream comes to: its visible text and its calls as (id, name, arguments)."""
-
-    text: str
-    calls: list[tuple[str, str, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A stream: its bytes, how many events it has, and the calls and the text in it."""
+    """A stream: its events, and the calls and the text in them."""
 
     name: str
     dialect: str
-    data: bytes
-    n_events: int
+    events: Sequence[bytes]
     calls: Sequence[Call] = ()
     text: str = ""
+
+    @functools.cached_property
+    def data(self) -> bytes:
+        """Its bytes."""
+        return b"".join(self.events)
+
+    @property
+    def n_events(self) -> int:
+        """How many events it has."""
+        return len(self.events)
 
     @functools.cached_property
     def result(self) -> Result:
@@ -113,7 +115,7 @@ def _calls(
     stream.opening()
     pieces(stream, calls)
     stream.ending(calls=True)
-    return Workload(name, dialect, b"".join(stream.events), len(stream.events), calls)
+    return Workload(name, dialect, stream.events, calls)
 
 
 def parallel_calls(dialect: str, n: int) -> Workload:
@@ -139,6 +141,13 @@ def w2(dialect: str, size: int, delta: int, *, plain: bool = False) -> Workload:
     arguments = unaccented(long_arguments(size)) if plain else long_arguments(size)
     call = Call("call_w2", "write_file", arguments, every(arguments, delta))
     return _calls(f"W2 {size // KIB}K d{delta}", dialect, [call])
+
+
+def streamed_values(n: int) -> Workload:
+    """Return `n` calls of Gemini, each with a string of about 360 characters that comes in pieces."""
+    texts = (json.dumps({"content": prose(random.Random(number), 360)}) for number in range(n))
+    calls = [Call(f"call_{number}", "write_file", text, ()) for number, text in enumerate(texts)]
+    return _calls(f"{n} calls d4", "gemini", calls, stream=GeminiStreamed())
 
 
 def one_call(dialect: str, n: int) -> Workload:
@@ -206,7 +215,7 @@ def plain_text(dialect: str, size: int = 32 * KIB) -> Workload:
     stream.opening()
     stream.text(every(text, 4))
     stream.ending(calls=False)
-    return Workload("plain text", dialect, b"".join(stream.events), len(stream.events), (), text)
+    return Workload("plain text", dialect, stream.events, (), text)
 
 
 # How a stream is cut into reads.

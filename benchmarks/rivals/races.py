@@ -1,28 +1,34 @@
 """Times the rivals against wholecall: the same bytes, in turns, in one process.
 
-A rival has to come to our result before it is timed. One that is not done after some seconds is stopped. Its figure
+A rival has to come to what is in the stream before it is timed. One that raises, or comes to another result, has no figure on
+that workload and says why; the others go on. One that is not done after some seconds is stopped. Its figure
 is then what it took for the events so far, the least that it can be as long as later events cost no less; longer
 workloads of the kind are not asked of it.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from benchmarks import baselines, live, measure, workloads
-from benchmarks.rivals.figures import FLOOR, Figure
+from benchmarks import baselines, floors, live, measure, workloads
+from benchmarks.rivals.figures import BY_EVENT, FLOOR, Failure, Figure, Outcome
 from benchmarks.rivals.memory import OutOfTime, Within
 from benchmarks.rivals.readers import LIVE, READERS, Read, Reader
 
-__all__ = ["Pace", "Race", "figures", "race", "races"]
+__all__ = ["OtherResult", "Pace", "Race", "outcomes", "race", "races"]
 
 _READ = 1460
 _KIB = workloads.KIB
 # Ours is so much shorter than theirs that it is taken several times a round.
 _OURS_A_ROUND = 5
+
+
+class OtherResult(Exception):
+    """A rival reads something else from a workload than what is in it."""
 
 
 class Pace(NamedTuple):
@@ -54,6 +60,7 @@ class Race(NamedTuple):
         pieces: what is read, in the pieces that come.
         n_events: how many events that are.
         ours: reads the pieces to the same result as the rivals.
+        result: what is in them.
     """
 
     dialect: str
@@ -62,12 +69,14 @@ class Race(NamedTuple):
     pieces: Sequence[Any]
     n_events: int
     ours: Callable[[Sequence[Any]], Any]
+    result: Any
 
 
 def races(*, quick: bool) -> Iterator[Race]:
     """Yield all workloads."""
     for dialect in workloads.DIALECTS:
         yield _stream(workloads.w1(dialect), "W1")
+        yield _by_event(workloads.w1(dialect))
         yield _stream(workloads.w2(dialect, 8 * _KIB, 4), "W2")
         if not quick:
             yield _stream(workloads.w2(dialect, 64 * _KIB, 4), "W2")
@@ -75,18 +84,29 @@ def races(*, quick: bool) -> Iterator[Race]:
         yield _stream(workloads.plain_text(dialect, (4 if quick else 32) * _KIB), "text")
     for kib in (2, 8) if quick else (2, 8, 64):
         deltas = live.pieces(kib * _KIB)
-        yield Race(LIVE, LIVE, f"{kib}K d4", deltas, len(deltas), live.OURS["values"])
+        value = json.loads("".join(deltas))
+        yield Race(LIVE, LIVE, f"{kib}K d4", deltas, len(deltas), live.OURS["values"], value)
 
 
 def _stream(workload: workloads.Workload, kind: str) -> Race:
     reads = workloads.cut(workload.data, _READ)
-    return Race(workload.dialect, kind, workload.name, reads, workload.n_events, baselines.ours)
+    return Race(
+        workload.dialect, kind, workload.name, reads, workload.n_events, baselines.ours, workload.result
+    )
 
 
-def figures(pace: Pace, *, quick: bool, only: str = "") -> Iterator[Figure]:
-    """Yield the figures of the floor and of every rival that is installed, if they have `only` in their names."""
+def _by_event(workload: workloads.Workload) -> Race:
+    name = workload.name + BY_EVENT
+    return Race(
+        workload.dialect, name, name, workload.events, workload.n_events, baselines.ours, workload.result
+    )
+
+
+def outcomes(pace: Pace, *, quick: bool, only: str = "") -> Iterator[Outcome]:
+    """Yield what became of the floor and of every rival that is installed, if they have `only` in their names."""
     stopped: set[tuple[str, str, str]] = set()
     for one in races(quick=quick):
+        assert one.ours(one.pieces) == one.result, f"wholecall is wrong on {one.name}, {one.dialect}"
         if one.dialect != LIVE and only in FLOOR:
             yield _floor(one, pace)
         for reader in READERS:
@@ -94,17 +114,28 @@ def figures(pace: Pace, *, quick: bool, only: str = "") -> Iterator[Figure]:
             wanted = reader.dialect == one.dialect and only in reader.name and entry not in stopped
             if not wanted or not reader.installed:
                 continue
-            figure = race(reader, one, pace)
-            if figure.capped:
+            outcome = _tried(reader, one, pace)
+            if isinstance(outcome, Figure) and outcome.capped:
                 stopped.add(entry)
-            yield figure
+            yield outcome
+
+
+def _tried(reader: Reader, one: Race, pace: Pace) -> Outcome:
+    """Time a rival; what goes wrong in it costs this figure alone."""
+    try:
+        return race(reader, one, pace)
+    except OtherResult:
+        trouble = "reads another result"
+    except Exception as error:  # noqa: BLE001 - a library may raise anything
+        trouble = f"raises {type(error).__name__}"
+    return Failure(reader.name, reader.versions, one.dialect, one.name, trouble)
 
 
 def race(reader: Reader, one: Race, pace: Pace) -> Figure:
     """Time a rival.
 
     Raises:
-        AssertionError: it reads another result from the workload than we do.
+        OtherResult: it reads something else than what is in the workload.
     """
     ours = partial(one.ours, one.pieces)
     limited = Within(pace.seconds, one.pieces)
@@ -116,15 +147,16 @@ def race(reader: Reader, one: Race, pace: Pace) -> Figure:
         spent = [pace.seconds * len(one.pieces) / limited.n_given] * len(taken)
         return _figure(reader.name, reader.versions, one, spent, taken, capped=True)
     first = time.process_time() - start
-    assert result == ours(), f"{reader.name} reads another result from {one.name}, {one.dialect}"
+    if result != one.result:
+        raise OtherResult(f"{reader.name} reads another result from {one.name}, {one.dialect}")
     theirs, taken = _taken(reader.open(one.pieces), one, pace.rounds_of(first))
     return _figure(reader.name, reader.versions, one, theirs, taken)
 
 
 def _floor(one: Race, pace: Pace) -> Figure:
     """Time what nothing robust can be below."""
-    floor = partial(baselines.floor, one.pieces, one.dialect)
-    assert floor() == one.n_events, f"{one.name}: the floor misses frames"
+    floor = partial(floors.bare, one.pieces, one.dialect)
+    assert floor() == one.n_events, f"{one.name}: the floor misses events"
     theirs, taken = _taken(floor, one, pace.rounds)
     return _figure(FLOOR, {}, one, theirs, taken)
 

@@ -19,8 +19,11 @@ from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
+import msgspec
+
 from benchmarks import live
-from benchmarks.baselines import NAIVE, Result, ours
+from benchmarks.baselines import Result, ours
+from benchmarks.naive import NAIVE
 from benchmarks.rivals.memory import http_client, http_library, sdk_client
 
 __all__ = [
@@ -28,6 +31,8 @@ __all__ = [
     "BEHIND_HTTP",
     "CHAT",
     "LIVE",
+    "LOOPS",
+    "MSGSPEC_LOOP",
     "NAIVE_LOOP",
     "READERS",
     "RESPONSES",
@@ -37,7 +42,11 @@ __all__ = [
 
 CHAT, ANTHROPIC, RESPONSES = "chat-completions", "anthropic", "responses"
 LIVE = "live arguments"
-NAIVE_LOOP, BEHIND_HTTP = "json.loads loop", "wholecall over httpx"
+NAIVE_LOOP, MSGSPEC_LOOP, BEHIND_HTTP = "json.loads loop", "msgspec loop", "wholecall over httpx"
+LOOPS = (
+    NAIVE_LOOP,
+    MSGSPEC_LOOP,
+)  # that people paste, the second with `msgspec.json.decode` for `json.loads`
 _ASK = "When is the tide?"
 _MESSAGES = [{"role": "user", "content": _ASK}]
 # Frameworks are given a tool, as their users do; langchain-anthropic reads calls in another way without one.
@@ -98,7 +107,11 @@ def _behind_http(reads: Reads) -> Read:
 
 
 def _naive(reads: Reads, dialect: str) -> Read:
-    return partial(NAIVE[dialect], reads)
+    return partial(NAIVE[dialect], reads, json.loads)
+
+
+def _msgspec(reads: Reads, dialect: str) -> Read:
+    return partial(NAIVE[dialect], reads, msgspec.json.decode)
 
 
 # The SDK of OpenAI.
@@ -322,6 +335,7 @@ READERS: tuple[Reader, ...] = (
         for reader in (
             Reader(BEHIND_HTTP, dialect, (), (http_library(),), _behind_http),
             Reader(NAIVE_LOOP, dialect, (), (), _of(_naive, dialect)),
+            Reader(MSGSPEC_LOOP, dialect, ("msgspec",), (), _of(_msgspec, dialect)),
         )
     ),
     Reader("llmstream", CHAT, *_LLMSTREAM, _llmstream),

@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.rivals import races, speed_chart, speed_table
-from benchmarks.rivals.figures import Figure, Run, merged
+from benchmarks.rivals.figures import Outcome, Run, merged
 from benchmarks.rivals.readers import READERS
 
 __all__ = ["main", "print_rows"]
@@ -37,19 +37,19 @@ def _absent(only: str = "") -> list[str]:
 def print_rows(*, quick: bool) -> None:
     """Measure the rivals that are installed and print a row for each as soon as it is there."""
     dialect = None
-    for figure in races.figures(_QUICK if quick else _FULL, quick=quick):
-        if figure.dialect != dialect:
-            dialect = figure.dialect
+    for outcome in races.outcomes(_QUICK if quick else _FULL, quick=quick):
+        if outcome.dialect != dialect:
+            dialect = outcome.dialect
             print(f"\n{speed_table.title(dialect)}\n{speed_table.HEAD}")
-        print(speed_table.row(figure), flush=True)
+        print(speed_table.row(outcome), flush=True)
     print(f"\n{speed_table.absent(_absent())}".rstrip())
 
 
-def _told(figures: Iterable[Figure]) -> Iterator[Figure]:
+def _told(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
     """Let people see that it goes on."""
-    for figure in figures:
-        print(figure.dialect, speed_table.row(figure), file=sys.stderr, flush=True)
-        yield figure
+    for outcome in outcomes:
+        print(outcome.dialect, speed_table.row(outcome), file=sys.stderr, flush=True)
+        yield outcome
 
 
 def _run(options: argparse.Namespace) -> Run:
@@ -57,8 +57,8 @@ def _run(options: argparse.Namespace) -> Run:
     if files:
         return merged([msgspec.json.decode(file.read_bytes(), type=Run) for file in files])
     pace = _QUICK if options.quick else _FULL
-    figures = races.figures(pace, quick=options.quick, only=options.only)
-    return Run.of(_told(figures), _absent(options.only))
+    outcomes = races.outcomes(pace, quick=options.quick, only=options.only)
+    return Run.of(_told(outcomes), _absent(options.only))
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """Figures of speed as one SVG: horizontal bars on a logarithmic scale, a group for each dialect.
 
-It carries its colours for light and dark surroundings and uses no font but the reader's. A rival's bar is as long
-as what wholecall takes in the chart times what the rival was slower, so that figures of other environments fit in.
+Everyone has two bars: one event a read, and below it, paler, reads of 1,460 bytes. The chart carries its colours for
+light and dark surroundings and uses no font but the reader's. A rival's bar is as long as what wholecall takes in the
+chart times what the rival was slower, so that figures of other environments fit in.
 """
 
 from __future__ import annotations
@@ -11,21 +12,21 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
-from benchmarks.rivals.figures import DIALECTS, FLOOR, Run
-from benchmarks.rivals.readers import BEHIND_HTTP, NAIVE_LOOP
+from benchmarks.rivals.figures import BY_EVENT, DIALECTS, FLOOR, Run
+from benchmarks.rivals.readers import BEHIND_HTTP, LOOPS
 from benchmarks.rivals.speed_table import shown_ratio
 
-__all__ = ["WORKLOAD", "Bar", "bars", "chart"]
+__all__ = ["WORKLOADS", "Bar", "Racer", "chart", "racers"]
 
-WORKLOAD = "W1"
+WORKLOADS = ("W1" + BY_EVENT, "W1")  # of the upper bar and of the lower one
 OURS = "wholecall"
 
 _WIDTH, _MARGIN = 860, 28
 _LEFT, _RIGHT = 212, 700  # of the bars; after them stand the figures
-_TOP, _ROW, _BAR, _GROUP = 118, 25, 15, 40
+_TOP, _ROW, _BAR, _STEP, _GROUP = 134, 28, 9, 11, 40  # a row holds two bars, a step apart
 _LEGIBLE = 125  # characters in a line of the footer
-_NAMES = {FLOOR: "framing + decoding"}
-_KINDS = {FLOOR: "base", NAIVE_LOOP: "base", BEHIND_HTTP: "behind"}
+_NAMES = {FLOOR: "splitting + decoding"}
+_KINDS = {FLOOR: "base", BEHIND_HTTP: "behind", **dict.fromkeys(LOOPS, "base")}
 _STYLE = """
   svg { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
     --card: #ffffff; --edge: #d8dee4; --ink: #1f2328; --dim: #59636e; --grid: #e6eaef;
@@ -37,7 +38,7 @@ _STYLE = """
   .title { font-size: 19px; font-weight: 650; }
   .group { font-size: 14px; font-weight: 650; }
   .small { fill: var(--dim); font-size: 11.5px; }
-  .figure { fill: var(--dim); font-variant-numeric: tabular-nums; }
+  .figure { fill: var(--dim); font-size: 11px; font-variant-numeric: tabular-nums; }
   .ours { fill: var(--ours-ink); font-weight: 650; }
   .times { fill: var(--ink); font-weight: 600; }
   .card { fill: var(--card); stroke: var(--edge); }
@@ -46,6 +47,8 @@ _STYLE = """
   .bar-behind { fill: var(--ours); opacity: 0.45; }
   .bar-base { fill: var(--base); }
   .bar-rival { fill: var(--rival); }
+  .lower { opacity: 0.45; }
+  .bar-behind.lower { opacity: 0.25; }
 """
 
 
@@ -53,32 +56,50 @@ class Bar(NamedTuple):
     """One bar.
 
     Attributes:
-        name: what it stands for.
-        kind: `ours`, `behind` for ours after an HTTP client, `base` for the floor and the loop, `rival`.
         micro: microseconds an event.
         ratio: how many times slower than wholecall.
         capped: whether both are the least that they can be.
+        lower: whether it stands for reads of 1,460 bytes.
+    """
+
+    micro: float
+    ratio: float = 1
+    capped: bool = False
+    lower: bool = False
+
+
+class Racer(NamedTuple):
+    """Who has bars.
+
+    Attributes:
+        name: what they stand for.
+        kind: `ours`, `behind` for ours after an HTTP client, `base` for the floor and the loop, `rival`.
+        bars: one, or one for each way of reading.
     """
 
     name: str
     kind: str
-    micro: float
-    ratio: float = 1
-    capped: bool = False
+    bars: tuple[Bar, ...]
 
 
-def bars(run: Run, dialect: str) -> list[Bar]:
-    """Return the bars of a dialect, the shortest first; none where W1 was not measured."""
-    ours = run.ours(dialect, WORKLOAD)
-    if ours is None:
-        return []
-    found = [Bar(OURS, "ours", ours)]
-    for figure in run.figures:
-        if (figure.dialect, figure.workload) == (dialect, WORKLOAD):
-            name = _NAMES.get(figure.rival, figure.rival)
-            kind = _KINDS.get(figure.rival, "rival")
-            found.append(Bar(name, kind, ours * figure.ratio, figure.ratio, figure.capped))
-    return sorted(found, key=lambda bar: bar.micro)
+def racers(run: Run, dialect: str) -> list[Racer]:
+    """Return who has bars in a dialect, those with the shortest first; none where W1 was not measured."""
+    found: dict[str, list[Bar]] = {}
+    for workload in WORKLOADS:
+        ours = run.ours(dialect, workload)
+        if ours is None:
+            continue
+        lower = workload == WORKLOADS[1]
+        found.setdefault(OURS, []).append(Bar(ours, lower=lower))
+        for figure in run.figures:
+            if (figure.dialect, figure.workload) == (dialect, workload):
+                bar = Bar(ours * figure.ratio, figure.ratio, figure.capped, lower)
+                found.setdefault(figure.rival, []).append(bar)
+    made = [
+        Racer(_NAMES.get(name, name), _KINDS.get(name, "ours" if name == OURS else "rival"), tuple(bars))
+        for name, bars in found.items()
+    ]
+    return sorted(made, key=lambda one: one.bars[0].micro)
 
 
 class _Scale:
@@ -100,10 +121,10 @@ def chart(run: Run) -> str:
     Raises:
         ValueError: the run has no figure of W1.
     """
-    groups = {name: found for dialect, name in DIALECTS.items() if (found := bars(run, dialect))}
+    groups = {name: found for dialect, name in DIALECTS.items() if (found := racers(run, dialect))}
     if not groups:
         raise ValueError("no figure of W1 to draw")
-    lengths = [bar.micro for found in groups.values() for bar in found]
+    lengths = [bar.micro for found in groups.values() for one in found for bar in one.bars]
     scale = _Scale(min(lengths), max(lengths))
     body: list[str] = []
     y = _TOP
@@ -130,24 +151,32 @@ def chart(run: Run) -> str:
     )
 
 
-def _about(groups: dict[str, list[Bar]]) -> Iterator[str]:
+def _about(groups: dict[str, list[Racer]]) -> Iterator[str]:
     """Yield what those hear who do not see the chart."""
     yield '<title id="title">Microseconds an event, bytes to whole tool calls</title>'
     told = (
-        f"{name}: {', '.join(f'{bar.name} {_micro(bar)}' for bar in found)}" for name, found in groups.items()
+        f"{name}: {', '.join(f'{one.name} {_both(one.bars)}' for one in found)}"
+        for name, found in groups.items()
     )
-    yield f'<desc id="about">{escape(". ".join(told))}.</desc>'
+    ways = "One event a read, then reads of 1,460 bytes"
+    yield f'<desc id="about">{escape(". ".join([ways, *told]))}.</desc>'
+
+
+def _both(bars: tuple[Bar, ...]) -> str:
+    return " and ".join(map(_micro, bars))
+
+
+_HEADING = (
+    "One response with 20 parallel calls in 4-character deltas, from memory.",
+    "Upper bar: each read brings one event, as on a live stream. Lower, paler bar: reads of 1,460 bytes.",
+    "Shorter is faster; the scale is logarithmic; x: as many times as wholecall.",
+)
 
 
 def _heading() -> Iterator[str]:
     yield _text(_MARGIN, 40, "Microseconds an event, from bytes to whole tool calls", "title")
-    stream = (
-        "One response with 20 parallel calls in 4-character deltas, from memory, in reads of 1,460 bytes."
-    )
-    yield _text(_MARGIN, 63, stream, "small")
-    yield _text(
-        _MARGIN, 79, "Shorter is faster; the scale is logarithmic; x: as many times as wholecall.", "small"
-    )
+    for n, line in enumerate(_HEADING):
+        yield _text(_MARGIN, 63 + 16 * n, line, "small")
 
 
 def _grid(scale: _Scale, bottom: float) -> Iterator[str]:
@@ -157,16 +186,17 @@ def _grid(scale: _Scale, bottom: float) -> Iterator[str]:
         yield _text(x, bottom + 16, f"{tick:,g} µs", "small", anchor="middle")
 
 
-def _group(name: str, found: list[Bar], scale: _Scale, y: float) -> Iterator[str]:
+def _group(name: str, found: list[Racer], scale: _Scale, y: float) -> Iterator[str]:
     yield _text(_MARGIN, y, name, "group")
-    for n, bar in enumerate(found):
-        top = y + 12 + n * _ROW
-        middle = top + _BAR - 3
-        ours = " ours" if bar.kind == "ours" else ""
-        end = scale.x(bar.micro)
-        yield _text(_LEFT - 10, middle, bar.name, ours.strip() or "name", anchor="end")
-        yield _rounded(f"bar-{bar.kind}", top, end)
-        yield _text(end + 8, middle, _micro(bar), f"figure{ours}", times=_times(bar))
+    for n, one in enumerate(found):
+        top = y + 10 + n * _ROW
+        ours = " ours" if one.kind == "ours" else ""
+        yield _text(_LEFT - 10, top + _BAR + 5, one.name, ours.strip() or "name", anchor="end")
+        for step, bar in enumerate(one.bars):
+            end = scale.x(bar.micro)
+            yield _rounded(f"bar-{one.kind}{' lower' if bar.lower else ''}", top + step * _STEP, end)
+            times = "" if ours else _times(bar)
+            yield _text(end + 8, top + step * _STEP + _BAR, _micro(bar), f"figure{ours}", times=times)
 
 
 def _rounded(kind: str, top: float, end: float) -> str:
@@ -178,8 +208,6 @@ def _rounded(kind: str, top: float, end: float) -> str:
 
 
 def _times(bar: Bar) -> str:
-    if bar.kind == "ours":
-        return ""
     return f"{'> ' if bar.capped else ''}{shown_ratio(bar.ratio)}x"
 
 
@@ -191,7 +219,7 @@ def _micro(bar: Bar) -> str:
 def _footer(run: Run) -> list[str]:
     """Return lines that say when, on what and with which versions."""
     lines = [f"{run.date}, {run.python}, processor time, each in turns with wholecall"]
-    drawn = Run(run.date, run.python, tuple(one for one in run.figures if one.workload == WORKLOAD))
+    drawn = Run(run.date, run.python, tuple(one for one in run.figures if one.workload in WORKLOADS))
     for part in (f"{name} {version}" for name, version in sorted(drawn.versions.items())):
         if len(lines) == 1 or len(lines[-1]) + len(part) > _LEGIBLE:
             lines.append(part)

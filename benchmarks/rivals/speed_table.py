@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Container, Iterable, Iterator
 
-from benchmarks.rivals.figures import DIALECTS, FLOOR, Figure, Run
+from benchmarks.rivals.figures import BY_EVENT, DIALECTS, FLOOR, Failure, Figure, Outcome, Run
 from benchmarks.rivals.readers import ANTHROPIC, CHAT, LIVE, RESPONSES
 
-__all__ = ["HEAD", "absent", "markdown", "row", "shown_ratio", "table", "title"]
+__all__ = ["HEAD", "absent", "cells", "markdown", "row", "shown_ratio", "table", "title"]
 
-_ROW = "{:<22}{:<18}{:<12}{:>11}{:>9}{:>10}  {}"
+_ROW = "{:<22}{:<18}{:<14}{:>11}{:>9}{:>10}  {}"
 HEAD = _ROW.format("rival", "version", "workload", "us/event", "ours", "slower", "budget")
-# What the short table shows: W1 of each dialect, and the largest chat workload that most libraries finish.
-_COLUMNS = (
-    (CHAT, "W1", "Chat Completions"),
-    (CHAT, "W2 64K d4", "one long call"),
-    (ANTHROPIC, "W1", "Anthropic"),
-    (RESPONSES, "W1", "Responses"),
-)
+# What the short tables show: W1 of each dialect, and the largest chat workload that most libraries finish.
+_COLUMNS = {
+    "one event a read": (
+        (CHAT, "W1" + BY_EVENT, "Chat Completions"),
+        (ANTHROPIC, "W1" + BY_EVENT, "Anthropic"),
+        (RESPONSES, "W1" + BY_EVENT, "Responses"),
+    ),
+    "reads of 1,460 bytes": (
+        (CHAT, "W1", "Chat Completions"),
+        (CHAT, "W2 64K d4", "one long call"),
+        (ANTHROPIC, "W1", "Anthropic"),
+        (RESPONSES, "W1", "Responses"),
+    ),
+}
 _LIVE_COLUMNS = ("2K d4", "8K d4", "64K d4")
 
 
@@ -28,19 +36,28 @@ def title(dialect: str) -> str:
     return f"{DIALECTS[dialect]}: bytes to text and calls"
 
 
-def row(figure: Figure) -> str:
+def row(outcome: Outcome) -> str:
     """Return one row of the table, in the columns of `HEAD`."""
-    more = ">" if figure.capped else ""
-    budget = f">= {figure.budget}x" if figure.budget else ""
+    version = next(iter(outcome.versions.values()), "")
+    if isinstance(outcome, Failure):
+        return _ROW.format(outcome.rival, version, outcome.workload, "", "", "", outcome.trouble)
+    more = ">" if outcome.capped else ""
     return _ROW.format(
-        figure.rival,
-        next(iter(figure.versions.values()), ""),
-        figure.workload,
-        f"{more}{figure.theirs:,.1f}",
-        f"{figure.ours:.2f}",
-        f"{more}{shown_ratio(figure.ratio)}x",
-        f"{budget}  MISSED" if figure.missed else budget,
+        outcome.rival,
+        version,
+        outcome.workload,
+        f"{more}{outcome.theirs:,.1f}",
+        f"{outcome.ours:.2f}",
+        f"{more}{shown_ratio(outcome.ratio)}x",
+        _remark(outcome),
     ).rstrip()
+
+
+def _remark(figure: Figure) -> str:
+    if figure.flatters:
+        return "its buffer is quadratic here"
+    budget = f">= {figure.budget}x" if figure.budget else ""
+    return f"{budget}  MISSED" if figure.missed else budget
 
 
 def shown_ratio(ratio: float) -> str:
@@ -60,17 +77,18 @@ def table(run: Run) -> str:
         f"{run.date}, {run.python}, processor time; a figure behind > is of a rival that was stopped by then",
         "",
     ]
-    dialects = dict.fromkeys(figure.dialect for figure in run.figures)
+    dialects = dict.fromkeys(one.dialect for one in (*run.figures, *run.failures))
     for dialect in dialects:
         lines += [title(dialect), HEAD]
         lines += [row(figure) for figure in run.figures if figure.dialect == dialect]
+        lines += [row(failure) for failure in run.failures if failure.dialect == dialect]
         lines.append("")
     return "\n".join([*lines, absent(run.absent)]).rstrip() + "\n"
 
 
 def markdown(run: Run) -> str:
-    """Return two short tables, streams and live arguments: what wholecall takes, and how many times that others do."""
-    parts = ["\n".join(_streams(run))]
+    """Return short tables, streams and live arguments: what wholecall takes, and how many times that others do."""
+    parts = ["\n".join(_streams(run, reads)) for reads in _COLUMNS if _measured(run, reads)]
     if any(figure.dialect == LIVE for figure in run.figures):
         parts.append("\n".join(_live(run)))
     measured = ", ".join(f"{name} {version}" for name, version in sorted(run.versions.items()))
@@ -78,35 +96,47 @@ def markdown(run: Run) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _streams(run: Run) -> Iterator[str]:
-    named = {(dialect, workload): name for dialect, workload, name in _COLUMNS if run.ours(dialect, workload)}
-    yield _cells("", *named.values())
-    yield _cells("---", *["---:"] * len(named))
-    yield _cells("**wholecall**", *(f"**{run.ours(*place):.1f} µs**" for place in named))
-    rivals = dict.fromkeys(figure.rival for figure in run.figures if figure.dialect != LIVE)
-    for rival in sorted(rivals, key=lambda name: _slowness(run, name)):
+def _measured(run: Run, reads: str) -> dict[tuple[str, str], str]:
+    """Return the columns that there are, each with its name."""
+    columns = _COLUMNS[reads]
+    return {(dialect, workload): name for dialect, workload, name in columns if run.ours(dialect, workload)}
+
+
+def _streams(run: Run, reads: str) -> Iterator[str]:
+    named = _measured(run, reads)
+    yield cells(reads, *named.values())
+    yield cells("---", *["---:"] * len(named))
+    yield cells("**wholecall**", *(f"**{run.ours(*place):.1f} µs**" for place in named))
+    outcomes = (*run.figures, *run.failures)
+    rivals = dict.fromkeys(one.rival for one in outcomes if (one.dialect, one.workload) in named)
+    for rival in sorted(rivals, key=lambda name: _slowness(run, name, named)):
         if rival != FLOOR:
-            yield _cells(rival, *(_cell(run.find(rival, *place)) for place in named))
+            yield cells(rival, *(_cell(run.find(rival, *place)) for place in named))
 
 
 def _live(run: Run) -> Iterator[str]:
     sizes = [size for size in _LIVE_COLUMNS if run.ours(LIVE, size)]
-    yield _cells("the value so far at every delta", *(size.replace("K d4", " KB") for size in sizes))
-    yield _cells("---", *["---:"] * len(sizes))
-    yield _cells("**wholecall**", *(f"**{run.ours(LIVE, size):.1f} µs**" for size in sizes))
+    yield cells("the value so far at every delta", *(size.replace("K d4", " KB") for size in sizes))
+    yield cells("---", *["---:"] * len(sizes))
+    yield cells("**wholecall**", *(f"**{run.ours(LIVE, size):.1f} µs**" for size in sizes))
     for rival in dict.fromkeys(figure.rival for figure in run.figures if figure.dialect == LIVE):
-        yield _cells(rival, *(_cell(run.find(rival, LIVE, size)) for size in sizes))
+        yield cells(rival, *(_cell(run.find(rival, LIVE, size)) for size in sizes))
 
 
-def _slowness(run: Run, rival: str) -> float:
-    return min(figure.ratio for figure in run.figures if figure.rival == rival)
+def _slowness(run: Run, rival: str, named: Container[tuple[str, str]]) -> float:
+    """Return the least ratio of a rival in the columns of a table, to sort by."""
+    ratios = (one.ratio for one in run.figures if one.rival == rival and (one.dialect, one.workload) in named)
+    return min(ratios, default=math.inf)
 
 
-def _cell(figure: Figure | None) -> str:
+def _cell(figure: Outcome | None) -> str:
     if figure is None:
         return ""
+    if isinstance(figure, Failure):
+        return figure.trouble
     return f"{'> ' if figure.capped else ''}{shown_ratio(figure.ratio)}x"
 
 
-def _cells(*texts: str) -> str:
+def cells(*texts: str) -> str:
+    """Return a row of a table in Markdown."""
     return f"| {' | '.join(texts)} |"

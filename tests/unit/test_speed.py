@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import baselines, workloads
 from benchmarks.rivals import races, speed_chart, speed_table
-from benchmarks.rivals.figures import FLOOR, Figure, Run, merged
+from benchmarks.rivals.figures import BY_EVENT, FLOOR, Failure, Figure, Run, merged
 from benchmarks.rivals.memory import OutOfTime, Within
 from benchmarks.rivals.readers import ANTHROPIC, CHAT, LIVE, NAIVE_LOOP, RESPONSES, Reader
 
@@ -26,39 +26,54 @@ FIGURES = (
     Figure("langchain", {"langchain-core": "1.7.2"}, CHAT, "plain text", 20.0, 2.0, 10.0),
     Figure("anthropic create()", {"anthropic": "2.12.0"}, ANTHROPIC, "W1", 6.0, 1.5, 4.0),
     Figure("jiter", {"jiter": "0.19.0"}, LIVE, "8K d4", 4.0, 2.0, 2.0),
+    Figure(NAIVE_LOOP, {}, CHAT, "W1" + BY_EVENT, 3.2, 3.0, 1.1),
+    Figure(NAIVE_LOOP, {}, RESPONSES, "W2 512K d40", 21.0, 2.1, 10.0),
 )
-RUN = Run("2026-11-22", "CPython 3.11.7", FIGURES, ("litellm",))
+FAILURE = Failure("llmstream", {"llmstream": "0.1.0"}, CHAT, "W1" + BY_EVENT, "raises KeyError")
+RUN = Run("2026-11-22", "CPython 3.11.7", FIGURES, ("litellm",), (FAILURE,))
 
 TABLE = """\
 2026-11-22, CPython 3.11.7, processor time; a figure behind > is of a rival that was stopped by then
 
 Chat Completions: bytes to text and calls
-rival                 version           workload       us/event     ours    slower  budget
-floor                                   W1                  1.0     2.00      0.5x
-json.loads loop                         W1                  3.1     2.10      1.5x
-openai create()       3.54.0            W1                 60.0     2.00       30x  >= 25x
-langchain             1.7.2             W1             >1,234.5     2.00     >617x  >= 80x
-langchain             1.7.2             plain text         20.0     2.00       10x
+rival                 version           workload         us/event     ours    slower  budget
+bare floor                              W1                    1.0     2.00      0.5x
+json.loads loop                         W1                    3.1     2.10      1.5x
+openai create()       3.54.0            W1                   60.0     2.00       30x  >= 25x
+langchain             1.7.2             W1               >1,234.5     2.00     >617x  >= 80x
+langchain             1.7.2             plain text           20.0     2.00       10x
+json.loads loop                         W1, by event          3.2     3.00      1.1x
+llmstream             0.1.0             W1, by event                                  raises KeyError
 
 Anthropic Messages: bytes to text and calls
-rival                 version           workload       us/event     ours    slower  budget
-anthropic create()    2.12.0            W1                  6.0     1.50      4.0x  >= 5x  MISSED
+rival                 version           workload         us/event     ours    slower  budget
+anthropic create()    2.12.0            W1                    6.0     1.50      4.0x  >= 5x  MISSED
 
 live arguments: the value so far at every delta of 4 characters (an event is a delta)
-rival                 version           workload       us/event     ours    slower  budget
-jiter                 0.19.0            8K d4               4.0     2.00      2.0x
+rival                 version           workload         us/event     ours    slower  budget
+jiter                 0.19.0            8K d4                 4.0     2.00      2.0x
+
+OpenAI Responses: bytes to text and calls
+rival                 version           workload         us/event     ours    slower  budget
+json.loads loop                         W2 512K d40          21.0     2.10       10x  its buffer is quadratic here
 
 not installed, and left out: litellm
 """
 
 MARKDOWN = """\
-|  | Chat Completions | Anthropic |
+| one event a read | Chat Completions |
+| --- | ---: |
+| **wholecall** | **3.0 µs** |
+| json.loads loop | 1.1x |
+| llmstream | raises KeyError |
+
+| reads of 1,460 bytes | Chat Completions | Anthropic |
 | --- | ---: | ---: |
 | **wholecall** | **2.0 µs** | **1.5 µs** |
 | json.loads loop | 1.5x |  |
 | anthropic create() |  | 4.0x |
-| langchain | > 617x |  |
 | openai create() | 30x |  |
+| langchain | > 617x |  |
 
 | the value so far at every delta | 8 KB |
 | --- | ---: |
@@ -78,7 +93,7 @@ def small_race(kind: str = "W2") -> races.Race:
     """Return a short stream of chat chunks to race on."""
     workload = workloads.parallel_calls(CHAT, 1)
     reads = workloads.cut(workload.data, 1460)
-    return races.Race(CHAT, kind, "small", reads, workload.n_events, baselines.ours)
+    return races.Race(CHAT, kind, "small", reads, workload.n_events, baselines.ours, workload.result)
 
 
 def honest(reads: Iterable[bytes]) -> Callable[[], Any]:
@@ -117,8 +132,43 @@ def test_rounds_by_the_first(first: float, rounds: int) -> None:
 
 def test_a_rival_that_reads_otherwise_is_not_timed() -> None:
     """Nobody is compared on a result that differs."""
-    with pytest.raises(AssertionError, match="rival reads another result"):
+    with pytest.raises(races.OtherResult, match="rival reads another result"):
         races.race(reader(lambda _: lambda: baselines.Result("", [])), small_race(), PACE)
+
+
+def crashing(_: Iterable[bytes]) -> Callable[[], Any]:
+    """Open a rival that cannot be opened."""
+    raise KeyError("no such part")
+
+
+@pytest.mark.parametrize(
+    ("open_", "trouble"),
+    [
+        (crashing, "raises KeyError"),
+        (lambda _: lambda: baselines.Result("", []), "reads another result"),
+    ],
+)
+def test_a_rival_that_fails_costs_its_own_row(
+    open_: Callable[[Iterable[Any]], Callable[[], Any]], trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What goes wrong in a rival stands in its row, and those after it are timed."""
+    monkeypatch.setattr(races, "READERS", (reader(open_, "rival 1"), reader(honest, "rival 2")))
+    monkeypatch.setattr(races, "races", lambda **_: [small_race()])
+
+    failed, timed = races.outcomes(PACE, quick=True, only="rival")
+
+    assert Failure("rival 1", {}, CHAT, "small", trouble) == failed
+    assert isinstance(timed, Figure)
+    assert "rival 2" == timed.rival
+
+
+def test_a_fault_of_ours_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where wholecall itself reads something else than what is in the stream, nothing is timed."""
+    wrong = small_race()._replace(result=baselines.Result("", []))
+    monkeypatch.setattr(races, "races", lambda **_: [wrong])
+
+    with pytest.raises(AssertionError, match="wholecall is wrong on small"):
+        list(races.outcomes(PACE, quick=True))
 
 
 def test_a_rival_out_of_time_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +195,7 @@ def test_a_stopped_rival_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> 
         lambda _reader, one, _pace: asked.append(one.kind) or FIGURES[3 if one.kind == "W2" else 4],
     )
 
-    found = list(races.figures(PACE, quick=True, only="slow"))
+    found = list(races.outcomes(PACE, quick=True, only="slow"))
 
     assert ["W1", "W2", "text"] == asked
     assert [FIGURES[4], FIGURES[3], FIGURES[4]] == found
@@ -156,18 +206,20 @@ def test_the_floor_is_a_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(races, "READERS", ())
     monkeypatch.setattr(races, "races", lambda **_: [small_race()])
 
-    assert [FLOOR] == [figure.rival for figure in races.figures(PACE, quick=True)]
+    assert [FLOOR] == [outcome.rival for outcome in races.outcomes(PACE, quick=True)]
 
 
 @pytest.mark.parametrize("quick", [False, True])
 def test_workloads_of_a_kind_grow(quick: bool) -> None:
-    """Workloads of one kind come by what they say, as the rule of stopped rivals needs; every dialect has W1."""
+    """Workloads of one kind come by what they say, as the rule of stopped rivals needs; every dialect has W1 twice."""
     found = list(races.races(quick=quick))
     by_kind: dict[tuple[str, str], list[int]] = {}
     for one in found:
         by_kind.setdefault((one.dialect, one.kind), []).append(len(str(one.ours(one.pieces))))
 
     assert {CHAT, ANTHROPIC, RESPONSES} == {one.dialect for one in found if one.name == "W1"}
+    assert {CHAT, ANTHROPIC, RESPONSES} == {one.dialect for one in found if one.name == "W1" + BY_EVENT}
+    assert all(len(one.pieces) == one.n_events for one in found if one.name.endswith(BY_EVENT))
     assert list(by_kind.values()) == [sorted(sizes) for sizes in by_kind.values()]
 
 
@@ -193,25 +245,31 @@ def test_the_short_tables() -> None:
 def test_runs_are_merged() -> None:
     """Figures of another environment are added, the first run's stay, and what one run has is not absent."""
     litellm = Figure("litellm", {"litellm": "1.106.2"}, CHAT, "W1", 900.0, 3.0, 300.0)
+    mended = Figure("llmstream", {"llmstream": "0.1.1"}, CHAT, "W1" + BY_EVENT, 9.0, 3.0, 3.0)
     again = Figure("openai create()", {"openai": "2.54.0"}, CHAT, "W1", 70.0, 2.0, 35.0)
-    other = Run("2026-11-23", "CPython 3.11.7", (again, litellm), ("openai", "agno"))
+    other = Run("2026-11-23", "CPython 3.11.7", (again, litellm), ("openai", "agno"), (FAILURE,))
 
     both = merged([RUN, other])
 
     assert (*FIGURES, litellm) == both.figures
     assert ("2026-11-23", ("agno",)) == (both.date, both.absent)
+    assert (FAILURE,) == both.failures
+    assert () == merged([RUN, Run("2026-11-23", "CPython 3.11.7", (mended,))]).failures
 
 
 def test_bars_are_by_length() -> None:
     """Bars are in order; a rival's is as long as ours times what it was slower."""
-    found = [(bar.name, bar.kind, bar.micro) for bar in speed_chart.bars(RUN, CHAT)]
+    found = [
+        (one.name, one.kind, [(bar.micro, bar.lower) for bar in one.bars])
+        for one in speed_chart.racers(RUN, CHAT)
+    ]
 
     assert [
-        ("framing + decoding", "base", 1.0),
-        ("wholecall", "ours", 2.0),
-        ("json.loads loop", "base", 3.0),
-        ("openai create()", "rival", 60.0),
-        ("langchain", "rival", 1234.5),
+        ("splitting + decoding", "base", [(1.0, True)]),
+        ("wholecall", "ours", [(3.0, False), (2.0, True)]),
+        ("json.loads loop", "base", [(3.3000000000000003, False), (3.0, True)]),
+        ("openai create()", "rival", [(60.0, True)]),
+        ("langchain", "rival", [(1234.5, True)]),
     ] == found
 
 
@@ -240,12 +298,18 @@ def test_the_chart_tells_its_figures_as_text() -> None:
 def test_the_chart_has_a_bar_for_each_figure() -> None:
     """Every figure of W1 and wholecall itself in each dialect have a bar; a longer time has a longer bar."""
     paths = [path for path in drawn().iter(f"{SVG}path") if path.get("class", "").startswith("bar-")]
+    kinds = [path.get("class", "").removeprefix("bar-") for path in paths]
     lengths = [float(path.get("d", "").partition("h")[2].partition("a")[0]) for path in paths]
+    lower = [length for kind, length in zip(kinds, lengths, strict=True) if kind.endswith(" lower")]
 
-    assert ["base", "ours", "base", "rival", "rival", "ours", "rival"] == [
-        path.get("class", "").removeprefix("bar-") for path in paths
-    ]
-    assert lengths[:5] == sorted(lengths[:5])
+    assert [
+        "base lower",
+        *("ours", "ours lower"),
+        *("base", "base lower"),
+        *("rival lower", "rival lower"),
+        *("ours lower", "rival lower"),
+    ] == kinds
+    assert lower[:5] == sorted(lower[:5])
     assert min(lengths) > 0
 
 

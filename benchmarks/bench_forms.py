@@ -1,0 +1,53 @@
+"""The claim: other forms of the same stream, which many servers send, are read about as fast as the usual one.
+
+All of them come to the same events: no space after `data:`, lines that end in CRLF, a number before each event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from benchmarks import streams, workloads
+from benchmarks.claims import Comparison, Ratio
+from benchmarks.streams import EVENT, OURS, Stream
+from benchmarks.workloads import DIALECTS, READ, Workload
+
+__all__ = ["CLAIMS", "NAMES"]
+
+_BUDGET = 1.3
+_USUAL = "usual"
+_FORMS: dict[str, Callable[[int, bytes], bytes]] = {
+    _USUAL: lambda _, event: event,
+    "no space": lambda _, event: event.replace(b"data: ", b"data:", 1),
+    "CRLF": lambda _, event: event.replace(b"\n", b"\r\n"),
+    "id lines": lambda number, event: b"id: %d\n%b" % (number, event),
+}
+NAMES = {
+    "no space": "no space after `data:`",
+    "CRLF": "lines end in CRLF",
+    "id lines": "an `id:` line before each event",
+}
+
+
+def _written(usual: Workload, form: Callable[[int, bytes], bytes]) -> Workload:
+    events = [form(number, event) for number, event in enumerate(usual.events)]
+    return Workload(usual.name, usual.dialect, events, usual.calls, usual.text)
+
+
+def _claim(dialect: str, read: str | int) -> Comparison:
+    def make(_part: int) -> list[Stream]:
+        usual = workloads.w1(dialect)
+        return [streams.stream(_written(usual, form), read) for form in _FORMS.values()]
+
+    contenders = {name: streams.nth(OURS, at) for at, name in enumerate(_FORMS)}
+    ratios = tuple(Ratio(name, _USUAL, _BUDGET) for name in _FORMS if name != _USUAL)
+    what = f"W1 {dialect}" + (", by event" if read == EVENT else "") + ", a form is"
+    return Comparison(what, make, contenders, ratios)
+
+
+CLAIMS = [_claim(dialect, read) for read in (READ, EVENT) for dialect in DIALECTS]
+
+
+def test_forms(race: Callable[[], None]) -> None:
+    """Every form comes to the same calls."""
+    race()

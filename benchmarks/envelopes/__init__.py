@@ -1,0 +1,33 @@
+"""The envelopes in which the providers send pieces of calls and text, member for member as they do.
+
+An envelope writes one stream: an opening; the head, the pieces and the tail of each call, in any order that the wire
+allows; an ending. Where calls come whole, only the tail says something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from benchmarks.envelopes.anthropic import Anthropic
+from benchmarks.envelopes.base import Envelope
+from benchmarks.envelopes.bedrock import Converse, InvokeAnthropic
+from benchmarks.envelopes.chat import Chat
+from benchmarks.envelopes.cohere import Cohere
+from benchmarks.envelopes.gemini import Gemini, GeminiStreamed
+from benchmarks.envelopes.ollama import Ollama
+from benchmarks.envelopes.responses import Responses
+from benchmarks.envelopes.vercel import VercelUI
+
+__all__ = ["ENVELOPES", "Chat", "Envelope", "GeminiStreamed", "Responses"]
+
+ENVELOPES: dict[str, Callable[[], Envelope]] = {
+    "chat-completions": Chat,
+    "anthropic": Anthropic,
+    "responses": Responses,
+    "gemini": Gemini,
+    "ollama": Ollama,
+    "bedrock-converse": Converse,
+    "bedrock-invoke-anthropic": InvokeAnthropic,
+    "cohere-v2": Cohere,
+    "vercel-ui": VercelUI,
+}

@@ -1,0 +1,52 @@
+"""What an envelope is, and the two ways in which most of them put JSON on the wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from benchmarks.texts import Call
+
+__all__ = ["JSON", "Envelope", "dumped", "named_sse", "sse"]
+
+JSON = dict[str, Any]
+
+
+class Envelope(Protocol):
+    """Writes the events of one stream; `index` says which call of the turn is meant."""
+
+    events: list[bytes]
+
+    def opening(self) -> None:
+        """Begin the turn."""
+
+    def head(self, index: int, call: Call) -> None:
+        """Name a call."""
+
+    def piece(self, index: int, text: str, id: str = "") -> None:
+        """Send a piece of a call's arguments; `id` is what the provider repeats with it, where it does."""
+
+    def tail(self, index: int, call: Call) -> None:
+        """Close a call, where the wire does."""
+
+    def text(self, pieces: Sequence[str]) -> None:
+        """Send visible text."""
+
+    def ending(self, *, calls: bool) -> None:
+        """End the turn."""
+
+
+def dumped(payload: JSON) -> str:
+    """Return a payload as servers write it: no spaces, no escapes that are not needed."""
+    return json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
+
+
+def sse(payload: JSON) -> bytes:
+    """Return an event of one data line."""
+    return f"data: {dumped(payload)}\n\n".encode()
+
+
+def named_sse(payload: JSON) -> bytes:
+    """Return an event that is named by the type of its payload."""
+    return f"event: {payload['type']}\n".encode() + sse(payload)

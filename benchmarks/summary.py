@@ -1,0 +1,230 @@
+"""The figures that pages show, for several interpreters side by side.
+
+`python -m benchmarks --json` measures the lines below with one interpreter, `python -m benchmarks --from FILE...` puts
+what several have printed into one table. A line is a ratio for each of its parts, such as dialects or ways of reading,
+and what is lost stands in it as well as what is won.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import platform
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from benchmarks import (
+    bench_dialects,
+    bench_first_stream,
+    bench_forms,
+    bench_one_event,
+    bench_replay,
+    bench_stream,
+)
+from benchmarks.claims import Claim, Comparison, Row, Scale
+from benchmarks.rivals.speed_table import cells
+from benchmarks.workloads import DIALECTS
+
+__all__ = ["CLAIMS", "LINES", "LOOPS", "Line", "Measured", "Run", "main_of", "markdown", "run", "told"]
+
+_LOOP = "the time of the `json.loads` loop"
+_MSGSPEC, _BARE, _FRAMES = "the same loop with `msgspec.json.decode`", "the bare floor", "the floor of frames"
+_OWN, _USUAL, _ELSE = "a `json.loads` loop written for the dialect", "the usual form of the stream", "other"
+LOOPS = (_LOOP, _OWN)
+_MAIN = "3.11"  # the interpreter that ratios of others are held against
+_FAR = 1.15  # times its ratio
+
+_THREE = ("Chat Completions", "Anthropic", "Responses")
+_TWO = ("1,460-byte reads", "one event a read")
+
+CLAIMS: dict[str, Claim] = {
+    claim.what: claim
+    for claims in (
+        bench_stream.CLAIMS,
+        bench_one_event.CLAIMS,
+        bench_forms.CLAIMS,
+        bench_dialects.CLAIMS,
+        bench_replay.CLAIMS,
+        bench_first_stream.CLAIMS,
+    )
+    for claim in claims
+}
+
+
+class Line(NamedTuple):
+    """Ratios that belong together.
+
+    Attributes:
+        against: what they are ratios to.
+        what: what is done.
+        parts: what each of the ratios is of.
+        claims: the claim of each part.
+        contender: whose ratio is meant, or the ratio to whom; empty where a claim has one figure.
+    """
+
+    against: str
+    what: str
+    parts: tuple[str, ...]
+    claims: tuple[str, ...]
+    contender: str = ""
+
+
+def _three(against: str, what: str, claim: str, contender: str) -> Line:
+    return Line(against, what, _THREE, tuple(map(claim.format, DIALECTS)), contender)
+
+
+def _two(what: str, claim: str) -> Line:
+    return Line(_OWN, what, _TWO, (claim, f"{claim}, by event"), "naive")
+
+
+LINES: tuple[Line, ...] = (
+    _three(_LOOP, "20 parallel calls, one event a read", "W1 {}, by event", "naive"),
+    _three(_LOOP, "20 parallel calls, 1,460-byte reads", "W1 {}", "naive"),
+    _three(
+        _LOOP, "one call of about 105 events, one event a read", "a turn of one call {}, by event", "naive"
+    ),
+    _three(_LOOP, "20 interleaved calls, one event a read", "interleaved {}, by event", "naive"),
+    _three(_LOOP, "one call of 64 KB, 1,460-byte reads", "W2 64K d4 {}", "naive"),
+    _three(_LOOP, "plain text, one event a read", "plain text {}, by event", "naive"),
+    _three(_LOOP, "plain text, 1,460-byte reads", "plain text {}", "naive"),
+    _three(_LOOP, "1,000 calls of 2 deltas, 1,460-byte reads", "1,000 calls {}", "naive"),
+    _three(_LOOP, "1,000 calls of 2 deltas, one event a read", "1,000 calls {}, by event", "naive"),
+    _three(_LOOP, "a tiny stream (6 to 9 events), 1,460-byte reads", "a tiny stream {}", "naive"),
+    _three(_LOOP, "a tiny stream (6 to 9 events), one event a read", "a tiny stream {}, by event", "naive"),
+    _three(_MSGSPEC, "20 parallel calls, one event a read", "W1 {}, by event", "msgspec loop"),
+    _three(_MSGSPEC, "20 parallel calls, 1,460-byte reads", "W1 {}", "msgspec loop"),
+    _three(_BARE, "20 parallel calls, 1,460-byte reads", "W1 {}", "bare floor"),
+    _three(_BARE, "one call of 64 KB, 1,460-byte reads", "W2 64K d4 {}", "bare floor"),
+    _three(_FRAMES, "20 parallel calls, 1,460-byte reads", "W1 {}", "floor"),
+    *(
+        _three(_USUAL, f"20 parallel calls, {name}, 1,460-byte reads", "W1 {}, a form is", form)
+        for form, name in bench_forms.NAMES.items()
+    ),
+    *(
+        _two(f"{dialect}, {name}", f"{claim} {dialect}")
+        for claim, name in bench_dialects.NAMES.items()
+        for dialect in bench_dialects.WHERE[claim]
+    ),
+    Line(_ELSE, "`wholecall replay` to parsing alone", ("",), ("recordings of three dialects",), "replay"),
+    Line(
+        _ELSE,
+        "the first stream of a process beyond the second, to the import of msgspec",
+        _THREE,
+        tuple(map("first {} stream beyond the second / import of msgspec".format, DIALECTS)),
+    ),
+)
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """What a line came to: see `Line`; `budgets` has 0 where nothing is promised."""
+
+    against: str
+    what: str
+    parts: tuple[str, ...]
+    values: tuple[float, ...]
+    budgets: tuple[float, ...]
+
+
+class Run(msgspec.Struct, frozen=True):
+    """Lines with what they were taken on.
+
+    Attributes:
+        date: the day, as in `2026-11-22`.
+        python: the version of CPython.
+        msgspec: that of msgspec.
+        lines: in the order of `LINES`.
+    """
+
+    date: str
+    python: str
+    msgspec: str
+    lines: tuple[Measured, ...]
+
+    @property
+    def minor(self) -> str:
+        """The version without its last part, as in `3.11`."""
+        return self.python.rpartition(".")[0]
+
+
+def run(scale: Scale) -> Iterator[Measured]:
+    """Measure all lines; a claim that several of them show is measured once."""
+    rows: dict[str, list[Row]] = {}
+    for line in LINES:
+        for what in line.claims:
+            if what not in rows:
+                rows[what] = list(CLAIMS[what].rows(scale))
+        found = [_row(CLAIMS[what], rows[what], line.contender) for what in line.claims]
+        values, budgets = tuple(round(row.value, 3) for row in found), tuple(row.budget for row in found)
+        yield Measured(line.against, line.what, line.parts, values, budgets)
+
+
+def _row(claim: Claim, rows: Sequence[Row], contender: str) -> Row:
+    """Return the row of a claim in which a contender is the one, or the other where no row has it as the one."""
+    if not isinstance(claim, Comparison):
+        return rows[0]
+    ones = {ratio.other: row for ratio, row in zip(claim.ratios, rows, strict=True)}
+    ones |= {ratio.one: row for ratio, row in zip(claim.ratios, rows, strict=True) if ratio.one == contender}
+    return ones[contender]
+
+
+def told(lines: Sequence[Measured]) -> Run:
+    """Return what was measured here and now."""
+    date = f"{dt.datetime.now(tz=dt.timezone.utc):%Y-%m-%d}"
+    return Run(date, platform.python_version(), msgspec.__version__, tuple(lines))
+
+
+def main_of(runs: Sequence[Run]) -> Run:
+    """Return the run of the interpreter that the others are held against."""
+    return next((one for one in runs if one.minor == _MAIN), runs[0])
+
+
+def markdown(runs: Sequence[Run]) -> str:
+    """Return one table for each thing that ratios are to, with a column for each interpreter."""
+    main = main_of(runs)
+    groups = dict.fromkeys(line.against for line in main.lines)
+    tables = ["\n".join(_table(against, main, runs)) for against in groups]
+    return "\n\n".join([*tables, _footnote(main, runs)]) + "\n"
+
+
+def _table(against: str, main: Run, runs: Sequence[Run]) -> Iterator[str]:
+    yield cells(_title(against), "budget", *(one.minor for one in runs))
+    yield cells("---", *["---:"] * (1 + len(runs)))
+    for number, line in enumerate(main.lines):
+        if line.against == against:
+            found = [_of(one, number, line) for one in runs]
+            shown = (_values(values, line) for values in found)
+            yield cells(line.what, _budget(line), *shown)
+
+
+def _title(against: str) -> str:
+    return against if against == _ELSE else f"as a multiple of {against}"
+
+
+def _of(one: Run, number: int, line: Measured) -> tuple[float, ...]:
+    found = one.lines[number] if number < len(one.lines) else None
+    if found is None or (found.against, found.what, found.parts) != (line.against, line.what, line.parts):
+        raise ValueError(f"the figures of CPython {one.python} are of another version of the benchmarks")
+    return found.values
+
+
+def _values(values: Sequence[float], main: Measured) -> str:
+    """Return ratios, those above 1.15 times the ones of the main interpreter with a mark."""
+    return " / ".join(
+        f"{value:.2f}{'*' if value > _FAR * known else ''}"
+        for value, known in zip(values, main.values, strict=True)
+    )
+
+
+def _budget(line: Measured) -> str:
+    budgets = line.budgets if len(set(line.budgets)) > 1 else line.budgets[:1]
+    return " / ".join(f"{budget:g}" for budget in budgets) if any(budgets) else ""
+
+
+def _footnote(main: Run, runs: Sequence[Run]) -> str:
+    versions = ", ".join(f"{one.python} (msgspec {one.msgspec})" for one in runs)
+    return (
+        f"Where a cell has three ratios, they are of {', '.join(_THREE[:2])} and {_THREE[2]}; where it has two, of "
+        f"{_TWO[0]} and of {_TWO[1]}. `*` is more than {_FAR:g} times the ratio of CPython {main.minor}. Measured on "
+        f"{max(one.date for one in runs)} with CPython {versions}."
+    )
