@@ -3,17 +3,18 @@
 Theory of operation. A dialect reads its usual frame by a view as narrow as it can be, which refuses whatever is odd,
 and says of it two things: a *key*, which tells the texts of the dialect apart, and the text. While the key stays the
 same, a text is only appended to the run; at a new one the dialect is asked what the pieces of that text have in
-common. All other frames, and pieces that mean more than a piece, are translated one by one. After a whole call
-comes a whole call, most often, so the next frame is not tried as a piece; a dialect may have a narrow view of it.
+common. All other frames, and pieces that mean more than a piece, are translated one by one. A frame is only tried as
+what the one before it was, for a view that refuses costs as much as a wide one. Whole calls, which some dialects send
+many in a row, may have a narrow view as well.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal
 
-from wholecall.deltas import CallWhole, Delta, Piecewise
+from wholecall.deltas import CallWhole, Delta, Piecewise, ReasoningFragment, Slot, TextFragment
 from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import NO_KEY, Key, Runs
@@ -23,6 +24,7 @@ from wholecall.framing.frame import Frame
 __all__ = ["NO_PIECE", "PieceTranslator", "Read", "no_piece"]
 
 NO_PIECE: Final = (NO_KEY, "")
+_PIECES: Final[frozenset[type]] = frozenset({Slot, TextFragment, ReasoningFragment})
 Read = Callable[[str], tuple[Key, str]]
 
 
@@ -31,15 +33,22 @@ def no_piece(_data: str) -> tuple[Key, str]:
     return NO_PIECE
 
 
+def _kind_of(said: list[Delta]) -> Literal["", "piece", "call"]:
+    kinds = set(map(type, said))
+    if CallWhole in kinds:
+        return "call"
+    return "" if _PIECES.isdisjoint(kinds) else "piece"
+
+
 class PieceTranslator(TurnTranslator):
     """A translator of messages most of whose frames are pieces of texts."""
 
-    DERIVED = frozenset({"_runs", "_in_pieces"})
+    DERIVED = frozenset({"_runs", "_was"})
 
     def __init__(self) -> None:
         super().__init__()
         self._runs = Runs()
-        self._in_pieces = True  # the next frame may be a piece
+        self._was: Literal["", "piece", "call"] = ""  # what the last frame was
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame; later pieces start again."""
@@ -58,17 +67,17 @@ class PieceTranslator(TurnTranslator):
                 event = frame.event
                 read = self._reader(event)
             try:
-                key, text = read(frame.data) if self._in_pieces else NO_PIECE
+                key, text = read(frame.data) if self._was == "piece" else NO_PIECE
             except UNREADABLE:
                 key, text = NO_PIECE
             if key != now or not text:
                 of = self._in_common(key) if text else None
                 if of is None:
                     now = runs.stop()
-                    said = self._called(frame.data) if not self._in_pieces else None
+                    said = self._called(frame.data) if self._was == "call" else None
                     if said is None:
                         said = ended_together(self.translate(frame))
-                    self._in_pieces = CallWhole not in map(type, said)
+                        self._was = _kind_of(said)
                     deltas += said
                     continue
                 now, texts = key, runs.begin(deltas, key, of)

@@ -136,7 +136,7 @@ class StreamedCalls:
 
     def next_frame(self) -> None:
         """Note that another frame begins."""
-        for streamed in self._all():
+        for streamed in self._all() if self._open else ():
             streamed.fresh = False
 
     def no_stop(self, number: int) -> None:
