@@ -31,6 +31,7 @@ from wholecall.deltas import (
     Fragment,
     Labelled,
     Noted,
+    ReasoningFragment,
     Run,
     Slot,
     TextFragment,
@@ -40,7 +41,7 @@ from wholecall.deltas import (
 from wholecall.machine.cancelling import take_back
 from wholecall.machine.routes import action_of
 from wholecall.machine.turns import Turns
-from wholecall.output.events import StreamFault, TextDelta, ToolCallCancelled
+from wholecall.output.events import ReasoningDelta, StreamFault, TextDelta, ToolCallCancelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -106,6 +107,8 @@ class Assembler(Turns):
                 return False
             if type(of) is TextFragment:
                 return self._take_visible(choice, texts)
+            if type(of) is ReasoningFragment:
+                return self._take_reasoning(choice, of, texts)
             call = _hot_call(choice, of)
             self._last, self._last_call = of, call
         if call is None:
@@ -132,6 +135,16 @@ class Assembler(Turns):
         out = self._out
         if out.pieces:
             out.events.extend(map(TextDelta, repeat(choice.turn), repeat(choice.number), texts))
+        return True
+
+    def _take_reasoning(self, choice: Choice, of: ReasoningFragment, texts: Sequence[str]) -> bool:
+        """Emit pieces of reasoning; return False if the choice has ended."""
+        if choice.ended:
+            return False
+        choice.reason_with(replace(of, text="".join(texts)))
+        out = self._out
+        if out.pieces:
+            out.events.extend(map(ReasoningDelta, repeat(choice.turn), repeat(choice.number), texts))
         return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
@@ -168,7 +181,7 @@ class Assembler(Turns):
 
     def _usage(self, delta: UsageSeen) -> None:
         usage = self._early_usage if self._turn is None else self._turn.usage
-        if len(usage) <= _MOST_COUNTS:
+        if len(usage) <= _MOST_COUNTS or delta.usage.keys() <= usage.keys():
             usage.update(delta.usage)
 
     def _cancelled(self, delta: CallCancelled) -> None:

@@ -29,7 +29,7 @@ _BESIDES = (Noted, UsageSeen, TurnEnded)  # deltas that frames of another dialec
 Life = Literal["new", "bytes", "frames", "closing", "closed"]
 
 
-def nothing(_frames: list[Frame]) -> list[Delta]:
+def nothing(_texts: list[str], _like: Like) -> list[Delta]:
     """Return no deltas: the stream is over."""
     return []
 
