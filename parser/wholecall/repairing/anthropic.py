@@ -138,6 +138,13 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         delta = payload.get("delta")
         return isinstance(delta, dict) and self._tracks[index].add(delta.get("partial_json"))
 
+    def _heard(self, piece: Piece) -> tuple[object, Track | None] | None:
+        payload = piece.payload or {}
+        delta = payload.get("delta")
+        if piece.kind != "content_block_delta" or not isinstance(delta, dict):
+            return None
+        return delta.get("partial_json"), self._tracks.get(_hashable(payload.get("index")))
+
     def _read(self) -> list[tuple[str, str, str]]:
         if self._stopped != self._tracks.keys():
             return [("", "", "")]  # a call without an end

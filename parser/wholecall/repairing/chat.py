@@ -39,12 +39,14 @@ from wholecall.repairing.chat_reading import (
     has_content,
     number_of,
     only,
+    piece_in,
     rest_of,
     shows_content,
     without_messages,
 )
 from wholecall.repairing.chat_shapes import said_in, shaped
 from wholecall.repairing.mender import Mender, Piece, ends_turn
+from wholecall.repairing.moulds import Mould
 from wholecall.repairing.withholding import Withheld
 from wholecall.types import TurnReason
 
@@ -63,6 +65,8 @@ _HEAD: Final = frozenset({"id", "model", "created"})  # frames of other shapes h
 
 class ChatMender(Mender[ChatEncoder]):
     """Mends one chat stream."""
+
+    doubts = _NOTABLE
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(ChatEncoder(), limits, live=live, withheld=withheld)
@@ -105,7 +109,9 @@ class ChatMender(Mender[ChatEncoder]):
         self.is_done = self.is_done or has_done
         ends = has_done or ends_turn((), events)
         following: list[bytes] = []
-        for piece in self._in_time(self._readable(pieces, events), events):
+        self._gather(self._queue)
+        readable = list(self._readable(pieces, events))
+        for piece in self._in_time(readable, events):
             if ends and not _is_held(piece):
                 following.append(piece.raw)
             else:
@@ -114,7 +120,20 @@ class ChatMender(Mender[ChatEncoder]):
             out.append(self._settle(is_done=has_done))
         if ends and self.failed is None:
             out += following
+        if len(readable) == 1 and not ends and self.failed is None and readable[0] is pieces[0]:
+            self.mould = self._mould_of(readable[0])
         return b"".join(out)
+
+    def _mould_of(self, piece: Piece) -> Mould | None:
+        """Return the mould of a frame, if it is nothing but a further piece of a call."""
+        found = piece_in(piece.payload or {}) if piece.plain else None
+        if found is None or not self._begun or _without_calls(piece) is not None:
+            return None
+        choice, index, text = found
+        self._open_track = None if self._is_loose else self._tracks.track(choice, index)
+        if self._open_track is None and not self._is_loose:
+            return None
+        return Mould.of_call(piece.raw, text)
 
     def ping(self) -> bytes:
         """Return a chunk that says nothing, once the turn has begun for the client and until it ends."""
@@ -201,8 +220,10 @@ class ChatMender(Mender[ChatEncoder]):
 
     def _loosen(self) -> None:
         """Cut the calls out of the frames that wait, and forget the frames that hold nothing else."""
+        self._gather(self._queue)
         place, queue = self._place, self._queue[:]
         self._is_loose = True
+        self._open_track = None
         self._queue.clear()
         for piece in queue:
             kept = _without_calls(piece)
@@ -267,7 +288,7 @@ class ChatMender(Mender[ChatEncoder]):
         payload = without_messages(piece.payload or {}, self._executed)
         choices = [{**choice, **self._reason(choice)} for choice in choices_of(payload)]
         if not choices or choices == (piece.payload or {})["choices"]:
-            return piece.raw
+            return piece.whole
         return piece.with_payload({**payload, "choices": choices})
 
     def _reason(self, choice: dict[str, Any]) -> dict[str, str]:

@@ -23,6 +23,7 @@ __all__ = [
     "has_content",
     "number_of",
     "only",
+    "piece_in",
     "rest_of",
     "shows_content",
     "without_messages",
@@ -96,6 +97,33 @@ def has_content(payload: Payload) -> bool:
     if payload.get("usage") or finishes(payload):
         return True
     return any(value for choice in choices_of(payload) for view in _views(choice) for value in view.values())
+
+
+def piece_in(payload: Payload) -> tuple[int, int, object] | None:
+    """Return choice, index and text of the piece of a call that a chunk holds; None if it holds more, or begins one."""
+    choices = payload.get("choices")
+    if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
+        return None
+    choice = choices[0]
+    delta = choice.get("delta")
+    listed = delta.get("tool_calls") if isinstance(delta, dict) else None
+    if (
+        "message" in choice
+        or not isinstance(listed, list)
+        or len(listed) != 1
+        or not isinstance(listed[0], dict)
+    ):
+        return None
+    call = listed[0]
+    number, index, body = choice.get("index"), call.get("index"), call.get("function") or call.get("custom")
+    if (
+        type(number) is not int
+        or type(index) is not int
+        or call.get("id") is not None
+        or not isinstance(body, dict)
+    ):
+        return None
+    return number, index, body.get("arguments", body.get("input"))
 
 
 def rest_of(payload: Payload) -> dict[str, Any]:
@@ -226,6 +254,11 @@ class ChatTracks:
             for choice, tracks in self._calls.items()
             if tracks
         }
+
+    def track(self, choice: int, index: int) -> Track | None:
+        """Return a call, as long as all readers agree."""
+        tracks = self._calls.get(choice, ())
+        return tracks[index] if self.strict and 0 <= index < len(tracks) else None
 
     def _choice(self, choice: Payload) -> bool:
         delta, number = choice.get("delta"), choice.get("index")

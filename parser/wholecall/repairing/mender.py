@@ -7,17 +7,18 @@ reads the calls from it correctly, else encoded again. See the dialects' menders
 
 from __future__ import annotations
 
+import re
 import sys
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
 from wholecall.dialects.decode import is_done, is_noise, payloads, plain
 from wholecall.encoders.base import Encoder, Executable, json_bytes
-from wholecall.framing import Frame
+from wholecall.framing import Frame, SSEFraming
 from wholecall.limits import Limits
 from wholecall.output.events import (
     EXECUTABLE,
@@ -29,9 +30,21 @@ from wholecall.output.events import (
     TurnStarted,
 )
 from wholecall.repairing.live import LIVE, LiveCalls, Void
+from wholecall.repairing.moulds import Mould
+from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, INCOMPLETE, Losses, Withheld
 
-__all__ = ["EXECUTABLE", "Mender", "Piece", "ends_turn", "lasting", "never_ended", "own_fault", "pieces"]
+__all__ = [
+    "EXECUTABLE",
+    "Mender",
+    "Piece",
+    "ends_turn",
+    "lasting",
+    "most_of",
+    "never_ended",
+    "own_fault",
+    "pieces",
+]
 
 EncoderT = TypeVar("EncoderT", bound=Encoder)
 
@@ -49,6 +62,7 @@ class Piece(NamedTuple):
         plain: whether every reader takes the bytes for this frame and nothing else.
         is_done: whether it is the `[DONE]` after a stream.
         is_call: whether it is about a call that the client executes.
+        more: frames from its mould that follow it; whatever becomes of it becomes of them.
     """
 
     raw: bytes
@@ -57,12 +71,24 @@ class Piece(NamedTuple):
     plain: bool
     is_done: bool = False
     is_call: bool = False
+    more: tuple[bytes, ...] = ()
 
     @property
     def kind(self) -> str:
         """The `type` of its payload, `""` where there is none."""
         kind = (self.payload or {}).get("type")
         return kind if type(kind) is str else ""
+
+    @property
+    def whole(self) -> bytes:
+        """Its bytes, and those of the frames that follow it."""
+        return b"".join((self.raw, *self.more)) if self.more else self.raw
+
+    def others(self) -> Iterator[Piece]:
+        """Yield the frames that follow it as pieces of their own."""
+        for block in self.more:
+            frames = SSEFraming().feed(b"\n" + block)
+            yield self._replace(raw=block, payload=plain(frames[0].data), more=())
 
     def with_payload(self, payload: Mapping[str, Any]) -> bytes:
         """Return the frame with another payload; its name stays."""
@@ -104,6 +130,11 @@ def pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
     return found
 
 
+def most_of(limit: int | None) -> int:
+    """Return a bound as a number."""
+    return sys.maxsize if limit is None else limit
+
+
 def ends_turn(pieces: Iterable[Piece], events: Iterable[Event[Any]]) -> bool:
     """Whether nothing that is open stays so: the turn was ended, or an error broke it off."""
     return any(piece.is_done for piece in pieces) or any(
@@ -139,22 +170,29 @@ class Mender(ABC, Generic[EncoderT]):
     Attributes:
         failed: the code of the error that ended the stream, None while it goes on; nothing may follow then.
         is_done: whether a `[DONE]` came, where that ends a stream.
+        mould: of the frame that was taken last, if more that differ from it only in their text may be taken at once.
     """
 
+    doubts: ClassVar[re.Pattern[bytes] | None] = None  # a text with any of this is looked at
     goes_on_after_cuts: ClassVar = False  # agents ask the model to go on if the reason says that it was cut
 
     def __init__(self, encoder: EncoderT, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         self.failed: str | None = None
         self.is_done = False
+        self.mould: Mould | None = None
         self._encoder = encoder
         self._live = LiveCalls(encoder, limits) if live else None
-        self._most = sys.maxsize if limits.max_event_bytes is None else limits.max_event_bytes  # may wait
+        self._most = most_of(limits.max_event_bytes)  # may wait
         self._calls: list[Executable] = []  # judged whole, and not written yet
         self._response_id: str | None = None
         self._executed: set[int] = set()  # choices of which calls come out
         self._losses = Losses(withheld, goes_on_after_cuts=self.goes_on_after_cuts)
         self._void: str | None = None  # why a call that was shown must not be executed
         self._n_waiting = 0
+        self._open_track: Track | None = (
+            None  # of the call that frames from the mould go on with, while it is read
+        )
+        self._alike: list[bytes] = []  # frames from the mould, which wait after the last one of the queue
 
     @abstractmethod
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
@@ -163,6 +201,27 @@ class Mender(ABC, Generic[EncoderT]):
     @abstractmethod
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take the frames of a block, and the parser's events for them; return what may go out now."""
+
+    def shown(self, number: int | None) -> None:
+        """Take note that text was shown, up to the frame of this number, if they have numbers."""
+
+    def has_room(self, block: bytes) -> bool:
+        """Whether a frame from the mould may wait."""
+        return self._open_track is None or self._n_waiting + len(block) <= self._most
+
+    def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
+        """Take a frame from the mould with a further piece of a call, as the one before it was taken."""
+        if self._open_track is not None:
+            self._open_track.add(text)
+            self._alike.append(block)
+            self._n_waiting += len(block)
+        return self._take_events(events) if self._live is not None else b""
+
+    def _gather(self, queue: list[Piece]) -> None:
+        """Put the frames from the mould into the queue."""
+        if self._alike:
+            queue[-1] = queue[-1]._replace(more=tuple(self._alike))
+            self._alike.clear()
 
     @abstractmethod
     def ping(self) -> bytes:
@@ -181,7 +240,7 @@ class Mender(ABC, Generic[EncoderT]):
         """End the stream: return what waits besides calls, and the dialect's error frame."""
         if self.failed is not None:
             return b""
-        self.failed = code
+        self.failed, self.mould = code, None
         return self._leave() + self._encoder.error(message, code)
 
     def _fail_empty_handed(self) -> bytes:

@@ -25,6 +25,7 @@ from wholecall.limits import Limits
 from wholecall.output.events import Event
 from wholecall.repairing.items import ItemMender, Role
 from wholecall.repairing.mender import Piece
+from wholecall.repairing.moulds import Mould
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 from wholecall.types import TurnReason
@@ -60,9 +61,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if not super().is_plain(block, events):
             return False
         number = _NUMBER.search(block)
-        if number is not None:
-            self._expect_after(int(number[1]))
-            self._encoder.next_number = int(number[1]) + 1
+        self.shown(int(number[1]) if number is not None else None)
         return True
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
@@ -75,7 +74,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         void, self._void = self._void, None
         if void is None or self.failed is not None or any(map(_is_raised, pieces)):
             return out
-        self.failed = CALLS_WITHHELD
+        self.failed, self.mould = CALLS_WITHHELD, None
         return out + self._encoder.raised(void, CALLS_WITHHELD)
 
     def _is_replayed(self, piece: Piece) -> bool:
@@ -195,6 +194,38 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             track.name,
             track.text,
         )
+
+    def _heard(self, piece: Piece) -> tuple[object, Track | None] | None:
+        payload = piece.payload or {}
+        index = payload.get("output_index")
+        if (
+            not piece.kind.startswith(_FAMILIES)
+            or not piece.kind.endswith(".delta")
+            or "stream_id" in payload
+        ):
+            return None
+        return payload.get("delta"), self._tracks.get(index) if type(index) is int else None
+
+    def _mould_of(self, piece: Piece) -> Mould | None:
+        mould = super()._mould_of(piece)
+        number = (piece.payload or {}).get("sequence_number")
+        return mould if mould is not None and mould.number == number else None
+
+    def shown(self, number: int | None) -> None:
+        """Take note that text was shown, up to the frame of this number."""
+        if number is not None:
+            self._expect_after(number)
+            self._encoder.next_number = number + 1
+
+    def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
+        """Take a frame from the mould with a further piece of a call; its number is the next one."""
+        if self.mould is not None and self.mould.number is not None:
+            self._expect_after(self.mould.number)
+        return super().go_on(block, text, events)
+
+    def _pass_more(self, piece: Piece) -> None:
+        if type((piece.payload or {}).get("sequence_number")) is int:
+            self._encoder.next_number += len(piece.more)
 
     def _read(self) -> list[tuple[str, str, str]]:
         if self._done != self._tracks.keys():
