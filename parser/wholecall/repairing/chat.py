@@ -45,8 +45,9 @@ from wholecall.repairing.chat_reading import (
     without_messages,
 )
 from wholecall.repairing.chat_shapes import said_in, shaped
-from wholecall.repairing.mender import Mender, Piece, ends_turn
+from wholecall.repairing.mender import Mender, ends_turn
 from wholecall.repairing.moulds import Mould
+from wholecall.repairing.pieces import Piece
 from wholecall.repairing.withholding import Withheld
 from wholecall.types import TurnReason
 
@@ -96,14 +97,15 @@ class ChatMender(Mender[ChatEncoder]):
             self._begun
             and not (self._finished or self._is_odd)
             and bool(events)
-            and all(type(event) in _SPEECH for event in events)
+            and _SPEECH.issuperset(map(type, events))
             and _NOTABLE.search(block) is None
         )
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; calls and what ends the turn are held, everything else passes."""
+        kinds = set(map(type, events))
         out = [self._take_events(events)]
-        if any(type(event) is ToolCallDropped for event in events):
+        if ToolCallDropped in kinds:
             self._loosen()  # the turn's own calls will not be those that come out: its frames can be dropped
         has_done = any(piece.is_done for piece in pieces)
         self.is_done = self.is_done or has_done
@@ -133,7 +135,7 @@ class ChatMender(Mender[ChatEncoder]):
         self._open_track = None if self._is_loose else self._tracks.track(choice, index)
         if self._open_track is None and not self._is_loose:
             return None
-        return Mould.of_call(piece.raw, text)
+        return Mould(piece.raw, text, is_call=True)
 
     def ping(self) -> bytes:
         """Return a chunk that says nothing, once the turn has begun for the client and until it ends."""
@@ -144,14 +146,15 @@ class ChatMender(Mender[ChatEncoder]):
 
         The parser reads on after it, clients do not.
         """
-        self._begun = self._begun or any(type(event) not in _OPENINGS for event in events)
+        kinds = set(map(type, events))
+        self._begun = self._begun or not kinds <= _OPENINGS
         for piece in pieces:
             self._begun = self._begun or bool(finishes(piece.payload or {}))
             if piece.is_done:
                 self._early = None if self._begun else piece
             if self._early is not piece:
                 yield piece
-        if self._early is not None and any(type(event) is TurnFinished for event in events):
+        if self._early is not None and TurnFinished in kinds:
             yield self._early
             self._early = None
 
@@ -176,11 +179,10 @@ class ChatMender(Mender[ChatEncoder]):
             return piece.raw
         self._take_head(payload)
         calls, ended = has_calls(payload), finishes(payload)
-        if not shows_content(payload) or any(
+        is_late = bool(self._finished) and any(
             number_of(choice) in self._finished for choice in choices_of(payload)
-        ):
-            return self._wait(piece, calls=calls, ended=ended)
-        if ended:
+        )
+        if ended or is_late or not shows_content(payload):
             return self._wait(piece, calls=calls, ended=ended)
         if not calls:
             self._is_shown = True

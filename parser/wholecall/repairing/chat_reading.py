@@ -5,11 +5,11 @@ The keys that hold calls are those that the dialect's views read (quirks 39, 40,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
-from wholecall.repairing.mender import Piece
+from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.types import TurnReason
 
@@ -32,6 +32,7 @@ __all__ = [
 Payload = Mapping[str, Any]
 
 CALL_FIELDS: Final = ("tool_calls", "toolCalls", "function_call")
+_CALL_FIELDS: Final = frozenset(CALL_FIELDS)
 # What may wait with the calls: `reasoning_details` alone holds signatures and encrypted blocks, not text.
 _QUIET: Final = frozenset({*CALL_FIELDS, "role", "reasoning_details"})
 # Frames of the Responses dialect that are about calls.
@@ -43,7 +44,11 @@ _GUEST_CALLS: Final = ("function_call", "custom_tool_call")
 def choices_of(payload: Payload) -> list[dict[str, Any]]:
     """Return the choices of a chunk."""
     choices = payload.get("choices")
-    return [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
+    if not isinstance(choices, list):
+        return []
+    if len(choices) == 1 and isinstance(choices[0], dict):  # nearly always
+        return choices
+    return [choice for choice in choices if isinstance(choice, dict)]
 
 
 def number_of(choice: Payload) -> int:
@@ -54,8 +59,8 @@ def number_of(choice: Payload) -> int:
 
 def has_calls(payload: Payload) -> bool:
     """Return whether a chunk holds anything of calls that a client would execute."""
-    if choices_of(payload):
-        return any(_holds_calls(view) for choice in choices_of(payload) for view in _views(choice))
+    if choices := choices_of(payload):
+        return any(_holds_calls(view) for choice in choices for view in _views(choice))
     if _is_guest(payload):
         return _is_guest_call(payload) or len(_guest_output(payload)) < len(
             _guest_output(payload, every=True)
@@ -199,12 +204,12 @@ def _guest_output(payload: Payload, *, every: bool = False) -> list[Any]:
     return [item for item in items if every or not _is_call_item(item)]
 
 
-def _views(choice: Payload) -> Iterator[dict[str, Any]]:
-    return (view for name in ("delta", "message") if isinstance(view := choice.get(name), dict))
+def _views(choice: Payload) -> list[dict[str, Any]]:
+    return [view for name in ("delta", "message") if isinstance(view := choice.get(name), dict)]
 
 
 def _holds_calls(view: Payload) -> bool:
-    return any(view.get(field) for field in CALL_FIELDS)
+    return not _CALL_FIELDS.isdisjoint(view) and any(view.get(field) for field in CALL_FIELDS)
 
 
 def _without_calls(value: Any) -> Any:

@@ -30,8 +30,9 @@ from wholecall.output.events import (
     ToolCallDropped,
     TurnStarted,
 )
-from wholecall.repairing.mender import Mender, Piece, ends_turn
+from wholecall.repairing.mender import Mender, ends_turn
 from wholecall.repairing.moulds import Mould
+from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import Withheld
 
@@ -141,7 +142,7 @@ class ItemMender(Mender[ItemEncoderT]):
             self._queue is None
             and not self._is_shifted
             and bool(events)
-            and all(type(event) in _SPEECH for event in events)
+            and _SPEECH.issuperset(map(type, events))
             and _DELTA.match(block) is not None
         )
 
@@ -168,7 +169,8 @@ class ItemMender(Mender[ItemEncoderT]):
 
     def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
         """Take a frame from the mould with a further piece of a call."""
-        self._shown.append(super().go_on(block, text, events))
+        if shown := super().go_on(block, text, events):
+            self._shown.append(shown)
         return b"" if self._queue is not None else self._settle()
 
     def _mould_of(self, piece: Piece) -> Mould | None:
@@ -181,7 +183,11 @@ class ItemMender(Mender[ItemEncoderT]):
         if is_read and track is None:
             return None
         self._open_track = track if is_read else None
-        return Mould.of_call(piece.raw, text)
+        return Mould(piece.raw, text, is_call=True, number=self._number_of(piece))
+
+    def _number_of(self, piece: Piece) -> int | None:  # noqa: ARG002
+        """Return the number of an event, where the dialect has them."""
+        return None
 
     def _sort(self, piece: Piece, role: Role) -> bytes:
         """Put a frame into the queue, or return what of it goes out now."""
@@ -246,8 +252,11 @@ class ItemMender(Mender[ItemEncoderT]):
 
     def _judge(self, events: Sequence[Event[Any]], *, force: bool) -> bytes:
         """Take the parser's verdicts; return what waited for them."""
+        if not events and self._queue is None and not (self._calls or self._shown):
+            return b""  # nothing waits, and nothing is said
         n_known = self._n_known
-        self._shown.append(self._take_events(events))
+        if shown := self._take_events(events):
+            self._shown.append(shown)
         self._n_judged += self._n_known - n_known
         for event in events:
             if isinstance(event, ToolCallDropped) and event.kind != "server":
@@ -265,6 +274,8 @@ class ItemMender(Mender[ItemEncoderT]):
 
     def _settle(self) -> bytes:
         """Return what waited, with its calls."""
+        if self._queue is None and not (self._calls or self._shown):
+            return b""
         self._calls.sort(key=lambda call: call.index)
         if (
             self._queue is not None

@@ -15,8 +15,8 @@ and no escape outside of it, which could hide another one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Optional
 
 import msgspec
 
@@ -36,86 +36,77 @@ _HOLES: Final = re.compile(
 )
 _BLANK: Final = re.compile(rb"(?<=\}) *(?=\}\s*\Z)")  # Anthropic pads so
 _Read = Callable[[bytes, int], re.Match[bytes]]
-_STRING_END: Final[Any] = re.compile(_STRING).match  # it matches everywhere: nothing is a string, too
-_READ: Final[dict[str, _Read]] = {
+# These match everywhere: a string may be empty, and so may the blanks.
+_STRING_END: Final[Any] = re.compile(_STRING).match
+_SPACES_END: Final[Any] = re.compile(rb" *").match
+_READ: Final[dict[str, Callable[[bytes, int], re.Match[bytes]]]] = {
     "text": _STRING_END,
     "padding": _STRING_END,
-    "blank": re.compile(rb" *").match,
+    "blank": _SPACES_END,
 }
 _LINE_ENDS: Final = ("\x85", "\u2028", "\u2029")
+_Hole = tuple[bytes, int, str, Optional[_Read]]  # what is before it, as long as that is; what may be in it
+_LIKELY: Final = 40  # bytes in which frames from other moulds often differ
 _CALL: Final = frozenset({ArgumentsDelta})
 _SHOWN: Final = frozenset({ReasoningDelta, TextDelta})
 _decoded = msgspec.json.Decoder(str).decode
 
 
 class Mould:
-    """The bytes of a frame around its text.
+    """The bytes of a frame around its text; they are looked for when the next frame comes.
+
+    Args:
+        block: the frame.
+        text: its text.
+        is_call: whether that is a piece of a call's; else it is shown.
+        number: that of the frame; of one whose text is shown, None finds it.
+        doubts: what the text of a frame may not have in it.
 
     Attributes:
-        is_call: whether the text is a piece of a call's; else it is shown.
+        is_call: as above.
         number: that of the last frame that fitted, None where frames have none.
     """
 
-    __slots__ = ("_doubts", "_end", "_holes", "_text", "is_call", "number")
+    __slots__ = ("_block", "_doubts", "_end", "_first", "_holes", "_text", "is_call", "number")
 
-    def __init__(self, block: bytes, holes: Sequence[tuple[str, int, int]]) -> None:
-        starts = [0, *(end for _, _, end in holes)]
-        self.is_call = False
-        self.number: int | None = None
-        self._holes: list[tuple[bytes, int, str, _Read | None]] = [
-            (block[at:start], start - at, kind, _READ.get(kind))
-            for at, (kind, start, _) in zip(starts, holes, strict=False)
-        ]
-        self._end = block[starts[-1] :]
-        self._text = b""
-        self._doubts: re.Pattern[bytes] | None = None
-
-    @classmethod
-    def of_call(cls, block: bytes, text: object) -> Mould | None:
-        """Return the mould of a frame with a piece of a call's text; None if it is unclear where this stands."""
-        mould = cls._of(block, text)
-        if mould is not None:
-            mould.is_call = True
-        return mould
-
-    @classmethod
-    def of_shown(cls, block: bytes, text: object, doubts: re.Pattern[bytes] | None) -> Mould | None:
-        """Return the mould of a frame with text that is shown, and in which nothing was found that raises doubts."""
-        mould = cls._of(block, text)
-        if mould is not None:
-            mould._doubts = doubts
-        return mould
-
-    @classmethod
-    def _of(cls, block: bytes, text: object) -> Mould | None:
-        found = list(_HOLES.finditer(block))
-        holes = {hole.lastgroup or "": hole for hole in found}
-        if "text" not in holes or len(found) > len(holes) or not (block.endswith(b"\n") and _is_plain(block)):
-            return None
-        if _decoded(b'"%b"' % holes["text"]["text"]) != text:
-            return None
-        spans = [(kind, *hole.span(kind)) for kind, hole in holes.items()]
-        if (blank := _BLANK.search(block, spans[-1][2])) is not None:
-            spans.append(("blank", *blank.span()))
-        mould = cls(block, spans)
-        if any(b"\\" in before for before, *_ in mould._holes) or b"\\" in mould._end:
-            return None
-        mould.number = int(holes["number"]["number"]) if "number" in holes else None
-        return mould
+    def __init__(
+        self,
+        block: bytes,
+        text: object,
+        *,
+        is_call: bool,
+        number: int | None = None,
+        doubts: re.Pattern[bytes] | None = None,
+    ) -> None:
+        self.is_call = is_call
+        self.number = number
+        self._block = block
+        self._first = text
+        self._text = b""  # of the last frame that fitted, as it is written
+        self._doubts = doubts
+        self._holes: list[_Hole] | None = None
+        self._end = b""
 
     @property
     def text(self) -> str:
         """The text of the last frame that fitted."""
         return _decoded(b'"%b"' % self._text)
 
-    def agrees(self, events: Iterable[Event[Any]]) -> bool:
+    def agrees(self, events: Sequence[Event[Any]]) -> bool:
         """Whether the parser has found nothing in frames but text of the kind that was expected."""
-        return (_CALL if self.is_call else _SHOWN).issuperset(map(type, events))
+        if self.is_call:
+            return _CALL.issuperset(map(type, events))
+        return bool(events) and _SHOWN.issuperset(map(type, events))
 
     def fits(self, block: bytes) -> bool:
         """Whether a frame is the next one from this mould."""
+        holes = self._holes
+        if holes is None:
+            if not block.startswith(self._block[:_LIKELY]):
+                return False
+            holes = self._holes = self._made()
         at, start, end = 0, 0, 0
-        for before, length, kind, read in self._holes:
+        for before, length, kind, read in holes:
             if not block.startswith(before, at):
                 return False
             at += length
@@ -129,7 +120,7 @@ class Mould:
                 at = end = read(block, at).end()
             else:
                 at = read(block, at).end()
-        if block[at:] != self._end or not (block.isascii() or _is_plain(block)):
+        if not holes or block[at:] != self._end or not (block.isascii() or _is_plain(block)):
             return False
         text = block[start:end]
         if not self.is_call and (not text or (b'"' in text and self._is_doubtful(block, start, end))):
@@ -142,6 +133,30 @@ class Mould:
     def _is_doubtful(self, block: bytes, start: int, end: int) -> bool:
         """Whether something in the text, or where it ends, looks as if it meant something."""
         return self._doubts is not None and self._doubts.search(block, start, end + 1) is not None
+
+    def _made(self) -> list[_Hole]:
+        """Return the holes of the frame, and what is before each; none if it is unclear where its text stands."""
+        block, found = self._block, list(_HOLES.finditer(self._block))
+        holes = {hole.lastgroup or "": hole for hole in found}
+        if "text" not in holes or len(found) > len(holes) or not (block.endswith(b"\n") and _is_plain(block)):
+            return []
+        number = int(holes["number"]["number"]) if "number" in holes else None
+        if (self.is_call and number != self.number) or _decoded(
+            b'"%b"' % holes["text"]["text"]
+        ) != self._first:
+            return []
+        self.number = number
+        spans = [(kind, *hole.span(kind)) for kind, hole in holes.items()]
+        if (blank := _BLANK.search(block, spans[-1][2])) is not None:
+            spans.append(("blank", *blank.span()))
+        starts = [0, *(end for _, _, end in spans)]
+        self._end = block[starts[-1] :]
+        between = [block[at:start] for at, (_, start, _) in zip(starts, spans, strict=False)]
+        if any(b"\\" in part for part in (*between, self._end)):
+            return []
+        return [
+            (part, len(part), kind, _READ.get(kind)) for part, (kind, *_) in zip(between, spans, strict=True)
+        ]
 
 
 def _is_plain(block: bytes) -> bool:

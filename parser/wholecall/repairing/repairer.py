@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholecall.errors import StreamClosed
-from wholecall.framing import SSEFraming
 from wholecall.framing.opening import framing_of
 from wholecall.limits import Limits
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta, ToolCallDropped
 from wholecall.policy import Policy
 from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, without_fields
-from wholecall.repairing.mender import Mender, Piece, most_of, never_ended, own_fault, pieces
+from wholecall.repairing.mender import Mender, most_of, never_ended, own_fault
 from wholecall.repairing.moulds import Mould
+from wholecall.repairing.pieces import Piece, PieceReader
 from wholecall.repairing.report import Ledger, Report
 from wholecall.repairing.table import MENDERS
 from wholecall.repairing.withholding import Withheld, checked
@@ -80,11 +80,11 @@ class Repairer(Uncopyable):
         self._parser: ToolCallParser[Any] = ToolCallParser(
             tools=tools, framing="sse", policy=policy, limits=limits
         )
-        self._framing = SSEFraming(limits, dispatch_at_eof=True, raw_json=True, misspelt=True)
         self._blocks = Blocks()
         self._limits = limits
         self._most = most_of(limits.max_event_bytes)
         self._most_alike = min(self._most, most_of(limits.max_line_bytes))
+        self._pieces = PieceReader(limits, self._most_alike)
         self._room = limits.max_stream_bytes
         self._live = live_arguments
         self._withheld: Withheld = checked(withheld)
@@ -146,7 +146,8 @@ class Repairer(Uncopyable):
             data = self._begin(data)
             if self._passes:
                 return data
-        out = self._read(self._blocks.feed(data))
+        blocks = self._blocks.feed(data)
+        out = self._read(blocks)
         if self._blocks.is_open and len(self._blocks) > self._most and not self.ended:
             out.append(self._give_up())
         if self._passes:
@@ -294,8 +295,8 @@ class Repairer(Uncopyable):
         if not mould.is_call:
             mender.shown(mould.number)
             return block
-        self._ledger.take(block)
-        return self._given(mender.go_on(block, mould.text, events))
+        self._pieces.skip(block)
+        return self._given(mender.go_on(block, mould.text, events), block)
 
     def _block(self, block: bytes) -> bytes:
         if self._passes:
@@ -321,21 +322,21 @@ class Repairer(Uncopyable):
         mender.mould = None
         if not mender.is_plain(block, events):
             return self._mend(block, events)
-        if len(events) == 1:
-            mender.mould = Mould.of_shown(block, events[0].text, mender.doubts)
+        event = events[0]
+        if len(events) == 1 and isinstance(event, (TextDelta, ReasoningDelta)):
+            mender.mould = Mould(block, event.text, is_call=False, doubts=mender.doubts)
         return block
 
     def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
-        self._ledger.take(block)
-        found = pieces(block, self._framing.feed(block))
-        if not found and not events:
-            return self._given(self._silent(block))
-        return self._given(self._taken(found, events))
+        found = self._pieces.read(block)
+        if found or events:
+            return self._given(self._taken(found, events), block)
+        return self._given(self._silent(block), block)
 
-    def _given(self, out: bytes) -> bytes:
-        """Return what goes out, once it is in the books."""
+    def _given(self, out: bytes, block: bytes = b"") -> bytes:
+        """Return what goes out for a block, once both are in the books."""
         mender = self._mender
-        self._ledger.give(out, is_all=mender is None or not mender.held)
+        self._ledger.book(block, out, is_all=mender is None or not mender.held)
         return out
 
     def _silent(self, block: bytes) -> bytes:
@@ -365,12 +366,13 @@ class Repairer(Uncopyable):
             self._mender = self._new_mender()
         if self._mender is None:
             return b"".join([*held, tail])
+        if not (tail or events or held):
+            return b""  # the turn has had its end
         early = b"".join(self._mend(block, []) for block in held)
         whole = ended(tail)
-        found = pieces(whole, [*self._framing.feed(tail), *self._framing.close()])
-        if found:
-            self._ledger.take(whole)
-        out = early + self._given(self._taken(found, events) + self._missing_end(events))
+        found = self._pieces.end(tail, whole)
+        out = self._taken(found, events) + self._missing_end(events)
+        out = early + self._given(out, whole if found else b"")
         if not found:
             return out if self.ended else out + tail
         if all(piece.payload is None for piece in found) and out.endswith(whole):

@@ -24,8 +24,7 @@ from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
 from wholecall.repairing.items import ItemMender, Role
-from wholecall.repairing.mender import Piece
-from wholecall.repairing.moulds import Mould
+from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 from wholecall.types import TurnReason
@@ -206,10 +205,9 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             return None
         return payload.get("delta"), self._tracks.get(index) if type(index) is int else None
 
-    def _mould_of(self, piece: Piece) -> Mould | None:
-        mould = super()._mould_of(piece)
+    def _number_of(self, piece: Piece) -> int | None:
         number = (piece.payload or {}).get("sequence_number")
-        return mould if mould is not None and mould.number == number else None
+        return number if type(number) is int else None
 
     def shown(self, number: int | None) -> None:
         """Take note that text was shown, up to the frame of this number."""
@@ -259,19 +257,20 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._encoder.next_index += 1
         if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
             self._encoder.output.append(payload["item"])
-        edited = dict(payload)
+        edits: dict[str, Any] = {}
         if self._is_end(piece):
             self._is_begun = False
             if self._is_empty_handed(payload):
                 return self._fail_empty_handed()
-            edited |= self._with_output(payload)
-            edited |= self._with_outcome(edited)
+            edits |= self._with_output(payload)
+            edits |= self._with_outcome({**payload, **edits})
         if self._is_shifted:
-            edited |= self._numbered(payload)
+            edits |= self._numbered(payload)
         elif type(payload.get("sequence_number")) is int:
             self._encoder.next_number = payload["sequence_number"] + 1
-        if edited == payload:
+        if edits.items() <= payload.items():
             return piece.raw
+        edited = {**payload, **edits}
         event = edited["type"] if piece.event == kind else piece.event
         return piece._replace(event=event).with_payload(edited)
 
