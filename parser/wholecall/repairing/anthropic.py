@@ -21,7 +21,7 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
-from wholecall.repairing.items import ItemMender, Role
+from wholecall.repairing.items import MOST_DIGITS, ItemMender, Role
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import Withheld
@@ -71,7 +71,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         if not super().is_plain(block, events):
             return False
         index = _INDEX.search(block)
-        return index is not None and int(index[1]) in self._numbers
+        return index is not None and len(index[1]) <= MOST_DIGITS and int(index[1]) in self._numbers
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; the first of a message that never began has a start before it."""

@@ -36,10 +36,11 @@ from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import Withheld
 
-__all__ = ["ItemMender", "Role", "label_of"]
+__all__ = ["MOST_DIGITS", "ItemMender", "Role", "label_of"]
 
 ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEncoder])
 _SPEECH = frozenset({TextDelta, ReasoningDelta})
+MOST_DIGITS = 18  # of a number that counts anything
 
 
 # A frame that begins so is a piece of text, and begins or ends nothing. Inside a string its quotes would be escaped.

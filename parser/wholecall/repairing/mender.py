@@ -36,7 +36,6 @@ from wholecall.repairing.withholding import CALLS_WITHHELD, INCOMPLETE, Losses, 
 __all__ = [
     "EXECUTABLE",
     "Mender",
-    "Piece",
     "ends_turn",
     "lasting",
     "most_of",
@@ -107,9 +106,7 @@ class Mender(ABC, Generic[EncoderT]):
         self._losses = Losses(withheld, goes_on_after_cuts=self.goes_on_after_cuts)
         self._void: str | None = None  # why a call that was shown must not be executed
         self._n_waiting = 0
-        self._open_track: Track | None = (
-            None  # of the call that frames from the mould go on with, while it is read
-        )
+        self._open_track: Track | None = None  # of the call that the mould is of, while that is read
         self._alike: list[bytes] = []  # frames from the mould, which wait after the last one of the queue
 
     @abstractmethod

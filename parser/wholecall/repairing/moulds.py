@@ -32,7 +32,7 @@ _TEXTS: Final = rb"content|reasoning_content|reasoning|text|thinking|delta|argum
 _HOLES: Final = re.compile(
     rb'"(?:(?:' + _TEXTS + rb')"\s*:\s*"(?P<text>' + _STRING + rb')"'
     rb'|obfuscation"\s*:\s*"(?P<padding>' + _STRING + rb')"'
-    rb'|sequence_number"\s*:\s*(?P<number>\d+))'
+    rb'|sequence_number"\s*:\s*(?P<number>\d{1,18})(?!\d))'
 )
 _BLANK: Final = re.compile(rb"(?<=\}) *(?=\}\s*\Z)")  # Anthropic pads so
 _Read = Callable[[bytes, int], re.Match[bytes]]
@@ -141,9 +141,9 @@ class Mould:
         if "text" not in holes or len(found) > len(holes) or not (block.endswith(b"\n") and _is_plain(block)):
             return []
         number = int(holes["number"]["number"]) if "number" in holes else None
-        if (self.is_call and number != self.number) or _decoded(
-            b'"%b"' % holes["text"]["text"]
-        ) != self._first:
+        if self.is_call and number != self.number:
+            return []
+        if _decoded(b'"%b"' % holes["text"]["text"]) != self._first:
             return []
         self.number = number
         spans = [(kind, *hole.span(kind)) for kind, hole in holes.items()]

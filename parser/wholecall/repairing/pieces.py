@@ -59,7 +59,7 @@ class Piece(NamedTuple):
     def others(self) -> Iterator[Piece]:
         """Yield the frames that follow it as pieces of their own."""
         for block in self.more:
-            frames = SSEFraming().feed(b"\n" + block)
+            frames = SSEFraming(Limits.none()).feed(b"\n" + block)
             yield self._replace(raw=block, payload=plain(frames[0].data), more=())
 
     def with_payload(self, payload: Mapping[str, Any]) -> bytes:

@@ -136,7 +136,8 @@ class Repairer(Uncopyable):
             self._room -= len(data)
         mender = self._mender
         if mender is not None and mender.mould is not None:
-            if not self._blocks.is_open and self._fits(data, mender, mender.mould):
+            is_whole = type(data) is bytes and not self._blocks.is_open
+            if is_whole and self._fits(data, mender, mender.mould):
                 return self._go_on(data, mender, mender.mould)  # one event a read, as streams come
         elif self._passes:
             return data

@@ -23,7 +23,7 @@ from wholecall.encoders.base import json_bytes
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
-from wholecall.repairing.items import ItemMender, Role
+from wholecall.repairing.items import MOST_DIGITS, ItemMender, Role
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
@@ -60,6 +60,8 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if not super().is_plain(block, events):
             return False
         number = _NUMBER.search(block)
+        if number is not None and len(number[1]) > MOST_DIGITS:
+            return False
         self.shown(int(number[1]) if number is not None else None)
         return True
 
