@@ -480,7 +480,7 @@ def test_empty_bodies_pass(library: Any, body: bytes) -> None:
 def test_tools_are_read_once(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What describes the tools is read when the transport is made, not for each stream."""
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
-    with serve(Answer(WHOLE + FINISH + DONE)) as server, client(library=library, tools=[tool]) as http:
+    with serve(Answer([WHOLE + FINISH + DONE])) as server, client(library=library, tools=[tool]) as http:
         monkeypatch.setattr(Tools, "__init__", None)
         bodies = [http.post(server.url + PATH, json={}).content for _ in range(2)]
 
