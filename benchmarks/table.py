@@ -8,6 +8,7 @@ from itertools import chain
 
 from benchmarks import (
     bench_arguments,
+    bench_calls_only,
     bench_dialects,
     bench_first_stream,
     bench_forms,
@@ -46,6 +47,7 @@ _FIGURES: tuple[Iterable[Claim], ...] = (
     bench_growth.CLAIMS,
     bench_odd.CLAIMS,
     bench_reads.CLAIMS,
+    bench_calls_only.CLAIMS,
     bench_recordings.CLAIMS,
     bench_replay.CLAIMS,
     bench_framing.CLAIMS,

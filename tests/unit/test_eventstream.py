@@ -193,16 +193,16 @@ def test_no_byte_order_mark_is_stripped() -> None:
 
 
 def test_nothing_is_read_twice() -> None:
-    """A message that comes byte by byte is looked at when it is whole, and not before."""
+    """A message that comes byte by byte is looked at as it begins, with its lengths, and when it is whole: not between."""
     framing = EventStreamFraming()
     looks: list[int] = []
-    whole = framing._read_message
-    framing._read_message = lambda data, found: looks.append(len(data)) or whole(data, found)  # type: ignore[method-assign,func-returns-value]
+    whole = framing._read_messages
+    framing._read_messages = lambda data, found: looks.append(len(data)) or whole(data, found)  # type: ignore[method-assign,func-returns-value]
     stream = event("x", b"1" * 5000)
     found = [frame for at in range(len(stream)) for frame in framing.feed(stream[at : at + 1])]
 
     assert [Frame("x", "1" * 5000)] == found
-    assert [len(stream)] == looks
+    assert [1, 12, len(stream)] == looks
     assert 0 == len(framing._unread)
 
 
@@ -231,3 +231,25 @@ def test_split_invariance(messages: list[bytes], limits: Limits, cuts: list[int]
     stream = b"".join(messages)
 
     assert kinds(read_all_ways(stream, limits)) == read(split(stream, cuts), limits)
+
+
+def test_headers_are_remembered_by_their_bytes_and_in_bounds() -> None:
+    """Headers that were seen name the same event again, and headers without end take no memory without end."""
+    framing = EventStreamFraming()
+    names = [f"event{n}" for n in range(100)]
+
+    for _ in range(2):
+        assert names == [frame.event for name in names for frame in framing.feed(event(name, b"1"))]
+    assert 32 == len(framing._known)
+    long = EventStreamFraming()
+    assert ["x" * 2000] == [frame.event for frame in long.feed(event("x" * 2000, b"1"))]
+    assert {} == long._known
+
+
+def test_remembered_headers_name_no_exceptions() -> None:
+    """An exception is an error each time its headers come."""
+    framing = EventStreamFraming()
+
+    assert ["error", "error"] == [
+        frame.event for _ in range(2) for frame in framing.feed(exception("e", b"{}"))
+    ]

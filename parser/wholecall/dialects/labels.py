@@ -30,6 +30,8 @@ def index_label(value: object) -> Index | None:
 
 def choice_label(value: object) -> int:
     """Return the number of a choice: 0 where the wire sent none; those beyond `HIGHEST_INDEX` are one."""
+    if type(value) is int and 0 <= value <= HIGHEST_INDEX:  # nearly always
+        return value
     return min(max(_number(value), 0), HIGHEST_INDEX + 1)
 
 

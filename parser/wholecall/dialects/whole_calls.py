@@ -165,7 +165,10 @@ class WholeCalls:
         if label is None or (label not in self._by_label and len(self._by_label) >= _MOST_LABELS):
             return self.new_slot()
         namesakes = self._by_label.setdefault(label, [])
-        if namesakes and max(known.frame for known in namesakes[-_MOST_NAMESAKES:]) == self._frame:
+        if not namesakes:
+            namesakes.append(_Call(call.name, call.text, self.new_slot(), self._frame))
+            return self._n_slots
+        if max(known.frame for known in namesakes[-_MOST_NAMESAKES:]) == self._frame:
             self._listed.add(label)
         before = [known for known in namesakes if known.frame < self._frame and known.name == call.name]
         for known in () if of.new else before[:_MOST_NAMESAKES]:

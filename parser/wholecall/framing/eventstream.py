@@ -16,9 +16,10 @@ it is neither read nor checked.
 An event becomes a frame named by its `:event-type`. Exceptions and errors become frames named `error`, an
 object with the exception's type as `code`, a `message`, and whatever else the payload contains.
 
-Unread bytes wait in one bytearray, and a message is looked at when its last byte is there, so reads of
-single bytes cost linear work. Source: AWS documentation, "Event stream encoding"; the bound on headers is
-the one of AWS's own clients.
+Whole messages are read where they lie. The beginning of one waits in a bytearray, and is looked at when its last byte
+is there, so reads of single bytes cost linear work. All events of a kind have the same headers, so the name that a
+block of them gives is remembered by its exact bytes. Source: AWS documentation, "Event stream encoding"; the bound on
+headers is the one of AWS's own clients.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ __all__ = ["PRELUDE_BYTES", "EventStreamFraming", "is_prelude"]
 PRELUDE_BYTES: Final = 12
 _OVERHEAD = PRELUDE_BYTES + 4  # of a message without headers and payload
 _MAX_HEADERS = 128 * 1024
+_MOST_KNOWN, _LONGEST_KNOWN = 32, 1024  # blocks of headers that are remembered, and bytes of each
 _PRELUDE = struct.Struct(">III")
 
 _BYTES, _STRING = 6, 7  # the types of header values that have a length of their own
@@ -55,6 +57,8 @@ def is_prelude(data: bytes) -> bool:
 class EventStreamFraming(ByteFraming):
     """Frames of a binary event stream; exceptions in it are frames named `error`."""
 
+    DERIVED = ByteFraming.DERIVED | {"_known"}
+
     _unread: bytearray
     _needed: Annotated[int, msgspec.Meta(ge=PRELUDE_BYTES)]
     _to_skip: Annotated[int, msgspec.Meta(ge=0)]
@@ -66,46 +70,67 @@ class EventStreamFraming(ByteFraming):
         self._unread = bytearray()
         self._needed = PRELUDE_BYTES  # bytes until something can be read: the head, then the whole message
         self._to_skip = 0
+        self._known: dict[bytes, str] = {}  # the names of events by their headers
 
     def _read(self, data: bytes, frames: list[Frame]) -> None:
-        unread = self._unread
-        unread += data
-        at = 0
-        while not self._dead:
-            skipped = min(self._to_skip, len(unread) - at)
+        if self._to_skip:
+            skipped = min(self._to_skip, len(data))
             self._to_skip -= skipped
-            at += skipped
-            needed = self._needed
-            if len(unread) - at < needed:
-                break
-            if needed == PRELUDE_BYTES:  # a message is longer
-                self._read_prelude(bytes(unread[at : at + needed]), frames)
-            else:
-                self._read_message(bytes(unread[at : at + needed]), frames)
-                self._needed = PRELUDE_BYTES
-                at += needed
-        del unread[:at]
+            data = data[skipped:]
+        if self._unread:
+            self._unread += data
+            if len(self._unread) < self._needed:
+                return
+            data, self._unread = bytes(self._unread), bytearray()
+        at = self._read_messages(data, frames)
+        if not self._dead:
+            self._unread += data[at:]
 
-    def _read_prelude(self, prelude: bytes, frames: list[Frame]) -> None:
-        total, headers, checksum = _PRELUDE.unpack(prelude)
+    def _read_messages(self, data: bytes, frames: list[Frame]) -> int:
+        """Read the whole messages that data begins with; return where the next one begins."""
+        size, at = len(data), 0
+        while not self._dead:
+            self._needed = PRELUDE_BYTES
+            if size - at < PRELUDE_BYTES:
+                break
+            total, headers, checksum = _PRELUDE.unpack_from(data, at)
+            end = at + total
+            if not self._is_sound(data[at : at + 8], total, headers, checksum, frames):
+                at, self._to_skip = min(end, size), max(end - size, 0)
+            elif end > size:
+                self._needed = total
+                break
+            else:
+                self._read_message(data[at:end], PRELUDE_BYTES + headers, frames)
+                at = end
+        return at
+
+    def _read_message(self, message: bytes, start: int, frames: list[Frame]) -> None:
+        """Read a message, whose payload starts there."""
+        block, payload = message[PRELUDE_BYTES:start], message[start:-4]
+        if crc32(memoryview(message)[:-4]) != int.from_bytes(message[-4:], "big"):
+            self._fail("bad_crc", "the checksum of a message is wrong", payload, frames)
+        elif (name := self._known.get(block)) is None:
+            self._read_first(block, payload, frames)
+        else:
+            frames.append(self._frame(name, payload))
+
+    def _is_sound(self, lengths: bytes, total: int, headers: int, checksum: int, frames: list[Frame]) -> bool:
+        """Return whether a message can be read for its lengths; else note why not."""
         payload = total - headers - _OVERHEAD
-        if crc32(prelude[:8]) != checksum:
+        if crc32(lengths) != checksum:
             self._fail("bad_crc", "the checksum of a message's lengths is wrong", b"", frames)
         elif payload < 0 or headers > _MAX_HEADERS:
             self._fail("bad_crc", "a message has impossible lengths", b"", frames)
         elif payload > self._max_event:
             self._note_too_large(b"", frames)
-            self._to_skip = total
         else:
-            self._needed = total
+            return True
+        return False
 
-    def _read_message(self, message: bytes, frames: list[Frame]) -> None:
-        start = PRELUDE_BYTES + int.from_bytes(message[4:8], "big")
-        payload = message[start:-4]
-        if crc32(memoryview(message)[:-4]) != int.from_bytes(message[-4:], "big"):
-            self._fail("bad_crc", "the checksum of a message is wrong", payload, frames)
-            return
-        headers = _strings(message[PRELUDE_BYTES:start])
+    def _read_first(self, block: bytes, payload: bytes, frames: list[Frame]) -> None:
+        """Read a message with headers that none had before; remember those of events."""
+        headers = _strings(block)
         if headers is None:
             detail = "the headers of a message cannot be read"
             raw = self._raw_text(payload)
@@ -113,7 +138,10 @@ class EventStreamFraming(ByteFraming):
         elif headers.get(":message-type") in ("exception", "error"):
             frames.append(self._frame("error", _error(headers, payload)))
         else:
-            frames.append(self._frame(headers.get(":event-type", ""), payload))
+            name = headers.get(":event-type", "")
+            if len(self._known) < _MOST_KNOWN and len(block) <= _LONGEST_KNOWN:
+                self._known[block] = name
+            frames.append(self._frame(name, payload))
 
     def _end(self, frames: list[Frame]) -> None:
         if self._unread:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Protocol, Union
+
 import msgspec
 
 from wholecall.discreet import discreet_repr
 
-__all__ = ["Frame"]
+__all__ = ["Frame", "Frames", "Like", "framed"]
 
 _OWN_SIZE = 200
 
@@ -34,3 +37,22 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     def size(self) -> int:
         """About how many bytes it takes to keep the frame: empty ones are not free."""
         return len(self.data) + len(self.event) + _OWN_SIZE
+
+
+class Frames(Protocol):
+    """Frames in a row, which are made when they are asked for."""
+
+    def __iter__(self) -> Iterator[Frame]: ...
+    def __getitem__(self, at: int, /) -> Frame: ...
+
+
+Like = Union[
+    Frame, Frames
+]  # what texts in a row are besides: all like one frame but for its text, or these frames
+
+
+def framed(texts: list[str], like: Like) -> list[Frame]:
+    """Return the frames that have these texts."""
+    if isinstance(like, Frame):
+        return [Frame(like.event, text, like.id, like.retry) for text in texts]
+    return like if isinstance(like, list) else list(like)

@@ -11,6 +11,9 @@ The frame holds the element's own text. That is why ijson is not used here: its 
 number written again is no longer the number that was sent (`1.0`, `1e2`), its C backend gives no offsets
 into the text, and it is quadratic for one long string in small reads.
 
+Counting brackets is slow, and streams bring whole elements that begin alike. So an object is first looked for up to
+where another one begins like it, or up to the end of the read; if that is one JSON value, it is the element.
+
 Text outside the array is read as if it were inside: an error object may follow or replace the array.
 """
 
@@ -18,7 +21,7 @@ from __future__ import annotations
 
 import re
 
-from wholecall.framing.base import DEFAULT_LIMITS, ByteFraming
+from wholecall.framing.base import DEFAULT_LIMITS, ByteFraming, is_one_value
 from wholecall.framing.frame import Frame
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
@@ -28,7 +31,9 @@ __all__ = ["JSONArrayFraming"]
 _BEGINNING = re.compile(rb"[^\s,\]}]")
 _WORD_END = re.compile(rb"[,\[\]{}]")
 _OPENERS = frozenset(b"{[")
-_ARRAY = ord("[")
+_ARRAY, _OBJECT = b"[{"
+_BETWEEN = b" \t\r\n,]"  # what may come between two objects, or after the last one
+_ALIKE = 12  # bytes with which all elements begin
 
 
 class JSONArrayFraming(ByteFraming):
@@ -53,6 +58,8 @@ class JSONArrayFraming(ByteFraming):
         while position < len(data):
             if not self._within:
                 position = self._find_element(data, position)
+                if self._within and data[position] == _OBJECT:
+                    position = self._take_object(data, position, frames)
                 continue
             end = self._find_end(data, position)
             self._take(data[position:] if end < 0 else data[position:end], frames)
@@ -75,6 +82,16 @@ class JSONArrayFraming(ByteFraming):
         self._within = True
         self._nesting = Nesting() if data[end] in _OPENERS else None
         return end
+
+    def _take_object(self, data: bytes, position: int, frames: list[Frame]) -> int:
+        """Take the object that begins there, if it is whole; return where it ends, the same position if it is not."""
+        after = data.find(data[position : position + _ALIKE], position + 1)
+        text = data[position:after].rstrip(_BETWEEN) if after >= 0 else data[position:].rstrip(_BETWEEN)
+        if not (text.endswith(b"}") and len(text) <= self._max_event and is_one_value(text)):
+            return position
+        frames.append(self._frame("", text))
+        self._within = False
+        return position + len(text)
 
     def _find_end(self, data: bytes, position: int) -> int:
         """Return where the element ends, or -1."""

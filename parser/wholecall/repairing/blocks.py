@@ -31,6 +31,11 @@ class Blocks:
         """Return how many bytes wait for the end of their block."""
         return len(self._open)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether bytes wait for the end of their block."""
+        return bool(self._open)
+
     def feed(self, data: bytes) -> list[bytes]:
         """Take bytes and return the blocks that they complete."""
         if not self._open and data.find(b"\n\n") == len(data) - 2 >= 0 and b"\r" not in data:

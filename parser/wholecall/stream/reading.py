@@ -14,6 +14,7 @@ from wholecall.dialects.replaced import fault_of
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, named
 from wholecall.framing import Frame, Framing
+from wholecall.framing.frame import Like, framed
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
 from wholecall.stream.opening import Opening
@@ -21,11 +22,16 @@ from wholecall.stream.opening import Opening
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FrameReader", "Life"]
+__all__ = ["FrameReader", "Life", "nothing"]
 
 _BESIDES = (Noted, UsageSeen, TurnEnded)  # deltas that frames of another dialect may give
 # What came of the stream so far, and then its end: `close` reads what is left, and a closed parser takes nothing more.
 Life = Literal["new", "bytes", "frames", "closing", "closed"]
+
+
+def nothing(_texts: list[str], _like: Like) -> list[Delta]:
+    """Return no deltas: the stream is over."""
+    return []
 
 
 class FrameReader:
@@ -40,7 +46,7 @@ class FrameReader:
 
     def __init__(self, dialect: str, assembler: Assembler, limits: Limits) -> None:
         self._assembler = assembler
-        self._translate: Callable[[list[Frame]], list[Delta]] = self._translate_first
+        self._translate: Callable[[list[str], Like], list[Delta]] = self._translate_first
         self._translator: Translator | None = None
         if dialect != "auto":
             assembler.dialect = dialect
@@ -61,15 +67,16 @@ class FrameReader:
             self._frame(frame)
         return bool(faults or frames)
 
-    def _translate_first(self, frames: list[Frame]) -> list[Delta]:
+    def _translate_first(self, texts: list[str], like: Like) -> list[Delta]:
         """Translate frames once the dialect is known; until then they are kept."""
         self._life = "frames"
+        frames = framed(texts, like)
         if self._translator is None:
             frames = self._take_until_known(frames)
         if self._translator is None:
             return []
         translate = self._opening.translating(self._translator)
-        deltas = translate(frames)
+        deltas = translate([frame.data for frame in frames], frames)
         self._understood = self._understood or not all(isinstance(delta, _BESIDES) for delta in deltas)
         if self._understood:
             self._translate = translate

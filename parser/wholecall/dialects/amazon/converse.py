@@ -26,15 +26,26 @@ from typing import ClassVar
 
 import msgspec
 
-from wholecall.deltas import Delta, Index, TurnOpened
+from wholecall.deltas import Delta, Index, Piecewise, ReasoningFragment, Slot, TextFragment, TurnOpened
 from wholecall.dialects import report
-from wholecall.dialects.amazon.converse_views import Event, Member, Message, Part, ToolUse
+from wholecall.dialects.amazon.converse_views import (
+    PIECE,
+    WRAPPED_PIECE,
+    Event,
+    Member,
+    Message,
+    Part,
+    Piece,
+    ToolUse,
+)
 from wholecall.dialects.amazon.errors import error_of, exception_in
 from wholecall.dialects.decode import member, plain, wire_text
 from wholecall.dialects.detect import CONVERSE_FIELDS
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.other_blocks import OtherBlocks
-from wholecall.dialects.translator import Events, TurnTranslator
+from wholecall.dialects.pieces import PieceTranslator, Read, no_piece
+from wholecall.dialects.runs import Key
+from wholecall.dialects.translator import Events
 from wholecall.framing.frame import Frame
 from wholecall.types import Kind
 
@@ -43,7 +54,34 @@ __all__ = ["ConverseTranslator"]
 _NO_PART = Part()
 
 
-class ConverseTranslator(TurnTranslator):
+_bare, _wrapped = PIECE.decode, WRAPPED_PIECE.decode
+
+
+def _read_bare(data: str) -> tuple[Key, str]:
+    return _read(_bare(data))
+
+
+def _read_wrapped(data: str) -> tuple[Key, str]:
+    return _read(_wrapped(data).content_block_delta)
+
+
+def _read(piece: Piece) -> tuple[Key, str]:
+    said = piece.delta
+    if said.tool_use is not None:
+        return ("input", piece.content_block_index), said.tool_use.input
+    if said.reasoning_content is not None:
+        return ("thought", piece.content_block_index), said.reasoning_content.text
+    return ("text", piece.content_block_index), said.text
+
+
+# By the names of events; others have no name, or one of their own, and say in the payload what they are.
+_READERS: dict[str, Read] = {
+    **dict.fromkeys([*CONVERSE_FIELDS, "error"], no_piece),
+    "contentBlockDelta": _read_bare,
+}
+
+
+class ConverseTranslator(PieceTranslator):
     """Events of one ConverseStream to deltas."""
 
     decoder = msgspec.json.Decoder(Event)
@@ -58,6 +96,18 @@ class ConverseTranslator(TurnTranslator):
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one event."""
         return [error_of(frame)] if frame.event == "error" else super().translate(frame)
+
+    def _reader(self, event: str) -> Read:
+        return _READERS.get(event, _read_wrapped)
+
+    def _in_common(self, key: Key) -> Piecewise | None:
+        kind, index = key[0], index_label(key[1])
+        if kind == "input":
+            return Slot(0, index, None, "")
+        if self._is_lower(index):
+            return None
+        self._others.indices.add(index)
+        return TextFragment(0, "") if kind == "text" else ReasoningFragment(0, "", index)
 
     def _take(self, event: Event, frame: Frame) -> list[Delta]:
         field = CONVERSE_FIELDS.get(frame.event)
@@ -120,12 +170,15 @@ class ConverseTranslator(TurnTranslator):
 
     def _from(self, index: Index | None, *, at_start: bool = False) -> list[Delta]:
         """Report that another message began, if a block's index is below that of an open call: blocks come in order."""
-        highest = max(self._calls, default=-1)
-        if not isinstance(index, int) or index > highest or (index == highest and not at_start):
+        if not self._is_lower(index, at_start=at_start):
             return []
         self._clear()
         self._n_turns += 1
         return [TurnOpened(f"message {self._n_turns}", restart=True)]
+
+    def _is_lower(self, index: Index | None, *, at_start: bool = False) -> bool:
+        highest = max(self._calls, default=-1)
+        return isinstance(index, int) and (index < highest or (index == highest and at_start))
 
     def _start_call(self, index: Index | None, use: ToolUse) -> list[Delta]:
         self._others.indices.discard(index)

@@ -8,7 +8,39 @@ import msgspec
 
 from wholecall.dialects.decode import NO_TEXT
 
-__all__ = ["Event", "Member", "Message", "Part", "Reasoning", "ToolUse"]
+__all__ = ["PIECE", "WRAPPED_PIECE", "Event", "Member", "Message", "Part", "Piece", "ToolUse"]
+
+
+class _Input(msgspec.Struct, gc=False):
+    input: str
+
+
+class _Thought(msgspec.Struct, gc=False, rename="camel"):
+    text: str
+    signature: None = None
+    redacted_content: None = None
+    reasoning_text: None = None
+
+
+class _Delta(msgspec.Struct, gc=False, rename="camel"):
+    text: str = ""
+    tool_use: _Input | None = None
+    reasoning_content: _Thought | None = None
+    citations_content: None = None
+
+
+class Piece(msgspec.Struct, gc=False, rename="camel"):
+    """A piece of a call's text, of visible text or of reasoning."""
+
+    content_block_index: int
+    delta: _Delta
+    content_block_delta: None = None
+
+
+class WrappedPiece(msgspec.Struct, gc=False, rename="camel"):
+    """The same as SDKs decode it."""
+
+    content_block_delta: Piece
 
 
 class ToolUse(msgspec.Struct, gc=False, rename="camel"):
@@ -86,3 +118,7 @@ class Event(Member, gc=False, rename="camel"):
     message_stop: Member | None = None
     metadata: Member | None = None
     output: Output | None = None
+
+
+PIECE = msgspec.json.Decoder(Piece)
+WRAPPED_PIECE = msgspec.json.Decoder(WrappedPiece)

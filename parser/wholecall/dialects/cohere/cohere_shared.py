@@ -10,7 +10,7 @@ from wholecall.dialects.decode import is_blank, is_noise, member, plain
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.openai.chat_calls import name_of
 from wholecall.dialects.openai.chat_views import ToolCallView, argument_text, calls_in
-from wholecall.dialects.translator import TurnTranslator
+from wholecall.dialects.pieces import PieceTranslator
 from wholecall.framing.frame import Frame
 
 __all__ = ["PLAN", "CohereTranslator", "piece"]
@@ -18,7 +18,7 @@ __all__ = ["PLAN", "CohereTranslator", "piece"]
 PLAN: Final = "tool_plan"  # the block of reasoning in which the plan stands
 
 
-class CohereTranslator(TurnTranslator):
+class CohereTranslator(PieceTranslator):
     """Events of one stream to deltas, whatever the version."""
 
     ERRORS = frozenset({"error"})

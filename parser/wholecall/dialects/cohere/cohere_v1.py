@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Union
 
 import msgspec
 
-from wholecall.deltas import CallRefused, Delta, Index
+from wholecall.deltas import CallRefused, Delta, Index, Piecewise, ReasoningFragment, Slot, TextFragment
 from wholecall.dialects import report
 from wholecall.dialects.cohere.cohere_shared import PLAN, CohereTranslator, piece
 from wholecall.dialects.decode import member
@@ -28,6 +28,8 @@ from wholecall.dialects.detect import COHERE_V1_QUIET
 from wholecall.dialects.labels import id_label, index_label
 from wholecall.dialects.openai.chat_calls import name_of
 from wholecall.dialects.openai.chat_views import ToolCallView
+from wholecall.dialects.pieces import NO_PIECE, Read
+from wholecall.dialects.runs import Key
 from wholecall.dialects.translator import Events, EventView
 from wholecall.framing.frame import Frame
 
@@ -49,6 +51,35 @@ class _Event(EventView, gc=False):  # or the response that the last one holds
     response: Union[_Event, None] = None
 
 
+class _Text(msgspec.Struct, gc=False, tag_field="event_type", tag="text-generation"):
+    text: str
+    error: None = None
+
+
+class _CallPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    index: int
+    parameters: str
+
+
+class _Chunk(msgspec.Struct, gc=False, tag_field="event_type", tag="tool-calls-chunk"):
+    text: str = ""
+    tool_call_delta: Union[_CallPiece, None] = None
+    error: None = None
+
+
+_piece = msgspec.json.Decoder(Union[_Text, _Chunk]).decode
+
+
+def _read(data: str) -> tuple[Key, str]:
+    event = _piece(data)
+    if type(event) is _Text:
+        return ("text", None), event.text
+    call = event.tool_call_delta
+    if call is None:
+        return ("plan", None), event.text
+    return NO_PIECE if event.text else (("call", call.index), call.parameters)
+
+
 class CohereV1Translator(CohereTranslator):
     """Frames of one stream to deltas; it remembers what was said, because the end repeats it."""
 
@@ -58,6 +89,19 @@ class CohereV1Translator(CohereTranslator):
     _spoken: bool
     _planned: bool
     _names: dict[Index, str]
+
+    def _reader(self, _event: str) -> Read:
+        return _read
+
+    def _in_common(self, key: Key) -> Piecewise:
+        kind, index = key
+        if kind == "call":
+            return Slot(0, index_label(index), None, "")
+        if kind == "text":
+            self._spoken = True
+            return TextFragment(0, "")
+        self._planned = True
+        return ReasoningFragment(0, "", PLAN)
 
     def _clear(self) -> None:
         self._spoken = self._planned = False

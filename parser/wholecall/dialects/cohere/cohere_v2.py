@@ -19,58 +19,79 @@ Source: Cohere API reference, "Chat with streaming".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Union
+from typing import ClassVar
 
-import msgspec
-
-from wholecall.deltas import Delta, Index
+from wholecall.deltas import Delta, Index, Piecewise, ReasoningFragment, Slot, TextFragment
 from wholecall.dialects import report
 from wholecall.dialects.cohere.cohere_shared import PLAN, CohereTranslator, piece
+from wholecall.dialects.cohere.cohere_v2_views import (
+    DECODER,
+    PIECES,
+    ArgumentPiece,
+    Event,
+    Message,
+    PlanPiece,
+)
 from wholecall.dialects.labels import id_label, index_label
 from wholecall.dialects.openai.chat_calls import name_of
 from wholecall.dialects.openai.chat_views import ToolCallView, calls_in
-from wholecall.dialects.translator import Events, EventView
+from wholecall.dialects.pieces import NO_PIECE, Read
+from wholecall.dialects.runs import Key
+from wholecall.dialects.translator import Events
 from wholecall.framing.frame import Frame
 
 __all__ = ["CohereV2Translator"]
 
 
-class _Message(msgspec.Struct, gc=False):
-    tool_plan: Any = None
-    content: Any = None
-    tool_calls: Union[list[ToolCallView], ToolCallView, None] = None
+_piece = PIECES.decode
+_NO_MESSAGE = Message()
+_TEXT: Key = ("text", None)
 
 
-class _Event(EventView, gc=False):
-    """An event, or its delta; a whole body has the members of the last delta at its top level."""
-
-    id: Any = None
-    index: Any = None
-    delta: Union[_Event, None] = None
-    message: Union[_Message, None] = None
-    finish_reason: Any = None
-    usage: Any = None
+def _read(data: str) -> tuple[Key, str]:
+    event = _piece(data)
+    if type(event) is ArgumentPiece:
+        return ("call", event.index), event.delta.message.tool_calls.function.arguments
+    if type(event) is PlanPiece:
+        return ("plan", None), event.delta.message.tool_plan
+    said = event.delta.message.content
+    if not said.thinking:
+        return _TEXT, said.text
+    return NO_PIECE if said.text else (("thought", event.index), said.thinking)
 
 
 class CohereV2Translator(CohereTranslator):
     """Frames of one stream to deltas."""
 
-    decoder = msgspec.json.Decoder(_Event)
+    decoder = DECODER
     QUIET = frozenset({"content-end", "citation-start", "citation-end", "debug"})
 
-    def _other(self, event: _Event, frame: Frame, kind: str) -> list[Delta]:
+    def _reader(self, _event: str) -> Read:
+        return _read
+
+    def _in_common(self, key: Key) -> Piecewise:
+        kind, index = key[0], index_label(key[1])
+        if kind == "call":
+            return Slot(0, index, None, "")
+        return (
+            TextFragment(0, "")
+            if kind == "text"
+            else ReasoningFragment(0, "", PLAN if index is None else index)
+        )
+
+    def _other(self, event: Event, frame: Frame, kind: str) -> list[Delta]:
         if event.message is None or event.type is not None:
             return super()._other(event, frame, kind)
         return self._start(event) + self._listed(event.message.tool_calls) + self._last(event)
 
-    def _start(self, event: _Event) -> list[Delta]:
+    def _start(self, event: Event) -> list[Delta]:
         return self._begin(id_label(event.id)) + self._said(event)
 
-    def _last(self, event: _Event) -> list[Delta]:
+    def _last(self, event: Event) -> list[Delta]:
         answer = event.delta or event
         return self._over(answer.usage, answer.finish_reason, answer.error)
 
-    def _said(self, event: _Event) -> list[Delta]:
+    def _said(self, event: Event) -> list[Delta]:
         """Return the plan, then what the parts of the content say; a part stands alone in a stream."""
         block, message = index_label(event.index), _message(event)
         deltas = report.thought(message.tool_plan, PLAN)
@@ -82,16 +103,16 @@ class CohereV2Translator(CohereTranslator):
             deltas += report.text(said.get("text"))
         return deltas
 
-    def _call_start(self, event: _Event) -> list[Delta]:
+    def _call_start(self, event: Event) -> list[Delta]:
         deltas: list[Delta] = []
         for slot, call in _slotted(event):
             deltas += report.call_start(slot, id_label(call.id), name_of(call)) + piece(slot, call)
         return deltas
 
-    def _call_delta(self, event: _Event) -> list[Delta]:
+    def _call_delta(self, event: Event) -> list[Delta]:
         return [delta for slot, call in _slotted(event) for delta in piece(slot, call)]
 
-    def _call_end(self, event: _Event) -> list[Delta]:
+    def _call_end(self, event: Event) -> list[Delta]:
         return report.closed(index_label(event.index), final=False)
 
     EVENTS: ClassVar[Events] = {
@@ -106,11 +127,11 @@ class CohereV2Translator(CohereTranslator):
     }
 
 
-def _message(event: _Event) -> _Message:
-    return (event.delta or event).message or _Message()
+def _message(event: Event) -> Message:
+    return (event.delta or event).message or _NO_MESSAGE
 
 
-def _slotted(event: _Event) -> Iterator[tuple[Index | None, ToolCallView]]:
+def _slotted(event: Event) -> Iterator[tuple[Index | None, ToolCallView]]:
     """Yield the calls with their slots: further calls of one event get their own, though nobody sends any yet."""
     index = index_label(event.index)
     for n, call in enumerate(calls_in(_message(event).tool_calls)):

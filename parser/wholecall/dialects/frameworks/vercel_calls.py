@@ -124,13 +124,15 @@ class Calls:
 
     def piece(self, id_: str | None, text: object) -> list[Delta]:
         """Report a piece of a call's text."""
-        if not text:
-            return []
+        return [msgspec.structs.replace(self.text_of(id_), text=dumped(text))] if text else []
+
+    def text_of(self, id_: str | None) -> Slot:
+        """Note that text of a call comes; return what its pieces have in common."""
         slot, _ = self._slot(Announced(id_))
         self._streaming.add(id_ or "")
         if slot is not None:
             self._filled.add(slot)
-        return [Slot(0, slot, id_, dumped(text))]
+        return Slot(0, slot, id_, "")
 
     def whole(
         self, call: Announced, text: str, flags: tuple[Flag, ...] = (), *, listed: bool = False

@@ -22,13 +22,31 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from wholecall.deltas import Delta, Finish, WireFault, by_transport
+from wholecall.deltas import (
+    Delta,
+    Finish,
+    Piecewise,
+    ReasoningFragment,
+    TextFragment,
+    WireFault,
+    by_transport,
+)
 from wholecall.dialects import report
 from wholecall.dialects.decode import wire_text
 from wholecall.dialects.frameworks.vercel_calls import Calls, sealed
-from wholecall.dialects.frameworks.vercel_ui_views import DECODER, Chunk, Part, announced
+from wholecall.dialects.frameworks.vercel_ui_views import (
+    DECODER,
+    PIECES,
+    Chunk,
+    InputPiece,
+    Part,
+    TextPiece,
+    announced,
+)
 from wholecall.dialects.labels import id_label, text_label
-from wholecall.dialects.translator import Events, TurnTranslator
+from wholecall.dialects.pieces import PieceTranslator, Read
+from wholecall.dialects.runs import Key
+from wholecall.dialects.translator import Events
 from wholecall.framing.frame import Frame
 from wholecall.types import DropReason
 
@@ -38,7 +56,15 @@ _RESULTS = frozenset({"tool-output-available", "tool-output-error", "tool-output
 _WAITING = frozenset({"tool-input-available", "tool-approval-request"})
 
 
-class VercelUITranslator(TurnTranslator):
+_piece = PIECES.decode
+
+
+def _read(data: str) -> tuple[Key, str]:
+    chunk = _piece(data)
+    return (type(chunk), chunk.of), chunk.text
+
+
+class VercelUITranslator(PieceTranslator):
     """Frames of one stream to deltas."""
 
     decoder = DECODER
@@ -65,6 +91,21 @@ class VercelUITranslator(TurnTranslator):
 
     def _done(self) -> list[Delta]:
         return self.close() + by_transport(self._end())
+
+    def _reader(self, _event: str) -> Read:
+        return _read
+
+    def _in_common(self, key: Key) -> Piecewise | None:
+        kind, of = key
+        if self._waiting:
+            return None
+        if kind is TextPiece:
+            return TextFragment(0, "")
+        return (
+            self._calls.text_of(id_label(of))
+            if kind is InputPiece
+            else ReasoningFragment(0, "", id_label(of))
+        )
 
     def _take(self, chunk: Chunk, frame: Frame) -> list[Delta]:
         kind, id_ = self._kind(chunk, frame), id_label(chunk.tool_call_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Union
 
 import msgspec
 
@@ -11,9 +11,34 @@ from wholecall.dialects.frameworks.vercel_calls import Announced
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.types import Kind
 
-__all__ = ["DECODER", "Chunk", "Part", "announced"]
+__all__ = ["DECODER", "PIECES", "Chunk", "InputPiece", "Part", "ReasoningPiece", "TextPiece", "announced"]
 
 _RUN = frozenset({"output-available", "output-error", "output-denied"})  # nothing is left to execute
+
+
+class TextPiece(msgspec.Struct, gc=False, tag="text-delta"):
+    """A piece of visible text."""
+
+    of: ClassVar[None] = None
+    text: str = msgspec.field(name="delta")
+    error: None = None
+
+
+class ReasoningPiece(msgspec.Struct, gc=False, tag="reasoning-delta"):
+    """A piece of reasoning that nothing seals."""
+
+    of: str = msgspec.field(name="id")
+    text: str = msgspec.field(name="delta")
+    provider_metadata: None = msgspec.field(default=None, name="providerMetadata")
+    error: None = None
+
+
+class InputPiece(msgspec.Struct, gc=False, tag="tool-input-delta"):
+    """A piece of a call's text."""
+
+    of: str = msgspec.field(name="toolCallId")
+    text: str = msgspec.field(name="inputTextDelta")
+    error: None = None
 
 
 class Part(msgspec.Struct, gc=False, rename="camel"):
@@ -50,6 +75,7 @@ class Chunk(Part, gc=False, rename="camel"):
     parts: list[Part] | None = None
 
 
+PIECES = msgspec.json.Decoder(Union[TextPiece, InputPiece, ReasoningPiece])
 DECODER = msgspec.json.Decoder(Chunk)
 _CAMEL: Final = {field.name: field.encode_name for field in msgspec.structs.fields(Part)}
 _EXTRA: Final = ("provider_metadata", "call_provider_metadata", "tool_metadata", "dynamic", "title")

@@ -23,17 +23,29 @@ from typing import Any
 
 import msgspec
 
-from wholecall.deltas import DONE, CallRefused, CallWhole, Delta, Finish, by_transport
+from wholecall.deltas import (
+    DONE,
+    CallRefused,
+    CallWhole,
+    Delta,
+    Finish,
+    Piecewise,
+    ReasoningFragment,
+    TextFragment,
+    UsageSeen,
+    by_transport,
+)
 from wholecall.dialects import report
 from wholecall.dialects.decode import UNREADABLE, decode, dumped, wire_text
 from wholecall.dialects.google import gemini_views as views
 from wholecall.dialects.google.gemini_streamed import StreamedCalls
 from wholecall.dialects.google.gemini_views import either
 from wholecall.dialects.labels import choice_label, id_label, name_label, text_label
+from wholecall.dialects.pieces import NO_PIECE, PieceTranslator, Read
 from wholecall.dialects.reasons import turn_reason
-from wholecall.dialects.translator import TurnTranslator
+from wholecall.dialects.runs import Key
 from wholecall.dialects.whole_calls import Manner, WholeCalls
-from wholecall.framing.frame import Frame
+from wholecall.framing.frame import Frame, Like
 from wholecall.types import Kind
 
 __all__ = ["GeminiTranslator"]
@@ -43,7 +55,10 @@ _PARTS = Manner(grows=True)
 _ANSWER = "text"  # the block of signatures that stand on visible text: they are no thought's
 
 
-class GeminiTranslator(TurnTranslator):
+_speaks, _calls = views.SPOKEN.decode, views.CALLED.decode
+
+
+class GeminiTranslator(PieceTranslator):
     """Frames of one stream to deltas; it numbers the calls, as the wire does not."""
 
     decoder = msgspec.json.Decoder(views.Frame)
@@ -53,13 +68,85 @@ class GeminiTranslator(TurnTranslator):
     _whole_calls: WholeCalls
     _replaced: bool = False  # the current frame holds bytes that are not UTF-8
 
+    DERIVED = frozenset({"_counts"})  # which are reported at the end of each read
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._counts: list[dict[str, Any]] = []
+
     def _clear(self) -> None:
         self._malformed = set()  # candidates whose malformed call was reported
         self._streamed = StreamedCalls()
         self._whole_calls = WholeCalls()
 
+    def _reader(self, _event: str) -> Read:
+        return self._spoken
+
+    def _spoken(self, data: str) -> tuple[Key, str]:
+        """Read a frame of the answer that is open, if it holds a piece of text, and perhaps counts."""
+        frame = _speaks(data)
+        if not self._goes_on(frame):
+            return NO_PIECE
+        [candidate] = frame.candidates
+        [part] = candidate.content.parts
+        if part.text and frame.usageMetadata:
+            self._count(frame.usageMetadata)
+        return (candidate.index, part.thought), part.text
+
+    def _in_common(self, key: Key) -> Piecewise:
+        """Return what the pieces of a text have in common; nothing else of the answer changes at later ones."""
+        number, thought = choice_label(key[0]), key[1]
+        self._streamed.next_frame()
+        self._streamed.no_stop(number)
+        return ReasoningFragment(number, "") if thought else TextFragment(number, "")
+
+    def _goes_on(self, frame: views.Usual[Any]) -> bool:
+        """Return whether a frame is one more of the answer that is open."""
+        return frame.responseId == self._key and self._open
+
+    def _called(self, data: str) -> list[Delta] | None:
+        try:
+            frame = _calls(data)
+        except UNREADABLE:
+            return None
+        [candidate] = frame.candidates
+        number, parts = choice_label(candidate.index), candidate.content.parts
+        names = [name_label(part.functionCall.name) for part in parts]
+        if not self._goes_on(frame) or None in names or self._streamed.holds(number):
+            return None
+        self._streamed.next_frame()
+        self._streamed.no_stop(number)
+        self._whole_calls.next_frame()
+        deltas: list[Delta] = []
+        for name, part in zip(names, parts, strict=True):
+            call, seal = part.functionCall, part.thoughtSignature
+            extra = {} if seal is None else {"thoughtSignature": seal}
+            deltas += self._whole(_call_of(number, call.id, name, wire_text(call.args), extra))
+        return deltas + self._whole_calls.end_frame(number) + report.usage(frame.usageMetadata)
+
+    def _count(self, usage: dict[str, Any]) -> None:
+        """Keep the counts of a piece's frame until the run ends: later ones of the same names replace them."""
+        counts = self._counts
+        if counts and counts[-1].keys() == usage.keys():
+            counts[-1].update(usage)
+        else:
+            counts.append(usage)
+
+    def _counted(self) -> list[Delta]:
+        """Report the counts of the pieces so far."""
+        counts, self._counts = self._counts, []
+        return [UsageSeen(usage) for usage in counts]
+
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+        """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
+        return super().translate_texts(texts, like) + self._counted()
+
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame."""
+        self._runs.stop()
+        return self._counted() + self._any(frame)
+
+    def _any(self, frame: Frame) -> list[Delta]:
         self._replaced = frame.replaced
         try:
             view = self.decoder.decode(frame.data)

@@ -34,6 +34,7 @@ from wholecall.dialects.google import gemini_views as views
 from wholecall.dialects.google.gemini import GeminiTranslator
 from wholecall.dialects.google.gemini_views import either
 from wholecall.dialects.labels import id_label
+from wholecall.dialects.pieces import Read, no_piece
 from wholecall.dialects.reasons import turn_reason
 from wholecall.framing.frame import Frame
 from wholecall.types import TurnReason
@@ -95,6 +96,9 @@ class GeminiLiveTranslator(GeminiTranslator):
     def _clear(self) -> None:
         super()._clear()
         self._slots = {}  # of the turn's calls, by their ids
+
+    def _reader(self, _event: str) -> Read:
+        return no_piece
 
     def _take(self, view: Any, frame: Frame) -> list[Delta]:
         if view.error:

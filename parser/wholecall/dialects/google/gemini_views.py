@@ -6,13 +6,74 @@ is there twice; `either` takes the one that came.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from wholecall.dialects.decode import NO_TEXT, decode, is_blank
 
-__all__ = ["Call", "Candidate", "Code", "Feedback", "Frame", "Part", "Piece", "Response", "Tool", "either"]
+__all__ = [
+    "CALLED",
+    "SPOKEN",
+    "Call",
+    "Candidate",
+    "Code",
+    "Feedback",
+    "Frame",
+    "Part",
+    "Piece",
+    "Response",
+    "Tool",
+    "Usual",
+    "either",
+]
+
+
+T = TypeVar("T")
+
+
+class _SpokenPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    text: str
+    thought: bool = False
+
+
+class _UsualCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    name: str
+    args: msgspec.Raw = NO_TEXT
+    id: Any = None
+
+
+class _CallPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    functionCall: _UsualCall  # noqa: N815 - as REST spells it
+    thoughtSignature: Any = None  # noqa: N815
+
+
+class _UsualContent(msgspec.Struct, Generic[T], gc=False):
+    parts: T
+
+
+class _UsualCandidate(msgspec.Struct, Generic[T], gc=False):
+    content: _UsualContent[T]
+    index: int = 0
+    finishReason: None = None  # noqa: N815
+    finish_reason: None = None
+
+
+class Usual(msgspec.Struct, Generic[T], gc=False):
+    """A response with one candidate, whose parts are all of one kind, and perhaps counts; it ends nothing."""
+
+    candidates: tuple[_UsualCandidate[T]]
+    responseId: str | None = None  # noqa: N815
+    response_id: None = None
+    usageMetadata: dict[str, Any] | None = None  # noqa: N815
+    usage_metadata: None = None
+    promptFeedback: None = None  # noqa: N815
+    prompt_feedback: None = None
+    error: None = None
+
+
+SPOKEN = msgspec.json.Decoder(Usual[tuple[_SpokenPart]])
+CALLED = msgspec.json.Decoder(Usual[list[_CallPart]])
 
 
 class Piece(msgspec.Struct, gc=False):

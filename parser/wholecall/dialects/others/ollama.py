@@ -12,15 +12,18 @@ Ollama API reference, "Generate a chat completion", "Generate a completion".
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import msgspec
 
-from wholecall.deltas import ITEM_DONE, CallWhole, Delta
+from wholecall.deltas import ITEM_DONE, CallWhole, Delta, Piecewise, ReasoningFragment, TextFragment
 from wholecall.dialects import report
+from wholecall.dialects.decode import NO_TEXT, UNREADABLE, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.openai.chat_views import ToolCallView, argument_text, calls_in
-from wholecall.dialects.translator import EventView, TurnTranslator
+from wholecall.dialects.pieces import NO_PIECE, PieceTranslator, Read
+from wholecall.dialects.runs import Key
+from wholecall.dialects.translator import EventView
 from wholecall.dialects.whole_calls import WholeCalls
 from wholecall.framing.frame import Frame
 
@@ -44,7 +47,60 @@ class _Line(EventView, gc=False):
     eval_count: Any = None
 
 
-class OllamaTranslator(TurnTranslator):
+class _Said(msgspec.Struct, gc=False):
+    content: str = ""
+    thinking: str = ""
+    tool_calls: None = None
+
+
+class _Piece(msgspec.Struct, gc=False):
+    message: Union[_Said, None] = None
+    response: str = ""
+    thinking: str = ""
+    done: bool = False
+    error: None = None
+
+
+class _Function(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    name: str
+    arguments: msgspec.Raw = NO_TEXT
+    index: Any = None
+
+
+class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    function: _Function
+    id: Any = None
+    type: Any = None
+
+
+class _Called(msgspec.Struct, gc=False):
+    tool_calls: list[_Call]
+    content: Union[Literal[""], None] = ""
+    thinking: Union[Literal[""], None] = ""
+
+
+class _CallLine(msgspec.Struct, gc=False):
+    message: _Called
+    done: bool = False
+    error: None = None
+
+
+_piece = msgspec.json.Decoder(_Piece).decode
+_calls = msgspec.json.Decoder(_CallLine).decode
+_TEXT: Key = ("text", None)
+_THOUGHT: Key = ("thought", None)
+
+
+def _read(data: str) -> tuple[Key, str]:
+    line = _piece(data)
+    said = line.message
+    text, thought = (line.response, line.thinking) if said is None else (said.content, said.thinking)
+    if line.done or (text and thought):
+        return NO_PIECE
+    return (_THOUGHT, thought) if thought else (_TEXT, text)
+
+
+class OllamaTranslator(PieceTranslator):
     """Lines of one stream to deltas; it counts calls, because only their order distinguishes them."""
 
     decoder = msgspec.json.Decoder(_Line)
@@ -54,6 +110,28 @@ class OllamaTranslator(TurnTranslator):
 
     def _clear(self) -> None:
         self._calls = WholeCalls()
+
+    def _reader(self, _event: str) -> Read:
+        return _read
+
+    def _in_common(self, key: Key) -> Piecewise | None:
+        if not self._open:
+            return None
+        return TextFragment(0, "") if key == _TEXT else ReasoningFragment(0, "")
+
+    def _called(self, data: str) -> list[Delta] | None:
+        try:
+            line = _calls(data)
+        except UNREADABLE:
+            return None
+        if line.done or not self._open:
+            return None
+        self._calls.next_frame()
+        deltas: list[Delta] = []
+        for call in line.message.tool_calls:
+            function = call.function
+            deltas += self._whole(call.id, function.name, wire_text(function.arguments), function.index)
+        return deltas
 
     def close(self) -> list[Delta]:
         """Report that the calls are over: each of them came whole."""
@@ -72,8 +150,11 @@ class OllamaTranslator(TurnTranslator):
 
     def _call(self, call: ToolCallView) -> list[Delta]:
         function, (text, _) = call.function or call, argument_text(call.function, call)
-        whole = CallWhole(0, None, None, id_label(call.id), name_label(function.name), text, ITEM_DONE)
-        return self._calls.add(whole, index_label(function.index))
+        return self._whole(call.id, function.name, text, function.index)
+
+    def _whole(self, id: object, name: object, text: str, index: object) -> list[Delta]:
+        whole = CallWhole(0, None, None, id_label(id), name_label(name), text, ITEM_DONE)
+        return self._calls.add(whole, index_label(index))
 
     def _last(self, line: _Line) -> list[Delta]:
         usage = report.counts(line, "prompt_eval_count", "eval_count")

@@ -1,0 +1,112 @@
+"""What dialects have most of whose frames are a piece of one text: such frames take a short way.
+
+Theory of operation. A dialect reads its usual frame by a view as narrow as it can be, which refuses whatever is odd,
+and says of it two things: a *key*, which tells the texts of the dialect apart, and the text. While the key stays the
+same, a text is only appended to the run; at a new one the dialect is asked what the pieces of that text have in
+common. All other frames, and pieces that mean more than a piece, are translated one by one. A frame is only tried as
+what the one before it was, for a view that refuses costs as much as a wide one. Whole calls, which some dialects send
+many in a row, may have a narrow view as well.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from itertools import repeat
+from typing import Final, Literal
+
+from wholecall.deltas import CallWhole, Delta, Piecewise, ReasoningFragment, Run, Slot, TextFragment
+from wholecall.dialects.decode import UNREADABLE
+from wholecall.dialects.restated import ended_together
+from wholecall.dialects.runs import NO_KEY, Key, Runs
+from wholecall.dialects.translator import TextTranslator, TurnTranslator, frame_of
+from wholecall.framing.frame import Frame, Like
+
+__all__ = ["NO_PIECE", "PieceTranslator", "Read", "no_piece"]
+
+NO_PIECE: Final = (NO_KEY, "")
+_PIECES: Final[frozenset[type]] = frozenset({Slot, TextFragment, ReasoningFragment})
+Read = Callable[[str], tuple[Key, str]]
+
+
+def no_piece(_data: str) -> tuple[Key, str]:
+    """Read what is never a piece."""
+    return NO_PIECE
+
+
+def _names(like: Like) -> Iterable[str]:
+    return repeat(like.event) if isinstance(like, Frame) else [frame.event for frame in like]
+
+
+def _kind_of(said: list[Delta]) -> Literal["", "piece", "call"]:
+    kinds = set(map(type, said))
+    if CallWhole in kinds:
+        return "call"
+    return "" if _PIECES.isdisjoint(kinds) else "piece"
+
+
+class PieceTranslator(TextTranslator, TurnTranslator):
+    """A translator of messages most of whose frames are pieces of texts."""
+
+    DERIVED = frozenset({"_runs", "_was"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runs = Runs()
+        self._was: Literal["", "piece", "call"] = ""  # what the last frame was
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Return the deltas of one frame; later pieces start again."""
+        self._runs.stop()
+        return super().translate(frame)
+
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+        """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
+        deltas: list[Delta] = []
+        runs = self._runs
+        now = runs.key
+        run: list[str] | None = None  # texts of the last run in `deltas`
+        event, read = "", self._reader("")
+        left = iter(texts)
+        for text, name in zip(left, _names(like), strict=False):
+            if name != event:
+                event, read = name, self._reader(name)
+            try:
+                key, piece = read(text) if self._was == "piece" else NO_PIECE
+            except UNREADABLE:
+                key, piece = NO_PIECE
+            if key != now or not piece:
+                of = self._in_common(key) if piece else None
+                if of is None:
+                    now = runs.stop()
+                    deltas += self._others(frame_of(texts, left, like))
+                    continue
+                now, run = key, runs.begin(deltas, key, of)
+            elif run is None:
+                run = []
+                deltas.append(Run(runs.of, run))
+            run.append(piece)
+        return deltas
+
+    def _others(self, frame: Frame) -> list[Delta]:
+        """Return the deltas of a frame that is no piece."""
+        said = self._called(frame.data) if self._was == "call" else None
+        if said is None:
+            said = ended_together(self.translate(frame))
+            self._was = _kind_of(said)
+        return said
+
+    @abstractmethod
+    def _reader(self, event: str, /) -> Read:
+        """Return what reads the usual frames of an event's name: it returns the key and the text of a piece.
+
+        It raises one of `UNREADABLE`, or returns an empty text, for what is to be translated as any other frame.
+        """
+
+    def _called(self, _data: str, /) -> list[Delta] | None:
+        """Return the deltas of a frame that holds whole calls and nothing unusual, None for any other."""
+        return None
+
+    @abstractmethod
+    def _in_common(self, key: Key, /) -> Piecewise | None:
+        """Return what the pieces of a text have in common, at its first one; None if that means more than a piece."""
