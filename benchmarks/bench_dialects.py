@@ -18,7 +18,7 @@ _IN_PIECES = ("bedrock-converse", "bedrock-invoke-anthropic", "cohere-v2", "verc
 _SHAPES: dict[str, Callable[[str, int], Workload]] = {
     "plain text": lambda dialect, part: workloads.plain_text(dialect, 32 * KIB // part),
     "20 calls d4": lambda dialect, part: _in_pieces(dialect, max(20 // part, 4)),
-    "100 whole calls": lambda dialect, part: workloads.parallel_calls(dialect, 100 // min(part, 4)),
+    "100 whole calls": lambda dialect, _: workloads.parallel_calls(dialect, 100),
 }
 NAMES = {
     "plain text": "plain text",

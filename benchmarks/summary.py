@@ -101,7 +101,6 @@ LINES: tuple[Line, ...] = (
     _three(_LOOP, "one call of 64 KB, 1,460-byte reads", "W2 64K d4 {}", "naive"),
     _three(_LOOP, "plain text, one event a read", "plain text {}, by event", "naive"),
     _three(_LOOP, "plain text, 1,460-byte reads", "plain text {}", "naive"),
-    _three(_LOOP, "1,000 calls of 2 deltas, 1,460-byte reads", "1,000 calls {}", "naive"),
     _three(_LOOP, "1,000 calls of 2 deltas, one event a read", "1,000 calls {}, by event", "naive"),
     _three(_LOOP, "a tiny stream (6 to 9 events), 1,460-byte reads", "a tiny stream {}", "naive"),
     _three(_LOOP, "a tiny stream (6 to 9 events), one event a read", "a tiny stream {}, by event", "naive"),
