@@ -94,7 +94,7 @@ def _below(folder: str) -> Iterator[Place]:
         path = entry.path.removeprefix(_HERE)
         if is_folder:
             yield from _below(path)
-        elif _is_named_so(path) and not entry.is_dir():
+        elif _is_named_so(path) and not (entry.is_symlink() and Path(path).is_dir()):
             yield Place(path)
 
 
