@@ -74,17 +74,21 @@ class PieceTranslator(TurnTranslator):
                 of = self._in_common(key) if text else None
                 if of is None:
                     now = runs.stop()
-                    said = self._called(frame.data) if self._was == "call" else None
-                    if said is None:
-                        said = ended_together(self.translate(frame))
-                        self._was = _kind_of(said)
-                    deltas += said
+                    deltas += self._singly(frame)
                     continue
                 now, texts = key, runs.begin(deltas, key, of)
             elif texts is None:
                 texts = runs.go_on(deltas)
             texts.append(text)
         return deltas
+
+    def _singly(self, frame: Frame) -> list[Delta]:
+        """Return the deltas of a frame that is no piece, or more than one."""
+        said = self._called(frame.data) if self._was == "call" else None
+        if said is None:
+            said = ended_together(self.translate(frame))
+            self._was = _kind_of(said)
+        return said
 
     @abstractmethod
     def _reader(self, event: str, /) -> Read:
