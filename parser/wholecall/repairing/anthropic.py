@@ -21,8 +21,8 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
-from wholecall.repairing.items import ItemMender, Role
-from wholecall.repairing.mender import Piece
+from wholecall.repairing.items import MOST_DIGITS, ItemMender, Role
+from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import Withheld
 
@@ -71,7 +71,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         if not super().is_plain(block, events):
             return False
         index = _INDEX.search(block)
-        return index is not None and int(index[1]) in self._numbers
+        return index is not None and len(index[1]) <= MOST_DIGITS and int(index[1]) in self._numbers
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; the first of a message that never began has a start before it."""
@@ -137,6 +137,13 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
             return True
         delta = payload.get("delta")
         return isinstance(delta, dict) and self._tracks[index].add(delta.get("partial_json"))
+
+    def _heard(self, piece: Piece) -> tuple[object, Track | None] | None:
+        payload = piece.payload or {}
+        delta = payload.get("delta")
+        if piece.kind != "content_block_delta" or not isinstance(delta, dict):
+            return None
+        return delta.get("partial_json"), self._tracks.get(_hashable(payload.get("index")))
 
     def _read(self) -> list[tuple[str, str, str]]:
         if self._stopped != self._tracks.keys():
