@@ -31,11 +31,12 @@ class Form(NamedTuple):
 
     Attributes:
         pattern: finds the data of one event after the other.
-        has_id: whether each event has an id.
+        has_name: whether each event has a name; `has_id`: whether it has an id.
         is_bare: whether no space comes before the data.
     """
 
     pattern: re.Pattern[str]
+    has_name: bool
     has_id: bool
     is_bare: bool
 
@@ -117,4 +118,4 @@ def _form(heads: tuple[str, ...]) -> Form | None:
         for head, field in zip(heads, fields, strict=True)
     ]
     pattern = re.compile(r"(?:\A|(?<=\n\n))" + "\n".join(lines) + r"(?:\n\n|\Z)")
-    return Form(pattern, "id" in fields, "data:" in heads)
+    return Form(pattern, "event" in fields, "id" in fields, "data:" in heads)

@@ -105,7 +105,7 @@ class SSEFraming(LineFraming):
         self._max_held = min(_HELD, self._unlimited)
         self._form: Form | None = None  # of the last events that were not all of one name
         # What stands before the data of an event, and before that of the next one; whether without a space; their frame.
-        self._prefix, self._between, self._bare = NO_PREFIX, "", False
+        self._prefix, self._between, self._bare = "data: ", "\n\ndata: ", False
         self._like = Frame("message", "")
         self._after_cr = False
         self._resting = True
@@ -117,6 +117,10 @@ class SSEFraming(LineFraming):
         self._dropping = False  # this event grew too large
         self._raw = bytearray()  # the lines of a bare JSON object, each followed by LF
         self._nesting = Nesting()
+
+    def remade(self) -> None:
+        """Restore what snapshots do not hold."""
+        self._like = Frame("message", "", self._id)
 
     def read(self, data: BytesLike) -> tuple[list[str], Like]:
         """Read the next bytes like `feed`; return the texts of the frames, and what else they are."""
@@ -227,7 +231,7 @@ class SSEFraming(LineFraming):
             self._id, self._prefix = Block(last, self._id)[0].id, prefix
         elif prefix != self._prefix:
             self._expect(prefix, Block(prefix, self._id)[0], bare=form.is_bare)
-        return texts, block
+        return texts, (block if form.has_name or form.has_id else self._like)
 
     def _read_block(self, block: bytes, found: tuple[list[str], Like] | None, frames: list[Frame]) -> None:
         """Make frames of whole events; `found` is what `_events` found."""

@@ -105,11 +105,14 @@ class Assembler(Turns):
             choice = self._choices.get(of.choice)
             if choice is None:
                 return False
-            if type(of) is TextFragment:
-                return self._take_visible(choice, texts)
-            if type(of) is ReasoningFragment:
-                return self._take_reasoning(choice, of, texts)
-            call = _hot_call(choice, of)
+            if type(of) is Slot:
+                call = choice.hot_slots.get(of.index)
+                if call is not None and (of.alias != call.heard or (of.id is not None and of.id != call.id)):
+                    return False
+            elif type(of) is Fragment:
+                call = choice.hot.get(of.index)
+            elif isinstance(of, (TextFragment, ReasoningFragment)):
+                return self._take_speech(choice, of, texts)
             self._last, self._last_call = of, call
         if call is None:
             return False
@@ -127,24 +130,21 @@ class Assembler(Turns):
                 out.events.extend(map(call.to_event, texts))
         return True
 
-    def _take_visible(self, choice: Choice, texts: Sequence[str]) -> bool:
-        """Emit pieces of visible text; return False if the choice has ended."""
+    def _take_speech(
+        self, choice: Choice, of: TextFragment | ReasoningFragment, texts: Sequence[str]
+    ) -> bool:
+        """Emit pieces of visible text or of reasoning; return False if the choice has ended."""
         if choice.ended:
             return False
-        choice.text.append("".join(texts))
+        make: type[TextDelta | ReasoningDelta] = TextDelta
+        if isinstance(of, TextFragment):
+            choice.text.append("".join(texts))
+        else:
+            choice.reason_with(replace(of, text="".join(texts)))
+            make = ReasoningDelta
         out = self._out
         if out.pieces:
-            out.events.extend(map(TextDelta, repeat(choice.turn), repeat(choice.number), texts))
-        return True
-
-    def _take_reasoning(self, choice: Choice, of: ReasoningFragment, texts: Sequence[str]) -> bool:
-        """Emit pieces of reasoning; return False if the choice has ended."""
-        if choice.ended:
-            return False
-        choice.reason_with(replace(of, text="".join(texts)))
-        out = self._out
-        if out.pieces:
-            out.events.extend(map(ReasoningDelta, repeat(choice.turn), repeat(choice.number), texts))
+            out.events.extend(map(make, repeat(choice.turn), repeat(choice.number), texts))
         return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
@@ -216,15 +216,3 @@ class Assembler(Turns):
         CallCancelled: _cancelled,
         WireFault: _fault,
     }
-
-
-def _hot_call(choice: Choice, of: Piecewise) -> Call | None:
-    """Return the call to which pieces are simply appended, None if there is none."""
-    if type(of) is Fragment:
-        return choice.hot.get(of.index)
-    if type(of) is not Slot:
-        return None
-    call = choice.hot_slots.get(of.index)
-    if call is not None and (of.alias != call.heard or (of.id is not None and of.id != call.id)):
-        return None
-    return call

@@ -198,6 +198,8 @@ class Turns:
         """Give every open call of the turn its verdict; the last event of the turn waits for `_finish_turn`."""
         turn.ended = True
         choices = [choice for _, choice in sorted(turn.choices.items()) if not choice.ended]
+        if not choices:
+            return
         for choice in choices:
             settle(choice, ending(choice.reason, ended))
         unclaimed = turn.unclaimed or any(choice.holds_strays for choice in turn.choices.values())
