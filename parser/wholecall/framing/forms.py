@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from wholecall.framing.frame import Frame
+from wholecall.framing.frame import Frame, Like
 
-__all__ = ["NO_PREFIX", "Block", "Form", "form_of", "named"]
+__all__ = ["NO_PREFIX", "Block", "Form", "form_of", "may_be_named", "named"]
 
 NO_PREFIX = "\r"  # no event begins so: its lines end in LF here
 _FIELD = re.compile(r"(id|event|data|): ?")  # one without a name is a comment
@@ -68,6 +68,10 @@ class Block:
         self._text, self._id = text, id
         self._events: list[str] = []
 
+    def mentions(self, event: str) -> bool:
+        """Return whether the name of an event occurs, if perhaps in some data."""
+        return f"event: {event}" in self._text or f"event:{event}" in self._text
+
     def __iter__(self) -> Iterator[Frame]:
         return map(self.__getitem__, range(self._text.count("\n\n") + 1))
 
@@ -80,6 +84,13 @@ class Block:
             field, _, value = line.partition(":")
             fields[field] = value.removeprefix(" ")
         return Frame(fields["event"] or "message", fields["data"], fields["id"])
+
+
+def may_be_named(like: Like, event: str) -> bool:
+    """Return whether any of the frames that texts belong to may have this name."""
+    if isinstance(like, Frame):
+        return like.event == event
+    return like.mentions(event) if isinstance(like, Block) else any(frame.event == event for frame in like)
 
 
 def named(event: str, id: str) -> tuple[str, Frame] | None:

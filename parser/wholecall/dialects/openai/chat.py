@@ -70,6 +70,7 @@ from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.restated import ended_together, restated_together
 from wholecall.dialects.runs import Runs
 from wholecall.dialects.translator import TextTranslator, frame_of
+from wholecall.framing.forms import may_be_named
 from wholecall.framing.frame import Frame, Like
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class ChatTranslator(TextTranslator):
     def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        failed = _is_error(like) if isinstance(like, Frame) else any(map(_is_error, like))
+        failed = may_be_named(like, "error")  # such a frame is no piece, whatever its text is
         kind = "" if failed else self._kind
         usual = _PIECES[kind]
         runs = self._runs
@@ -324,8 +325,3 @@ def _kind_after(said: list[Delta]) -> _Kind:
         return "text"
     is_head = isinstance(last, Labelled) and last.name is not None and not last.text
     return "call" if is_head or isinstance(last, Fragment) else ""
-
-
-def _is_error(frame: Frame) -> bool:
-    """Return whether the name of a frame says that it is an error, whatever its text is."""
-    return frame.event == "error"
