@@ -137,7 +137,7 @@ class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fau
 
 
 # Text as it comes, which calls and turns hold whole.
-PIECES = (TextDelta, ReasoningDelta, ArgumentsDelta, ArgumentsReset, ArgumentsProgress)
+PIECES = (ArgumentsDelta, TextDelta, ReasoningDelta, ArgumentsReset, ArgumentsProgress)
 EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)  # what the client runs and answers
 TERMINAL = (*EXECUTABLE, ServerToolCall, ToolCallDropped)  # each call ends in exactly one of them
 
