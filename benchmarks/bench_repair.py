@@ -23,7 +23,7 @@ _WORKLOADS: dict[str, Callable[[str, int], Workload]] = {
 _BUDGETS: dict[tuple[str, str | int], dict[str, float]] = {
     ("plain text", "frame"): {"chat-completions": 2, "anthropic": 2.3, "responses": 2.3},
     ("W1", "frame"): {"chat-completions": 3.2, "anthropic": 3.6, "responses": 3.7},
-    ("a tiny turn", "frame"): dict.fromkeys(DIALECTS, 3.3),
+    ("a tiny turn", "frame"): dict.fromkeys(DIALECTS, 3),
 }
 
 

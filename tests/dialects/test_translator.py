@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import corpora
-from tests.support.told import Echo, in_pieces
+from tests.support.told import Echo, in_pieces, told_and_counted
 from wholecall import Limits
 from wholecall.deltas import DONE, ITEM_DONE, CallWhole, Delta, Fragment, Labelled, Run, Slot, TextFragment
 from wholecall.dialects.openai.chat import ChatTranslator
@@ -83,10 +83,10 @@ def test_frames_in_a_row_say_what_they_say_one_by_one(entry: dict[str, Any]) -> 
     frames = frames_of(entry)
     one_by_one = named(entry["dialect"]).start()
     told = (ended_together(one_by_one.translate(frame)) for frame in frames)
-    expected = in_pieces(delta for deltas in told for delta in deltas)
+    expected = told_and_counted(delta for deltas in told for delta in deltas)
     actual = told_in_rows(entry["dialect"], frames, entry["name"])
 
-    assert expected == in_pieces(actual)
+    assert expected == told_and_counted(actual)
     assert all(delta.texts and all(delta.texts) for delta in actual if isinstance(delta, Run))
 
 

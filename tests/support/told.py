@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from wholecall.deltas import Delta, Run, TextFragment
+from wholecall.deltas import Delta, Run, TextFragment, TurnEnded, TurnOpened, UsageSeen
 from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame
 
-__all__ = ["Echo", "in_pieces"]
+__all__ = ["Echo", "in_pieces", "told_and_counted"]
 
 
 def in_pieces(deltas: Iterable[Delta]) -> list[Delta]:
@@ -17,6 +18,20 @@ def in_pieces(deltas: Iterable[Delta]) -> list[Delta]:
     for delta in deltas:
         told += delta.pieces() if isinstance(delta, Run) else [delta]
     return told
+
+
+def told_and_counted(deltas: Iterable[Delta]) -> tuple[list[Delta], list[dict[str, Any]]]:
+    """Return the pieces of deltas without token counts, and the last counts of each turn: only these come out."""
+    told: list[Delta] = []
+    counts: list[dict[str, Any]] = [{}]
+    for piece in in_pieces(deltas):
+        if isinstance(piece, UsageSeen):
+            counts[-1].update(piece.usage)
+            continue
+        told.append(piece)
+        if isinstance(piece, (TurnOpened, TurnEnded)):
+            counts.append({})
+    return told, counts
 
 
 class Echo(Translator):

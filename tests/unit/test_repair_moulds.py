@@ -316,12 +316,27 @@ def test_text_that_ends_in_a_name_is_looked_at(fitted: Fitted, name: str) -> Non
         ),
         chat('{"tool_calls":[{"index":0,"function":{"arguments":"x"}},{"index":1,"function":{}}]}'),
         chat('{"tool_calls":[{"index":0,"function":{"arguments":"x"}}]},"message":{}'),
+        chat('{"tool_calls":[{"index":0,"function":{"arguments":"\t"},"text":"x"}]}'),
         chat('{"tool_calls":[{"index":0,"function":{"arguments":"x"}}]}', TAIL[:-1] + ',"usage":{"a":1}}'),
     ],
 )
 def test_no_mould_is_made_of_an_unclear_frame(fitted: Fitted, frame: bytes) -> None:
     """Where the text stands in more than one place, or more than the text is in the frame, the next one is looked at."""
     frames = [*STREAMS["chat call"][0], frame, frame, frame, *ENDS["chat"]]
+
+    assert fitted.off(frames) == fate(frames)
+    assert [] == fitted.frames
+
+
+@pytest.mark.parametrize(
+    "place",
+    ['"meta":{{"sequence_number":{}}}', '"sequence_number":{}.5', '"stream_id":"s","sequence_number":{}'],
+)
+def test_only_the_numbers_of_events_count(fitted: Fitted, place: str) -> None:
+    """A number in another place, of another kind or of one of several streams does not say which frame is the next one."""
+    kind = "response.function_call_arguments.delta"
+    pieces = [named(kind, f'{place.format(number)},{ITEM},"delta":"x"') for number in range(2, 6)]
+    frames = [*STREAMS["responses call"][0], *pieces, *ENDS["responses"]]
 
     assert fitted.off(frames) == fate(frames)
     assert [] == fitted.frames
@@ -410,27 +425,58 @@ def test_limits_are_met_at_the_same_byte(fitted: Fitted, dialect: str, limit: st
             assert fitted.off(chunks, limits=limits) == fate(chunks, limits=limits), size
 
 
-def test_frames_after_a_withheld_call_are_numbered_anew() -> None:
-    """Where numbers have to change, each frame of a mould gets its own."""
+@each_stream
+@pytest.mark.parametrize("limit", ["max_event_bytes", "max_line_bytes"])
+def test_a_frame_beyond_a_limit_does_not_fit(fitted: Fitted, kind: str, limit: str) -> None:
+    """A frame that is too long meets the limit, though it differs from the one before it in its text alone."""
+    begin, make = STREAMS[kind]
+    frames = [
+        *begin,
+        make("x", 2),
+        make("y", 3),
+        make("z" * 900, 4),
+        make("x", 5),
+        *ENDS[kind.partition(" ")[0]],
+    ]
+    limits = Limits(**{limit: 800})
+
+    assert fitted.off(frames, limits=limits) == fate(frames, limits=limits)
+    assert make("z" * 900, 4) not in fitted.frames
+
+
+@each_stream
+def test_nothing_follows_an_error_of_ours(kind: str) -> None:
+    """Where an endless event has ended the stream, a frame that would have fitted goes nowhere."""
+    begin, make = STREAMS[kind]
+    repairer = Repairer(limits=Limits(max_event_bytes=800))
+    for data in (*begin, make("x", 2), make("y", 3), b"data: " + b"z" * 900):
+        repairer.feed(data)
+
+    assert ("event_too_large", b"") == (repairer.report.error, repairer.feed(b"\n\n" + make("z", 4)))
+
+
+def test_frames_after_a_withheld_call_are_numbered_anew(fitted: Fitted) -> None:
+    """Where the numbers have to change, each frame of a mould gets its own; here the second item takes the place of the first."""
     item = '"item":{{"id":"i{0}","type":"function_call","call_id":"a{0}","name":"f","arguments":"{1}"}}'
-    frames = [named("response.created", '"sequence_number":0,"response":{"id":"r","output":[]}')]
-    for index, text in enumerate((["[1", ",2", "]"], [r"{\"a\"", ":", "1", "}"])):
-        where, whole = f'"item_id":"i{index}","output_index":{index}', "".join(text)
-        bodies = [("output_item.added", f'"output_index":{index},{item.format(index, "")}')]
+    frames = [RESPONSE]
+    for call, text in enumerate((["[1", ",2", "]"], [r"{\"a\"", ":", "1", "}"])):
+        where, whole = f'"item_id":"i{call}","output_index":0', "".join(text)
+        bodies = [("output_item.added", f'"output_index":0,{item.format(call, "")}')]
         bodies += [("function_call_arguments.delta", f'{where},"delta":"{piece}"') for piece in text]
         bodies += [("function_call_arguments.done", f'{where},"arguments":"{whole}"')]
-        bodies += [("output_item.done", f'"output_index":{index},{item.format(index, whole)}')]
-        start = len(frames)
+        bodies += [("output_item.done", f'"output_index":0,{item.format(call, whole)}')]
         frames += [
             named(f"response.{kind}", f'"sequence_number":{number},{body}')
-            for number, (kind, body) in enumerate(bodies, start)
+            for number, (kind, body) in enumerate(bodies, len(frames))
         ]
     out = b"".join(map(Repairer().feed, frames))
     found = [json.loads(data) for data in re.findall(rb"data: (.*)", out)]
+    deltas = [payload["delta"] for payload in found if "delta" in payload]
 
+    assert fitted.off(frames) == fate(frames)
     assert [("a1", "f", '{"a":1}')] == read_calls("responses", out)
+    assert ['{"a"', ":", "1", "}"] == deltas
     assert list(range(len(found))) == [payload["sequence_number"] for payload in found]
-    assert {0} == {payload["output_index"] for payload in found[1:]}
 
 
 @each_stream

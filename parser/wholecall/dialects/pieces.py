@@ -79,7 +79,7 @@ class PieceTranslator(TextTranslator, TurnTranslator):
                 of = self._in_common(key) if piece else None
                 if of is None:
                     now = runs.stop()
-                    deltas += self._no_piece(frame_of(texts, left, like))
+                    deltas += self._singly(frame_of(texts, left, like))
                     continue
                 now, run = key, runs.begin(deltas, key, of)
             elif run is None:
@@ -88,8 +88,8 @@ class PieceTranslator(TextTranslator, TurnTranslator):
             run.append(piece)
         return deltas
 
-    def _no_piece(self, frame: Frame) -> list[Delta]:
-        """Return the deltas of a frame that is no piece."""
+    def _singly(self, frame: Frame) -> list[Delta]:
+        """Return the deltas of a frame that is no piece, or more than one."""
         said = self._called(frame.data) if self._was == "call" else None
         if said is None:
             said = ended_together(self.translate(frame))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Protocol, Union
 
 import msgspec
 
 from wholecall.discreet import discreet_repr
 
-__all__ = ["Frame", "Frames", "Like", "framed"]
+__all__ = ["Frame", "Frames", "Like", "after", "each_framed", "framed"]
 
 _OWN_SIZE = 200
 
@@ -53,6 +54,31 @@ Like = Union[
 
 def framed(texts: list[str], like: Like) -> list[Frame]:
     """Return the frames that have these texts."""
+    return like if isinstance(like, list) else list(each_framed(texts, like))
+
+
+def each_framed(texts: list[str], like: Like) -> Iterator[Frame]:
+    """Yield the frames that have these texts."""
     if isinstance(like, Frame):
-        return [Frame(like.event, text, like.id, like.retry) for text in texts]
-    return like if isinstance(like, list) else list(like)
+        return (Frame(like.event, text, like.id, like.retry) for text in texts)
+    return iter(like)
+
+
+def after(like: Like, n: int) -> Like:
+    """Return what the texts after the first `n` are besides."""
+    return like if isinstance(like, Frame) else _Later(like, n)
+
+
+class _Later:
+    """Frames without the first ones."""
+
+    __slots__ = ("_frames", "_n")
+
+    def __init__(self, frames: Frames, n: int) -> None:
+        self._frames, self._n = frames, n
+
+    def __iter__(self) -> Iterator[Frame]:
+        return islice(self._frames, self._n, None)
+
+    def __getitem__(self, at: int, /) -> Frame:
+        return self._frames[self._n + at]

@@ -121,8 +121,12 @@ class SSEFraming(LineFraming):
     def read(self, data: BytesLike) -> tuple[list[str], Like]:
         """Read the next bytes like `feed`; return the texts of the frames, and what else they are."""
         # Most reads come between two events and need no further look.
-        if not self._resting or self._guarded or self.replaced or type(data) is not bytes:
+        if not self._resting or self.replaced or type(data) is not bytes:
             return super().read(data)
+        if self._guarded:
+            if self._dead or self._head is None or self._stream_room is not None:
+                return super().read(data)
+            data = self._strip_bom(self._head + data)  # the first read
         if self._after_cr or CR in data:
             data = self._end_lines_in_lf(data)
         if self._held:

@@ -19,7 +19,7 @@ from wholecall.framing.opening import framing_of
 from wholecall.limits import Limits
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta, ToolCallDropped
 from wholecall.policy import Policy
-from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, without_fields
+from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, silent
 from wholecall.repairing.mender import Mender, most_of, never_ended, own_fault
 from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece, PieceReader
@@ -147,8 +147,7 @@ class Repairer(Uncopyable):
             data = self._begin(data)
             if self._passes:
                 return data
-        blocks = self._blocks.feed(data)
-        out = self._read(blocks)
+        out = self._read(self._blocks.feed(data))
         if self._blocks.is_open and len(self._blocks) > self._most and not self.ended:
             out.append(self._give_up())
         if self._passes:
@@ -228,17 +227,12 @@ class Repairer(Uncopyable):
         data, self._head = self._head, b""
         return data
 
-    @property
-    def _has_mender(self) -> bool:
-        """Whether the stream is to be repaired; no SDK reads frames in envelopes, so these pass as they are."""
-        return self._parser.dialect in MENDERS and not self._parser.is_enveloped
-
     def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         """Hold a block until the dialect is known; then let all that waits pass, or repair it."""
         self._waiting.append(block)
         dialect = self._parser.dialect
-        if self._has_mender:
-            self._mender = self._new_mender()
+        self._mender = self._new_mender()
+        if self._mender is not None:
             held, self._waiting = self._waiting[:-1], []
             if held:  # any of them may have caused the parser's events
                 events = [event for event in events if not isinstance(event, (TextDelta, ReasoningDelta))]
@@ -250,8 +244,11 @@ class Repairer(Uncopyable):
             return self._waiting.pop()
         return b""
 
-    def _new_mender(self) -> Mender[Any]:
-        make = MENDERS[self._parser.dialect or ""]
+    def _new_mender(self) -> Mender[Any] | None:
+        """Return what repairs the stream; no SDK reads frames in envelopes, so these pass as they are."""
+        make = MENDERS.get(self._parser.dialect or "")
+        if make is None or self._parser.is_enveloped:
+            return None
         return make(self._limits, live=self._live, withheld=self._withheld)
 
     def _give_up(self) -> bytes:
@@ -276,14 +273,12 @@ class Repairer(Uncopyable):
                 at += 1
                 continue
             start, at = at, at + 1
-            while self._may_read_on(mould) and at < len(blocks) and self._fits(blocks[at], mender, mould):
+            # A call may end in any frame, and a stream in the one that is beyond its limit: these are read singly.
+            is_run = not mould.is_call and (self._room is None or self._room >= 0)
+            while is_run and at < len(blocks) and self._fits(blocks[at], mender, mould):
                 at += 1
             out.append(self._go_on(b"".join(blocks[start:at]), mender, mould))
         return out
-
-    def _may_read_on(self, mould: Mould) -> bool:
-        """Whether nothing but text can come of several frames of a mould: a call may end in any, and a stream at its limit."""
-        return not mould.is_call and (self._room is None or self._room >= 0)
 
     def _fits(self, block: bytes, mender: Mender[Any], mould: Mould) -> bool:
         """Whether a block is from the mould of the one before it, and within the limits."""
@@ -303,18 +298,16 @@ class Repairer(Uncopyable):
     def _block(self, block: bytes) -> bytes:
         if self._passes:
             return block
-        mender = self._mender
-        if mender is not None and mender.failed is not None:
+        if self.ended:
             return b""
         if len(block) > self._most:  # as it is where the block came in pieces
-            out = self._give_up()
-            return out + block if mender is None else out
+            return self._give_up() + (block if self._mender is None else b"")
         return self._judged(block, self._parser.feed(block))
 
     def _judged(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         """Take a block, and what the parser says about it."""
         if self._has_ids:
-            block = block.lstrip(b"\r\n")  # see `_silent`
+            block = block.lstrip(b"\r\n")  # see `silent`
         self._has_ids = self._has_ids or has_id(block)
         if events:
             self._note(events)
@@ -331,25 +324,15 @@ class Repairer(Uncopyable):
 
     def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         found = self._pieces.read(block)
-        if found or events:
-            return self._given(self._taken(found, events), block)
-        return self._given(self._silent(block), block)
+        has_content = found or events
+        out = self._taken(found, events) if has_content else silent(block, has_ids=self._has_ids)
+        return self._given(out, block)
 
     def _given(self, out: bytes, block: bytes = b"") -> bytes:
         """Return what goes out for a block, once both are in the books."""
         mender = self._mender
         self._ledger.book(block, out, is_all=mender is None or not mender.held)
         return out
-
-    def _silent(self, block: bytes) -> bytes:
-        """Return what of a block without data may go out: comments.
-
-        By WHATWG HTML 9.2.6 such a block is not an event. SDKs make one of it, and fail to read its data, if it has any
-        field, or if an event before had an id.
-        """
-        if self._has_ids:
-            return b""
-        return block if is_comment(block) else without_fields(block)
 
     def _taken(self, found: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         mender = self._mender
@@ -364,8 +347,7 @@ class Repairer(Uncopyable):
         events = [*(self._parser.feed(tail) if tail else ()), *self._parser.close()]
         self._note(events)
         held, self._waiting = self._waiting, []
-        if self._mender is None and self._has_mender:
-            self._mender = self._new_mender()
+        self._mender = self._mender or self._new_mender()
         if self._mender is None:
             return b"".join([*held, tail])
         if not (tail or events or held):

@@ -64,9 +64,8 @@ class Opening:
 
     def _decided(self, frame: Frame) -> Dialect | None:
         """Return the dialect by the content of the frame or of its envelope, and last by the event's name."""
-        inner = opened(frame)
         found = _decided(frame, detect_dialect)
-        if found is None and inner != frame:
+        if found is None and (inner := opened(frame)) != frame:
             found = _decided(inner, detect_dialect) or _decided(inner, detect_named)
             self.enveloped = found is not None
         return found or _decided(frame, detect_named)

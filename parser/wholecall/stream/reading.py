@@ -14,13 +14,13 @@ from wholecall.dialects.replaced import fault_of
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, named
 from wholecall.framing import Frame, Framing
-from wholecall.framing.frame import Like, framed
+from wholecall.framing.frame import Like, after, each_framed, framed
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
 from wholecall.stream.opening import Opening
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 __all__ = ["FrameReader", "Life", "nothing"]
 
@@ -70,18 +70,18 @@ class FrameReader:
     def _translate_first(self, texts: list[str], like: Like) -> list[Delta]:
         """Translate frames once the dialect is known; until then they are kept."""
         self._life = "frames"
-        frames = framed(texts, like)
         if self._translator is None:
-            frames = self._take_until_known(frames)
+            n = self._take_until_known(each_framed(texts, like))
+            texts, like = texts[n:], after(like, n)
         if self._translator is None:
             return []
         translate = self._opening.translating(self._translator)
-        deltas = translate([frame.data for frame in frames], frames)
+        deltas = translate(texts, like)
         self._understood = self._understood or not all(isinstance(delta, _BESIDES) for delta in deltas)
         if self._understood:
             self._translate = translate
         else:
-            self._opening.wonder(frames)
+            self._opening.wonder(framed(texts, like))
         return deltas
 
     def _last_word(self) -> list[Delta]:
@@ -91,9 +91,10 @@ class FrameReader:
         strange = [] if self._understood else self._opening.misnamed(self._assembler.dialect)
         return self._translator.close() + strange
 
-    def _take_until_known(self, frames: list[Frame]) -> list[Frame]:
-        """Keep frames until one identifies the dialect, which translates them; return those that follow."""
-        for n, frame in enumerate(frames, 1):
+    def _take_until_known(self, frames: Iterable[Frame]) -> int:
+        """Keep frames until one identifies the dialect, which translates them; return how many were taken."""
+        n = 0
+        for n, frame in enumerate(frames, 1):  # noqa: B007 - their number is returned
             dialect = self._opening.take(frame)
             if dialect is not None:
                 self._assembler.dialect = dialect.name
@@ -101,8 +102,8 @@ class FrameReader:
                 self._understood = True
                 for waiting in self._opening.give():
                     self._frame(waiting)
-                return frames[n:]
-        return []
+                break
+        return n
 
     def _frame(self, frame: Frame) -> None:
         if self._translator is None:

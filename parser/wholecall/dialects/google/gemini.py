@@ -96,7 +96,6 @@ class GeminiTranslator(PieceTranslator):
     def _in_common(self, key: Key) -> Piecewise:
         """Return what the pieces of a text have in common; nothing else of the answer changes at later ones."""
         number, thought = choice_label(key[0]), key[1]
-        self._streamed.next_frame()
         self._streamed.no_stop(number)
         return ReasoningFragment(number, "") if thought else TextFragment(number, "")
 
@@ -112,9 +111,8 @@ class GeminiTranslator(PieceTranslator):
         [candidate] = frame.candidates
         number, parts = choice_label(candidate.index), candidate.content.parts
         names = [name_label(part.functionCall.name) for part in parts]
-        if not self._goes_on(frame) or None in names or self._streamed.holds(number):
+        if not self._goes_on(frame) or None in names:
             return None
-        self._streamed.next_frame()
         self._streamed.no_stop(number)
         self._whole_calls.next_frame()
         deltas: list[Delta] = []
