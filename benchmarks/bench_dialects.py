@@ -9,7 +9,7 @@ from benchmarks.claims import Comparison, Ratio
 from benchmarks.streams import EVENT, Stream
 from benchmarks.workloads import KIB, READ, Workload
 
-__all__ = ["AS_EVENTS", "CLAIMS", "IN_READS", "NAMES", "WHERE"]
+__all__ = ["AS_EVENTS", "CLAIMS", "IN_READS", "WHERE", "title"]
 
 _BUDGET, _BINARY_BUDGET, _WHOLE_BUDGET = 1.2, 1.6, 2.5
 _WHOLE = ("gemini", "ollama")  # whose calls usually have no pieces
@@ -20,16 +20,18 @@ _SHAPES: dict[str, Callable[[str, int], Workload]] = {
     "20 calls d4": lambda dialect, part: _in_pieces(dialect, max(20 // part, 4)),
     "100 whole calls": lambda dialect, _: workloads.parallel_calls(dialect, 100),
 }
-NAMES = {
-    "plain text": "plain text",
-    "20 calls d4": "20 parallel calls",
-    "100 whole calls": "100 whole calls",
-}
 WHERE = {
     "plain text": (*_WHOLE, *_IN_PIECES),
     "20 calls d4": ("gemini", *_IN_PIECES),
     "100 whole calls": _WHOLE,
 }
+
+
+def title(name: str, dialect: str) -> str:
+    """Return what a page calls a claim."""
+    if name != "20 calls d4":
+        return f"{dialect}, {name}"
+    return f"{dialect}, 20 parallel calls" + (", as values at paths" if dialect == "gemini" else "")
 
 
 def _in_pieces(dialect: str, n: int) -> Workload:

@@ -39,6 +39,7 @@ _ROWS: dict[str, dict[str, str]] = {
         RESPONSES: "openai .stream()",
     },
 }
+_LEGEND = "`x` is as many times as wholecall takes: what is less than 1 is faster."
 _WORST = 4  # streams on which a loop is faster that the README names
 _READS = ("one event a read", "1,460-byte reads")
 
@@ -59,7 +60,7 @@ def replaced(page: str, part: str, text: str) -> str:
 
 def overview(rivals: Run, runs: Sequence[summary.Run]) -> str:
     """Return what the README shows: two ways to read, the loops and the SDKs, what is lost, and other interpreters."""
-    parts = ["\n".join(_table(rivals)), _lost(summary.main_of(runs)), "\n".join(_by_python(runs))]
+    parts = ["\n".join(_table(rivals)), _LEGEND, _lost(summary.main_of(runs)), "\n".join(_by_python(runs))]
     return "\n\n".join(parts) + "\n"
 
 

@@ -102,8 +102,8 @@ LINES: tuple[Line, ...] = (
     _three(_LOOP, "plain text, one event a read", "plain text {}, by event", "naive"),
     _three(_LOOP, "plain text, 1,460-byte reads", "plain text {}", "naive"),
     _three(_LOOP, "1,000 calls of 2 deltas, one event a read", "1,000 calls {}, by event", "naive"),
-    _three(_LOOP, "a tiny stream (6 to 9 events), 1,460-byte reads", "a tiny stream {}", "naive"),
-    _three(_LOOP, "a tiny stream (6 to 9 events), one event a read", "a tiny stream {}, by event", "naive"),
+    _three(_LOOP, "a tiny stream of 6 to 9 events, 1,460-byte reads", "a tiny stream {}", "naive"),
+    _three(_LOOP, "a tiny stream of 6 to 9 events, one event a read", "a tiny stream {}, by event", "naive"),
     _three(_MSGSPEC, "20 parallel calls, one event a read", "W1 {}, by event", "msgspec loop"),
     _three(_MSGSPEC, "20 parallel calls, 1,460-byte reads", "W1 {}", "msgspec loop"),
     _three(_BARE, "20 parallel calls, 1,460-byte reads", "W1 {}", "bare floor"),
@@ -114,9 +114,9 @@ LINES: tuple[Line, ...] = (
         for form, name in bench_forms.NAMES.items()
     ),
     *(
-        _two(f"{dialect}, {name}", f"{claim} {dialect}")
-        for claim, name in bench_dialects.NAMES.items()
-        for dialect in bench_dialects.WHERE[claim]
+        _two(bench_dialects.title(name, dialect), f"{name} {dialect}")
+        for name, dialects in bench_dialects.WHERE.items()
+        for dialect in dialects
     ),
     Line(_ELSE, "`wholecall replay` to parsing alone", ("",), ("recordings of three dialects",), "replay"),
     Line(

@@ -50,6 +50,8 @@ OVERVIEW = """\
 | the SDK's `create()` | - · - | - · - | - · - |
 | the SDK's `.stream()` | - · - | - · - | - · - |
 
+`x` is as many times as wholecall takes: what is less than 1 is faster.
+
 A loop is written for one dialect and knows no quirks, no limits and no cut streams. Where wholecall takes longer, \
 and as many times the loop's time: ollama, 100 whole calls (4.5 to 5.0); a tiny stream (3.0 to 4.0); \
 20 parallel calls (0.4 to 1.2). [All ratios](docs/speed.md), with what they may be.
