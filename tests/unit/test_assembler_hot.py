@@ -61,6 +61,15 @@ def test_the_hot_path_is_a_short_cut(pieces: list[str], slotted: bool, limit: in
     assert expected == told(first, *in_a_row, CALLS, END, limits=limits)
 
 
+@pytest.mark.parametrize("pieces", [['"a"'], ['"a"', ":1}"], ['"a"', ":", "1}"]])
+def test_a_run_of_arguments_is_its_pieces(pieces: list[str]) -> None:
+    """However many pieces of a hot call come in a run, each is told alone."""
+    run = Run(Fragment(0, 0, ""), pieces)
+    events = told(head(0), Fragment(0, 0, "{"), run, CALLS, END)
+
+    assert ["{", *pieces] == [event.delta for event in events if isinstance(event, ArgumentsDelta)]
+
+
 def test_a_run_of_text_is_its_pieces() -> None:
     """Text in a run is told piece by piece, before its choice is known, and not after the turn has ended."""
     run = Run(TextFragment(0, "a"), ["a", "b"])

@@ -24,7 +24,7 @@ from wholecall.types import DropReason, Flag
 __all__ = ["Read", "leaves", "read_strict"]
 
 
-class Read(msgspec.Struct, frozen=True):
+class Read(msgspec.Struct, frozen=True, gc=False):
     """A strictly decoded value, or the reason why there is none; `invalid_json`: this is not strict JSON."""
 
     value: object = None
@@ -41,7 +41,7 @@ _INT_DIGITS = 4300  # what CPython and msgspec turn into an int
 def read_strict(text: str, policy: Policy, limits: Limits) -> Read:
     """Read `text` as RFC 8259 within the limits: one decode, and checks for its blind spots."""
     deep = limits.max_depth
-    if deep is not None and text.count("{") + text.count("[") > deep and nesting(text).depth > deep:
+    if deep is not None and len(text) > deep and _nests_deeper(text, deep):
         return Read(reason="nesting_too_deep")
     try:
         value = _decode(
@@ -65,6 +65,11 @@ def read_strict(text: str, policy: Policy, limits: Limits) -> Read:
         if "\\u0000" in text and any("\0" in leaf for leaf in leaves(value) if isinstance(leaf, str)):
             flags = (*flags, "nul_in_string")
     return Read(value, flags)
+
+
+def _nests_deeper(text: str, deep: int) -> bool:
+    """Return whether the text has more levels than that; it is scanned only if it has more brackets, in strings or not."""
+    return text.count("{") + text.count("[") > deep and nesting(text).depth > deep
 
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")

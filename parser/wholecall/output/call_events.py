@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-class ToolCallStarted(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_started"):
+class ToolCallStarted(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="tool_call_started"):
     """A call has a final name and begins to receive arguments; exactly one terminal event follows.
 
     `id` may still be None: some servers send it last.
@@ -57,7 +57,7 @@ class ArgumentsDelta(msgspec.Struct, frozen=True, gc=False, tag_field="type", ta
     __repr__ = discreet_repr
 
 
-class ArgumentsReset(msgspec.Struct, frozen=True, tag_field="type", tag="arguments_reset"):
+class ArgumentsReset(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="arguments_reset"):
     """A restatement replaced what the deltas showed; `raw_arguments` is the text now in force."""
 
     type: ClassVar[Literal["arguments_reset"]] = "arguments_reset"
@@ -204,7 +204,7 @@ class ServerToolCall(msgspec.Struct, frozen=True, tag_field="type", tag="server_
     __repr__ = discreet_repr
 
 
-class ToolCallDropped(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_dropped"):
+class ToolCallDropped(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="tool_call_dropped"):
     """A call that must not be executed, with the reason and all of its text.
 
     Attributes:
@@ -260,7 +260,7 @@ class ToolCallDropped(msgspec.Struct, frozen=True, tag_field="type", tag="tool_c
     __repr__ = discreet_repr
 
 
-class ToolCallCancelled(msgspec.Struct, frozen=True, tag_field="type", tag="tool_call_cancelled"):
+class ToolCallCancelled(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="tool_call_cancelled"):
     """The provider takes back a call that it sent before, or sends its result; not a terminal event."""
 
     type: ClassVar[Literal["tool_call_cancelled"]] = "tool_call_cancelled"

@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 
-class TurnStarted(msgspec.Struct, frozen=True, tag_field="type", tag="turn_started"):
+class TurnStarted(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="turn_started"):
     """A message begins. `id` and `model` are the provider's, None where it names none."""
 
     type: ClassVar[Literal["turn_started"]] = "turn_started"
