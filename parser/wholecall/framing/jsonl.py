@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from itertools import repeat
 
-from wholecall.framing.base import CR, DEFAULT_LIMITS, LF, LineFraming, is_one_value
+from wholecall.framing.base import DEFAULT_LIMITS, LF, LineFraming, is_one_value
 from wholecall.framing.frame import Frame
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
@@ -62,7 +62,7 @@ class JSONLinesFraming(LineFraming):
 
     def _read_objects(self, lines: bytes, frames: list[Frame]) -> bool:
         """Read lines of an object each, the last one without its LF; False, and nothing read, if one is unusual."""
-        if lines[:1] != b"{" or lines[-1:] != b"}" or CR in lines:
+        if lines[:1] != b"{" or lines[-1:] != b"}":
             return False
         n_more = lines.count(b"\n")
         if n_more and not n_more == lines.count(b"}\n") == lines.count(b"\n{"):
