@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.texts import Result
 from wholecall import Limits, ToolCallParser, Tools
@@ -15,9 +15,11 @@ def parse(
     reads: Iterable[bytes],
     limits: Limits = Limits(),  # noqa: B008 - frozen
     tools: Tools[Any] | None = None,
+    *,
+    events: Literal["all", "calls"] = "all",
 ) -> ToolCallParser[Any]:
     """Feed a stream to a parser of unknown dialect and close it: this is what is timed."""
-    parser: ToolCallParser[Any] = ToolCallParser(tools=tools, limits=limits)
+    parser: ToolCallParser[Any] = ToolCallParser(tools=tools, events=events, limits=limits)
     for read in reads:
         parser.feed(read)
     parser.close()

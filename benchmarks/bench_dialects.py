@@ -12,13 +12,13 @@ from benchmarks.workloads import KIB, READ, Workload
 __all__ = ["AS_EVENTS", "CLAIMS", "IN_READS", "NAMES", "WHERE"]
 
 _BUDGET, _BINARY_BUDGET, _WHOLE_BUDGET = 1.2, 1.6, 2.5
-_WITH_PIECES = ("gemini", "bedrock-converse", "bedrock-invoke-anthropic", "cohere-v2", "vercel-ui")
 _WHOLE = ("gemini", "ollama")  # whose calls usually have no pieces
+_IN_PIECES = ("bedrock-converse", "bedrock-invoke-anthropic", "cohere-v2", "vercel-ui")
 
 _SHAPES: dict[str, Callable[[str, int], Workload]] = {
     "plain text": lambda dialect, part: workloads.plain_text(dialect, 32 * KIB // part),
     "20 calls d4": lambda dialect, part: _in_pieces(dialect, max(20 // part, 4)),
-    "100 whole calls": lambda dialect, part: workloads.parallel_calls(dialect, 100 // min(part, 4)),
+    "100 whole calls": lambda dialect, _: workloads.parallel_calls(dialect, 100),
 }
 NAMES = {
     "plain text": "plain text",
@@ -26,8 +26,8 @@ NAMES = {
     "100 whole calls": "100 whole calls",
 }
 WHERE = {
-    "plain text": ("ollama", *_WITH_PIECES),
-    "20 calls d4": _WITH_PIECES,
+    "plain text": (*_WHOLE, *_IN_PIECES),
+    "20 calls d4": ("gemini", *_IN_PIECES),
     "100 whole calls": _WHOLE,
 }
 

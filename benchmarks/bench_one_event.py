@@ -20,7 +20,10 @@ _SHAPES: dict[str, tuple[Callable[[str, int], Workload], tuple[float, float, flo
     "a turn of one call": (lambda dialect, _: workloads.parallel_calls(dialect, 1), (0.9, 1.15, 1.2)),
     "interleaved": (lambda dialect, _: workloads.interleaved(dialect), (0.75, 1.0, 1.0)),
     "plain text": (lambda dialect, part: workloads.plain_text(dialect, 32 * KIB // part), (0, 0, 0)),
-    "1,000 calls": (lambda dialect, part: workloads.many_calls(dialect, 1000 // part), (0, 0, 0)),
+    "1,000 calls": (
+        lambda dialect, part: workloads.many_calls(dialect, max(1000 // part, 200)),
+        (1.4, 1.4, 1.4),
+    ),
 }
 _TIMES = {"a turn of one call": 20}
 _TINY_BUDGET = 3

@@ -5,6 +5,7 @@ Absolute times say something about the machine only; what counts are ratios of t
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import statistics
@@ -107,10 +108,16 @@ def first_stream_times(recording: Path, n: int) -> list[float]:
 
 def _in_fresh_processes(codes: Sequence[str], n: int, *arguments: str) -> list[list[float]]:
     """Return what each program prints in fresh interpreters, which find compiled code; the programs take turns."""
-    with tempfile.TemporaryDirectory() as cache:  # compiled code there is, whatever the environment says
-        environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}
-        runs = [[_printed(code, environment, arguments) for code in codes] for _ in range(n + 1)]
+    # Compiled code there is, whatever the environment says.
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": _compiled().name, "PYTHONDONTWRITEBYTECODE": ""}
+    runs = [[_printed(code, environment, arguments) for code in codes] for _ in range(n + 1)]
     return [list(times) for times in zip(*runs[1:], strict=True)]
+
+
+@functools.cache
+def _compiled() -> tempfile.TemporaryDirectory[str]:
+    """Return the folder of compiled code, which is removed when this program ends."""
+    return tempfile.TemporaryDirectory()
 
 
 def _printed(code: str, environment: Mapping[str, str], arguments: Sequence[str]) -> float:

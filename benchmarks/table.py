@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from benchmarks import (
     bench_arguments,
+    bench_calls_only,
     bench_dialects,
     bench_first_stream,
     bench_forms,
@@ -26,8 +28,9 @@ from benchmarks import (
     bench_tools,
     bench_transcripts,
 )
-from benchmarks.claims import Claim, Comparison, Ratio, Row, Scale
+from benchmarks.claims import Claim, Comparison, Growth, Ratio, Row, Scale
 from benchmarks.streams import CONTENDERS
+from benchmarks.summary import FAR, MAIN
 
 __all__ = ["check", "figures", "streams"]
 
@@ -44,6 +47,7 @@ _FIGURES: tuple[Iterable[Claim], ...] = (
     bench_growth.CLAIMS,
     bench_odd.CLAIMS,
     bench_reads.CLAIMS,
+    bench_calls_only.CLAIMS,
     bench_recordings.CLAIMS,
     bench_replay.CLAIMS,
     bench_framing.CLAIMS,
@@ -60,7 +64,9 @@ _FIGURES: tuple[Iterable[Claim], ...] = (
 _OTHERS = tuple(name for name in CONTENDERS if name != "wholecall")
 _STREAM = "{:<47}{:>7}{:>10}" + "{:>17}" * len(_OTHERS)
 _WIDTH = 89
-_MARGIN = 2.0  # what a loaded machine can do to a ratio of least times, and more
+# What a loaded machine can do to a ratio of least times, and more; other interpreters than the one that we promise for
+# may have somewhat higher ratios.
+_MARGIN = 2.0 if platform.python_version().startswith(f"{MAIN}.") else 2.0 * FAR
 _TRIES = 3
 
 
@@ -129,7 +135,9 @@ def check(scale: Scale, *, streams_only: bool = False) -> Iterator[tuple[Row, bo
 
 
 def _has_budget(claim: Claim) -> bool:
-    return not isinstance(claim, Comparison) or any(ratio.budget for ratio in claim.ratios)
+    if isinstance(claim, Comparison):
+        return any(ratio.budget for ratio in claim.ratios)
+    return isinstance(claim, Growth) or bool(claim.budget)
 
 
 def _tried(claim: Claim, scale: Scale) -> list[tuple[Row, bool]]:

@@ -48,21 +48,21 @@ def ollama(reads: Iterable[bytes], loads: Loads) -> Result:
 
 
 def converse(reads: Iterable[bytes], loads: Loads) -> Result:
-    """Read messages of ConverseStream, by the members of their payloads."""
+    """Read messages of ConverseStream."""
     text: list[str] = []
     calls: Pending = {}
-    for data in messages(reads):
+    for kind, data in messages(reads):
         event = loads(data)
-        if "delta" in event:
+        if kind == "contentBlockDelta":
             delta = event["delta"]
             if "toolUse" in delta:
                 calls[event["contentBlockIndex"]]["arguments"].append(delta["toolUse"]["input"])
             elif "text" in delta:
                 text.append(delta["text"])
-        elif "start" in event:
+        elif kind == "contentBlockStart":
             use = event["start"]["toolUse"]
             calls[event["contentBlockIndex"]] = {"id": use["toolUseId"], "name": use["name"], "arguments": []}
-        elif "stopReason" in event:
+        elif kind == "messageStop":
             break
     return gathered(text, calls, loads)
 
@@ -71,7 +71,9 @@ def invoke_anthropic(reads: Iterable[bytes], loads: Loads) -> Result:
     """Read chunks of InvokeModelWithResponseStream, each an event of Anthropic in Base64."""
     text: list[str] = []
     calls: Pending = {}
-    for data in messages(reads):
+    for kind, data in messages(reads):
+        if kind != "chunk":
+            continue
         event = loads(base64.b64decode(loads(data)["bytes"]))
         if event["type"] == "content_block_delta":
             delta = event["delta"]

@@ -40,8 +40,11 @@ def lines(reads: Iterable[bytes]) -> Iterator[str]:
                 yield line.decode()
 
 
-def messages(reads: Iterable[bytes]) -> Iterator[bytes]:
-    """Take the payloads out of a binary event stream; neither checksums nor headers are looked at."""
+def messages(reads: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Take types and payloads out of a binary event stream: the type is the first header, the others are not read.
+
+    Nor are the checksums.
+    """
     buffer = b""
     for read in reads:
         buffer += read
@@ -49,7 +52,10 @@ def messages(reads: Iterable[bytes]) -> Iterator[bytes]:
             total, headers = _LENGTHS.unpack_from(buffer)
             if len(buffer) < total:
                 break
-            yield buffer[_AFTER + headers : total - _BEFORE]
+            at = _AFTER + 1 + buffer[_AFTER] + 1  # after the name and the type of the value
+            value = at + 2
+            event = buffer[value : value + int.from_bytes(buffer[at:value], "big")].decode()
+            yield event, buffer[_AFTER + headers : total - _BEFORE]
             buffer = buffer[total:]
 
 

@@ -22,7 +22,8 @@ from wholecall.policy import Policy
 from wholecall.recordings.finding import StrPath
 from wholecall.recordings.model import Recording
 from wholecall.recordings.reading import read
-from wholecall.shells.iterate import events
+from wholecall.shells import iterate
+from wholecall.stream.options import EventsWanted
 from wholecall.stream.parser import ToolCallParser
 
 __all__ = ["Chunking", "dialect_of", "replay"]
@@ -87,6 +88,7 @@ def replay(
     recording: Recording | StrPath,
     dialect: str = "auto",
     *,
+    events: EventsWanted = "all",
     chunking: Chunking = Chunking(),  # noqa: B008 - frozen
     framing: str | None = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
@@ -105,6 +107,7 @@ def replay(
             of a file that holds several recordings come one recording after the other.
         dialect: as for `ToolCallParser`, like the others below. `"auto"` is what the recording says, if it
             says anything, or else found from its bytes.
+        events: `"all"`, or `"calls"` for those without pieces of text, as for `ToolCallParser`.
         chunking: how the bytes are cut; the events do not depend on it.
         framing: how the bytes are cut into events.
         policy: how calls are judged.
@@ -113,13 +116,14 @@ def replay(
     Raises:
         BadRecording: while iterating: the recording cannot be read; the message names it.
         UnknownDialect: at once: the dialect or the framing is not known.
+        ValueError: at once: `events` is none of its words.
     """
-    ToolCallParser(dialect, framing=framing)  # to refuse at once what is not known
+    ToolCallParser(dialect, events=events, framing=framing)  # to refuse at once what is not known
 
     def events_of(one: Recording) -> Generator[Event]:
         chosen = dialect_of(one) if dialect == "auto" else dialect
         source = chunking.cut(chunk for _, chunk in one.chunks)
-        return events(source, chosen, framing=framing, policy=policy, limits=limits)
+        return iterate.events(source, chosen, events=events, framing=framing, policy=policy, limits=limits)
 
     return events_of(recording) if isinstance(recording, Recording) else _all(recording, events_of)
 

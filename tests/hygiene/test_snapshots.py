@@ -18,7 +18,7 @@ from wholecall.snapshots.shapes import Asked, kept_by, listed, row_of, shape_of
 
 # Where the state of a parser is made. `live` follows calls, whose texts are in their records.
 _PACKAGES = ("framing", "dialects", "machine", "stream")
-_STATELESS = ("machine.readings", "stream.live")
+_STATELESS = ("machine.readings", "stream.live", "framing.forms", "framing.frame")
 CLASSES = [
     (name, node.name)
     for name, tree in modules().items()

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 PARSERS: dict[str, dict[str, Any]] = {
     "plain": {},
     "live": {"live": True},
+    "calls only": {"events": "calls"},
     "watching": {"watch": {"go": ("a",), "run": "path", "get_tide": "port"}},
     "holding": {"policy": Policy(on_bad_sibling="reject_all"), "live": True},
     "unterminated": {"policy": Policy(require_terminal=False, lone_surrogates="keep")},

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 
 from wholecall.deltas import WireFault
 from wholecall.framing import Frame, Framing
+from wholecall.framing.frame import framed
 
 __all__ = ["Item", "kinds", "pieces", "read", "read_all_ways", "split"]
 
@@ -24,12 +26,23 @@ def split(stream: bytes, cuts: Iterable[int]) -> list[bytes]:
     return [stream[start:end] for start, end in pairwise(bounds)]
 
 
-def read(framing: Framing, chunks: Iterable[bytes]) -> list[Item]:
-    """Return the frames and faults of a stream in their order."""
+def read(framing: Framing, chunks: Iterable[bytes], *, by_texts: bool = False) -> list[Item]:
+    """Return the frames and faults of a stream in their order; `by_texts` reads it as a parser does."""
+    feed = partial(_by_texts, framing) if by_texts else framing.feed
     items: list[Item] = []
     for chunk in chunks:
-        items += _in_order(framing, framing.feed(chunk))
+        items += _in_order(framing, feed(chunk))
     return items + _in_order(framing, framing.close())
+
+
+def _by_texts(framing: Framing, chunk: bytes) -> list[Frame]:
+    """Return the frames of a read that is made by texts; each has its text, in whatever order they are asked for."""
+    texts, like = framing.read(chunk)
+    frames = framed(texts, like)
+    assert texts == [frame.data for frame in frames]
+    if not isinstance(like, Frame):
+        assert frames[::-1] == [like[at] for at in reversed(range(len(texts)))]
+    return frames
 
 
 def _in_order(framing: Framing, frames: Iterable[Frame]) -> list[Item]:
@@ -45,8 +58,12 @@ def read_all_ways(start: Callable[[], Framing], stream: bytes, sizes: Sequence[i
     whole = read(start(), [stream])
     for size in sizes:
         assert whole == read(start(), pieces(stream, size)), size
+        assert whole == read(start(), pieces(stream, size), by_texts=True), size
+    assert whole == read(start(), [stream], by_texts=True)
     for cut in range(len(stream)):
-        assert whole == read(start(), [stream[:cut], b"", stream[cut:]]), cut
+        parts = [stream[:cut], b"", stream[cut:]]
+        assert whole == read(start(), parts), cut
+        assert whole == read(start(), parts, by_texts=True), cut
     return whole
 
 

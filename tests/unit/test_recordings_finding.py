@@ -75,6 +75,18 @@ class TestFinding:
         assert "no recording" in (place.trouble or "")
 
     @pytest.mark.usefixtures("folder")
+    def test_links_are_files_unless_they_lead_to_folders(self) -> None:
+        """A link to a folder is not followed, whatever it is called; one that leads nowhere is found out by reading it."""
+        write("a/1.sse", "b/2.sse")
+        Path("a/folder.sse").symlink_to(Path("b").absolute())
+        Path("a/itself.sse").symlink_to("itself.sse")
+        Path("a/file.sse").symlink_to(Path("b/2.sse").absolute())
+
+        assert ["a/1.sse", "a/file.sse", "a/itself.sse"] == [
+            Path(place.path).as_posix() for place in find(["a"])
+        ]
+
+    @pytest.mark.usefixtures("folder")
     def test_a_folder_that_cannot_be_listed_is_trouble(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The folder is named, and the search goes on after it."""
         write("a/1.sse", "b/1.sse")

@@ -3,13 +3,13 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from tests.support import encode_bedrock
 from tests.support.encode import Call, Turn
-from wholecall import BadRecording, Policy, ToolCall, ToolCallDropped, UnknownDialect
+from wholecall import ArgumentsDelta, BadRecording, Policy, ToolCall, ToolCallDropped, UnknownDialect
 from wholecall.recordings import read
 from wholecall.replay import Chunking, replay
 
@@ -86,6 +86,16 @@ class TestReading:
         lenient = list(replay("x.sse", policy=Policy(require_terminal=False)))
         assert any(isinstance(event, ToolCall) for event in lenient)
         assert any(isinstance(event, ToolCallDropped) for event in replay("x.sse"))
+
+    @pytest.mark.usefixtures("folder")
+    def test_events_of_calls_only(self) -> None:
+        """With `events="calls"` there are those of the recording but pieces of text; another word raises at once."""
+        write("x.sse", data=FRAME % (CALL % b'{\\"bell\\": 3}'))
+        expected = [event for event in replay("x.sse") if not isinstance(event, ArgumentsDelta)]
+        assert expected == list(replay("x.sse", events="calls"))
+        assert len(expected) < len(list(replay("x.sse")))
+        with pytest.raises(ValueError, match="events is"):
+            replay("x.sse", events=cast("Any", "few"))
 
     def test_an_unknown_dialect_raises_at_once(self) -> None:
         """The dialect is checked before anything is read."""

@@ -28,7 +28,7 @@ def test_a_run_goes_on_in_the_next_read() -> None:
     runs = Runs()
 
     runs.begin(before, (0, 3), OF).append("a")
-    runs.go_on(after).append("b")
+    after.append(Run(runs.of, ["b"]))
 
     assert ([Run(OF, ["a"])], [Run(OF, ["b"])]) == (before, after)
     assert (0, 3) == runs.key

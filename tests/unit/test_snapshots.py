@@ -541,6 +541,16 @@ def test_choices_are_where_they_say(name: str) -> None:
         ToolCallParser.restore(resealed(inside))
 
 
+@pytest.mark.parametrize("options", [{"live": True}, {"watch": {"f": "a"}}])
+def test_no_parser_shows_live_what_it_leaves_out(options: dict[str, Any]) -> None:
+    """Options that the parser refuses together are refused from a snapshot, too."""
+    inside = opened(ToolCallParser(events="calls").snapshot())
+    inside[1].update(options)
+
+    with pytest.raises(BadSnapshot, match="options that no parser has"):
+        ToolCallParser.restore(resealed(inside))
+
+
 @pytest.mark.parametrize("holder", ["", "call_1", 0, 99, None])
 def test_only_calls_hold_grants(holder: Any) -> None:
     """A key that is text is no call either."""

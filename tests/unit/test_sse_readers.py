@@ -50,6 +50,13 @@ ONE = b"data: a\n\n"
         pytest.param(
             [b"event: x\n" + ONE + b"event: y\n" + ONE * 2], 18 + 18 + 9, id="with names and without"
         ),
+        pytest.param([b"id: 1\n" + ONE + b"id: 2\n" + ONE, b"id: 3\n" + ONE], 0, id="with ids"),
+        pytest.param([b"event: x\nid: 1\n" + ONE + b"event: y\nid: 2\n" + ONE], 0, id="with names and ids"),
+        pytest.param([b"data:a\n\ndata:b\n\n", b"data:c\n\n"], 0, id="without a space"),
+        pytest.param([b"data:a\n\n" + ONE], 8 + 9, id="without a space, then with one"),
+        pytest.param([b"id:1\nevent:x\n:200\ndata:a\n\n" * 2], 0, id="with a comment in each"),
+        pytest.param([b"id: \0\n" + ONE], 6 + 9, id="with an id that is none"),
+        pytest.param([ONE * 2, b"x: 1\n" + ONE, ONE], 5 + 9, id="with an unknown field"),
         pytest.param([b"data: a\r\n\r\ndata: b\r\n\r\n"], 0, id="CRLF"),
         pytest.param([b"data: a\r\rdata: b\r\r"], 0, id="CR"),
         pytest.param([b"data: hel", b"lo\n\n"], 0, id="in two reads"),
@@ -58,8 +65,8 @@ ONE = b"data: a\n\n"
         pytest.param([b"data: " + b"x" * 4091, b"\n\n"], 4097 + 2, id="longer than may be held"),
         pytest.param([b": ping\n\n", ONE], 8, id="behind a comment"),
         pytest.param([b"retry: 1\n", ONE * 3], 9 + 9, id="behind an event in two reads"),
-        pytest.param([b"id: 1\ndata: a\n", b"\n" + ONE], 14 + 1, id="behind a blank line"),
-        pytest.param([b"id: 1\ndata: a", b"\n\n" + ONE], 13 + 2, id="behind two line ends"),
+        pytest.param([b"id: 1\ndata: a\n", b"\n" + ONE], 24, id="another form after it"),
+        pytest.param([b"id: 1\ndata: a", b"\n\n" + ONE], 24, id="another form after it, in one read"),
         pytest.param([b"retry: 1\n", b"data: a", b"\n", b"\n", ONE], 9 + 7 + 1 + 1, id="behind single bytes"),
         pytest.param([b"retry: 1\n", b"\n", ONE], 9 + 1, id="behind an event without data"),
     ],
@@ -70,7 +77,7 @@ def test_the_line_reader_reads_unusual_events_alone(reads: list[bytes], searched
     found = [frame for read in reads for frame in framing.feed(read)]
 
     assert searched == framing.searched
-    assert b"".join(reads).count(b"data: ") == len(found)
+    assert b"".join(reads).count(b"data:") == len(found)
 
 
 def test_events_that_cannot_pass_a_limit_are_read_in_blocks() -> None:

@@ -160,6 +160,22 @@ def test_an_unknown_framing_is_a_callers_mistake(name: str) -> None:
         ToolCallParser(framing=name)
 
 
+@pytest.mark.parametrize("word", ["", "call", "none", None, ("calls",)])
+def test_events_are_wanted_by_one_of_two_words(word: Any) -> None:
+    """Any other is a caller's mistake, which raises at once and lists the two."""
+    with pytest.raises(ValueError, match="events is 'all' or 'calls', not "):
+        ToolCallParser(events=word)
+
+
+@pytest.mark.parametrize("options", [{"live": True}, {"watch": {"f": "a"}}, {"live": True, "watch": {}}])
+def test_live_arguments_need_the_events_of_their_text(options: dict[str, Any]) -> None:
+    """What shows text as it comes is not made without the pieces of text, and so the two are refused together."""
+    with pytest.raises(
+        ValueError, match="`live` and `watch` show text as it comes, and events='calls' leaves it out"
+    ):
+        ToolCallParser(events="calls", **options)
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, None])
 def test_pieces_of_any_size_give_the_same_events(size: int | None) -> None:
     """The list of events depends on the bytes alone."""

@@ -18,6 +18,7 @@ from tests.support.loopback import Answer, Loopback, serve
 from tests.support.naive import data_of, error_of, finish_reasons, read_calls
 from wholecall import Limits, StreamClosed, ToolCallDropped
 from wholecall.repairing import Repairer, repair_body
+from wholecall.tools import Tools
 from wholecall.transport import (
     AsyncRepairTransport,
     Counters,
@@ -473,3 +474,14 @@ def test_empty_bodies_pass(library: Any, body: bytes) -> None:
     """Nothing is nothing, whatever it is called."""
     with serve(Answer([body] if body else [], content_type="application/json")) as server:
         assert [body, body] == [post(library, server), asyncio.run(apost(library, server))]
+
+
+@each_library
+def test_tools_are_read_once(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What describes the tools is read when the transport is made, not for each stream."""
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+    with serve(Answer([WHOLE + FINISH + DONE])) as server, client(library=library, tools=[tool]) as http:
+        monkeypatch.setattr(Tools, "__init__", None)
+        bodies = [http.post(server.url + PATH, json={}).content for _ in range(2)]
+
+    assert [WHOLE + FINISH + DONE] * 2 == bodies

@@ -81,7 +81,7 @@ def _lint(options: argparse.Namespace) -> int:
 
 def _ledger(recording: Recording, options: argparse.Namespace) -> Ledger:
     ledger = Ledger()
-    for event in replay(recording, options.dialect):
+    for event in replay(recording, options.dialect, events="calls"):
         ledger.add(event)
     ledger.ignore(frozenset(options.ignore))
     ledger.end()

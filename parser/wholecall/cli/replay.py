@@ -121,7 +121,7 @@ def _play(recording: Recording, options: argparse.Namespace, total: Tally, outpu
     id = recording.meta.get("id")
     output.begin(recording.name, id if isinstance(id, str) else None)
     try:
-        for event in replay(recording, options.dialect, chunking=options.chunk):
+        for event in replay(recording, options.dialect, events=output.events, chunking=options.chunk):
             tally.add(event)
             output.add(event, tally)
             if recording.name == STDIN:

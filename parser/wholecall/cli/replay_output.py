@@ -19,6 +19,7 @@ from wholecall.cli.table import Groups
 from wholecall.cli.tally import Tally
 from wholecall.output.events import TERMINAL, Event
 from wholecall.recordings.finding import STDIN
+from wholecall.stream.options import EventsWanted
 
 __all__ = ["Output", "output_of"]
 
@@ -42,9 +43,11 @@ class Output(Protocol):
 
     Attributes:
         is_quiet: whether it writes nothing before its end.
+        events: those of the recording that it shows, as `ToolCallParser` takes it.
     """
 
     is_quiet: bool
+    events: EventsWanted
 
     def begin(self, name: str, id: str | None) -> None:
         """Start another recording; `id` is what its file calls it."""
@@ -102,6 +105,7 @@ class _JsonLines:
     is_quiet = False
 
     def __init__(self, *, only_calls: bool) -> None:
+        self.events: EventsWanted = "calls" if only_calls else "all"
         self._only_calls = only_calls
         self._write = json_writer("")
 
@@ -132,6 +136,9 @@ class _List:
     is_quiet = False
 
     def __init__(self, screen: _Screen, *, only_calls: bool, full: bool) -> None:
+        self.events: EventsWanted = (
+            "calls" if only_calls else "all"
+        )  # the sizes of texts stand at the end of turns
         self._screen = screen
         self._listing = screen.listing(only_calls=only_calls, full=full)
 
@@ -163,9 +170,11 @@ class _Summary:
         self._listing = screen.listing()
         self._groups = Groups()
         self._count = 0
+        self.events: EventsWanted = "all"
 
     def begin(self, name: str, id: str | None) -> None:
         self._count += 1
+        self.events = "all" if self._count == 1 else "calls"
         self._listing.forget()
         self._listing.begin(_titled(name, id))
 

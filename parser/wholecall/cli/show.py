@@ -7,6 +7,7 @@ wire is cut at the width; what we say ourselves is wrapped. Widths are counted i
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from textwrap import wrap
@@ -26,6 +27,7 @@ __all__ = [
 
 # Control characters, format characters (they reorder or hide text), surrogates, line separators.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_MAYBE_ODD = re.compile("[^\x00-\u02ff]")  # all others take one cell
 _JOINERS = "\u200c\u200d"  # letters and emoji need them
 
 
@@ -58,9 +60,7 @@ def _is_unseen(char: str) -> bool:
 
 def cells(text: str) -> int:
     """Return how many cells of a terminal a printable text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_cells_of, text))
+    return len(text) + sum(_cells_of(char) - 1 for char in _MAYBE_ODD.findall(text))
 
 
 def _cells_of(char: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from wholecall.cli.show import counted
-from wholecall.output.events import TERMINAL, Event, StreamFault, ToolCallDropped, TurnStarted
+from wholecall.output.events import PIECES, TERMINAL, Event, StreamFault, ToolCallDropped, TurnStarted
 
 __all__ = ["Tally"]
 
@@ -32,6 +32,8 @@ class Tally:
 
     def add(self, event: Event) -> None:
         """Count one event."""
+        if isinstance(event, PIECES):  # most events, by far
+            return
         if isinstance(event, ToolCallDropped):
             self.dropped[event.reason] += 1
         elif isinstance(event, StreamFault):

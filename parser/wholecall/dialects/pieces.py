@@ -11,15 +11,16 @@ many in a row, may have a narrow view as well.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import repeat
 from typing import Final, Literal
 
-from wholecall.deltas import CallWhole, Delta, Piecewise, ReasoningFragment, Slot, TextFragment
+from wholecall.deltas import CallWhole, Delta, Piecewise, ReasoningFragment, Run, Slot, TextFragment
 from wholecall.dialects.decode import UNREADABLE
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import NO_KEY, Key, Runs
-from wholecall.dialects.translator import TurnTranslator
-from wholecall.framing.frame import Frame
+from wholecall.dialects.translator import TextTranslator, TurnTranslator, frame_of
+from wholecall.framing.frame import Frame, Like
 
 __all__ = ["NO_PIECE", "PieceTranslator", "Read", "no_piece"]
 
@@ -33,6 +34,10 @@ def no_piece(_data: str) -> tuple[Key, str]:
     return NO_PIECE
 
 
+def _names(like: Like) -> Iterable[str]:
+    return repeat(like.event) if isinstance(like, Frame) else [frame.event for frame in like]
+
+
 def _kind_of(said: list[Delta]) -> Literal["", "piece", "call"]:
     kinds = set(map(type, said))
     if CallWhole in kinds:
@@ -40,7 +45,7 @@ def _kind_of(said: list[Delta]) -> Literal["", "piece", "call"]:
     return "" if _PIECES.isdisjoint(kinds) else "piece"
 
 
-class PieceTranslator(TurnTranslator):
+class PieceTranslator(TextTranslator, TurnTranslator):
     """A translator of messages most of whose frames are pieces of texts."""
 
     DERIVED = frozenset({"_runs", "_was"})
@@ -55,31 +60,32 @@ class PieceTranslator(TurnTranslator):
         self._runs.stop()
         return super().translate(frame)
 
-    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
         runs = self._runs
         now = runs.key
-        texts: list[str] | None = None  # of the last run in `deltas`
+        run: list[str] | None = None  # texts of the last run in `deltas`
         event, read = "", self._reader("")
-        for frame in frames:
-            if frame.event != event:
-                event = frame.event
-                read = self._reader(event)
+        left = iter(texts)
+        for text, name in zip(left, _names(like), strict=False):
+            if name != event:
+                event, read = name, self._reader(name)
             try:
-                key, text = read(frame.data) if self._was == "piece" else NO_PIECE
+                key, piece = read(text) if self._was == "piece" else NO_PIECE
             except UNREADABLE:
-                key, text = NO_PIECE
-            if key != now or not text:
-                of = self._in_common(key) if text else None
+                key, piece = NO_PIECE
+            if key != now or not piece:
+                of = self._in_common(key) if piece else None
                 if of is None:
                     now = runs.stop()
-                    deltas += self._singly(frame)
+                    deltas += self._singly(frame_of(texts, left, like))
                     continue
-                now, texts = key, runs.begin(deltas, key, of)
-            elif texts is None:
-                texts = runs.go_on(deltas)
-            texts.append(text)
+                now, run = key, runs.begin(deltas, key, of)
+            elif run is None:
+                run = []
+                deltas.append(Run(runs.of, run))
+            run.append(piece)
         return deltas
 
     def _singly(self, frame: Frame) -> list[Delta]:

@@ -22,10 +22,12 @@ class Runs:
 
     Attributes:
         key: of the last piece; `NO_KEY` where anything else came after it.
+        of: what the pieces of the run have in common. The first piece of a read that continues the run of the read
+            before begins another `Run` of it.
     """
 
-    __slots__ = ("_of", "key")
-    DERIVED: ClassVar = frozenset({"_of", "key"})  # a stream that moved begins its runs anew
+    __slots__ = ("key", "of")
+    DERIVED: ClassVar = frozenset({"key", "of"})  # a stream that moved begins its runs anew
 
     def __init__(self) -> None:
         self.stop()
@@ -33,18 +35,12 @@ class Runs:
     def stop(self) -> Key:
         """Note that something came that is no piece: the next one begins a run. Return `NO_KEY`."""
         self.key: Key = NO_KEY
-        self._of: Piecewise = TextFragment(0, "")
+        self.of: Piecewise = TextFragment(0, "")
         return NO_KEY
 
     def begin(self, deltas: list[Delta], key: Key, of: Piecewise) -> list[str]:
         """Append a run to the deltas of this read, and return the list of its texts: at least one has to follow."""
-        self.key, self._of = key, of
+        self.key, self.of = key, of
         texts: list[str] = []
         deltas.append(Run(of, texts))
-        return texts
-
-    def go_on(self, deltas: list[Delta]) -> list[str]:
-        """Append a run that continues the last one, of the read before; see `begin`."""
-        texts: list[str] = []
-        deltas.append(Run(self._of, texts))
         return texts

@@ -9,7 +9,8 @@ dialect (errors, events that say nothing, unknown ones, how a turn opens and end
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from operator import length_hint
 from typing import Any, ClassVar
 
 import msgspec
@@ -19,9 +20,18 @@ from wholecall.dialects import report
 from wholecall.dialects.decode import UNREADABLE, is_done, is_noise, payloads, plain, read
 from wholecall.dialects.labels import name_label
 from wholecall.dialects.restated import ended_together
-from wholecall.framing.frame import Frame
+from wholecall.framing.frame import Frame, Like, framed
 
-__all__ = ["MOST_SLOTS", "EventView", "Events", "Translator", "TurnTranslator", "ViewTranslator"]
+__all__ = [
+    "MOST_SLOTS",
+    "EventView",
+    "Events",
+    "TextTranslator",
+    "Translator",
+    "TurnTranslator",
+    "ViewTranslator",
+    "frame_of",
+]
 
 Events = Mapping[Any, Callable[[Any, Any], list[Delta]]]  # methods of a translator, by the kind of event
 
@@ -49,6 +59,10 @@ class Translator(ABC):
     def translate_all(self, frames: list[Frame]) -> list[Delta]:
         """Return what frames in a row say: the same as one by one, but with longer runs."""
         return [delta for frame in frames for delta in ended_together(self.translate(frame))]
+
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+        """Return what frames in a row say, given their texts and what else they are."""
+        return self.translate_all(framed(texts, like))
 
     def lose(self) -> None:  # noqa: B027 - to most dialects it means nothing
         """Note that a frame was lost, which could have been any."""
@@ -95,6 +109,24 @@ class ViewTranslator(Translator):
     def _done(self) -> list[Delta]:
         """Return the deltas of `[DONE]`: nothing where the dialect has an end of its own."""
         return []
+
+
+class TextTranslator(Translator):
+    """A translator to which the text of nearly every frame says all: it implements `translate_texts`."""
+
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Return the deltas of frames in a row."""
+        return self.translate_texts([frame.data for frame in frames], frames)
+
+    @abstractmethod
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
+        """Return the deltas of frames in a row, given as for every translator."""
+
+
+def frame_of(texts: list[str], left: Iterator[str], like: Like) -> Frame:
+    """Return the frame of the text that an iterator over all texts gave last."""
+    at = len(texts) - length_hint(left) - 1
+    return Frame(like.event, texts[at], like.id, like.retry) if isinstance(like, Frame) else like[at]
 
 
 class EventView(msgspec.Struct, gc=False):

@@ -6,7 +6,7 @@ Source: Anthropic API reference, "Streaming Messages".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from wholecall.encoders.base import (
     Encoder,
@@ -48,14 +48,6 @@ class AnthropicEncoder(Encoder):
         self._open: str | None = None  # the type of the block of speech that is open
         self._n_calls = 0
         self._failed = False
-        self._events = {
-            TurnStarted: lambda event: self.start(event.id, event.model),
-            TextDelta: lambda event: self._say(_TEXT, "text_delta", event.text),
-            ReasoningDelta: lambda event: self._say(_THINKING, "thinking_delta", event.text),
-            ToolCall: self.call,
-            TurnFinished: self._finished,
-            StreamFault: self._fault,
-        }
 
     def close(self) -> bytes:
         """Return nothing: `message_stop` is the end."""
@@ -150,6 +142,15 @@ class AnthropicEncoder(Encoder):
             return b""
         reason = "tool_use" if self._n_calls else _REASONS.get(event.reason, "end_turn")
         return self._end_speech() + self.finish(reason, event.usage) + _sent({"type": "message_stop"})
+
+    _events: ClassVar = {
+        TurnStarted: lambda self, event: self.start(event.id, event.model),
+        TextDelta: lambda self, event: self._say(_TEXT, "text_delta", event.text),
+        ReasoningDelta: lambda self, event: self._say(_THINKING, "thinking_delta", event.text),
+        ToolCall: lambda self, event: self.call(event),
+        TurnFinished: _finished,
+        StreamFault: _fault,
+    }
 
 
 def _sent(payload: Mapping[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Union
+from typing import Any, ClassVar, Final, Union
 
 import msgspec
 
@@ -53,14 +53,15 @@ class Encoder(ABC):
     (`begin`, `more`, `end`).
     """
 
-    _events: dict[type, Callable[[Any], bytes]]  # what writes each kind of event; others have no shape
+    # What writes each kind of event, others have no shape: functions, because bound methods would hold us in a cycle.
+    _events: ClassVar[dict[type, Callable[[Any, Any], bytes]]]
     _has_choices = False  # whether a turn may hold several; else the first one is written
 
     def encode(self, events: Iterable[Event[Any]]) -> bytes:
         """Return the frames that say what the events say."""
         known, every = self._events, self._has_choices
         return b"".join(
-            known[type(event)](event)
+            known[type(event)](self, event)
             for event in events
             if type(event) in known and (every or event.choice == 0)
         )

@@ -6,7 +6,7 @@ A call is one fragment: index, id, type, name, arguments. Source: OpenAI API ref
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from wholecall.encoders.base import (
     Encoder,
@@ -53,15 +53,6 @@ class ChatEncoder(Encoder):
         self._n_calls: dict[int, int] = {}  # by choice
         self._over = False
         self._failed = False
-        self._events = {
-            TurnStarted: self._started,
-            TextDelta: lambda event: self._delta(event.choice, {"content": event.text}),
-            ReasoningDelta: lambda event: self._delta(event.choice, {"reasoning_content": event.text}),
-            ToolCall: self._call,
-            CustomToolCall: self._call,
-            TurnFinished: self._finished,
-            StreamFault: self._fault,
-        }
 
     def close(self) -> bytes:
         """Return the `[DONE]` of a turn that has ended."""
@@ -127,9 +118,6 @@ class ChatEncoder(Encoder):
             self._head |= {"id": event.id or "", "model": event.model or ""}
         return self._delta(event.choice, {"role": "assistant"})
 
-    def _call(self, event: ToolCall[Any] | CustomToolCall) -> bytes:
-        return self.call(event)
-
     def _finished(self, event: TurnFinished) -> bytes:
         n_calls = self._n_calls.get(event.choice, 0)
         if self._failed or (event.reason in _UNENDED and not n_calls):
@@ -146,3 +134,13 @@ class ChatEncoder(Encoder):
     def _fault(self, event: StreamFault) -> bytes:
         self._failed = self._failed or event.fatal
         return self.error(event.detail, event.kind) if event.fatal else b""
+
+    _events: ClassVar = {
+        TurnStarted: _started,
+        TextDelta: lambda self, event: self._delta(event.choice, {"content": event.text}),
+        ReasoningDelta: lambda self, event: self._delta(event.choice, {"reasoning_content": event.text}),
+        ToolCall: lambda self, event: self.call(event),
+        CustomToolCall: lambda self, event: self.call(event),
+        TurnFinished: _finished,
+        StreamFault: _fault,
+    }

@@ -6,7 +6,7 @@ Source: OpenAI API reference, "Responses: streaming events".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from wholecall.encoders.base import (
     Encoder,
@@ -81,14 +81,6 @@ class ResponsesEncoder(Encoder):
         self._n_calls = 0
         self._is_ours = True  # what calls bring besides is of this dialect
         self._failed = False
-        self._events = {
-            TurnStarted: self._started,
-            TextDelta: lambda event: self._say(MESSAGE, event.text),
-            ReasoningDelta: lambda event: self._say(REASONING, event.text),
-            **dict.fromkeys(EXECUTABLE, self.call),
-            TurnFinished: self._finished,
-            StreamFault: self._fault,
-        }
 
     def close(self) -> bytes:
         """Return nothing: `response.completed` is the end."""
@@ -248,3 +240,12 @@ class ResponsesEncoder(Encoder):
         number = self.next_number
         self.next_number += 1
         return server_sent({"type": type_, "sequence_number": number, **members}, type_)
+
+    _events: ClassVar = {
+        TurnStarted: _started,
+        TextDelta: lambda self, event: self._say(MESSAGE, event.text),
+        ReasoningDelta: lambda self, event: self._say(REASONING, event.text),
+        **dict.fromkeys(EXECUTABLE, lambda self, event: self.call(event)),
+        TurnFinished: _finished,
+        StreamFault: _fault,
+    }

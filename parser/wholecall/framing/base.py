@@ -28,7 +28,7 @@ from typing import ClassVar, Union
 import msgspec
 
 from wholecall.deltas import WireFault
-from wholecall.framing.frame import Frame
+from wholecall.framing.frame import Frame, Like
 from wholecall.limits import Limits
 from wholecall.types import FaultKind
 
@@ -119,6 +119,14 @@ class ByteFraming(ABC):
         elif data:
             self._read(data, frames)
         return frames
+
+    def read(self, data: BytesLike) -> tuple[list[str], Like]:
+        """Read the next bytes like `feed`; return the texts of the frames, and what else they are (see `framed`).
+
+        Most of a stream takes less time so: a frame is made only where its text does not say everything.
+        """
+        frames = self.feed(data)
+        return [frame.data for frame in frames], frames
 
     def close(self) -> list[Frame]:
         """End the stream and return the frames that its end completes; idempotent."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+from typing import Protocol, Union
+
 import msgspec
 
 from wholecall.discreet import discreet_repr
 
-__all__ = ["Frame"]
+__all__ = ["Frame", "Frames", "Like", "after", "each_framed", "framed"]
 
 _OWN_SIZE = 200
 
@@ -34,3 +38,47 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     def size(self) -> int:
         """About how many bytes it takes to keep the frame: empty ones are not free."""
         return len(self.data) + len(self.event) + _OWN_SIZE
+
+
+class Frames(Protocol):
+    """Frames in a row, which are made when they are asked for."""
+
+    def __iter__(self) -> Iterator[Frame]: ...
+    def __getitem__(self, at: int, /) -> Frame: ...
+
+
+Like = Union[
+    Frame, Frames
+]  # what texts in a row are besides: all like one frame but for its text, or these frames
+
+
+def framed(texts: list[str], like: Like) -> list[Frame]:
+    """Return the frames that have these texts."""
+    return like if isinstance(like, list) else list(each_framed(texts, like))
+
+
+def each_framed(texts: list[str], like: Like) -> Iterator[Frame]:
+    """Yield the frames that have these texts."""
+    if isinstance(like, Frame):
+        return (Frame(like.event, text, like.id, like.retry) for text in texts)
+    return iter(like)
+
+
+def after(like: Like, n: int) -> Like:
+    """Return what the texts after the first `n` are besides."""
+    return like if isinstance(like, Frame) else _Later(like, n)
+
+
+class _Later:
+    """Frames without the first ones."""
+
+    __slots__ = ("_frames", "_n")
+
+    def __init__(self, frames: Frames, n: int) -> None:
+        self._frames, self._n = frames, n
+
+    def __iter__(self) -> Iterator[Frame]:
+        return islice(self._frames, self._n, None)
+
+    def __getitem__(self, at: int, /) -> Frame:
+        return self._frames[self._n + at]

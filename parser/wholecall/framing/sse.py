@@ -7,9 +7,10 @@ the end of a read counts as a terminator at once; an LF that begins the next rea
 
 Two readers share the work:
 
-* The *block reader* takes all whole events of a read at once, when every one of them is `data: …` alone, or
-  `event: …` and `data: …`. That is nearly everything LLM servers send. The text is decoded once and split at
-  the exact separator; one look for other newlines proves that each event has the shape the split assumed.
+* The *block reader* takes all whole events of a read at once, when all are of one form: `data: …` alone, or `event: …`
+  and `data: …`, or with an id (`forms`). That is nearly everything LLM servers send. The text is decoded once. Where all
+  events have one name, it is split at what stands before their data; one look for other newlines proves that each
+  event has the shape the split assumed.
 * The *line reader* follows WHATWG HTML 9.2.6 line by line. It takes what the block reader refuses, and an
   event that does not fit in few reads (`_HELD`): then its lines are kept, and only new bytes are searched.
 
@@ -28,25 +29,26 @@ that was damaged on its way: no server sends JSON in a field that no client read
 from __future__ import annotations
 
 import re
-from itertools import repeat
 from typing import ClassVar
 
 from wholecall.deltas import WireFault
 from wholecall.framing.base import CR, DEFAULT_LIMITS, BytesLike, LineFraming, decode
-from wholecall.framing.frame import Frame
+from wholecall.framing.forms import NO_PREFIX, Block, Form, form_of, named
+from wholecall.framing.frame import Frame, Like, framed
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
 
 __all__ = ["SSEFraming"]
 
 _HELD = 4096  # bytes of an event that are held for the block reader; small, for they are copied at each read
-_ORDINARY = (b"data: ", b"event: ")
+_ORDINARY = (b"data:", b"event:", b"id:")
 _FIELDS = frozenset((b"data", b"event", b"id", b"retry"))
 # JSON in a field of a name that the standard does not know: a name was damaged on its way. And what may become one.
 _MISSPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}: ?[{\[]")
 _SPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}(: ?)?")
 _MAX_RETRY_DIGITS = 18
 _COLON, _BRACE = b":{"
+_NOTHING: tuple[list[str], list[Frame]] = ([], [])  # is never changed
 
 
 class SSEFraming(LineFraming):
@@ -66,9 +68,11 @@ class SSEFraming(LineFraming):
             "_misspelt",
             "_unlimited",
             "_max_held",
-            "_head_line",
-            "_name",
+            "_form",
+            "_prefix",
             "_between",
+            "_bare",
+            "_like",
         }
     )
 
@@ -82,6 +86,8 @@ class SSEFraming(LineFraming):
     _dropping: bool
     _raw: bytearray
     _nesting: Nesting
+
+    __slots__ = tuple(DERIVED.union(__annotations__) - {"DERIVED"})  # attributes of many are found faster so
 
     def __init__(
         self,
@@ -97,7 +103,10 @@ class SSEFraming(LineFraming):
         self._misspelt = misspelt
         self._unlimited = min(self._max_line, self._max_event)  # no limit can be passed by fewer bytes
         self._max_held = min(_HELD, self._unlimited)
-        self._head_line, self._name, self._between = "", "message", "\n\ndata: "  # of the last block's events
+        self._form: Form | None = None  # of the last events that were not all of one name
+        # What stands before the data of an event, and before that of the next one; whether without a space; their frame.
+        self._prefix, self._between, self._bare = NO_PREFIX, "", False
+        self._like = Frame("message", "")
         self._after_cr = False
         self._resting = True
         self._held = b""
@@ -109,15 +118,30 @@ class SSEFraming(LineFraming):
         self._raw = bytearray()  # the lines of a bare JSON object, each followed by LF
         self._nesting = Nesting()
 
-    def feed(self, data: BytesLike) -> list[Frame]:
-        """Read the next bytes of the stream and return the frames that they complete."""
+    def read(self, data: BytesLike) -> tuple[list[str], Like]:
+        """Read the next bytes like `feed`; return the texts of the frames, and what else they are."""
         # Most reads come between two events and need no further look.
-        if not self._resting or self._guarded or self._after_cr or type(data) is not bytes or CR in data:
-            return super().feed(data)
+        if not self._resting or self.replaced or type(data) is not bytes:
+            return super().read(data)
+        if self._guarded:
+            if self._dead or self._head is None or self._stream_room is not None:
+                return super().read(data)
+            data = self._strip_bom(self._head + data)  # the first read
+        if self._after_cr or CR in data:
+            data = self._end_lines_in_lf(data)
+        if self._held:
+            data = self._held + data
+            self._held = b""
+        block, blank, rest = data.rpartition(b"\n\n")
+        found = self._events(block) if blank else _NOTHING
+        if found is not None and (not rest or self._holds(rest)):
+            return found
         frames: list[Frame] = []
-        if data:
-            self._read_events(data, frames)
-        return frames
+        if blank:
+            self._read_block(block, found, frames)
+        if rest and not self._holds(rest):
+            self._read_by_line(rest, frames)
+        return [frame.data for frame in frames], frames
 
     def _read(self, data: bytes, frames: list[Frame]) -> None:
         if self._after_cr or CR in data:
@@ -141,56 +165,76 @@ class SSEFraming(LineFraming):
             data = self._held + data
             self._held = b""
         block, blank, rest = data.rpartition(b"\n\n")
-        if blank and (len(block) > self._unlimited or not self._read_block(block, frames)):
-            self._read_by_line(block + blank, frames)
-        if not rest:
-            return
-        if self._resting and len(rest) <= self._max_held and rest.startswith(_ORDINARY):
-            self._held = rest
-        else:
+        if blank:
+            self._read_block(block, self._events(block), frames)
+        if rest and not self._holds(rest):
             self._read_by_line(rest, frames)
 
-    def _read_block(self, block: bytes, frames: list[Frame]) -> bool:
-        """Read whole events, the last without its blank line; False, and nothing read, if one is unusual."""
+    def _holds(self, rest: bytes) -> bool:
+        """Hold the beginning of an event that looks ordinary; return False if it does not, or is too long."""
+        if self._resting and len(rest) <= self._max_held and rest.startswith(_ORDINARY):
+            self._held = rest
+            return True
+        return False
+
+    def _events(self, block: bytes) -> tuple[list[str], Like] | None:
+        """Return the data of whole events, the last without its blank line, and their frames; None if one is unusual."""
+        if len(block) > self._unlimited:
+            return None
         try:
             text = block.decode()
         except UnicodeDecodeError:
-            return False
+            return None
         # Nearly always all events of a read have the same name, or none, and so has the next read.
-        head, found, first = text.partition("data: ")
-        if not found or (head != self._head_line and not self._begins_with(head)):
-            return False
-        if "\n" not in first:  # one event, as live streams bring them
-            frames.append(Frame(self._name, first, self._id))
-            return True
-        events = first.split(self._between)
-        if "\n" in "".join(events):  # cheaper than counting newlines in the text
-            return bool(head) and self._read_named(text, frames)
-        if self._id:
-            frames += map(Frame, repeat(self._name), events, repeat(self._id))
+        first = text.removeprefix(self._prefix)
+        if len(first) < len(text):
+            if "\n" not in first and not (self._bare and first[:1] == " "):
+                return [first], self._like  # one event, as live streams bring them
+            texts = first.split(self._between)
+            # To join is cheaper than to count newlines in the text.
+            if "\n" not in "".join(texts) and not (self._bare and any(text[:1] == " " for text in texts)):
+                return texts, self._like
+        elif "\n\n" not in text:
+            return self._one_event(text)
+        return self._events_in_form(text)
+
+    def _one_event(self, text: str) -> tuple[list[str], Like] | None:
+        """Return what `_events` does for one event that begins otherwise than the last one."""
+        found = named(text, self._id)
+        if found is None:
+            return self._events_in_form(text)
+        data, like = found
+        self._expect(text[: -len(data)] if data else text, like)
+        return [data], like
+
+    def _expect(self, prefix: str, like: Frame, *, bare: bool = False) -> None:
+        """Expect events that have this text before their data, and are else like one frame."""
+        self._prefix, self._between, self._bare, self._like = prefix, f"\n\n{prefix}", bare, like
+
+    def _events_in_form(self, text: str) -> tuple[list[str], Like] | None:
+        """Return what `_events` does for events of several names, or with ids, if all are of one form."""
+        form = self._form
+        texts = None if form is None else form.texts(text)
+        if texts is None:
+            form = self._form = form_of(text)
+            texts = None if form is None else form.texts(text)
+        if texts is None or form is None:
+            return None
+        block = Block(text, self._id)
+        last = text[text.rfind("\n\n") + 2 :] if len(texts) > 1 else text
+        prefix = form.prefix(last)
+        if form.has_id:
+            self._id, self._prefix = Block(last, self._id)[0].id, prefix
+        elif prefix != self._prefix:
+            self._expect(prefix, Block(prefix, self._id)[0], bare=form.is_bare)
+        return texts, block
+
+    def _read_block(self, block: bytes, found: tuple[list[str], Like] | None, frames: list[Frame]) -> None:
+        """Make frames of whole events; `found` is what `_events` found."""
+        if found is not None:
+            frames += framed(*found)
         else:
-            frames += map(Frame, repeat(self._name), events)
-        return True
-
-    def _begins_with(self, head: str) -> bool:
-        """Learn what the events of a block have before their data; False if that is not a name alone, or nothing."""
-        if head and not (head.startswith("event: ") and head.find("\n") == len(head) - 1):
-            return False
-        self._head_line, self._name, self._between = head, head[7:-1] or "message", f"\n\n{head}data: "
-        return True
-
-    def _read_named(self, text: str, frames: list[Frame]) -> bool:
-        events = text[7:].split("\n\nevent: ")
-        if text.count("\n") != 3 * len(events) - 2:
-            return False
-        named = [event.partition("\ndata: ") for event in events]
-        last_id = self._id
-        found = [Frame(name or "message", data, last_id) for name, lf, data in named if lf]
-        # Each event holds one newline at least where the separator was found; the count leaves no more.
-        if len(found) != len(events):
-            return False
-        frames += found
-        return True
+            self._read_by_line(block + b"\n\n", frames)
 
     # The line reader.
 
@@ -254,6 +298,7 @@ class SSEFraming(LineFraming):
             # WHATWG HTML 9.2.6: "If the field value does not contain U+0000 NULL".
             if b"\0" not in value:
                 self._id = decode(value)[0]
+                self._prefix = NO_PREFIX  # what is known of events holds their id
         elif value.isdigit() and len(value) <= _MAX_RETRY_DIGITS:
             # "If the field value consists of only ASCII digits": bytes.isdigit knows no others.
             self._retry = int(value)

@@ -8,7 +8,7 @@ from typing import Protocol
 from wholecall.deltas import WireFault
 from wholecall.framing.base import BytesLike
 from wholecall.framing.eventstream import EventStreamFraming
-from wholecall.framing.frame import Frame
+from wholecall.framing.frame import Frame, Like
 from wholecall.framing.jsonarray import JSONArrayFraming
 from wholecall.framing.jsonl import JSONLinesFraming
 from wholecall.framing.sse import SSEFraming
@@ -31,6 +31,10 @@ class Framing(Protocol):
 
     def feed(self, data: BytesLike, /) -> list[Frame]:
         """Read the next bytes of the stream and return the frames that they complete."""
+        ...
+
+    def read(self, data: BytesLike, /) -> tuple[list[str], Like]:
+        """Read the next bytes like `feed`; return the texts of the frames, and what else they are (see `framed`)."""
         ...
 
     def close(self) -> list[Frame]:

@@ -54,6 +54,11 @@ class Report(msgspec.Struct, frozen=True):
     dropped_thinking: list[int] = []
     adjacent_turns: list[int] = []
 
+    @property
+    def synthesized(self) -> list[str]:
+        """The same as `synthesised`, for those who spell it so."""
+        return self.synthesised
+
 
 def mend(book: Book, rules: Rules) -> tuple[list[Written], Report]:
     """Repair a transcript; return what becomes of its messages, and what was done.

@@ -35,8 +35,6 @@ from wholecall.deltas import (
     Run,
     Slot,
     TextFragment,
-    TurnEnded,
-    TurnOpened,
     UsageSeen,
     WireFault,
 )
@@ -46,10 +44,11 @@ from wholecall.machine.turns import Turns
 from wholecall.output.events import ReasoningDelta, StreamFault, TextDelta, ToolCallCancelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from wholecall.deltas import Delta, Piecewise
     from wholecall.limits import Limits
+    from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
     from wholecall.output.events import Event
     from wholecall.policy import Policy
@@ -65,17 +64,14 @@ _AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # deltas that mean nothing once a 
 class Assembler(Turns):
     """Turns the deltas of one stream into events."""
 
-    DERIVED: ClassVar = frozenset(["_turn_actions"])
+    DERIVED: ClassVar = frozenset(["_last", "_last_call"])
 
-    def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
-        super().__init__(policy, limits, tools)
-        self._turn_actions: dict[type, Callable[[Any], None]] = {
-            TurnOpened: self._turn_opened,
-            TurnEnded: self._turn_ended,
-            UsageSeen: self._usage,
-            CallCancelled: self._cancelled,
-            WireFault: self._fault,
-        }
+    def __init__(
+        self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None, *, pieces: bool = True
+    ) -> None:
+        super().__init__(policy, limits, tools, pieces=pieces)
+        self._last: Piecewise | None = None  # what the last pieces were of, while nothing else came
+        self._last_call: Call | None = None  # and their call
 
     def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""
@@ -104,19 +100,17 @@ class Assembler(Turns):
 
     def _take_at_once(self, of: Piecewise, texts: Sequence[str]) -> bool:
         """Take pieces that differ only in their text; return False, and take none, where one could be more than a piece."""
-        choice = self._choices.get(of.choice)
-        if choice is None:
-            return False
-        if type(of) is Slot:
-            call = choice.hot_slots.get(of.index)
-            if call is not None and (of.alias != call.heard or (of.id is not None and of.id != call.id)):
-                call = None
-        elif type(of) is Fragment:
-            call = choice.hot.get(of.index)
-        elif type(of) is ReasoningFragment:
-            return self._take_reasoning(choice, of, texts)
-        else:
-            return type(of) is TextFragment and self._take_visible(choice, texts)
+        call = self._last_call
+        if of is not self._last:
+            choice = self._choices.get(of.choice)
+            if choice is None:
+                return False
+            if type(of) is TextFragment:
+                return self._take_visible(choice, texts)
+            if type(of) is ReasoningFragment:
+                return self._take_reasoning(choice, of, texts)
+            call = _hot_call(choice, of)
+            self._last, self._last_call = of, call
         if call is None:
             return False
         text = "".join(texts)
@@ -125,7 +119,12 @@ class Assembler(Turns):
             return False
         call.parts.append(text)
         call.room = room
-        self._out.events.extend(map(call.to_event, texts))
+        out = self._out
+        if out.pieces:
+            if len(texts) == 1:
+                out.events.append(call.to_event(text))
+            else:
+                out.events.extend(map(call.to_event, texts))
         return True
 
     def _take_visible(self, choice: Choice, texts: Sequence[str]) -> bool:
@@ -133,7 +132,9 @@ class Assembler(Turns):
         if choice.ended:
             return False
         choice.text.append("".join(texts))
-        self._out.events.extend(map(TextDelta, repeat(choice.turn), repeat(choice.number), texts))
+        out = self._out
+        if out.pieces:
+            out.events.extend(map(TextDelta, repeat(choice.turn), repeat(choice.number), texts))
         return True
 
     def _take_reasoning(self, choice: Choice, of: ReasoningFragment, texts: Sequence[str]) -> bool:
@@ -141,7 +142,9 @@ class Assembler(Turns):
         if choice.ended:
             return False
         choice.reason_with(replace(of, text="".join(texts)))
-        self._out.events.extend(map(ReasoningDelta, repeat(choice.turn), repeat(choice.number), texts))
+        out = self._out
+        if out.pieces:
+            out.events.extend(map(ReasoningDelta, repeat(choice.turn), repeat(choice.number), texts))
         return True
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
@@ -151,11 +154,12 @@ class Assembler(Turns):
                 self._route(piece, replaced=True)
 
     def _route(self, delta: Any, *, replaced: bool = False) -> None:
+        self._last = None
         if self.failed:
             return
         action = action_of(type(delta))
         if action is None:
-            self._turn_actions[type(delta)](delta)
+            self.ACTIONS[type(delta)](self, delta)
             return
         choice = self._choices.get(delta.choice) or self._choice(delta.choice)
         if choice is None:
@@ -205,3 +209,22 @@ class Assembler(Turns):
             self.failed = True
             for turn in self.turns:
                 self._end_turn(turn, "aborted")
+
+    ACTIONS: ClassVar[dict[type, Any]] = {
+        **Turns.ACTIONS,
+        UsageSeen: _usage,
+        CallCancelled: _cancelled,
+        WireFault: _fault,
+    }
+
+
+def _hot_call(choice: Choice, of: Piecewise) -> Call | None:
+    """Return the call to which pieces are simply appended, None if there is none."""
+    if type(of) is Fragment:
+        return choice.hot.get(of.index)
+    if type(of) is not Slot:
+        return None
+    call = choice.hot_slots.get(of.index)
+    if call is not None and (of.alias != call.heard or (of.id is not None and of.id != call.id)):
+        return None
+    return call

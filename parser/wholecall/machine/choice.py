@@ -11,6 +11,7 @@ Text, blocks of reasoning and calls are kept in the order in which they began (`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from sys import maxsize
 from typing import Any, ClassVar, Literal, Union
 
@@ -34,13 +35,20 @@ class Outbox:
 
     Attributes:
         events: in their order; taking them replaces the list by a new one.
+        pieces: whether pieces of text are reported, too (see `PIECES`); if not, no event is made for one.
     """
 
-    __slots__ = ("events",)
+    __slots__ = ("events", "pieces")
     DERIVED: ClassVar = frozenset(__slots__)  # between two feeds there are none
 
-    def __init__(self) -> None:
+    def __init__(self, *, pieces: bool) -> None:
         self.events: list[Event] = []
+        self.pieces = pieces
+
+    def add_piece(self, make: Callable[..., Event], *fields: Any) -> None:
+        """Report a piece of text, or that the pieces so far are void; make its event only if it is wanted."""
+        if self.pieces:
+            self.events.append(make(*fields))
 
 
 class Choice:

@@ -85,9 +85,9 @@ def read_as(choice: Choice, call: Call, shown: str, text: str) -> None:
         if call.name is not None and text:
             _start(choice, call)
     elif not text.startswith(shown):
-        choice.out.events.append(ArgumentsReset(choice.turn, choice.number, call.number, text))
+        choice.out.add_piece(ArgumentsReset, choice.turn, choice.number, call.number, text)
     elif text != shown:
-        choice.out.events.append(call.to_event(text[len(shown) :]))
+        choice.out.add_piece(call.to_event, text[len(shown) :])
 
 
 # The functions that change phases.
@@ -107,7 +107,7 @@ def _start(choice: Choice, call: Call) -> None:
         ToolCallStarted(choice.turn, choice.number, call.number, call.id, name, call.kind)
     )
     if text := "".join(call.parts):
-        choice.out.events.append(call.to_event(text))
+        choice.out.add_piece(call.to_event, text)
 
 
 def _settle(choice: Choice, call: Call) -> None:
@@ -219,9 +219,9 @@ def _append(choice: Choice, call: Call, text: str) -> None:
         return
     shown = call.take(text)
     if shown:
-        choice.out.events.append(call.to_event(shown))
+        choice.out.add_piece(call.to_event, shown)
     elif shown is None:
-        choice.out.events.append(ArgumentsReset(choice.turn, choice.number, call.number, call.text))
+        choice.out.add_piece(ArgumentsReset, choice.turn, choice.number, call.number, call.text)
 
 
 def _restate(choice: Choice, call: Call, whole: tuple[str, int]) -> None:

@@ -306,13 +306,13 @@ def _release_held(choice: Choice) -> None:
 
 def _text(choice: Choice, delta: TextFragment) -> None:
     choice.text.append(delta.text)
-    choice.out.events.append(TextDelta(choice.turn, choice.number, delta.text))
+    choice.out.add_piece(TextDelta, choice.turn, choice.number, delta.text)
 
 
 def _reasoning(choice: Choice, delta: ReasoningFragment) -> None:
     choice.reason_with(delta)
     if delta.text:
-        choice.out.events.append(ReasoningDelta(choice.turn, choice.number, delta.text))
+        choice.out.add_piece(ReasoningDelta, choice.turn, choice.number, delta.text)
 
 
 def _noted(choice: Choice, delta: Noted) -> None:

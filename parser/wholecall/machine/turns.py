@@ -38,6 +38,8 @@ __all__ = ["Turns"]
 class Turns:
     """The turns of one stream.
 
+    `pieces` is whether pieces of text are reported, too.
+
     Attributes:
         dialect: the name that `TurnStarted` carries; the parser sets it when it is known.
         turns: the last `Limits.max_turns` of them.
@@ -58,11 +60,13 @@ class Turns:
     _since_hole: set[TurnState]
     _over: dict[str, Choice]
 
-    def __init__(self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None) -> None:
+    def __init__(
+        self, policy: Policy, limits: Limits, tools: Tools[Any] | None = None, *, pieces: bool = True
+    ) -> None:
         self.dialect = "unknown"
         self.turns, self.n_turns, self.failed = [], 0, False
         self._policy, self._limits, self._tools = policy, limits, tools
-        self._out = Outbox()
+        self._out = Outbox(pieces=pieces)
         self._early_faults, self._early_usage = [], {}  # of frames before the first turn
         self._keys = {}
         self._turn = None
@@ -246,3 +250,9 @@ class Turns:
                 if not choice.holed:
                     choice.lose_text()
         self._since_hole = {self._turn} if self._turn is not None else set()
+
+    # What each delta of a whole turn does: functions, because bound methods would hold us in a cycle.
+    ACTIONS: ClassVar[dict[type, Any]] = {
+        TurnOpened: _turn_opened,
+        TurnEnded: _turn_ended,
+    }

@@ -219,8 +219,8 @@ def _unknown_tool(choice: Choice, call: Call) -> str | None:
 
 
 def _show(choice: Choice, call: Call, shown: str, text: str) -> list[Event]:
-    """Return the events that turn the text that was shown into the one in force."""
-    if text == shown:
+    """Return the events that turn the text that was shown into the one in force, if anybody wants to see it."""
+    if text == shown or not choice.out.pieces:
         return []
     if text.startswith(shown):
         return [call.to_event(text[len(shown) :])]

@@ -29,6 +29,7 @@ from wholecall.types import Anomaly, FaultKind, TurnReason
 
 __all__ = [
     "EXECUTABLE",
+    "PIECES",
     "TERMINAL",
     "ArgumentsDelta",
     "ArgumentsProgress",
@@ -135,6 +136,8 @@ class StreamFault(msgspec.Struct, frozen=True, tag_field="type", tag="stream_fau
     __repr__ = discreet_repr
 
 
+# Text as it comes, which calls and turns hold whole.
+PIECES = (ArgumentsDelta, TextDelta, ReasoningDelta, ArgumentsReset, ArgumentsProgress)
 EXECUTABLE = (ToolCall, CustomToolCall, BuiltinToolCall)  # what the client runs and answers
 TERMINAL = (*EXECUTABLE, ServerToolCall, ToolCallDropped)  # each call ends in exactly one of them
 

@@ -21,6 +21,7 @@ StrPath = Union[str, "os.PathLike[str]"]
 STDIN = "-"  # the path that stands for standard input
 SUFFIXES = (".sse", ".ndjson", ".jsonl", ".json", ".bin", ".har", ".yaml", ".yml")  # of recordings in folders
 COMPRESSED = (".gz", ".zst")  # may follow any of them
+_HERE = f".{os.sep}"  # how paths in the folder `.` begin; they are shown without
 # What lies beside the recordings it belongs to: our own sidecars and event logs, golden files of the pytest plugin.
 _BESIDE = (".case.json", ".events.jsonl", ".golden.jsonl")
 
@@ -72,7 +73,7 @@ def _or_none_below(path: str, found: Iterator[Place]) -> Iterator[Place]:
 def _matches(pattern: str) -> Iterator[Place]:
     seen: set[str] = set()
     for path in sorted(glob.iglob(pattern, recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern
-        found = _below(path) if Path(path).is_dir() else _if_recording(path)
+        found = _below(path) if Path(path).is_dir() else map(Place, filter(_is_named_so, [path]))
         for place in found:  # `**` matches a folder and what is in it
             if place.path not in seen:
                 seen.add(place.path)
@@ -81,7 +82,7 @@ def _matches(pattern: str) -> Iterator[Place]:
 
 def _below(folder: str) -> Iterator[Place]:
     try:
-        with os.scandir(folder) as listing:
+        with os.scandir(str(Path(folder))) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
     except OSError as error:
         yield Place(folder, error.strerror or str(error))
@@ -90,13 +91,16 @@ def _below(folder: str) -> Iterator[Place]:
         if entry.name.startswith("."):
             continue
         is_folder = entry.is_dir(follow_symlinks=False)
-        path = str(Path(folder, entry.name))
-        yield from _below(path) if is_folder else _if_recording(path)
+        path = entry.path.removeprefix(_HERE)
+        if is_folder:
+            yield from _below(path)
+        elif _is_named_so(path) and not (entry.is_symlink() and Path(path).is_dir()):
+            yield Place(path)
 
 
-def _if_recording(path: str) -> Iterator[Place]:
+def _is_named_so(path: str) -> bool:
+    """Return whether a file is called as recordings are."""
     name = path.lower()
     for suffix in COMPRESSED:
         name = name.removesuffix(suffix)
-    if name.endswith(SUFFIXES) and not name.endswith(_BESIDE) and not Path(path).is_dir():
-        yield Place(path)
+    return name.endswith(SUFFIXES) and not name.endswith(_BESIDE)

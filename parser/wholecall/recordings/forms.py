@@ -34,6 +34,7 @@ _FLOWS = re.compile(
 )  # a netstring of netstrings, the first a member's name
 _STREAM_BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":", b"{", b"[")
 _CASSETTES = (".yaml", ".yml")
+_CASSETTE_NAMES = tuple(suffix + coding for suffix in _CASSETTES for coding in ("", *COMPRESSED))
 _CASSETTE_BEGINNINGS = (
     b"#",
     b"---",
@@ -62,7 +63,7 @@ def form_of(head: bytes, path: str, *, at_end: bool) -> str | None:
         return "flows"
     is_object = text.startswith(b"{")
     form = _form_of_object(text) if is_object else _form_of_lines(text)
-    if form == "raw" and _suffix(path) in _CASSETTES:  # `data:` begins a mapping too
+    if form == "raw" and path.lower().endswith(_CASSETTE_NAMES):  # `data:` begins a mapping too
         form = {True: "raw", False: "cassette", None: None}[_is_stream(text)]
     if form is None and not at_end:
         return None

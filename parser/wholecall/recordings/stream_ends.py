@@ -55,7 +55,12 @@ class Judge:
 
     def passes(self, data: bytes) -> bool:
         """Whether no event in these bytes can begin another stream, or matters for that."""
-        return not self._ended and not any(word in data for word in self._words)
+        if self._ended:
+            return False
+        for word in self._words:  # noqa: SIM110 - every piece and every event comes by here
+            if word in data:
+                return False
+        return True
 
     def begins(self, unit: bytes) -> bool:
         """Take the beginning of an event or line; return whether it is that of another stream."""

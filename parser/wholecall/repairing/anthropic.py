@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from wholecall.dialects.reasons import turn_reason
 from wholecall.encoders.anthropic import AnthropicEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
-from wholecall.repairing.items import ItemMender, Role
-from wholecall.repairing.mender import Piece
+from wholecall.repairing.items import MOST_DIGITS, ItemMender, Role
+from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import Withheld
 
@@ -56,14 +56,6 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         self._has_begun = False  # a message
         self._is_over = False
         self._has_reason = False
-        self._edits: dict[Any, Callable[[Piece], bytes]] = {
-            "message_start": self._message_started,
-            "content_block_start": self._block_started,
-            "content_block_delta": self._block_delta,
-            "content_block_stop": self._block_stopped,
-            "message_delta": self._with_reason,
-            "message_stop": self._message_stopped,
-        }
         self._begin_tracks()
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
@@ -71,7 +63,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         if not super().is_plain(block, events):
             return False
         index = _INDEX.search(block)
-        return index is not None and int(index[1]) in self._numbers
+        return index is not None and len(index[1]) <= MOST_DIGITS and int(index[1]) in self._numbers
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; the first of a message that never began has a start before it."""
@@ -138,6 +130,13 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         delta = payload.get("delta")
         return isinstance(delta, dict) and self._tracks[index].add(delta.get("partial_json"))
 
+    def _heard(self, piece: Piece) -> tuple[object, Track | None] | None:
+        payload = piece.payload or {}
+        delta = payload.get("delta")
+        if piece.kind != "content_block_delta" or not isinstance(delta, dict):
+            return None
+        return delta.get("partial_json"), self._tracks.get(_hashable(payload.get("index")))
+
     def _read(self) -> list[tuple[str, str, str]]:
         if self._stopped != self._tracks.keys():
             return [("", "", "")]  # a call without an end
@@ -153,7 +152,7 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         if piece.event != kind and (edit is not None or kind == "error"):
             piece = piece._replace(event=kind)
             piece = piece._replace(raw=piece.with_payload(payload))
-        return piece.raw if edit is None else edit(piece)
+        return piece.raw if edit is None else edit(self, piece)
 
     def _message_started(self, piece: Piece) -> bytes:
         """Begin a message, or go on with it; whole calls in it are written as blocks instead."""
@@ -245,6 +244,16 @@ class AnthropicMender(ItemMender[AnthropicEncoder]):
         if self._losses.is_error("stop", executed=bool(self._executed)):
             return self._fail_empty_handed()
         return (self._encoder.finish("tool_use") if self._executed else b"") + piece.raw
+
+    # What is done with the frames of each event: functions, because bound methods would hold us in a cycle.
+    _edits: ClassVar[dict[Any, Callable[[Any, Piece], bytes]]] = {
+        "message_start": _message_started,
+        "content_block_start": _block_started,
+        "content_block_delta": _block_delta,
+        "content_block_stop": _block_stopped,
+        "message_delta": _with_reason,
+        "message_stop": _message_stopped,
+    }
 
 
 def _hashable(index: object) -> Any:

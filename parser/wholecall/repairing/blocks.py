@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["Blocks", "ended", "has_id", "is_comment", "without_fields"]
+__all__ = ["Blocks", "ended", "has_id", "is_comment", "silent"]
 
 # A line end and another one; the CR of a CRLF is not an end of its own.
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?=[^\n]))")
@@ -30,6 +30,11 @@ class Blocks:
     def __len__(self) -> int:
         """Return how many bytes wait for the end of their block."""
         return len(self._open)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether bytes wait for the end of their block."""
+        return bool(self._open)
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take bytes and return the blocks that they complete."""
@@ -77,7 +82,18 @@ def is_comment(block: bytes) -> bool:
     return all(line in (b"\n", b"\r\n", b"\r") or line.startswith(b":") for line in _lines(block))
 
 
-def without_fields(block: bytes) -> bytes:
+def silent(block: bytes, *, has_ids: bool) -> bytes:
+    """Return what of a block without data may go out: comments.
+
+    By WHATWG HTML 9.2.6 such a block is not an event. SDKs make one of it, and fail to read its data, if it has any
+    field, or if an event before had an id (`has_ids`).
+    """
+    if has_ids:
+        return b""
+    return block if is_comment(block) else _without_fields(block)
+
+
+def _without_fields(block: bytes) -> bytes:
     """Return the comments of a block, with a blank line after them; nothing if it has none."""
     comments = b"".join(line for line in _lines(block) if line.startswith(b":"))
     return comments + b"\n" if comments else b""

@@ -39,12 +39,15 @@ from wholecall.repairing.chat_reading import (
     has_content,
     number_of,
     only,
+    piece_in,
     rest_of,
     shows_content,
     without_messages,
 )
 from wholecall.repairing.chat_shapes import said_in, shaped
-from wholecall.repairing.mender import Mender, Piece, ends_turn
+from wholecall.repairing.mender import Mender, ends_turn
+from wholecall.repairing.moulds import Mould
+from wholecall.repairing.pieces import Piece
 from wholecall.repairing.withholding import Withheld
 from wholecall.types import TurnReason
 
@@ -63,6 +66,8 @@ _HEAD: Final = frozenset({"id", "model", "created"})  # frames of other shapes h
 
 class ChatMender(Mender[ChatEncoder]):
     """Mends one chat stream."""
+
+    doubts = _NOTABLE
 
     def __init__(self, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         super().__init__(ChatEncoder(), limits, live=live, withheld=withheld)
@@ -92,20 +97,23 @@ class ChatMender(Mender[ChatEncoder]):
             self._begun
             and not (self._finished or self._is_odd)
             and bool(events)
-            and all(type(event) in _SPEECH for event in events)
+            and _SPEECH.issuperset(map(type, events))
             and _NOTABLE.search(block) is None
         )
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; calls and what ends the turn are held, everything else passes."""
+        kinds = set(map(type, events))
         out = [self._take_events(events)]
-        if any(type(event) is ToolCallDropped for event in events):
+        if ToolCallDropped in kinds:
             self._loosen()  # the turn's own calls will not be those that come out: its frames can be dropped
         has_done = any(piece.is_done for piece in pieces)
         self.is_done = self.is_done or has_done
         ends = has_done or ends_turn((), events)
         following: list[bytes] = []
-        for piece in self._in_time(self._readable(pieces, events), events):
+        self._gather(self._queue)
+        readable = list(self._readable(pieces, events))
+        for piece in self._in_time(readable, events):
             if ends and not _is_held(piece):
                 following.append(piece.raw)
             else:
@@ -114,7 +122,20 @@ class ChatMender(Mender[ChatEncoder]):
             out.append(self._settle(is_done=has_done))
         if ends and self.failed is None:
             out += following
+        if len(readable) == 1 and not ends and self.failed is None and readable[0] is pieces[0]:
+            self.mould = self._mould_of(readable[0])
         return b"".join(out)
+
+    def _mould_of(self, piece: Piece) -> Mould | None:
+        """Return the mould of a frame, if it is nothing but a further piece of a call."""
+        found = piece_in(piece.payload or {}) if piece.plain else None
+        if found is None or not self._begun or _without_calls(piece) is not None:
+            return None
+        choice, index, text = found
+        self._open_track = None if self._is_loose else self._tracks.track(choice, index)
+        if self._open_track is None and not self._is_loose:
+            return None
+        return Mould(piece.raw, text, is_call=True)
 
     def ping(self) -> bytes:
         """Return a chunk that says nothing, once the turn has begun for the client and until it ends."""
@@ -125,14 +146,15 @@ class ChatMender(Mender[ChatEncoder]):
 
         The parser reads on after it, clients do not.
         """
-        self._begun = self._begun or any(type(event) not in _OPENINGS for event in events)
+        kinds = set(map(type, events))
+        self._begun = self._begun or not kinds <= _OPENINGS
         for piece in pieces:
             self._begun = self._begun or bool(finishes(piece.payload or {}))
             if piece.is_done:
                 self._early = None if self._begun else piece
             if self._early is not piece:
                 yield piece
-        if self._early is not None and any(type(event) is TurnFinished for event in events):
+        if self._early is not None and TurnFinished in kinds:
             yield self._early
             self._early = None
 
@@ -157,11 +179,10 @@ class ChatMender(Mender[ChatEncoder]):
             return piece.raw
         self._take_head(payload)
         calls, ended = has_calls(payload), finishes(payload)
-        if not shows_content(payload) or any(
+        is_late = bool(self._finished) and any(
             number_of(choice) in self._finished for choice in choices_of(payload)
-        ):
-            return self._wait(piece, calls=calls, ended=ended)
-        if ended:
+        )
+        if ended or is_late or not shows_content(payload):
             return self._wait(piece, calls=calls, ended=ended)
         if not calls:
             self._is_shown = True
@@ -201,8 +222,10 @@ class ChatMender(Mender[ChatEncoder]):
 
     def _loosen(self) -> None:
         """Cut the calls out of the frames that wait, and forget the frames that hold nothing else."""
+        self._gather(self._queue)
         place, queue = self._place, self._queue[:]
         self._is_loose = True
+        self._open_track = None
         self._queue.clear()
         for piece in queue:
             kept = _without_calls(piece)
@@ -267,7 +290,7 @@ class ChatMender(Mender[ChatEncoder]):
         payload = without_messages(piece.payload or {}, self._executed)
         choices = [{**choice, **self._reason(choice)} for choice in choices_of(payload)]
         if not choices or choices == (piece.payload or {})["choices"]:
-            return piece.raw
+            return piece.whole
         return piece.with_payload({**payload, "choices": choices})
 
     def _reason(self, choice: dict[str, Any]) -> dict[str, str]:

@@ -5,11 +5,11 @@ The keys that hold calls are those that the dialect's views read (quirks 39, 40,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from wholecall.dialects.reasons import turn_reason
-from wholecall.repairing.mender import Piece
+from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.types import TurnReason
 
@@ -23,6 +23,7 @@ __all__ = [
     "has_content",
     "number_of",
     "only",
+    "piece_in",
     "rest_of",
     "shows_content",
     "without_messages",
@@ -31,6 +32,7 @@ __all__ = [
 Payload = Mapping[str, Any]
 
 CALL_FIELDS: Final = ("tool_calls", "toolCalls", "function_call")
+_CALL_FIELDS: Final = frozenset(CALL_FIELDS)
 # What may wait with the calls: `reasoning_details` alone holds signatures and encrypted blocks, not text.
 _QUIET: Final = frozenset({*CALL_FIELDS, "role", "reasoning_details"})
 # Frames of the Responses dialect that are about calls.
@@ -42,7 +44,11 @@ _GUEST_CALLS: Final = ("function_call", "custom_tool_call")
 def choices_of(payload: Payload) -> list[dict[str, Any]]:
     """Return the choices of a chunk."""
     choices = payload.get("choices")
-    return [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
+    if not isinstance(choices, list):
+        return []
+    if len(choices) == 1 and isinstance(choices[0], dict):  # nearly always
+        return choices
+    return [choice for choice in choices if isinstance(choice, dict)]
 
 
 def number_of(choice: Payload) -> int:
@@ -53,8 +59,8 @@ def number_of(choice: Payload) -> int:
 
 def has_calls(payload: Payload) -> bool:
     """Return whether a chunk holds anything of calls that a client would execute."""
-    if choices_of(payload):
-        return any(_holds_calls(view) for choice in choices_of(payload) for view in _views(choice))
+    if choices := choices_of(payload):
+        return any(_holds_calls(view) for choice in choices for view in _views(choice))
     if _is_guest(payload):
         return _is_guest_call(payload) or len(_guest_output(payload)) < len(
             _guest_output(payload, every=True)
@@ -96,6 +102,33 @@ def has_content(payload: Payload) -> bool:
     if payload.get("usage") or finishes(payload):
         return True
     return any(value for choice in choices_of(payload) for view in _views(choice) for value in view.values())
+
+
+def piece_in(payload: Payload) -> tuple[int, int, object] | None:
+    """Return choice, index and text of the piece of a call that a chunk holds; None if it holds more, or begins one."""
+    choices = payload.get("choices")
+    if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
+        return None
+    choice = choices[0]
+    delta = choice.get("delta")
+    listed = delta.get("tool_calls") if isinstance(delta, dict) else None
+    if (
+        "message" in choice
+        or not isinstance(listed, list)
+        or len(listed) != 1
+        or not isinstance(listed[0], dict)
+    ):
+        return None
+    call = listed[0]
+    number, index, body = choice.get("index"), call.get("index"), call.get("function") or call.get("custom")
+    if (
+        type(number) is not int
+        or type(index) is not int
+        or call.get("id") is not None
+        or not isinstance(body, dict)
+    ):
+        return None
+    return number, index, body.get("arguments", body.get("input"))
 
 
 def rest_of(payload: Payload) -> dict[str, Any]:
@@ -171,12 +204,12 @@ def _guest_output(payload: Payload, *, every: bool = False) -> list[Any]:
     return [item for item in items if every or not _is_call_item(item)]
 
 
-def _views(choice: Payload) -> Iterator[dict[str, Any]]:
-    return (view for name in ("delta", "message") if isinstance(view := choice.get(name), dict))
+def _views(choice: Payload) -> list[dict[str, Any]]:
+    return [view for name in ("delta", "message") if isinstance(view := choice.get(name), dict)]
 
 
 def _holds_calls(view: Payload) -> bool:
-    return any(view.get(field) for field in CALL_FIELDS)
+    return not _CALL_FIELDS.isdisjoint(view) and any(view.get(field) for field in CALL_FIELDS)
 
 
 def _without_calls(value: Any) -> Any:
@@ -226,6 +259,11 @@ class ChatTracks:
             for choice, tracks in self._calls.items()
             if tracks
         }
+
+    def track(self, choice: int, index: int) -> Track | None:
+        """Return a call, as long as all readers agree."""
+        tracks = self._calls.get(choice, ())
+        return tracks[index] if self.strict and 0 <= index < len(tracks) else None
 
     def _choice(self, choice: Payload) -> bool:
         delta, number = choice.get("delta"), choice.get("index")

@@ -15,7 +15,7 @@ from typing import Any, Final
 from wholecall.encoders.chat import CHUNK
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta
 from wholecall.repairing.chat_reading import choices_of, number_of
-from wholecall.repairing.mender import Piece
+from wholecall.repairing.pieces import Piece
 
 __all__ = ["said_in", "shaped"]
 

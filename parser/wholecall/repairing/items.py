@@ -30,13 +30,17 @@ from wholecall.output.events import (
     ToolCallDropped,
     TurnStarted,
 )
-from wholecall.repairing.mender import Mender, Piece, ends_turn
+from wholecall.repairing.mender import Mender, ends_turn
+from wholecall.repairing.moulds import Mould
+from wholecall.repairing.pieces import Piece
+from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import Withheld
 
-__all__ = ["ItemMender", "Role", "label_of"]
+__all__ = ["MOST_DIGITS", "ItemMender", "Role", "label_of"]
 
 ItemEncoderT = TypeVar("ItemEncoderT", bound=Union[AnthropicEncoder, ResponsesEncoder])
 _SPEECH = frozenset({TextDelta, ReasoningDelta})
+MOST_DIGITS = 18  # of a number that counts anything
 
 
 # A frame that begins so is a piece of text, and begins or ends nothing. Inside a string its quotes would be escaped.
@@ -101,6 +105,10 @@ class ItemMender(Mender[ItemEncoderT]):
         """Take a call's frame; False if readers could differ about it."""
 
     @abstractmethod
+    def _heard(self, piece: Piece) -> tuple[object, Track | None] | None:
+        """Return the text of a frame that holds a piece of a call, and the call as a naive reader has it so far."""
+
+    @abstractmethod
     def _read(self) -> list[tuple[str, str, str]]:
         """Return the label of each call that a naive reader got, in order; see `label_of`."""
 
@@ -135,7 +143,7 @@ class ItemMender(Mender[ItemEncoderT]):
             self._queue is None
             and not self._is_shifted
             and bool(events)
-            and all(type(event) in _SPEECH for event in events)
+            and _SPEECH.issuperset(map(type, events))
             and _DELTA.match(block) is not None
         )
 
@@ -143,6 +151,8 @@ class ItemMender(Mender[ItemEncoderT]):
         """Take frames; calls, and what follows them, are held until their verdicts."""
         out: list[bytes] = []
         ended = ends_turn(pieces, events)
+        role = Role.PASSES
+        self._gather(self._queue or [])
         for piece in pieces:
             role = self._role(piece)
             if self._queue is None and not self._is_shifted:
@@ -154,7 +164,31 @@ class ItemMender(Mender[ItemEncoderT]):
                 out.append(self._sort(piece, role))
         if self.failed is None:
             out.append(self._judge(events, force=ended))
+            if len(pieces) == 1 and role is Role.BELONGS:
+                self.mould = self._mould_of(pieces[0])
         return b"".join(out)
+
+    def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
+        """Take a frame from the mould with a further piece of a call."""
+        if shown := super().go_on(block, text, events):
+            self._shown.append(shown)
+        return b"" if self._queue is not None else self._settle()
+
+    def _mould_of(self, piece: Piece) -> Mould | None:
+        """Return the mould of a frame that belongs to a call, if more of the same may follow."""
+        heard = self._heard(piece) if piece.plain else None
+        if heard is None or (self._queue is None and not self._is_shifted):
+            return None
+        text, track = heard
+        is_read = self._queue is not None and not self._is_loose
+        if is_read and track is None:
+            return None
+        self._open_track = track if is_read else None
+        return Mould(piece.raw, text, is_call=True, number=self._number_of(piece))
+
+    def _number_of(self, piece: Piece) -> int | None:  # noqa: ARG002
+        """Return the number of an event, where the dialect has them."""
+        return None
 
     def _sort(self, piece: Piece, role: Role) -> bytes:
         """Put a frame into the queue, or return what of it goes out now."""
@@ -194,6 +228,8 @@ class ItemMender(Mender[ItemEncoderT]):
 
     def _loosen(self) -> None:
         """Forget the frames of calls: their calls are encoded again."""
+        self._gather(self._queue or [])
+        self._open_track = None
         self._is_loose = self._is_shifted = True
         self._queue = [piece for piece in self._queue or () if not piece.is_call]
         self._n_waiting = sum(len(piece.raw) for piece in self._queue)
@@ -217,8 +253,11 @@ class ItemMender(Mender[ItemEncoderT]):
 
     def _judge(self, events: Sequence[Event[Any]], *, force: bool) -> bytes:
         """Take the parser's verdicts; return what waited for them."""
+        if not events and self._queue is None and not (self._calls or self._shown):
+            return b""  # nothing waits, and nothing is said
         n_known = self._n_known
-        self._shown.append(self._take_events(events))
+        if shown := self._take_events(events):
+            self._shown.append(shown)
         self._n_judged += self._n_known - n_known
         for event in events:
             if isinstance(event, ToolCallDropped) and event.kind != "server":
@@ -236,6 +275,8 @@ class ItemMender(Mender[ItemEncoderT]):
 
     def _settle(self) -> bytes:
         """Return what waited, with its calls."""
+        if self._queue is None and not (self._calls or self._shown):
+            return b""
         self._calls.sort(key=lambda call: call.index)
         if (
             self._queue is not None
@@ -256,7 +297,18 @@ class ItemMender(Mender[ItemEncoderT]):
 
     def _all_passing(self, queue: Sequence[Piece]) -> bytes:
         """Return frames as they go out now, up to one that ends the stream by an error."""
-        return b"".join(self._passing(piece) for piece in queue if self.failed is None)
+        return b"".join(self._with_more(piece) for piece in queue if self.failed is None)
+
+    def _with_more(self, piece: Piece) -> bytes:
+        """Return a frame as it goes out now, and those of its mould."""
+        out = self._passing(piece)
+        if piece.more and out is piece.raw:
+            self._pass_more(piece)
+            return piece.whole
+        return b"".join((out, *map(self._passing, piece.others())))
+
+    def _pass_more(self, piece: Piece) -> None:
+        """Take note that the frames of a piece's mould went out after it."""
 
 
 def _parted(events: Sequence[Event[Any]]) -> tuple[Sequence[Event[Any]], Sequence[Event[Any]]]:

@@ -1,4 +1,4 @@
-"""What menders of all dialects share: pieces of a stream, what waits for a verdict, and what was reported.
+"""What menders of all dialects share: what waits for a verdict, and what was reported.
 
 Theory of operation. A mender reads the frames of one dialect in parallel with the parser. It lets pass what is not a
 call, holds what is, and writes the held part once the parser has a verdict: as it came if every naive accumulator
@@ -7,17 +7,16 @@ reads the calls from it correctly, else encoded again. See the dialects' menders
 
 from __future__ import annotations
 
+import re
 import sys
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from wholecall.dialects.decode import is_done, is_noise, payloads, plain
-from wholecall.encoders.base import Encoder, Executable, json_bytes
-from wholecall.framing import Frame
+from wholecall.encoders.base import Encoder, Executable
 from wholecall.limits import Limits
 from wholecall.output.events import (
     EXECUTABLE,
@@ -29,86 +28,35 @@ from wholecall.output.events import (
     TurnStarted,
 )
 from wholecall.repairing.live import LIVE, LiveCalls, Void
+from wholecall.repairing.moulds import Mould
+from wholecall.repairing.pieces import Piece
+from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, INCOMPLETE, Losses, Withheld
 
-__all__ = ["EXECUTABLE", "Mender", "Piece", "ends_turn", "lasting", "never_ended", "own_fault", "pieces"]
+__all__ = [
+    "EXECUTABLE",
+    "Mender",
+    "ends_turn",
+    "lasting",
+    "most_of",
+    "never_ended",
+    "own_fault",
+]
 
 EncoderT = TypeVar("EncoderT", bound=Encoder)
 
 _MINTED = {"id_generated", "duplicate_id"}
-_ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
 
 
-class Piece(NamedTuple):
-    """One frame of the stream.
-
-    Attributes:
-        raw: its bytes, the blank line included.
-        event: its name, None where it has none.
-        payload: its JSON object, None if it holds none.
-        plain: whether every reader takes the bytes for this frame and nothing else.
-        is_done: whether it is the `[DONE]` after a stream.
-        is_call: whether it is about a call that the client executes.
-    """
-
-    raw: bytes
-    event: str | None
-    payload: dict[str, Any] | None
-    plain: bool
-    is_done: bool = False
-    is_call: bool = False
-
-    @property
-    def kind(self) -> str:
-        """The `type` of its payload, `""` where there is none."""
-        kind = (self.payload or {}).get("type")
-        return kind if type(kind) is str else ""
-
-    def with_payload(self, payload: Mapping[str, Any]) -> bytes:
-        """Return the frame with another payload; its name stays."""
-        head = b"" if self.event is None else b"event: " + self.event.encode() + b"\n"
-        return head + b"data: " + json_bytes(payload) + b"\n\n"
-
-    def named(self) -> Piece:
-        """Return the frame with its name for its `type`, which clients read."""
-        payload = {**(self.payload or {}), "type": self.event}
-        return self._replace(payload=payload, raw=self.with_payload(payload), plain=False)
-
-
-def pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
-    """Return the frames of a block; one that joins several payloads is parted (quirk 55).
-
-    Frames that hold nothing are left out: clients take all data for JSON objects that have members (quirk 53).
-    """
-    found: list[Piece] = []
-    for frame in frames:
-        if frame.event != "ping" and is_noise(frame):
-            continue
-        event = None if frame.event in ("message", "") else frame.event
-        texts = payloads(frame.data) if "\n" in frame.data else [frame.data]
-        for text in texts:
-            if len(texts) > 1 and is_noise(Frame(frame.event, text)):
-                continue
-            value = plain(text)
-            payload = value if isinstance(value, dict) else None
-            if len(texts) == len(frames) == 1:
-                is_plain = not frame.replaced and (
-                    block.isascii() or not any(end in block for end in _ODD_LINE_ENDS)
-                )
-                found.append(Piece(block, event, payload, is_plain, payload is None and is_done(text)))
-            else:
-                piece = Piece(
-                    b"data: " + text.encode("utf-8", "surrogatepass") + b"\n\n", event, payload, False
-                )
-                found.append(piece if payload is None else piece._replace(raw=piece.with_payload(payload)))
-    return found
+def most_of(limit: int | None) -> int:
+    """Return a bound as a number."""
+    return sys.maxsize if limit is None else limit
 
 
 def ends_turn(pieces: Iterable[Piece], events: Iterable[Event[Any]]) -> bool:
     """Whether nothing that is open stays so: the turn was ended, or an error broke it off."""
     return any(piece.is_done for piece in pieces) or any(
-        isinstance(event, TurnFinished) or (isinstance(event, StreamFault) and event.fatal)
-        for event in events
+        type(event) is TurnFinished or (type(event) is StreamFault and event.fatal) for event in events
     )
 
 
@@ -128,7 +76,7 @@ def lasting(call: Executable, response_id: str | None) -> Executable:
 def own_fault(events: Iterable[Event[Any]]) -> StreamFault | None:
     """Return the fatal fault that the parser found itself: the provider did not say it, so clients cannot know."""
     for event in events:
-        if isinstance(event, StreamFault) and event.fatal and event.kind != "provider_error":
+        if type(event) is StreamFault and event.fatal and event.kind != "provider_error":
             return event
     return None
 
@@ -139,22 +87,27 @@ class Mender(ABC, Generic[EncoderT]):
     Attributes:
         failed: the code of the error that ended the stream, None while it goes on; nothing may follow then.
         is_done: whether a `[DONE]` came, where that ends a stream.
+        mould: of the frame that was taken last, if more that differ from it only in their text may be taken at once.
     """
 
+    doubts: ClassVar[re.Pattern[bytes] | None] = None  # a text with any of this is looked at
     goes_on_after_cuts: ClassVar = False  # agents ask the model to go on if the reason says that it was cut
 
     def __init__(self, encoder: EncoderT, limits: Limits, *, live: bool, withheld: Withheld = "auto") -> None:
         self.failed: str | None = None
         self.is_done = False
+        self.mould: Mould | None = None
         self._encoder = encoder
         self._live = LiveCalls(encoder, limits) if live else None
-        self._most = sys.maxsize if limits.max_event_bytes is None else limits.max_event_bytes  # may wait
+        self._most = most_of(limits.max_event_bytes)  # may wait
         self._calls: list[Executable] = []  # judged whole, and not written yet
         self._response_id: str | None = None
         self._executed: set[int] = set()  # choices of which calls come out
         self._losses = Losses(withheld, goes_on_after_cuts=self.goes_on_after_cuts)
         self._void: str | None = None  # why a call that was shown must not be executed
         self._n_waiting = 0
+        self._open_track: Track | None = None  # of the call that the mould is of, while that is read
+        self._alike: list[bytes] = []  # frames from the mould, which wait after the last one of the queue
 
     @abstractmethod
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
@@ -163,6 +116,27 @@ class Mender(ABC, Generic[EncoderT]):
     @abstractmethod
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take the frames of a block, and the parser's events for them; return what may go out now."""
+
+    def shown(self, number: int | None) -> None:
+        """Take note that text was shown, up to the frame of this number, if they have numbers."""
+
+    def has_room(self, block: bytes) -> bool:
+        """Whether a frame from the mould may wait."""
+        return self._open_track is None or self._n_waiting + len(block) <= self._most
+
+    def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
+        """Take a frame from the mould with a further piece of a call, as the one before it was taken."""
+        if self._open_track is not None:
+            self._open_track.add(text)
+            self._alike.append(block)
+            self._n_waiting += len(block)
+        return self._take_events(events) if self._live is not None else b""
+
+    def _gather(self, queue: list[Piece]) -> None:
+        """Put the frames from the mould into the queue."""
+        if self._alike:
+            queue[-1] = queue[-1]._replace(more=tuple(self._alike))
+            self._alike.clear()
 
     @abstractmethod
     def ping(self) -> bytes:
@@ -181,7 +155,7 @@ class Mender(ABC, Generic[EncoderT]):
         """End the stream: return what waits besides calls, and the dialect's error frame."""
         if self.failed is not None:
             return b""
-        self.failed = code
+        self.failed, self.mould = code, None
         return self._leave() + self._encoder.error(message, code)
 
     def _fail_empty_handed(self) -> bytes:
@@ -199,8 +173,9 @@ class Mender(ABC, Generic[EncoderT]):
 
     def _take_events(self, events: Sequence[Event[Any]]) -> bytes:
         """Take note of the parser's verdicts; return what is shown of calls that are still arriving."""
+        if not events:
+            return b""
         out: list[bytes] = []
-        broken = any(isinstance(event, StreamFault) and event.kind == "provider_error" for event in events)
         for given in events:
             event = lasting(given, self._response_id) if isinstance(given, EXECUTABLE) else given
             if isinstance(event, EXECUTABLE):
@@ -213,7 +188,7 @@ class Mender(ABC, Generic[EncoderT]):
             if live is not None and isinstance(event, ToolCallStarted):
                 out.append(live.begin(event))
             elif live is not None and type(event) in LIVE and live.is_shown(event):
-                out.append(self._go_on(live, event, is_broken=broken))
+                out.append(self._go_on(live, event, is_broken=_is_broken(events)))
             elif isinstance(event, EXECUTABLE):
                 self._calls.append(event)
             if self.failed is not None:
@@ -234,3 +209,8 @@ class Mender(ABC, Generic[EncoderT]):
     def _executes(self, call: Executable) -> None:
         """Take note of a call that comes out."""
         self._executed.add(call.choice)
+
+
+def _is_broken(events: Iterable[Event[Any]]) -> bool:
+    """Whether the provider reports an error."""
+    return any(isinstance(event, StreamFault) and event.kind == "provider_error" for event in events)

@@ -11,18 +11,18 @@ which every call was withheld, unless the caller chose otherwise (`withholding`)
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholecall.errors import StreamClosed
-from wholecall.framing import SSEFraming
 from wholecall.framing.opening import framing_of
 from wholecall.limits import Limits
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta, ToolCallDropped
 from wholecall.policy import Policy
-from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, without_fields
-from wholecall.repairing.mender import Mender, Piece, never_ended, own_fault, pieces
+from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, silent
+from wholecall.repairing.mender import Mender, most_of, never_ended, own_fault
+from wholecall.repairing.moulds import Mould
+from wholecall.repairing.pieces import Piece, PieceReader
 from wholecall.repairing.report import Ledger, Report
 from wholecall.repairing.table import MENDERS
 from wholecall.repairing.withholding import Withheld, checked
@@ -80,10 +80,12 @@ class Repairer(Uncopyable):
         self._parser: ToolCallParser[Any] = ToolCallParser(
             tools=tools, framing="sse", policy=policy, limits=limits
         )
-        self._framing = SSEFraming(limits, dispatch_at_eof=True, raw_json=True, misspelt=True)
         self._blocks = Blocks()
         self._limits = limits
-        self._most = sys.maxsize if limits.max_event_bytes is None else limits.max_event_bytes
+        self._most = most_of(limits.max_event_bytes)
+        self._most_alike = min(self._most, most_of(limits.max_line_bytes))
+        self._pieces = PieceReader(limits, self._most_alike)
+        self._room = limits.max_stream_bytes
         self._live = live_arguments
         self._withheld: Withheld = checked(withheld)
         self._on_dropped = on_dropped
@@ -130,17 +132,23 @@ class Repairer(Uncopyable):
         """
         if self._closed:
             raise StreamClosed("the stream is closed; use a new repairer for another stream")
-        if self._passes:
+        if self._room is not None:
+            self._room -= len(data)
+        mender = self._mender
+        if mender is not None and mender.mould is not None:
+            is_whole = type(data) is bytes and not self._blocks.is_open
+            if is_whole and self._fits(data, mender, mender.mould):
+                return self._go_on(data, mender, mender.mould)  # one event a read, as streams come
+        elif self._passes:
             return data
-        if self.ended:
+        elif self.ended:
             return b""
-        if not self._begun:
+        elif not self._begun:
             data = self._begin(data)
             if self._passes:
                 return data
-        blocks = self._blocks.feed(data)
-        out = [self._block(block) for block in blocks]
-        if len(self._blocks) > self._most and not self.ended:
+        out = self._read(self._blocks.feed(data))
+        if self._blocks.is_open and len(self._blocks) > self._most and not self.ended:
             out.append(self._give_up())
         if self._passes:
             out.append(self._blocks.close())
@@ -153,6 +161,7 @@ class Repairer(Uncopyable):
         self._closed = True
         tail = self._head + self._blocks.close()
         if self._passes or not self._begun:
+            self._parser.abort()  # what it knows is of no use
             return tail
         if self.ended:
             is_over = self._is_over
@@ -218,17 +227,12 @@ class Repairer(Uncopyable):
         data, self._head = self._head, b""
         return data
 
-    @property
-    def _has_mender(self) -> bool:
-        """Whether the stream is to be repaired; no SDK reads frames in envelopes, so these pass as they are."""
-        return self._parser.dialect in MENDERS and not self._parser.is_enveloped
-
     def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
         """Hold a block until the dialect is known; then let all that waits pass, or repair it."""
         self._waiting.append(block)
         dialect = self._parser.dialect
-        if self._has_mender:
-            self._mender = self._new_mender()
+        self._mender = self._new_mender()
+        if self._mender is not None:
             held, self._waiting = self._waiting[:-1], []
             if held:  # any of them may have caused the parser's events
                 events = [event for event in events if not isinstance(event, (TextDelta, ReasoningDelta))]
@@ -240,8 +244,11 @@ class Repairer(Uncopyable):
             return self._waiting.pop()
         return b""
 
-    def _new_mender(self) -> Mender[Any]:
-        make = MENDERS[self._parser.dialect or ""]
+    def _new_mender(self) -> Mender[Any] | None:
+        """Return what repairs the stream; no SDK reads frames in envelopes, so these pass as they are."""
+        make = MENDERS.get(self._parser.dialect or "")
+        if make is None or self._parser.is_enveloped:
+            return None
         return make(self._limits, live=self._live, withheld=self._withheld)
 
     def _give_up(self) -> bytes:
@@ -254,47 +261,78 @@ class Repairer(Uncopyable):
 
     # Blocks.
 
+    def _read(self, blocks: Sequence[bytes]) -> list[bytes]:
+        """Return what of blocks goes out now; text in a row is read at once."""
+        out: list[bytes] = []
+        at = 0
+        while at < len(blocks):
+            mender = self._mender
+            mould = None if mender is None else mender.mould
+            if mender is None or mould is None or not self._fits(blocks[at], mender, mould):
+                out.append(self._block(blocks[at]))
+                at += 1
+                continue
+            start, at = at, at + 1
+            # A call may end in any frame, and a stream in the one that is beyond its limit: these are read singly.
+            is_run = not mould.is_call and (self._room is None or self._room >= 0)
+            while is_run and at < len(blocks) and self._fits(blocks[at], mender, mould):
+                at += 1
+            out.append(self._go_on(b"".join(blocks[start:at]), mender, mould))
+        return out
+
+    def _fits(self, block: bytes, mender: Mender[Any], mould: Mould) -> bool:
+        """Whether a block is from the mould of the one before it, and within the limits."""
+        return len(block) <= self._most_alike and mender.has_room(block) and mould.fits(block)
+
+    def _go_on(self, block: bytes, mender: Mender[Any], mould: Mould) -> bytes:
+        """Take what is from the mould of the block before it: what became of that becomes of it, if the parser agrees."""
+        events = self._parser.feed(block)
+        if not mould.agrees(events):
+            return self._judged(block, events)
+        if not mould.is_call:
+            mender.shown(mould.number)
+            return block
+        self._pieces.skip(block)
+        return self._given(mender.go_on(block, mould.text, events), block)
+
     def _block(self, block: bytes) -> bytes:
         if self._passes:
             return block
-        mender = self._mender
-        if mender is not None and mender.failed is not None:
+        if self.ended:
             return b""
         if len(block) > self._most:  # as it is where the block came in pieces
-            out = self._give_up()
-            return out + block if mender is None else out
-        events = self._parser.feed(block)
+            return self._give_up() + (block if self._mender is None else b"")
+        return self._judged(block, self._parser.feed(block))
+
+    def _judged(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
+        """Take a block, and what the parser says about it."""
         if self._has_ids:
-            block = block.lstrip(b"\r\n")  # see `_silent`
+            block = block.lstrip(b"\r\n")  # see `silent`
         self._has_ids = self._has_ids or has_id(block)
         if events:
             self._note(events)
+        mender = self._mender
         if mender is None:
             return self._find_mender(block, events)
-        return block if mender.is_plain(block, events) else self._mend(block, events)
+        mender.mould = None
+        if not mender.is_plain(block, events):
+            return self._mend(block, events)
+        event = events[0]
+        if len(events) == 1 and isinstance(event, (TextDelta, ReasoningDelta)):
+            mender.mould = Mould(block, event.text, is_call=False, doubts=mender.doubts)
+        return block
 
     def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
-        self._ledger.take(block)
-        found = pieces(block, self._framing.feed(block))
-        if not found and not events:
-            return self._given(self._silent(block))
-        return self._given(self._taken(found, events))
+        found = self._pieces.read(block)
+        has_content = found or events
+        out = self._taken(found, events) if has_content else silent(block, has_ids=self._has_ids)
+        return self._given(out, block)
 
-    def _given(self, out: bytes) -> bytes:
-        """Return what goes out, once it is in the books."""
+    def _given(self, out: bytes, block: bytes = b"") -> bytes:
+        """Return what goes out for a block, once both are in the books."""
         mender = self._mender
-        self._ledger.give(out, is_all=mender is None or not mender.held)
+        self._ledger.book(block, out, is_all=mender is None or not mender.held)
         return out
-
-    def _silent(self, block: bytes) -> bytes:
-        """Return what of a block without data may go out: comments.
-
-        By WHATWG HTML 9.2.6 such a block is not an event. SDKs make one of it, and fail to read its data, if it has any
-        field, or if an event before had an id.
-        """
-        if self._has_ids:
-            return b""
-        return block if is_comment(block) else without_fields(block)
 
     def _taken(self, found: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         mender = self._mender
@@ -309,16 +347,16 @@ class Repairer(Uncopyable):
         events = [*(self._parser.feed(tail) if tail else ()), *self._parser.close()]
         self._note(events)
         held, self._waiting = self._waiting, []
-        if self._mender is None and self._has_mender:
-            self._mender = self._new_mender()
+        self._mender = self._mender or self._new_mender()
         if self._mender is None:
             return b"".join([*held, tail])
+        if not (tail or events or held):
+            return b""  # the turn has had its end
         early = b"".join(self._mend(block, []) for block in held)
         whole = ended(tail)
-        found = pieces(whole, [*self._framing.feed(tail), *self._framing.close()])
-        if found:
-            self._ledger.take(whole)
-        out = early + self._given(self._taken(found, events) + self._missing_end(events))
+        found = self._pieces.end(tail, whole)
+        out = self._taken(found, events) + self._missing_end(events)
+        out = early + self._given(out, whole if found else b"")
         if not found:
             return out if self.ended else out + tail
         if all(piece.payload is None for piece in found) and out.endswith(whole):

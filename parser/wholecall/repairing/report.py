@@ -88,20 +88,21 @@ class Ledger:
             elif isinstance(event, StreamFault) and event.kind == "provider_error":
                 self.ended = self.ended or event.fatal
 
-    def take(self, block: bytes) -> None:
-        """Take note of an event that came in, and may come out as another one."""
-        if not self.mended:
-            self._balance += crc32(block)
-
-    def give(self, data: bytes, *, is_all: bool) -> None:
-        """Take note of what went out.
+    def book(self, block: bytes, data: bytes, *, is_all: bool) -> None:
+        """Take note of what came in, and may come out as something else, and of what went out.
 
         Args:
+            block: an event, or nothing.
             data: whole events.
             is_all: whether nothing of what came in waits.
         """
         if self.mended:
             return
-        if data:
-            self._balance -= sum(map(crc32, self._blocks.feed(data)))
+        if block != data:
+            self._balance += crc32(block) if block else 0
+            self._balance -= sum(map(crc32, self._events(data))) if data else 0
         self.mended = is_all and self._balance != 0
+
+    def _events(self, data: bytes) -> list[bytes]:
+        """Return the events of what went out, the last of which may end in a CR."""
+        return [*self._blocks.feed(data), self._blocks.close()]

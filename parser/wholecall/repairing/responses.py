@@ -23,8 +23,8 @@ from wholecall.encoders.base import json_bytes
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
-from wholecall.repairing.items import ItemMender, Role
-from wholecall.repairing.mender import Piece
+from wholecall.repairing.items import MOST_DIGITS, ItemMender, Role
+from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
 from wholecall.types import TurnReason
@@ -60,9 +60,9 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if not super().is_plain(block, events):
             return False
         number = _NUMBER.search(block)
-        if number is not None:
-            self._expect_after(int(number[1]))
-            self._encoder.next_number = int(number[1]) + 1
+        if number is not None and len(number[1]) > MOST_DIGITS:
+            return False
+        self.shown(int(number[1]) if number is not None else None)
         return True
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
@@ -75,7 +75,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         void, self._void = self._void, None
         if void is None or self.failed is not None or any(map(_is_raised, pieces)):
             return out
-        self.failed = CALLS_WITHHELD
+        self.failed, self.mould = CALLS_WITHHELD, None
         return out + self._encoder.raised(void, CALLS_WITHHELD)
 
     def _is_replayed(self, piece: Piece) -> bool:
@@ -196,6 +196,37 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             track.text,
         )
 
+    def _heard(self, piece: Piece) -> tuple[object, Track | None] | None:
+        payload = piece.payload or {}
+        index = payload.get("output_index")
+        if (
+            not piece.kind.startswith(_FAMILIES)
+            or not piece.kind.endswith(".delta")
+            or "stream_id" in payload
+        ):
+            return None
+        return payload.get("delta"), self._tracks.get(index) if type(index) is int else None
+
+    def _number_of(self, piece: Piece) -> int | None:
+        number = (piece.payload or {}).get("sequence_number")
+        return number if type(number) is int else None
+
+    def shown(self, number: int | None) -> None:
+        """Take note that text was shown, up to the frame of this number."""
+        if number is not None:
+            self._expect_after(number)
+            self._encoder.next_number = number + 1
+
+    def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
+        """Take a frame from the mould with a further piece of a call; its number is the next one."""
+        if self.mould is not None and self.mould.number is not None:
+            self._expect_after(self.mould.number)
+        return super().go_on(block, text, events)
+
+    def _pass_more(self, piece: Piece) -> None:
+        if type((piece.payload or {}).get("sequence_number")) is int:
+            self._encoder.next_number += len(piece.more)
+
     def _read(self) -> list[tuple[str, str, str]]:
         if self._done != self._tracks.keys():
             return [("", "", "")]  # a call that was never done
@@ -228,19 +259,20 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             self._encoder.next_index += 1
         if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
             self._encoder.output.append(payload["item"])
-        edited = dict(payload)
+        edits: dict[str, Any] = {}
         if self._is_end(piece):
             self._is_begun = False
             if self._is_empty_handed(payload):
                 return self._fail_empty_handed()
-            edited |= self._with_output(payload)
-            edited |= self._with_outcome(edited)
+            edits |= self._with_output(payload)
+            edits |= self._with_outcome({**payload, **edits})
         if self._is_shifted:
-            edited |= self._numbered(payload)
+            edits |= self._numbered(payload)
         elif type(payload.get("sequence_number")) is int:
             self._encoder.next_number = payload["sequence_number"] + 1
-        if edited == payload:
+        if edits.items() <= payload.items():
             return piece.raw
+        edited = {**payload, **edits}
         event = edited["type"] if piece.event == kind else piece.event
         return piece._replace(event=event).with_payload(edited)
 

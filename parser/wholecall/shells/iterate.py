@@ -15,7 +15,7 @@ from wholecall.arguments.verdict import ArgsT
 from wholecall.output.events import Event, TurnStarted
 from wholecall.output.turns import Turn
 from wholecall.shells.sources import AsyncFeeding, AsyncSource, Feeding, Source
-from wholecall.stream.options import ParserOptions
+from wholecall.stream.options import ParserOptions, for_turns
 from wholecall.stream.parser import ToolCallParser
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def events(
             gives such a source. It is closed at the end, also an early one.
         dialect: as for `ToolCallParser`, like all that follows.
         tools: the tools that the model was given.
-        options: `framing`, `policy` and `limits`.
+        options: `events` (`"calls"` gives none for pieces of text), `live`, `watch`, `framing`, `policy` and `limits`.
 
     Raises:
         UnknownDialect: the dialect or the framing is not known.
@@ -105,7 +105,7 @@ def turns(
     source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
 ) -> Generator[Turn[Any]]:
     """Yield each turn of a stream once the next one begins or the stream is over; see `events`."""
-    return _turns(Feeding(ToolCallParser(dialect, tools=tools, **options), source))
+    return _turns(Feeding(ToolCallParser(dialect, tools=tools, **for_turns(options)), source))
 
 
 @overload
@@ -132,7 +132,7 @@ def aturns(
     **options: Unpack[ParserOptions],
 ) -> AsyncGenerator[Turn[Any]]:
     """Yield each turn of an asynchronous stream once the next one begins or the stream is over."""
-    return _aturns(AsyncFeeding(ToolCallParser(dialect, tools=tools, **options), source))
+    return _aturns(AsyncFeeding(ToolCallParser(dialect, tools=tools, **for_turns(options)), source))
 
 
 @overload
@@ -151,7 +151,7 @@ def collect(
     source: Source[Chunk], dialect: str = "auto", *, tools: Any = None, **options: Unpack[ParserOptions]
 ) -> Turn[Any]:
     """Read a stream to its end and return its last turn; see `events`."""
-    parser = ToolCallParser(dialect, tools=tools, **options)
+    parser = ToolCallParser(dialect, tools=tools, **for_turns(options))
     for _ in Feeding[Chunk](parser, source):
         pass
     return parser.turn
@@ -181,7 +181,7 @@ async def acollect(
     **options: Unpack[ParserOptions],
 ) -> Turn[Any]:
     """Read an asynchronous stream to its end and return its last turn; see `events`."""
-    parser = ToolCallParser(dialect, tools=tools, **options)
+    parser = ToolCallParser(dialect, tools=tools, **for_turns(options))
     async for _ in AsyncFeeding[Chunk](parser, source):
         pass
     return parser.turn

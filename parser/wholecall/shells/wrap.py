@@ -16,7 +16,7 @@ from wholecall.arguments.verdict import ArgsT
 from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.output.turns import Turn
 from wholecall.shells.sources import AsyncFeeding, Feeding, advice, is_asynchronous, is_synchronous
-from wholecall.stream.options import ParserOptions
+from wholecall.stream.options import ParserOptions, for_turns
 from wholecall.stream.parser import ToolCallParser
 from wholecall.uncopyable import Uncopyable
 
@@ -235,7 +235,7 @@ def wrap(
     if not any(kinds):
         raise TypeError(advice(stream))
     wrapper = _WRAPPERS[kinds]
-    return wrapper(stream, ToolCallParser(dialect, tools=tools, **options))
+    return wrapper(stream, ToolCallParser(dialect, tools=tools, **for_turns(options)))
 
 
 _WRAPPERS: dict[tuple[bool, bool], type[WrappedStream[Any, Any] | AsyncWrappedStream[Any, Any]]] = {

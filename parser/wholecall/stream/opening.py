@@ -16,6 +16,7 @@ from wholecall.dialects.envelope import opened
 from wholecall.dialects.replaced import REPLACED
 from wholecall.dialects.table import Dialect, Translator, detect_dialect, detect_named
 from wholecall.framing import Frame
+from wholecall.framing.frame import Like, framed
 from wholecall.limits import Limits
 
 __all__ = ["Opening"]
@@ -63,9 +64,8 @@ class Opening:
 
     def _decided(self, frame: Frame) -> Dialect | None:
         """Return the dialect by the content of the frame or of its envelope, and last by the event's name."""
-        inner = opened(frame)
         found = _decided(frame, detect_dialect)
-        if found is None and inner != frame:
+        if found is None and (inner := opened(frame)) != frame:
             found = _decided(inner, detect_dialect) or _decided(inner, detect_named)
             self.enveloped = found is not None
         return found or _decided(frame, detect_named)
@@ -79,11 +79,11 @@ class Opening:
         """Return the frame without the envelope in which this stream's come."""
         return opened(frame) if self.enveloped else frame
 
-    def translating(self, translator: Translator) -> Callable[[list[Frame]], list[Delta]]:
-        """Return what translates frames as this stream brings them."""
+    def translating(self, translator: Translator) -> Callable[[list[str], Like], list[Delta]]:
+        """Return what translates texts of frames as this stream brings them."""
         if not self.enveloped:
-            return translator.translate_all
-        return lambda frames: translator.translate_all([opened(frame) for frame in frames])
+            return translator.translate_texts
+        return lambda texts, like: translator.translate_all([opened(frame) for frame in framed(texts, like)])
 
     def wonder(self, frames: list[Frame]) -> None:
         """Keep the first frame that ought to say something, and says nothing to the dialect that was named."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union, get_args
 
 import msgspec
 
@@ -17,17 +17,43 @@ if TYPE_CHECKING:
     from wholecall.stream.live import Watch
     from wholecall.tools import Tools
 
-__all__ = ["MovedOptions", "ParserOptions"]
+__all__ = ["EventsWanted", "MovedOptions", "ParserOptions", "checked_events", "for_turns"]
+
+EventsWanted = Literal["all", "calls"]
+_WANTED = get_args(EventsWanted)
 
 
 class ParserOptions(TypedDict, total=False):
     """The options of `ToolCallParser` that the shells hand on."""
 
+    events: EventsWanted
     live: bool
     watch: Watch | None
     framing: str | None
     policy: Policy
     limits: Limits
+
+
+def checked_events(events: EventsWanted, *, is_live: bool) -> EventsWanted:
+    """Return which events are wanted; `is_live` is whether arguments are to be shown while they arrive.
+
+    Raises:
+        ValueError: it is none of the words, or leaves out what is to be shown.
+    """
+    if events not in _WANTED:
+        raise ValueError(f"events is 'all' or 'calls', not {events!r}")
+    if is_live and events != "all":
+        raise ValueError(
+            f"`live` and `watch` show text as it comes, and events={events!r} leaves it out; take one of them"
+        )
+    return events
+
+
+def for_turns(options: ParserOptions) -> ParserOptions:
+    """Return the options of a parser whose turns are wanted, not its events: it makes none for pieces of text."""
+    if options.get("live") or options.get("watch") is not None:
+        return options
+    return {"events": "calls", **options}
 
 
 class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -37,13 +63,14 @@ class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     Attributes:
         dialect, framing: their names, None while they are not known.
-        live, watch, policy, limits: the parser's options.
+        events, live, watch, policy, limits: the parser's options.
         tools: the names of its tools, sorted; None if it has none.
         resets: the calls that are followed live (turn, choice, index), and how often their texts were replaced.
     """
 
     dialect: str | None = None
     framing: str | None = None
+    events: EventsWanted = "all"
     live: bool = False
     watch: dict[str, Union[str, Path]] | None = None
     policy: Policy = Policy()
@@ -68,12 +95,14 @@ class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
             named(self.dialect or DIALECTS[0].name)
         except UnknownDialect as error:
             raise BadSnapshot(f"the stream's dialect must be registered here as well: {error}") from None
-        if self.framing not in (None, *FRAMINGS) or (self.watch and () in self.watch.values()):
+        is_hidden = self.events != "all" and (self.live or self.watch is not None)
+        is_nowhere = self.watch and () in self.watch.values()
+        if self.framing not in (None, *FRAMINGS) or is_hidden or is_nowhere:
             raise BadSnapshot("the snapshot has options that no parser has")
         return {
             "dialect": self.dialect or "auto",
             "framing": self.framing,
-            **{name: getattr(self, name) for name in ("live", "watch", "policy", "limits")},
+            **{name: getattr(self, name) for name in ("events", "live", "watch", "policy", "limits")},
         }
 
 

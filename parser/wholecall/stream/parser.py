@@ -15,6 +15,7 @@ from wholecall.deltas import WireFault
 from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect, choices
 from wholecall.framing import FRAMINGS, Framing
 from wholecall.framing.base import BytesLike, checked
+from wholecall.framing.frame import framed
 from wholecall.framing.opening import framing_of
 from wholecall.framing.parts import LARGE, parted
 from wholecall.framing.table import name_of
@@ -24,9 +25,9 @@ from wholecall.output.events import Event
 from wholecall.output.turns import Turn
 from wholecall.policy import Policy
 from wholecall.stream.live import LiveArguments
-from wholecall.stream.options import MovedOptions, ParserOptions
+from wholecall.stream.options import EventsWanted, MovedOptions, ParserOptions, checked_events
 from wholecall.stream.payloads import frames_of
-from wholecall.stream.reading import FrameReader
+from wholecall.stream.reading import FrameReader, nothing
 from wholecall.tools import Tools
 from wholecall.uncopyable import Uncopyable
 
@@ -62,6 +63,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         tools: the tools that the model was given: `Tools`, or what it takes. Calls are checked against them, and
             `ToolCall.value` is of the type that describes the tool. Their names also settle what else is in
             doubt: names in pieces, and two calls under one index. None takes every call that is whole.
+        events: `"all"`, or `"calls"` for those of calls, turns and faults only: whatever shows text as it comes
+            (`TextDelta`, `ReasoningDelta`, `ArgumentsDelta`, `ArgumentsReset`) is not made. All else is the same.
         live: whether to report arguments while they arrive: `ArgumentsProgress` events, and `partial`.
         watch: strings to report instead of everything, by tool: `{"write_file": "content"}` names a top-level key,
             a tuple of keys and indices goes deeper.
@@ -71,11 +74,14 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
     Raises:
         UnknownDialect: the dialect or the framing is not known.
+        ValueError: `events` is none of its words, or `"calls"` together with `live` or `watch`.
         TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
     """
 
     INSTEAD = "take its snapshot() and give that to restore()"
-    DERIVED: ClassVar = frozenset({"_policy", "_limits", "_tools", "_live", "_collect", "_framing"})
+    DERIVED: ClassVar = frozenset(
+        {"_policy", "_limits", "_tools", "_events", "_live", "_collect", "_framing"}
+    )
 
     _head: bytes
 
@@ -100,6 +106,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         dialect: str = "auto",
         *,
         tools: Any = None,
+        events: EventsWanted = "all",
         live: bool = False,
         watch: Watch | None = None,
         framing: str | None = None,
@@ -109,7 +116,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._policy = policy
         self._limits = limits
         self._tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
-        super().__init__(dialect, Assembler(policy, limits, self._tools), limits)
+        self._events: EventsWanted = checked_events(events, is_live=live or watch is not None)
+        super().__init__(dialect, Assembler(policy, limits, self._tools, pieces=events == "all"), limits)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._collect = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
         if framing is not None and framing not in FRAMINGS:
@@ -196,14 +204,14 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             data = checked(data)
         if len(data) > LARGE and len(parts := parted(data)) > 1:
             return [event for part in parts for event in self.feed(part)]
-        frames = framing.feed(data)
+        texts, like = framing.read(data)
         if framing.faults or framing.replaced:
-            came = self._take_singly(framing, frames)
+            came = self._take_singly(framing, framed(texts, like))
             self._life = "frames" if came or self._life == "frames" else "bytes"
-        elif frames:  # of a healthy stream: all at once
+        elif texts:  # of a healthy stream: all at once
             translate = self._translate
-            deltas = translate(frames)
-            del frames  # the text of a large event need not stay while its arguments are read
+            deltas = translate(texts, like)
+            del texts, like  # the text of a large event need not stay while its arguments are read
             self._assembler.advance(deltas)
         elif data and self._life == "new":
             self._life = "bytes"
@@ -220,7 +228,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             StreamClosed: the parser was closed or aborted.
         """
         self._refuse_if_closed()
-        self._assembler.advance(self._translate(list(frames_of(payload, event))))
+        frames = list(frames_of(payload, event))
+        self._assembler.advance(self._translate([frame.data for frame in frames], frames))
         return self._collect()
 
     def close(self) -> list[Event[ArgsT]]:
@@ -230,7 +239,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._close_framing()
         self._assembler.advance(self._last_word())
         self._assembler.close()
-        self._framing, self._life = None, "closed"
+        self._stop()
         return self._collect()
 
     def abort(self, reason: str = "aborted by the caller") -> list[Event[ArgsT]]:
@@ -241,7 +250,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """
         if self._life == "closed":
             return []
-        self._framing, self._life = None, "closed"
+        self._stop()
         self._assembler.close("aborted", reason)
         return self._collect()
 
@@ -256,7 +265,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         """
         if self._life == "closed":
             return []
-        self._framing, self._life = None, "closed"
+        self._stop()
         self._assembler.explain(reason)
         self._assembler.advance([WireFault("source_failed", reason, fatal=True)])
         self._assembler.close()
@@ -278,6 +287,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         options = MovedOptions(
             dialect=self.dialect,
             framing=None if self._framing is None else name_of(self._framing),
+            events=self._events,
             live=live is not None,
             watch=None if live is None else live.watch,
             policy=self._policy,
@@ -319,6 +329,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             call = parser._assembler.call(*key)
             if parser._live is None or call is None or not parser._live.follow(call, resets):
                 raise BadSnapshot("a call is followed live that nobody watches")
+        if parser._life == "closed":
+            parser._stop()
         return parser
 
     def _roots(self) -> list[object]:
@@ -327,6 +339,11 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         wrapped = None if translator is None else translator.wrapped
         parts = (self, self._assembler, self._opening, self._framing, translator, wrapped)
         return [part for part in parts if part is not None]
+
+    def _stop(self) -> None:
+        """Take nothing more; and let go of what holds the parser itself, so that it is freed as soon as nobody holds it."""
+        self._framing, self._life = None, "closed"
+        self._translate = nothing
 
     # Framing.
 

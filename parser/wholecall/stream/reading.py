@@ -14,18 +14,24 @@ from wholecall.dialects.replaced import fault_of
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, named
 from wholecall.framing import Frame, Framing
+from wholecall.framing.frame import Like, after, each_framed, framed
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
 from wholecall.stream.opening import Opening
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["FrameReader", "Life"]
+__all__ = ["FrameReader", "Life", "nothing"]
 
 _BESIDES = (Noted, UsageSeen, TurnEnded)  # deltas that frames of another dialect may give
 # What came of the stream so far, and then its end: `close` reads what is left, and a closed parser takes nothing more.
 Life = Literal["new", "bytes", "frames", "closing", "closed"]
+
+
+def nothing(_texts: list[str], _like: Like) -> list[Delta]:
+    """Return no deltas: the stream is over."""
+    return []
 
 
 class FrameReader:
@@ -40,7 +46,7 @@ class FrameReader:
 
     def __init__(self, dialect: str, assembler: Assembler, limits: Limits) -> None:
         self._assembler = assembler
-        self._translate: Callable[[list[Frame]], list[Delta]] = self._translate_first
+        self._translate: Callable[[list[str], Like], list[Delta]] = self._translate_first
         self._translator: Translator | None = None
         if dialect != "auto":
             assembler.dialect = dialect
@@ -61,20 +67,21 @@ class FrameReader:
             self._frame(frame)
         return bool(faults or frames)
 
-    def _translate_first(self, frames: list[Frame]) -> list[Delta]:
+    def _translate_first(self, texts: list[str], like: Like) -> list[Delta]:
         """Translate frames once the dialect is known; until then they are kept."""
         self._life = "frames"
         if self._translator is None:
-            frames = self._take_until_known(frames)
+            n = self._take_until_known(each_framed(texts, like))
+            texts, like = texts[n:], after(like, n)
         if self._translator is None:
             return []
         translate = self._opening.translating(self._translator)
-        deltas = translate(frames)
+        deltas = translate(texts, like)
         self._understood = self._understood or not all(isinstance(delta, _BESIDES) for delta in deltas)
         if self._understood:
             self._translate = translate
         else:
-            self._opening.wonder(frames)
+            self._opening.wonder(framed(texts, like))
         return deltas
 
     def _last_word(self) -> list[Delta]:
@@ -84,9 +91,10 @@ class FrameReader:
         strange = [] if self._understood else self._opening.misnamed(self._assembler.dialect)
         return self._translator.close() + strange
 
-    def _take_until_known(self, frames: list[Frame]) -> list[Frame]:
-        """Keep frames until one identifies the dialect, which translates them; return those that follow."""
-        for n, frame in enumerate(frames, 1):
+    def _take_until_known(self, frames: Iterable[Frame]) -> int:
+        """Keep frames until one identifies the dialect, which translates them; return how many were taken."""
+        n = 0
+        for n, frame in enumerate(frames, 1):  # noqa: B007 - their number is returned
             dialect = self._opening.take(frame)
             if dialect is not None:
                 self._assembler.dialect = dialect.name
@@ -94,8 +102,8 @@ class FrameReader:
                 self._understood = True
                 for waiting in self._opening.give():
                     self._frame(waiting)
-                return frames[n:]
-        return []
+                break
+        return n
 
     def _frame(self, frame: Frame) -> None:
         if self._translator is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Union
 
@@ -148,18 +148,16 @@ class News:
         if self._on_repaired is not None and report.mended:
             self._waiting.append((self._on_repaired, report))
 
-    def _next(self) -> Iterator[tuple[Any, object]]:
-        while self._waiting:
-            yield self._waiting.pop(0)
-
     def tell(self) -> None:
         """Call the functions with what was reported."""
-        for function, event in self._next():
+        while self._waiting:
+            function, event = self._waiting.pop(0)
             function(event, self._exchange)
 
     async def atell(self) -> None:
         """Call the functions with what was reported, and await those that are asynchronous."""
-        for function, event in self._next():
+        while self._waiting:
+            function, event = self._waiting.pop(0)
             result = function(event, self._exchange)
             if isawaitable(result):
                 await result

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wholecall.limits import Limits
 from wholecall.repairing import RepairedBody, Repairer, repair_body
+from wholecall.tools import Tools
 from wholecall.transport.bodies import AsyncBody, Body
 from wholecall.transport.exchange import Exchange, News, RepairOptions, refuse_coroutines
 from wholecall.transport.library import Library, body_type, library_of, pool_limits, probes
@@ -175,7 +176,13 @@ def _inner(inner: Any, http: Any, kind: str, options: RepairOptions) -> Any:
 
 
 def _checked(options: RepairOptions) -> RepairOptions:
-    """Return the options; those that no repairer takes are refused here, not in the middle of a request."""
+    """Return the options; those that no repairer takes are refused here, not in the middle of a request.
+
+    What describes the tools is read here, once for all streams.
+    """
+    tools = options.get("tools")
+    if tools is not None and not isinstance(tools, Tools):
+        options = {**options, "tools": Tools(tools)}
     Repairer(**News(options, Exchange(id="", method="", url="")).options)
     return options
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Union
 
-from wholecall.deltas import Delta, Index, ReasoningFragment, Slot, TextFragment, TurnEnded, TurnOpened
+from wholecall.deltas import Delta, Index, ReasoningFragment, Run, Slot, TextFragment, TurnEnded, TurnOpened
 from wholecall.dialects import report
 from wholecall.dialects.anthropic.blocks import Blocks, reasoning_deltas
 from wholecall.dialects.anthropic.views import (
@@ -47,8 +47,8 @@ from wholecall.dialects.decode import UNREADABLE, decode, is_noise
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import Runs
-from wholecall.dialects.translator import MOST_SLOTS, Events, ViewTranslator
-from wholecall.framing.frame import Frame
+from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
+from wholecall.framing.frame import Frame, Like
 
 __all__ = ["AnthropicTranslator"]
 
@@ -63,7 +63,7 @@ _NO_DELTA = DeltaView()
 _common = COMMON.decode
 
 
-class AnthropicTranslator(ViewTranslator):
+class AnthropicTranslator(TextTranslator, ViewTranslator):
     """Frames of one Messages stream to deltas."""
 
     decoder = DECODER
@@ -84,18 +84,19 @@ class AnthropicTranslator(ViewTranslator):
         self._slots.clear()
         return super().translate(frame)
 
-    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
         runs = self._runs
         kind, index = runs.key
-        texts: list[str] | None = None  # of the last run in `deltas`
-        for frame in frames:
+        run: list[str] | None = None  # texts of the last run in `deltas`
+        left = iter(texts)
+        for text in left:
             try:
-                event = _common(frame.data)
+                event = _common(text)
             except UNREADABLE:  # a rare event, or an odd one
                 kind, index = runs.stop()
-                deltas += self.translate(frame)
+                deltas += self.translate(frame_of(texts, left, like))
                 continue
             delta = event.delta
             if delta is None:
@@ -103,8 +104,8 @@ class AnthropicTranslator(ViewTranslator):
                 self._slots.clear()
                 deltas += self._block(event)
                 continue
-            text = delta.text
-            if not text:  # the first piece of a call is usually empty
+            piece = delta.text
+            if not piece:  # the first piece of a call is usually empty
                 continue
             if type(delta) is not kind or event.index != index:
                 of = self._begun(event.index, delta)
@@ -112,10 +113,11 @@ class AnthropicTranslator(ViewTranslator):
                     kind, index = runs.stop()
                     continue
                 kind, index = key = type(delta), event.index
-                texts = runs.begin(deltas, key, of)
-            elif texts is None:
-                texts = runs.go_on(deltas)
-            texts.append(text)
+                run = runs.begin(deltas, key, of)
+            elif run is None:
+                run = []
+                deltas.append(Run(runs.of, run))
+            run.append(piece)
         return deltas
 
     def _begun(self, index: int, delta: _Piece) -> Slot | TextFragment | ReasoningFragment | None:

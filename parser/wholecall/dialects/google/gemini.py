@@ -45,7 +45,7 @@ from wholecall.dialects.pieces import NO_PIECE, PieceTranslator, Read
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.runs import Key
 from wholecall.dialects.whole_calls import Manner, WholeCalls
-from wholecall.framing.frame import Frame
+from wholecall.framing.frame import Frame, Like
 from wholecall.types import Kind
 
 __all__ = ["GeminiTranslator"]
@@ -135,9 +135,9 @@ class GeminiTranslator(PieceTranslator):
         counts, self._counts = self._counts, []
         return [UsageSeen(usage) for usage in counts]
 
-    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
-        return super().translate_all(frames) + self._counted()
+        return super().translate_texts(texts, like) + self._counted()
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame."""

@@ -69,8 +69,8 @@ from wholecall.dialects.openai.chat_views import (
 from wholecall.dialects.reasons import turn_reason
 from wholecall.dialects.restated import ended_together, restated_together
 from wholecall.dialects.runs import Runs
-from wholecall.dialects.translator import Translator
-from wholecall.framing.frame import Frame
+from wholecall.dialects.translator import TextTranslator, frame_of
+from wholecall.framing.frame import Frame, Like
 
 if TYPE_CHECKING:
     from wholecall.dialects.openai.responses import ResponsesTranslator
@@ -88,7 +88,7 @@ _PIECES: dict[_Kind, Callable[[str], PieceChunk[Any]] | None] = {
 }
 
 
-class ChatTranslator(Translator):
+class ChatTranslator(TextTranslator):
     """Frames of one chat stream to deltas."""
 
     DERIVED = frozenset({"_runs"})
@@ -108,25 +108,27 @@ class ChatTranslator(Translator):
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame."""
-        said = self.translate_all([frame])
+        said = self.translate_texts([frame.data], frame)
         return [piece for delta in said for piece in (delta.pieces() if type(delta) is Run else (delta,))]
 
-    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
-        kind = self._kind
+        failed = _is_error(like) if isinstance(like, Frame) else any(map(_is_error, like))
+        kind = "" if failed else self._kind
         usual = _PIECES[kind]
         runs = self._runs
         number, index = runs.key
-        texts: list[str] | None = None  # of the last run in `deltas`
-        for frame in frames:
+        run: list[str] | None = None  # texts of the last run in `deltas`
+        left = iter(texts)
+        for text in left:
             try:
-                chunk = usual(frame.data) if usual is not None and frame.event != "error" else None
+                chunk = usual(text) if usual is not None else None
             except UNREADABLE:
                 chunk = None
             if chunk is None:
-                said = self._any(frame)
-                kind = _kind_after(said)
+                said = self._any(frame_of(texts, left, like))
+                kind = "" if failed else _kind_after(said)
                 usual = _PIECES[kind]
                 number, index = runs.stop()
                 deltas += said
@@ -135,15 +137,16 @@ class ChatTranslator(Translator):
             delta = choice.delta
             if type(delta) is CallPiece:
                 call = delta.tool_calls[0]
-                place, text = call.index, call.function.arguments
+                place, piece = call.index, call.function.arguments
             else:
-                place, text = None, delta.content
+                place, piece = None, delta.content
             if place != index or choice.index != number:
                 number, index = key = choice.index, place
-                texts = runs.begin(deltas, key, self._begun(*key))
-            elif texts is None:
-                texts = runs.go_on(deltas)
-            texts.append(text)
+                run = runs.begin(deltas, key, self._begun(*key))
+            elif run is None:
+                run = []
+                deltas.append(Run(runs.of, run))
+            run.append(piece)
         self._kind = kind
         return deltas
 
@@ -321,3 +324,8 @@ def _kind_after(said: list[Delta]) -> _Kind:
         return "text"
     is_head = isinstance(last, Labelled) and last.name is not None and not last.text
     return "call" if is_head or isinstance(last, Fragment) else ""
+
+
+def _is_error(frame: Frame) -> bool:
+    """Return whether the name of a frame says that it is an error, whatever its text is."""
+    return frame.event == "error"

@@ -30,6 +30,7 @@ from wholecall.deltas import (
     Delta,
     Noted,
     ReasoningFragment,
+    Run,
     Slot,
     TextFragment,
     TurnOpened,
@@ -62,8 +63,8 @@ from wholecall.dialects.openai.responses_items import (
 from wholecall.dialects.openai.responses_progress import Progress
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.runs import Runs
-from wholecall.dialects.translator import MOST_SLOTS, Events, ViewTranslator
-from wholecall.framing.frame import Frame
+from wholecall.dialects.translator import MOST_SLOTS, Events, TextTranslator, ViewTranslator, frame_of
+from wholecall.framing.frame import Frame, Like
 
 __all__ = ["ResponsesTranslator"]
 
@@ -79,7 +80,7 @@ def _odd(_: str) -> Any:
     return _ODD
 
 
-class ResponsesTranslator(ViewTranslator):
+class ResponsesTranslator(TextTranslator, ViewTranslator):
     """Frames of one Responses stream to deltas.
 
     Args:
@@ -107,16 +108,17 @@ class ResponsesTranslator(ViewTranslator):
         self._runs.stop()
         return super().translate(frame)
 
-    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+    def translate_texts(self, texts: list[str], like: Like) -> list[Delta]:
         """Return the deltas of frames in a row; pieces of one text that nothing interrupts are one `Run`."""
         deltas: list[Delta] = []
         runs = self._runs
         index, alias = runs.key
-        texts: list[str] | None = None  # of the last run in `deltas`
+        run: list[str] | None = None  # texts of the last run in `deltas`
         expected, read = self._now.expected, _common if self._stream_id is None else _odd
-        for frame in frames:
+        left = iter(texts)
+        for text in left:
             try:
-                event = read(frame.data)
+                event = read(text)
             except UNREADABLE:  # a rare event, or an odd one
                 event = _ODD
             if event.sequence_number == expected:
@@ -124,7 +126,7 @@ class ResponsesTranslator(ViewTranslator):
             elif event.sequence_number is not None:
                 index, alias = runs.stop()
                 self._now.expected = expected
-                deltas += ended_together(self.translate(frame))
+                deltas += ended_together(self.translate(frame_of(texts, left, like)))
                 expected, read = self._now.expected, _common if self._stream_id is None else _odd
                 continue
             if event.run != index or event.item_id != alias:
@@ -133,10 +135,11 @@ class ResponsesTranslator(ViewTranslator):
                     deltas += self.EVENTS[event.type](self, event)
                     continue
                 index, alias = key = event.run, event.item_id
-                texts = runs.begin(deltas, key, self._slots.get(key) or self._begun(event))
-            elif texts is None:
-                texts = runs.go_on(deltas)
-            texts.append(event.delta)
+                run = runs.begin(deltas, key, self._slots.get(key) or self._begun(event))
+            elif run is None:
+                run = []
+                deltas.append(Run(runs.of, run))
+            run.append(event.delta)
         self._now.expected = expected
         return deltas
 

@@ -211,7 +211,9 @@ def names_of(calls: Calls, may_be_open: AbstractSet[int]) -> Names | None:
     if nameless:
         once, each = NAMELESS
         costs = {"none": min(costs.values()) + once + nameless * each}
-    return Names(names, costs, _cut_names(calls, may_be_open) if {"pieces"} in found else frozenset())
+    return Names(
+        names, costs, _cut_names(calls, may_be_open) if frozenset({"pieces"}) in found else frozenset()
+    )
 
 
 def _cut_names(calls: Calls, may_be_open: AbstractSet[int]) -> AbstractSet[int]:

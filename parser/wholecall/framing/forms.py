@@ -1,0 +1,120 @@
+"""The forms in which servers write events: which fields stand on the lines of an event, and in which order.
+
+Theory of operation. A server writes all of its events in one form, or in few: `data` alone, `event` and `data`, `id`,
+`event` and `data`, with or without a space after each colon. The form of a block's first event gives a pattern that takes
+the data of all its events at once. A match ends where its event ends, so that no event has two; if there are as many
+matches as events, nothing lies between them. What has another form in it is not read here.
+
+Hardly anybody needs more of an event than its data. Names and ids are read where they are asked for (`Block`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from wholecall.framing.frame import Frame
+
+__all__ = ["NO_PREFIX", "Block", "Form", "form_of", "named"]
+
+NO_PREFIX = "\r"  # no event begins so: its lines end in LF here
+_FIELD = re.compile(r"(id|event|data|): ?")  # one without a name is a comment
+_NAME = re.compile(r"(event:[^\n]*\n)?")
+_LONG = 80  # characters; no line of a name is so long
+_MOST_LINES = 6  # of an event in a form
+
+
+class Form(NamedTuple):
+    """A form of events.
+
+    Attributes:
+        pattern: finds the data of one event after the other.
+        has_id: whether each event has an id.
+        is_bare: whether no space comes before the data.
+    """
+
+    pattern: re.Pattern[str]
+    has_id: bool
+    is_bare: bool
+
+    def texts(self, block: str) -> list[str] | None:
+        """Return the data of the events in a block without its last blank line; None if one is of another form."""
+        texts = self.pattern.findall(block)
+        return texts if len(texts) == block.count("\n\n") + 1 else None
+
+    def prefix(self, event: str) -> str:
+        """Return what stands before the data of an event, and of others of its name; `NO_PREFIX` if ids differ."""
+        if self.has_id:
+            return NO_PREFIX
+        head, field, _ = event.rpartition("\ndata:")
+        bare = head + field if field else "data:"
+        return bare if self.is_bare else f"{bare} "
+
+
+class Block:
+    """Whole events of one form, each of which is a frame when it is asked for.
+
+    Args:
+        text: the events, without the last blank line.
+        id: the last event id before them.
+    """
+
+    __slots__ = ("_events", "_id", "_text")
+
+    def __init__(self, text: str, id: str) -> None:
+        self._text, self._id = text, id
+        self._events: list[str] = []
+
+    def __iter__(self) -> Iterator[Frame]:
+        return map(self.__getitem__, range(self._text.count("\n\n") + 1))
+
+    def __getitem__(self, at: int) -> Frame:
+        self._events = self._events or self._text.split("\n\n")
+        if usual := named(self._events[at], self._id):
+            return Frame(usual[1].event, usual[0], self._id)
+        fields = {"event": "message", "id": self._id}
+        for line in self._events[at].split("\n"):
+            field, _, value = line.partition(":")
+            fields[field] = value.removeprefix(" ")
+        return Frame(fields["event"] or "message", fields["data"], fields["id"])
+
+
+def named(event: str, id: str) -> tuple[str, Frame] | None:
+    """Return the data of an event, and a frame that it is like; None if it has more than a name and data."""
+    head, field, data = event.partition("data: ")
+    like = _like(head, id) if field and len(head) < _LONG and "\n" not in data else None
+    return None if like is None else (data, like)
+
+
+@lru_cache(maxsize=256)
+def _like(head: str, id: str) -> Frame | None:
+    """Return the frame of an event that has this before its data, if that is nothing, or the line of its name."""
+    if not _NAME.fullmatch(head):
+        return None
+    return Frame(head[len("event:") : -1].removeprefix(" ") or "message", "", id)
+
+
+def form_of(block: str) -> Form | None:
+    """Return the form of a block's first event; None if it is rare."""
+    end = block.find("\n\n")
+    lines = (block if end < 0 else block[:end]).split("\n", _MOST_LINES)
+    return _form(tuple([found[0] if (found := _FIELD.match(line)) else "" for line in lines]))
+
+
+@lru_cache(maxsize=64)
+def _form(heads: tuple[str, ...]) -> Form | None:
+    fields = [head.partition(":")[0] for head in heads]
+    known = [field for field in fields if field]
+    if "" in heads or len(heads) > _MOST_LINES or "data" not in fields or len(set(known)) < len(known):
+        return None
+    # A space after a colon is no part of the value: without one in the form, no value begins with one. An id with
+    # U+0000 is no id.
+    values = {"data": r"([^\n]*)", "id": r"[^\n\0]*"}
+    lines = [
+        head + ("" if head.endswith(" ") else "(?! )") + values.get(field, r"[^\n]*")
+        for head, field in zip(heads, fields, strict=True)
+    ]
+    pattern = re.compile(r"(?:\A|(?<=\n\n))" + "\n".join(lines) + r"(?:\n\n|\Z)")
+    return Form(pattern, "id" in fields, "data:" in heads)

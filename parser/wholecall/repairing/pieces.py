@@ -1,0 +1,183 @@
+"""The frames of a stream as menders see them: their bytes, and what is in them.
+
+Theory of operation. Nearly all blocks are one frame of the simplest form, a line of data after a name or none, and are
+read where they stand. A framing of our own reads the others; like the one in the parser it sees them in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from wholecall.dialects.decode import is_done, is_noise, payloads, plain
+from wholecall.encoders.base import json_bytes
+from wholecall.framing import Frame, SSEFraming
+from wholecall.limits import Limits
+
+__all__ = ["Piece", "PieceReader"]
+
+_ODD_LINE_ENDS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # see `json_bytes`
+_NAME: Final = "event: "
+_UNNAMED: Final = ("message", "")
+_DONE: Final = "[DONE]"
+
+
+class Piece(NamedTuple):
+    """One frame of the stream.
+
+    Attributes:
+        raw: its bytes, the blank line included.
+        event: its name, None where it has none.
+        payload: its JSON object, None if it holds none.
+        plain: whether every reader takes the bytes for this frame and nothing else.
+        is_done: whether it is the `[DONE]` after a stream.
+        is_call: whether it is about a call that the client executes.
+        more: frames from its mould that follow it; whatever becomes of it becomes of them.
+    """
+
+    raw: bytes
+    event: str | None
+    payload: dict[str, Any] | None
+    plain: bool
+    is_done: bool = False
+    is_call: bool = False
+    more: tuple[bytes, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The `type` of its payload, `""` where there is none."""
+        kind = (self.payload or {}).get("type")
+        return kind if type(kind) is str else ""
+
+    @property
+    def whole(self) -> bytes:
+        """Its bytes, and those of the frames that follow it."""
+        return b"".join((self.raw, *self.more)) if self.more else self.raw
+
+    def others(self) -> Iterator[Piece]:
+        """Yield the frames that follow it as pieces of their own."""
+        for block in self.more:
+            frames = SSEFraming(Limits.none()).feed(b"\n" + block)
+            yield self._replace(raw=block, payload=plain(frames[0].data), more=())
+
+    def with_payload(self, payload: Mapping[str, Any]) -> bytes:
+        """Return the frame with another payload; its name stays."""
+        head = b"" if self.event is None else b"event: " + self.event.encode() + b"\n"
+        return head + b"data: " + json_bytes(payload) + b"\n\n"
+
+    def named(self) -> Piece:
+        """Return the frame with its name for its `type`, which clients read."""
+        payload = {**(self.payload or {}), "type": self.event}
+        return self._replace(payload=payload, raw=self.with_payload(payload), plain=False)
+
+
+def _pieces(block: bytes, frames: Sequence[Frame]) -> list[Piece]:
+    """Return the frames of a block; one that joins several payloads is parted (quirk 55).
+
+    Frames that hold nothing are left out: clients take all data for JSON objects that have members (quirk 53).
+    """
+    found: list[Piece] = []
+    for frame in frames:
+        if frame.event != "ping" and is_noise(frame):
+            continue
+        event = None if frame.event in ("message", "") else frame.event
+        texts = payloads(frame.data) if "\n" in frame.data else [frame.data]
+        for text in texts:
+            if len(texts) > 1 and is_noise(Frame(frame.event, text)):
+                continue
+            value = plain(text)
+            payload = value if isinstance(value, dict) else None
+            if len(texts) == len(frames) == 1:
+                is_plain = not frame.replaced and (
+                    block.isascii() or not any(end in block for end in _ODD_LINE_ENDS)
+                )
+                found.append(Piece(block, event, payload, is_plain, payload is None and is_done(text)))
+            else:
+                piece = Piece(
+                    b"data: " + text.encode("utf-8", "surrogatepass") + b"\n\n", event, payload, False
+                )
+                found.append(piece if payload is None else piece._replace(raw=piece.with_payload(payload)))
+    return found
+
+
+class PieceReader:
+    """Reads the blocks of one stream, in order.
+
+    Args:
+        limits: those of the stream.
+        most: bytes of a block that are within all limits.
+    """
+
+    def __init__(self, limits: Limits, most: int) -> None:
+        self._limits = limits
+        self._most = most
+        self._n_skipped = 0  # bytes of blocks that the framing has not seen
+        self._framing: SSEFraming | None = None  # made when it is needed
+
+    def read(self, block: bytes) -> list[Piece]:
+        """Return the frames of a whole block."""
+        piece = _simple(block) if len(block) <= self._most and self._may_skip(block) else None
+        if piece is None:
+            return _pieces(block, self._frames(block))
+        self._n_skipped += len(block)
+        return [piece]
+
+    def skip(self, block: bytes) -> None:
+        """Pass over a block whose frame is known."""
+        if self._may_skip(block):
+            self._n_skipped += len(block)
+        else:
+            self._frames(block)
+
+    def end(self, tail: bytes, whole: bytes) -> list[Piece]:
+        """Return the frames of the last bytes, which lack a blank line; `whole` has it."""
+        if not tail and self._framing is None:
+            return []
+        frames = self._frames(tail)
+        return _pieces(whole, [*frames, *(self._framing.close() if self._framing is not None else ())])
+
+    def _may_skip(self, block: bytes) -> bool:
+        """Whether the framing need not see a block; it counts the bytes of streams that have a limit."""
+        limit = self._limits.max_stream_bytes
+        return limit is None or (self._framing is None and self._n_skipped + len(block) <= limit)
+
+    def _frames(self, data: bytes) -> list[Frame]:
+        if self._framing is None:
+            limits, limit, before = (
+                self._limits,
+                self._limits.max_stream_bytes,
+                b"\n" if self._n_skipped else b"",
+            )
+            if limit is not None:
+                limits = replace(limits, max_stream_bytes=limit - self._n_skipped + len(before))
+            self._framing = SSEFraming(limits, dispatch_at_eof=True, raw_json=True, misspelt=True)
+            self._framing.feed(before)  # a byte order mark stands at the beginning only
+        return self._framing.feed(data)
+
+
+def _simple(block: bytes) -> Piece | None:
+    """Return the frame of a block of the simplest form; None for any other form."""
+    if not block.endswith(b"\n\n") or b"\r" in block:
+        return None
+    try:
+        head, found, data = block[:-2].decode().partition("data: ")
+    except UnicodeDecodeError:
+        return None
+    if (
+        not found
+        or "\n" in data
+        or (head and not (head.startswith(_NAME) and head.find("\n") == len(head) - 1))
+    ):
+        return None
+    if not data.startswith("{") or data == "{}":
+        if data != _DONE:
+            return None
+        payload = None
+    else:
+        value = plain(data)
+        payload = value if isinstance(value, dict) else None
+    name = head[len(_NAME) : -1]
+    is_plain = block.isascii() or not any(end in block for end in _ODD_LINE_ENDS)
+    return Piece(block, None if name in _UNNAMED else name, payload, is_plain, data == _DONE)
