@@ -147,8 +147,8 @@ def test_each_line_is_scanned_once() -> None:
 class ByLine(JSONLinesFraming):
     """Reads every line by itself."""
 
-    def _read_objects(self, lines: bytes, frames: list[Frame]) -> bool:  # noqa: ARG002
-        return False
+    def _objects(self, data: bytes) -> tuple[list[str], bytes]:
+        return [], data
 
 
 SOUP = st.lists(
@@ -197,6 +197,8 @@ def test_many_lines_at_once_are_what_they_are_one_by_one(soup: list[str], size: 
 
     assert expected == read(split(stream, range(size, len(stream), size)), limits)
     assert expected == read([stream], limits)
+    parts = split(stream, range(size, len(stream), size))
+    assert expected == kinds(frames.read(JSONLinesFraming(limits), parts, by_texts=True))
 
 
 def test_reading_goes_on_at_an_object_after_a_loss() -> None:
