@@ -243,3 +243,14 @@ def test_a_completion_is_text() -> None:
         TurnEnded(),
     ] == deltas
     assert [Noted(0, "unknown_events")] == translate({"model": "m"})
+
+
+def test_of_calls_under_one_label_a_limited_number_is_kept() -> None:
+    """Each is reported, and none is compared with all before it: the work grows with the stream, no faster."""
+    calls = [{"id": "a", "function": {"name": "f", "arguments": {"n": n}}} for n in range(300)]
+    translator = OllamaTranslator()
+
+    deltas = translator.translate(Frame("", json.dumps({"message": {"tool_calls": calls}, "done": False})))
+
+    assert list(range(1, 301)) == [delta.index for delta in deltas if isinstance(delta, CallWhole)]
+    assert [256] == [len(kept) for kept in translator._calls._by_label.values()]

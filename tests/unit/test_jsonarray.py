@@ -103,3 +103,54 @@ def test_split_invariance(text: str, limits: Limits, cuts: list[int]) -> None:
     stream = text.encode()
 
     assert read_all_ways(stream, limits) == read(split(stream, cuts), limits)
+
+
+class Counted(JSONArrayFraming):
+    """Counts the brackets of every element."""
+
+    def _take_object(self, data: bytes, position: int, frames: list[Frame]) -> int:  # noqa: ARG002
+        return position
+
+
+SOUP = st.lists(
+    st.sampled_from(
+        [
+            *(
+                '{"aaaaaaaaa":1}',
+                ',{"aaaaaaaaa":{"aaaaaaaaa":"]"}}',
+                '{"a":"}',
+                '"',
+                ",",
+                "\r\n,",
+                "[",
+                "]",
+                "{",
+                "}",
+            ),
+            *("oops", '{"a":NaN}', "1", " ", "\\", "é", '{"a":[1,{"b":2}]}', "[{}]", "\n]"),
+        ]
+    ),
+    max_size=12,
+)
+
+
+@given(SOUP, st.integers(1, 40), st.sampled_from([Limits(), Limits(max_event_bytes=12)]))
+def test_whole_objects_are_what_they_are_bracket_by_bracket(
+    soup: list[str], size: int, limits: Limits
+) -> None:
+    """An object that a read holds as a whole ends where its brackets balance."""
+    stream = "".join(["[", *soup]).encode()
+    expected = kinds(frames.read(Counted(limits), split(stream, range(size, len(stream), size))))
+
+    assert expected == read(split(stream, range(size, len(stream), size)), limits)
+    assert expected == read([stream], limits)
+
+
+def test_whole_objects_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elements that begin alike are found without a look at their brackets."""
+    framing = JSONArrayFraming()
+    monkeypatch.setattr(framing, "_find_end", None)
+
+    assert 3 == len(
+        framing.feed(b'[{"candidates":[{"a":"}"}]},\n{"candidates":[]}\n,\r\n{"candidates":[{}]}\n]')
+    )

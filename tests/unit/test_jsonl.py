@@ -45,6 +45,8 @@ PRETTY = '{\n  "a": [\n\t"}{\\"",\n{\n}\n,\n{ "b": 1 }\n  ],\n  "c":\n{}\n}'
         pytest.param('{"a": {}\n', ['{"a": {}'], id="unfinished"),
         pytest.param('{"a":"x\n{"b":2}\n', ['{"a":"x', '{"b":2}'], id="cut in a string"),
         pytest.param('{"a":1\n{"b":2}\n', ['{"a":1', '{"b":2}'], id="cut behind a value"),
+        pytest.param('{"a":\n{"b":1}\n', ['{"a":\n{"b":1}'], id="a line that needs the next"),
+        pytest.param('{"a":{}\n,"b":2}\n{"c":3}\n', ['{"a":{}\n,"b":2}', '{"c":3}'], id="a comma in front"),
         pytest.param("  \n\t\r\n", [], id="white space"),
         pytest.param('{"a":NaN}\n', ['{"a":NaN}'], id="not quite JSON"),
         pytest.param("[" * 5000 + "]" * 5000 + "\n", ["[" * 5000 + "]" * 5000], id="deep"),
@@ -140,3 +142,77 @@ def test_each_line_is_scanned_once() -> None:
 
     assert [3] * 1000 == scanned
     assert ["[\n" + "{},\n" * 1000 + "{}]"] == [frame.data for frame in framing.feed(b"{}]\n")]
+
+
+class ByLine(JSONLinesFraming):
+    """Reads every line by itself."""
+
+    def _objects(self, data: bytes) -> tuple[list[str], bytes]:
+        return [], data
+
+
+SOUP = st.lists(
+    st.sampled_from(
+        [
+            *(
+                '{"a":1}\n',
+                '{"a":{"b":1}\n',
+                '{"t":"}\\n{"}\n',
+                '{"a":1}\r\n',
+                '{"a":1}{"b":2}\n',
+                '{"a":1',
+                "}\n",
+            ),
+            *(
+                ',"c":2}\n',
+                "{",
+                "\n",
+                "\n{",
+                "}",
+                '"',
+                "[1,\n",
+                "]\n",
+                '{"a":NaN}\n',
+                "oops\n",
+                '{"a":\n',
+                "\\",
+                "é",
+                " ",
+            ),
+        ]
+    ),
+    max_size=12,
+)
+
+
+@given(
+    SOUP,
+    st.integers(1, 40),
+    st.sampled_from([Limits(), Limits(max_event_bytes=9), Limits(max_line_bytes=12)]),
+)
+def test_many_lines_at_once_are_what_they_are_one_by_one(soup: list[str], size: int, limits: Limits) -> None:
+    """A read of usual lines is cut at its line ends, whatever stands in and between them."""
+    stream = "".join(soup).encode()
+    expected = kinds(frames.read(ByLine(limits), split(stream, range(size, len(stream), size))))
+
+    assert expected == read(split(stream, range(size, len(stream), size)), limits)
+    assert expected == read([stream], limits)
+    parts = split(stream, range(size, len(stream), size))
+    assert expected == kinds(frames.read(JSONLinesFraming(limits), parts, by_texts=True))
+
+
+def test_reading_goes_on_at_an_object_after_a_loss() -> None:
+    """Once an object came, other lines count again."""
+    limits = Limits(max_event_bytes=9)
+    lines = [b'{"a":"aaaaaaaaaaaaaaaa"}\n', b"lost\n", b'{"a":1}\n', b"kept\n"]
+
+    assert ["event_too_large", '{"a":1}', "kept"] == read(lines, limits) == read([b"".join(lines)], limits)
+
+
+def test_usual_lines_are_not_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An object a line, cut anywhere: only what is unusual is looked at line by line."""
+    framing = JSONLinesFraming()
+    monkeypatch.setattr(framing, "_read_line", None)
+    stream = b"".join(b'{"a":{"b":"%d"}}\n' % n for n in range(50))
+
+    assert 50 == sum(len(framing.feed(part)) for part in split(stream, range(30, len(stream), 30)))

@@ -26,6 +26,7 @@ __all__ = ["Manner", "WholeCalls"]
 
 _MOST_LABELS = 4096  # of calls that are recognized when they are repeated
 _MOST_NAMESAKES = 16  # calls of one label that are compared; with more it says nothing
+_MOST_KEPT = 256  # calls of one label that are kept
 
 
 class Manner(msgspec.Struct, frozen=True):
@@ -62,6 +63,7 @@ class WholeCalls:
     _last: dict[int, tuple[int, int]]
     _frame: int
     _n_slots: int
+    _n_unkept: int
 
     def __init__(self) -> None:
         self._by_label = {}
@@ -73,6 +75,7 @@ class WholeCalls:
         self._last = {}  # choices to the slots of their last calls, and in which frame these came
         self._frame = 0
         self._n_slots = 0
+        self._n_unkept = 0  # calls of labels that too many have
 
     def new_slot(self) -> int:
         """Return the slot of a call that is not kept here."""
@@ -149,7 +152,8 @@ class WholeCalls:
 
         `n_begun` is how many calls there are, where the wire says so besides.
         """
-        n_came = sum(call.n_times for calls in self._by_label.values() for call in calls) if n_begun else 0
+        kept = sum(call.n_times for calls in self._by_label.values() for call in calls) if n_begun else 0
+        n_came = kept + self._n_unkept
         return [
             msgspec.structs.replace(call, index=self.new_slot(), alias=None, begins=True, closes=True)
             for call in self._again.take()
@@ -181,6 +185,9 @@ class WholeCalls:
             if known.text and known.slot in self._waiting.get(call.choice, ()):  # it had an empty object
                 known.text, known.frame, self._repeats_blank = call.text, self._frame, True
                 return known.slot
+        if len(namesakes) >= _MOST_KEPT:
+            self._n_unkept += 1
+            return self.new_slot()
         namesakes.append(_Call(call.name, call.text, self.new_slot(), self._frame))
         return self._n_slots
 

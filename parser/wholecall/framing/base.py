@@ -126,6 +126,8 @@ class ByteFraming(ABC):
         Most of a stream takes less time so: a frame is made only where its text does not say everything.
         """
         frames = self.feed(data)
+        if len(frames) == 1 and not frames[0].replaced:  # as live streams bring them
+            return [frames[0].data], frames[0]
         return [frame.data for frame in frames], frames
 
     def close(self) -> list[Frame]:

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from itertools import repeat
 
-from wholecall.framing.base import CR, DEFAULT_LIMITS, LF, LineFraming, is_one_value
-from wholecall.framing.frame import Frame
+from wholecall.framing.base import DEFAULT_LIMITS, LF, BytesLike, LineFraming, is_one_value
+from wholecall.framing.frame import Frame, Like
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
 
@@ -28,6 +28,23 @@ __all__ = ["JSONLinesFraming"]
 
 _OPENERS = (b"{", b"[")
 _BEFORE_A_VALUE = (b":", b",", b"[")
+_LIKE = Frame("", "")
+
+
+def _objects_of(lines: bytes) -> list[str]:
+    """Return the texts of lines of an object each, the last one without its LF; none if one is unusual."""
+    if lines[:1] != b"{" or lines[-1:] != b"}":
+        return []
+    n_more = lines.count(b"\n")
+    if n_more and not n_more == lines.count(b"}\n") == lines.count(b"\n{"):
+        return []
+    if not is_one_value(lines[lines.rfind(b"\n") + 1 :] if n_more else lines):
+        return []
+    try:
+        text = lines.decode()
+    except UnicodeDecodeError:
+        return []
+    return text.split("\n") if n_more else [text]
 
 
 class JSONLinesFraming(LineFraming):
@@ -48,33 +65,36 @@ class JSONLinesFraming(LineFraming):
         self._nesting = Nesting()
         self._lost = False  # a value grew too large: wait for a line that begins with a bracket
 
-    def _read(self, data: bytes, frames: list[Frame]) -> None:
-        usual = not (self._value or self._lost or self._skipping) and LF in data
-        if usual and len(self._partial) + len(data) <= self._unlimited:
-            if self._within_line:
-                data = self._take_partial() + data
-                self._within_line = False
-            lines, _, rest = data.rpartition(b"\n")
-            if self._read_objects(lines, frames):
-                data = rest
-        if data:
-            self._read_lines(data, frames)
+    def read(self, data: BytesLike) -> tuple[list[str], Like]:
+        """Read the next bytes of the stream; usual lines are no frames yet."""
+        if self._guarded or type(data) is not bytes or LF not in data:
+            return super().read(data)
+        frames: list[Frame] = []
+        texts, rest = self._objects(data)
+        if rest:
+            self._read_lines(rest, frames)
+        return (texts, _LIKE) if texts else ([frame.data for frame in frames], frames)
 
-    def _read_objects(self, lines: bytes, frames: list[Frame]) -> bool:
-        """Read lines of an object each, the last one without its LF; False, and nothing read, if one is unusual."""
-        if lines[:1] != b"{" or lines[-1:] != b"}" or CR in lines:
-            return False
-        n_more = lines.count(b"\n")
-        if n_more and not n_more == lines.count(b"}\n") == lines.count(b"\n{"):
-            return False
-        if not is_one_value(lines[lines.rfind(b"\n") + 1 :] if n_more else lines):
-            return False
-        try:
-            text = lines.decode()
-        except UnicodeDecodeError:
-            return False
-        frames += map(Frame, repeat(""), text.split("\n")) if n_more else (Frame("", text),)
-        return True
+    def _read(self, data: bytes, frames: list[Frame]) -> None:
+        texts, rest = self._objects(data)
+        frames += map(Frame, repeat(""), texts)
+        if rest:
+            self._read_lines(rest, frames)
+
+    def _objects(self, data: bytes) -> tuple[list[str], bytes]:
+        """Return the texts of the lines that a usual read ends, and what follows them; of any other read all of it.
+
+        In a usual read each line that ends is an object, and no limit is near: what follows gives no frame and no fault.
+        """
+        usual = not (self._value or self._lost or self._skipping) and LF in data
+        if not usual or len(self._partial) + len(data) > self._unlimited:
+            return [], data
+        if self._within_line:
+            data = self._take_partial() + data
+            self._within_line = False
+        lines, _, rest = data.rpartition(b"\n")
+        texts = _objects_of(lines)
+        return (texts, rest) if texts else ([], data)
 
     def _read_line(self, line: bytes, frames: list[Frame]) -> None:
         if self._is_unwanted(line):
