@@ -17,7 +17,7 @@ from wholecall import ToolCallParser
 
 pytestmark = pytest.mark.cases
 
-_SINGLE = MIB // 4  # streams up to here are also fed byte by byte
+_SINGLE = MIB // 16  # streams up to here are also fed byte by byte
 _PIECE = 61
 _GRACE = 8  # times the budget of a case: other work of the machine must not decide
 
