@@ -21,6 +21,7 @@ from wholecall.deltas import Delta, Slot, TurnEnded, TurnOpened, WireFault
 from wholecall.dialects import table
 from wholecall.dialects.translator import Translator
 from wholecall.framing import Frame
+from wholecall.framing.frame import framed
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice
@@ -372,6 +373,17 @@ def test_a_registered_dialect_travels(registry: dict[str, Dialect]) -> None:
     registry.clear()
     with pytest.raises(BadSnapshot, match="must be registered here as well: there is no dialect 'tram'"):
         ToolCallParser.restore(data)
+
+
+def test_the_last_event_id_travels() -> None:
+    """Events after the move have the id that came before it, as the framing of the parser that stayed gives them."""
+    read = b'id: 7\ndata: {"type":"ping"}\n\n'
+    staying = ToolCallParser("anthropic")
+    staying.feed(read)
+    moved = ToolCallParser.restore(snapshot(read, dialect="anthropic"))
+    frames = [framed(*parser._framing.read(b"data: x\n\n")) for parser in (staying, moved)]  # type: ignore[union-attr]
+
+    assert [[Frame("message", "x", "7")]] * 2 == frames
 
 
 @pytest.mark.usefixtures("registry")

@@ -77,8 +77,8 @@ class Block:
 
     def __getitem__(self, at: int) -> Frame:
         self._events = self._events or self._text.split("\n\n")
-        if usual := named(self._events[at], self._id):
-            return Frame(usual[1].event, usual[0], self._id)
+        if usual := named(self._events[at]):
+            return Frame(*usual, self._id)
         fields = {"event": "message", "id": self._id}
         for line in self._events[at].split("\n"):
             field, _, value = line.partition(":")
@@ -93,19 +93,17 @@ def may_be_named(like: Like, event: str) -> bool:
     return like.mentions(event) if isinstance(like, Block) else any(frame.event == event for frame in like)
 
 
-def named(event: str, id: str) -> tuple[str, Frame] | None:
-    """Return the data of an event, and a frame that it is like; None if it has more than a name and data."""
+def named(event: str) -> tuple[str, str] | None:
+    """Return name and data of an event; None if it has more than these."""
     head, field, data = event.partition("data: ")
-    like = _like(head, id) if field and len(head) < _LONG and "\n" not in data else None
-    return None if like is None else (data, like)
+    name = _name(head) if field and len(head) < _LONG and "\n" not in data else None
+    return None if name is None else (name, data)
 
 
 @lru_cache(maxsize=256)
-def _like(head: str, id: str) -> Frame | None:
-    """Return the frame of an event that has this before its data, if that is nothing, or the line of its name."""
-    if not _NAME.fullmatch(head):
-        return None
-    return Frame(head[len("event:") : -1].removeprefix(" ") or "message", "", id)
+def _name(head: str) -> str | None:
+    """Return the name of an event that has this before its data, if that is nothing, or the line of its name."""
+    return head[len("event:") : -1].removeprefix(" ") or "message" if _NAME.fullmatch(head) else None
 
 
 def form_of(block: str) -> Form | None:

@@ -204,12 +204,12 @@ class SSEFraming(LineFraming):
 
     def _one_event(self, text: str) -> tuple[list[str], Like] | None:
         """Return what `_events` does for one event that begins otherwise than the last one."""
-        found = named(text, self._id)
+        found = named(text)
         if found is None:
             return self._events_in_form(text)
-        data, like = found
-        self._expect(text[: -len(data)] if data else text, like)
-        return [data], like
+        name, data = found
+        self._expect(text[: -len(data)] if data else text, Frame(name, "", self._id))
+        return [data], self._like
 
     def _expect(self, prefix: str, like: Frame, *, bare: bool = False) -> None:
         """Expect events that have this text before their data, and are else like one frame."""
