@@ -26,6 +26,7 @@ __all__ = ["NO_PIECE", "PieceTranslator", "Read", "no_piece"]
 
 NO_PIECE: Final = (NO_KEY, "")
 _PIECES: Final[frozenset[type]] = frozenset({Slot, TextFragment, ReasoningFragment})
+_Was = Literal["", "piece", "call"]
 Read = Callable[[str], tuple[Key, str]]
 
 
@@ -38,7 +39,7 @@ def _names(like: Like) -> Iterable[str]:
     return repeat(like.event) if isinstance(like, Frame) else [frame.event for frame in like]
 
 
-def _kind_of(said: list[Delta]) -> Literal["", "piece", "call"]:
+def _kind_of(said: list[Delta]) -> _Was:
     kinds = set(map(type, said))
     if CallWhole in kinds:
         return "call"
@@ -48,12 +49,14 @@ def _kind_of(said: list[Delta]) -> Literal["", "piece", "call"]:
 class PieceTranslator(TextTranslator, TurnTranslator):
     """A translator of messages most of whose frames are pieces of texts."""
 
-    DERIVED = frozenset({"_runs", "_was"})
+    DERIVED = frozenset({"_runs"})
+
+    _was: _Was
 
     def __init__(self) -> None:
         super().__init__()
         self._runs = Runs()
-        self._was: Literal["", "piece", "call"] = ""  # what the last frame was
+        self._was = ""  # what the last frame was
 
     def translate(self, frame: Frame) -> list[Delta]:
         """Return the deltas of one frame; later pieces start again."""
