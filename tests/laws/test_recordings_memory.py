@@ -94,9 +94,7 @@ def measure(pieces: Iterator[bytes], warm: str) -> tuple[int, int, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("file", "size"), [(archive, GB), (payloads, GB), (own, GB), (cassette, GB // 10)]
-)
+@pytest.mark.parametrize(("file", "size"), [(archive, GB), (payloads, GB), (own, GB), (cassette, GB // 10)])
 def test_memory_does_not_grow_with_the_file(
     file: Callable[[int], Iterator[bytes]], size: int, tmp_path: object
 ) -> None:
