@@ -17,11 +17,12 @@ from typing import NamedTuple
 
 from wholecall.framing.frame import Frame, Like
 
-__all__ = ["NO_PREFIX", "Block", "Form", "form_of", "may_be_named", "named"]
+__all__ = ["NO_PREFIX", "Block", "Form", "form_of", "id_of", "may_be_named", "named"]
 
 NO_PREFIX = "\r"  # no event begins so: its lines end in LF here
 _FIELD = re.compile(r"(id|event|data|): ?")  # one without a name is a comment
 _NAME = re.compile(r"(event:[^\n]*\n)?")
+_ID = re.compile(r"(?:\A|\n)id: ?([^\n]*)")
 _LONG = 80  # characters; no line of a name is so long
 _MOST_LINES = 6  # of an event in a form
 
@@ -91,6 +92,13 @@ def may_be_named(like: Like, event: str) -> bool:
     if isinstance(like, Frame):
         return like.event == event
     return like.mentions(event) if isinstance(like, Block) else any(frame.event == event for frame in like)
+
+
+def id_of(event: str) -> str:
+    """Return the id of an event that has one."""
+    found = _ID.search(event)
+    assert found is not None, "its form has an id"
+    return found[1]
 
 
 def named(event: str) -> tuple[str, str] | None:

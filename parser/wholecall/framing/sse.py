@@ -33,7 +33,7 @@ from typing import ClassVar
 
 from wholecall.deltas import WireFault
 from wholecall.framing.base import CR, DEFAULT_LIMITS, BytesLike, LineFraming, decode
-from wholecall.framing.forms import NO_PREFIX, Block, Form, form_of, named
+from wholecall.framing.forms import NO_PREFIX, Block, Form, form_of, id_of, named
 from wholecall.framing.frame import Frame, Like, framed
 from wholecall.framing.nesting import Nesting
 from wholecall.limits import Limits
@@ -228,7 +228,7 @@ class SSEFraming(LineFraming):
         last = text[text.rfind("\n\n") + 2 :] if len(texts) > 1 else text
         prefix = form.prefix(last)
         if form.has_id:
-            self._id, self._prefix = Block(last, self._id)[0].id, prefix
+            self._id, self._prefix = id_of(last), prefix
         elif prefix != self._prefix:
             self._expect(prefix, Block(prefix, self._id)[0], bare=form.is_bare)
         return texts, (block if form.has_name or form.has_id else self._like)
