@@ -82,12 +82,13 @@ class Ratio(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A figure and the most that it may be; a budget of 0 is none."""
+    """A figure and the most that it may be; a budget of 0 is none. `known` is what it is where that is missed by far."""
 
     what: str
     value: float
     budget: float
     unit: str = ""
+    known: float = 0
 
     def beyond(self, margin: float = 1) -> bool:
         """Whether the figure is more than `margin` times its budget."""
@@ -106,6 +107,7 @@ class Comparison:
         events: how many events the subject has, for claims about streams.
         times: how often a contender does it in a row, for work that is too short to be timed once.
         checked: whether `--check` looks at it: not where another claim says the same of a smaller input.
+        known: what the ratio is where its budget is missed by far: `--check` looks for regressions from there.
     """
 
     what: str
@@ -115,6 +117,7 @@ class Comparison:
     events: Callable[[Any], int] | None = None
     times: int = 1
     checked: bool = True
+    known: float = 0
 
     def measured(self, scale: Scale) -> tuple[Any, Times]:
         """Return the subject and everyone's times on it."""
@@ -126,7 +129,7 @@ class Comparison:
         """Yield the ratios of what was measured."""
         for one, other, budget, quadratic in self.ratios:
             what = f"{self.what}: {one} / {other}" + (" (quadratic)" if quadratic else "")
-            yield Row(what, measure.ratio(times[one], times[other]), budget)
+            yield Row(what, measure.ratio(times[one], times[other]), budget, known=self.known)
 
     def rows(self, scale: Scale) -> Iterator[Row]:
         """Measure and yield the ratios."""
