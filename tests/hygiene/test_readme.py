@@ -51,12 +51,16 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROJECT)
     monkeypatch.setattr(table, "_registered", {})
 
+    ran: list[int] = []
     for line, code in blocks("python", "py", page=page):
         # The newlines in front give a traceback the page's own line numbers.
         program = compile("\n" * line + code, str(PROJECT / page), "exec")
         module = types.ModuleType("page")  # dataclasses look their module up
         monkeypatch.setitem(sys.modules, "page", module)
         exec(program, vars(module))  # noqa: S102 - the pages are ours
+        ran.append(line)
+
+    assert [line for line, _ in blocks("python", "py", page=page)] == ran
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "docs/testing.md"])
