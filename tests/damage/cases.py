@@ -48,7 +48,7 @@ Outcome = tuple[int, list[Fault]]  # how many cases there were, and the faults
 
 def _beginnings(stream: Stream, places: set[int] | None) -> Iterator[Beginning]:
     """The beginnings of a stream, or those of these numbers of frames; the last is the whole."""
-    parser = ToolCallParser()
+    parser = ToolCallParser(events="calls")
     events: list[Any] = []
     begun = 0
     for n, frame in enumerate([*stream.frames, b""]):

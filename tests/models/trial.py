@@ -73,7 +73,7 @@ def came_out(dialect: str, chunks: Sequence[Chunk]) -> Came:
 
     Calls whose ends the wire tells one by one come out in the order of their ends; their numbers say how they began.
     """
-    parser: ToolCallParser[Any] = ToolCallParser(dialect)
+    parser: ToolCallParser[Any] = ToolCallParser(dialect, events="calls")
     told, taken_back = [], set()
     for n in range(1, len(chunks) + 2):
         for event in _fed(parser, chunks[n - 1]) if n <= len(chunks) else parser.close():
@@ -91,6 +91,7 @@ class _Run:
     def __init__(self, streams: Streams, chance: random.Random) -> None:
         self.streams, self.model, self.chance = streams, streams.model, chance
         self.trial = Trial()
+        self._cut: dict[tuple[Stream, str], Counter[tuple[str, str]]] = {}  # many streams begin alike
 
     def try_all(self, chosen: Iterable[Stream], only: Mapping[str, str]) -> Trial:
         for stream in chosen:
@@ -116,7 +117,11 @@ class _Run:
 
     def _try_cut(self, case: Case, chunks: list[Chunk]) -> None:
         self.trial.n_cut += 1
-        calls = Counter(call for _, call in came_out(self.model.dialect, [_joined(chunks)]))
+        key = case.stream, str(chunks[-1])
+        calls = self._cut.get(key)
+        if calls is None:
+            calls = Counter(call for _, call in came_out(self.model.dialect, [_joined(chunks)]))
+            self._cut[key] = calls
         if calls and calls - anywhere(case.readings):
             self.trial.wrong[CUT].append(case._replace(came=came_out(self.model.dialect, chunks)))
 

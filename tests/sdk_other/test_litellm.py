@@ -35,17 +35,17 @@ RETOLD = (
     "single-call",
     "zero-argument-empty",
 )
-# A call whose arguments come in a member that litellm does not know looks as if it had none; and a stream that
-# ends without a reason is given one.
-CHAT_INVENTED = {
-    "arguments-parsed-beside": (("call_parsed", "check_address", {}),),
-    "dropped-connection": (("call_d1", "lower_gate", {"gate": 2}),),
-}
+# A call whose arguments come in a member that litellm does not know looks as if it had none.
+CHAT_INVENTED = {"arguments-parsed-beside": (("call_parsed", "check_address", {}),)}
 
 
 def test_chunks_of_chat_tell_what_the_bytes_tell() -> None:
-    """Chunks of a server of Chat Completions tell the calls and drops of its bytes; its error is raised."""
-    truths = {"error-event": Truth("MidStreamFallbackError")}
+    """Chunks of a server of Chat Completions tell the calls and drops of its bytes; its error is raised, and a missing end."""
+    unfinished = {"calls": (), "dropped": (("call_nofinish", "ring_bell", "aborted", '{"times":3}'),)}
+    truths = {
+        "error-event": Truth("MidStreamFallbackError"),
+        "finish-never": Truth("MidStreamFallbackError", **unfinished),
+    }
 
     assert expected("chat-completions", truths, only=RETOLD) == swept(
         "litellm-chat", "chat-completions", only=RETOLD
@@ -61,13 +61,9 @@ BLOCKS = ("cut-max-tokens", "long-edit", "text-and-thinking-parallel", "unicode-
 MESSAGES_INVENTED = {
     # Arguments that come with the start of a block are lost.
     "input-at-start": (("toolu_01Start", "rotate_logs", {}),),
-    # That a block or a message is over is lost.
+    # That a block is over is lost.
     "cut-max-tokens-parses": (("toolu_01Del", "delete_files", {"root": "/srv"}),),
-    "dropped-connection": (("toolu_01Out", "check_out", {"guest": 9}),),
     "refusal-after-a-result": (("toolu_rf", "lay_buoy", {"at": "54.1,7.9"}),),
-    # What Anthropic executes looks like a call to execute.
-    "pause-turn": (("srvtoolu_01Code", "bash_code_execution", {"command": 'python -c "print({1: 2})"'}),),
-    "server-tool": (("srvtoolu_01Search", "web_search", {"query": "ferry strike Calais"}),),
 }
 
 
