@@ -1,0 +1,186 @@
+"""The text that is read: it arrives in pieces, a reader walks over it, and what it has passed can be asked for again.
+
+Theory of operation. A *window* holds the text round the cursor. When the cursor is far into it, all but the last
+characters before the cursor move to a list of parts, so that a piece costs the size of the window however long the text
+before it is. Going back behind the window joins the parts from there on again, which happens once per stretch of text.
+
+Every primitive is a generator that yields (suspends) exactly while the text so far leaves its answer open, and is
+resumed when more came or the text has ended. Its answer is a function of the whole text from the cursor on, never of
+how the text was cut into pieces: that is why all splits of a text give the same.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from wholecall.text.markers import Matcher
+
+__all__ = ["LOOK_BACK", "Ended", "Source", "Waiting"]
+
+Ended = Literal["clean", "length", "open"]
+Waiting = Generator[None, None, None]
+
+LOOK_BACK = 64  # characters before the cursor that the window always holds
+_WINDOW = 4096  # characters before the cursor that it holds at most, when a piece comes
+
+
+class Source:
+    """A growing text with a cursor. Positions are counted in characters from the start of the text.
+
+    Attributes:
+        eof: whether the text is complete.
+        ended: how it ended; only to be read where its end was reached.
+        lost: whether text was not kept since `hold`, because it was too much.
+    """
+
+    __slots__ = (
+        "_base",
+        "_cursor",
+        "_held",
+        "_most",
+        "_parts",
+        "_starts",
+        "_window",
+        "ended",
+        "eof",
+        "lost",
+        "window",
+    )
+
+    def __init__(self, window: int = _WINDOW) -> None:
+        self.window = window
+        self.eof = False
+        self.ended: Ended = "clean"
+        self.lost = False
+        self._window = ""
+        self._base = 0  # where the window begins
+        self._cursor = 0  # in the window
+        self._parts: list[str] = []
+        self._starts: list[int] = []
+        self._held = 0  # where what is held begins
+        self._most: int | None = None  # characters of it that are kept
+
+    @property
+    def pos(self) -> int:
+        """The cursor."""
+        return self._base + self._cursor
+
+    @pos.setter
+    def pos(self, value: int) -> None:
+        if value < self._base:
+            self._reach(value)
+        self._cursor = value - self._base
+
+    @property
+    def size(self) -> int:
+        """Characters of the text so far."""
+        return self._base + len(self._window)
+
+    def append(self, piece: str) -> None:
+        """Take one more piece of the text."""
+        if self._cursor > self.window + LOOK_BACK:
+            self._slide()
+        self._window += piece
+
+    def _slide(self) -> None:
+        cut = self._cursor - LOOK_BACK
+        if self._most is not None and self._base - self._held > self._most:
+            self.lost = True
+        else:
+            self._parts.append(self._window[:cut])
+            self._starts.append(self._base)
+        self._window = self._window[cut:]
+        self._base += cut
+        self._cursor = LOOK_BACK
+
+    def _reach(self, place: int) -> None:
+        """Let the window begin at or before this place."""
+        first = max(bisect_right(self._starts, place) - 1, 0)
+        self._window = "".join([*self._parts[first:], self._window])
+        self._base = self._starts[first]
+        del self._parts[first:], self._starts[first:]
+
+    def text(self, start: int, end: int) -> str:
+        """Return the text between two places; what was not kept is missing."""
+        base = self._base
+        if start >= base:
+            return self._window[start - base : end - base]
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        last = max(bisect_right(self._starts, end), first + 1)
+        joined = "".join([*self._parts[first:last], self._window[: max(end - base, 0)]])
+        return joined[start - self._starts[first] : end - self._starts[first]]
+
+    def hold(self, start: int, most: int | None) -> None:
+        """Keep what comes from here on, but no more than so many characters: `lost` says that there was more."""
+        self._held, self._most, self.lost = start, most, False
+
+    def forget(self, place: int) -> None:
+        """Let go of what stands before this place; nobody goes back there."""
+        self._most = None
+        if self._parts:
+            gone = len(self._parts) if place >= self._base else bisect_right(self._starts, place) - 1
+            del self._parts[: max(gone, 0)], self._starts[: max(gone, 0)]
+
+    def before(self, size: int = LOOK_BACK) -> str:
+        """Return up to so many characters before the cursor, at most `LOOK_BACK` of them."""
+        return self._window[max(self._cursor - size, 0) : self._cursor]
+
+    def ahead(self, matcher: Matcher) -> tuple[bool, str | None]:
+        """Return whether it is decided which literal stands at the cursor, and that literal."""
+        return matcher.at(self._window, self._cursor, ended=self.eof)
+
+    # Primitives.
+
+    def find(self, matcher: Matcher, limit: int | None = None) -> Generator[None, None, str | None]:
+        """Go to the earliest literal, and return it; None if the text ends before one, or `limit` characters do."""
+        last = None if limit is None else self.pos + limit
+        while True:
+            place, literal = matcher.find(self._window, self._cursor, ended=self.eof)
+            if last is not None and self._base + place > last:
+                self._cursor = last - self._base
+                return None
+            self._cursor = place
+            if literal is not None or self.eof:
+                return literal
+            yield
+
+    def match(self, matcher: Matcher) -> Generator[None, None, str | None]:
+        """Return the literal at the cursor, None if none stands there."""
+        while True:
+            decided, literal = matcher.at(self._window, self._cursor, ended=self.eof)
+            if decided:
+                return literal
+            yield
+
+    def take(self, matcher: Matcher) -> Generator[None, None, str | None]:
+        """Return the literal at the cursor and go behind it; None if none stands there."""
+        literal = yield from self.match(matcher)
+        if literal is not None:
+            self._cursor += len(literal)
+        return literal
+
+    def space(self, limit: int | None = None) -> Generator[None, None, str]:
+        """Skip white space, at most so many characters; return the next character, `""` at the end of the text."""
+        last = None if limit is None else self.pos + limit
+        while True:
+            window, cursor, end = self._window, self._cursor, len(self._window)
+            while cursor < end and window[cursor].isspace():
+                cursor += 1
+            if last is not None and self._base + cursor > last:
+                self._cursor = last - self._base
+                return self._window[self._cursor]
+            self._cursor = cursor
+            if cursor < end:
+                return window[cursor]
+            if self.eof:
+                return ""
+            yield
+
+    def need(self, size: int) -> Generator[None, None, str]:
+        """Return so many characters from the cursor on, fewer only at the end of the text."""
+        while len(self._window) - self._cursor < size and not self.eof:
+            yield
+        return self._window[self._cursor : self._cursor + size]
