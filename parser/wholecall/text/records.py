@@ -62,13 +62,11 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
         holds: what may follow: JSON, another opener, `NAME` and an object, `NAME` and pairs, calls in Python's
             spelling, or `call:NAME{…}`.
         pairs: the parameters of `pairs`.
-        seps: what may stand between a name and its object.
+        seps: what may stand between a name and its object, or its pairs.
         skip_prefix: what may stand before the name.
         as_key: whether the name is the key of its arguments, `{"NAME": {…}}`.
         noise: whether anything may stand between this marker and the call in it.
-        ends_name: what else ends a name before pairs.
         strict: whether the closer is needed.
-        arguments: a further key that holds the arguments.
     """
 
     opens: tuple[str, ...]
@@ -120,12 +118,14 @@ class Messages(msgspec.Struct, frozen=True, kw_only=True):
         body: what ends it.
         ends: what ends a body.
         kind: whose they are: the recipients and bodies differ.
+        params: the parameters that a body may consist of.
     """
 
     starts: tuple[str, ...]
     body: str
     ends: tuple[str, ...]
     kind: Literal["harmony", "muse"] = "harmony"
+    params: Params | None = None
 
 
 Record = Union[Block, Tag, Nested]
@@ -142,7 +142,6 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
         messages: its messages, if it has any.
         weak: which shapes without a marker it also writes; they count only for declared tools.
         imply: what ends reasoning although it does not close it.
-        letters: whether openers may begin with a letter.
     """
 
     name: str

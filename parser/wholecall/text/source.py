@@ -11,6 +11,7 @@ how the text was cut into pieces: that is why all splits of a text give the same
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Literal
@@ -79,6 +80,11 @@ class Source:
         """Characters of the text so far."""
         return self._base + len(self._window)
 
+    @property
+    def at_end(self) -> bool:
+        """Whether the cursor is at the end of the whole text."""
+        return self.eof and self._cursor >= len(self._window)
+
     def append(self, piece: str) -> None:
         """Take one more piece of the text."""
         if self._cursor > self.window + LOOK_BACK:
@@ -127,6 +133,12 @@ class Source:
     def before(self, size: int = LOOK_BACK) -> str:
         """Return up to so many characters before the cursor, at most `LOOK_BACK` of them."""
         return self._window[max(self._cursor - size, 0) : self._cursor]
+
+    def look(self, matcher: Matcher) -> str | None:
+        """Go to the earliest literal, or as far as none can begin; return it if that is decided."""
+        place, literal = matcher.find(self._window, self._cursor, ended=self.eof)
+        self._cursor = place
+        return literal
 
     def ahead(self, matcher: Matcher) -> tuple[bool, str | None]:
         """Return whether it is decided which literal stands at the cursor, and that literal."""
@@ -179,8 +191,46 @@ class Source:
                 return ""
             yield
 
+    def space_in_line(self) -> Generator[None, None, str]:
+        """Skip blanks of this line; return the next character, `""` at the end of the text."""
+        while True:
+            window, cursor, end = self._window, self._cursor, len(self._window)
+            while cursor < end and window[cursor] in " \t":
+                cursor += 1
+            self._cursor = cursor
+            if cursor < end:
+                return window[cursor]
+            if self.eof:
+                return ""
+            yield
+
     def need(self, size: int) -> Generator[None, None, str]:
         """Return so many characters from the cursor on, fewer only at the end of the text."""
         while len(self._window) - self._cursor < size and not self.eof:
             yield
         return self._window[self._cursor : self._cursor + size]
+
+    def past(self, body: re.Pattern[str], end: str) -> Generator[None, None, bool]:
+        """Go past what the expression matches, and the character that ends it; return False if the text ends before it."""
+        while True:
+            window = self._window
+            match = body.match(window, self._cursor)
+            self._cursor = self._cursor if match is None else match.end()
+            if window[self._cursor : self._cursor + 1] == end:
+                self._cursor += 1
+                return True
+            if self.eof:
+                self._cursor = len(window)
+                return False
+            yield
+
+    def run(self, pattern: re.Pattern[str], most: int) -> Generator[None, None, str]:
+        """Go past a run of what the expression matches, and return it, with one character more where it is too long."""
+        while True:
+            match = pattern.match(self._window, self._cursor, self._cursor + most + 1)
+            end = self._cursor if match is None else match.end()
+            if end < len(self._window) or end - self._cursor > most or self.eof:
+                found = self._window[self._cursor : end]
+                self._cursor = end
+                return found
+            yield

@@ -1,0 +1,123 @@
+"""What the engine and the readers of messages and weak shapes share: the source, the state, and how things are told."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+from wholecall.text.outputs import Markup, Output, Shown, Unread, Written
+from wholecall.text.region import Region
+from wholecall.text.source import Source
+from wholecall.text.state import State
+
+if TYPE_CHECKING:
+    from wholecall.limits import Limits
+    from wholecall.text.markers import Matcher
+    from wholecall.text.rules import Rules
+    from wholecall.text.tools import Declared
+
+__all__ = ["Teller"]
+
+_MOST_OWED = 16
+
+
+class Teller:
+    """Tells spans of the source, one after the other.
+
+    Attributes:
+        rules: the format.
+        declared: the tools.
+        limits: what a text may hold.
+        source: the text.
+        state: where the reading stands.
+        done: up to here everything is told.
+        hidden: up to here nothing is shown: it is the prompt.
+        weak_after: up to here no weak shape is looked for.
+        out: what was told since it was taken last.
+        calm: while nothing is held, the characters that can matter; else None.
+    """
+
+    def __init__(self, rules: Rules, declared: Declared, limits: Limits) -> None:
+        self.rules = rules
+        self.declared = declared
+        self.limits = limits
+        self.source = Source()
+        self.state = State()
+        self.done = 0
+        self.hidden = 0
+        self.weak_after = 0
+        self.out: list[Output] = []
+        self.calm: str | None = None
+
+    def shown_up_to(self, marks: Matcher, held: int) -> Generator[None, None, str | None]:
+        """Go to the next literal and show what stands before it; white space up to `held` waits for what follows it."""
+        source = self.source
+        while True:
+            literal = source.look(marks)
+            if source.pos > held:
+                self.show(source.pos)
+                held = source.pos
+            if literal is not None or source.eof:
+                if literal is None:
+                    self.show(source.pos)
+                return literal
+            if self.done == source.size and not self.state.edge:
+                self.calm = marks.first
+            yield
+
+    def show(self, end: int) -> None:
+        """Show the text up to here."""
+        text = self._span(end)
+        if text:
+            self.state.saw(text)
+            self.out.append(Shown(text, self.state.mode == "reasoning" or self.state.body))
+
+    def tell_markup(self, end: int, *, dangling: bool = False) -> None:
+        """Pass over what stands up to here: it is markup, and white space behind it waits."""
+        text = self._span(end)
+        if text:
+            self.out.append(Markup(text, dangling))
+        self.state.edge = True
+        self.state.run = 0
+
+    def tell(self, items: list[Output]) -> None:
+        """Tell what a region gave; its spans end at the cursor."""
+        self._span(self.source.pos)
+        self.out += items
+        self.state.edge = True
+        self.state.in_wrapper = False
+        self.state.run = 0
+
+    def _span(self, end: int) -> str:
+        start = max(self.done, self.hidden)
+        text = self.source.text(start, end) if end > start else ""
+        self.done = end
+        self.source.forget(end)
+        return text
+
+    def new_region(self, opener: str, closes: tuple[str, ...]) -> Region:
+        """Return a region that begins at the cursor; what it holds is kept up to the limit."""
+        state = self.state
+        self.source.hold(self.source.pos, self.limits.max_arguments_bytes)
+        region = Region(
+            self.source, opener, self.declared, self.limits,
+            closes=closes, wrapped=state.wrapper, at_line=state.edge or state.bol,
+        )  # fmt: skip
+        region.after_unread = state.unreadable
+        return region
+
+    def finish(self, region: Region) -> None:
+        """Tell what a region gave, and go on behind it."""
+        source, state = self.source, self.state
+        if region.start > self.done:
+            self.tell_markup(region.start)
+        if source.lost:
+            raw = source.text(region.start, region.start + (self.limits.max_raw_bytes or 0))
+            region.items = [Unread("arguments_too_large", raw, detail="it is longer than Limits.max_arguments_bytes")]
+        self.tell(region.items)
+        state.owed = (*state.owed, *region.owed)[-_MOST_OWED:]
+        state.unreadable = region.after_unread
+        if region.is_wrapper:
+            state.wrapper, state.in_wrapper = region.owed, True
+        else:
+            state.strong = state.strong or any(isinstance(item, (Written, Unread)) for item in region.items)
