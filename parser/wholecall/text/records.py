@@ -66,9 +66,13 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
         skip_prefix: what may stand before the name.
         as_key: whether the name is the key of its arguments, `{"NAME": {…}}`.
         noise: whether anything may stand between this marker and the call in it.
-        ends_name: what else ends a name before pairs.
         strict: whether the closer is needed.
-        arguments: a further key that holds the arguments.
+        overlap: how many characters at the end of the opener belong to what it holds.
+        declared: whether it counts only for the name of a declared tool.
+        text_names: names whose body is text, not a call.
+        name_is_id: whether the name as it stands, with its index, is also the id of the call.
+        id_sep: what stands between the name and an id of the call.
+        name_alone: whether a declared name with nothing behind it, at a clean end, is a call without arguments.
     """
 
     opens: tuple[str, ...]
@@ -80,6 +84,12 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     as_key: bool = False
     noise: bool = False
     strict: bool = False
+    overlap: int = 0
+    declared: bool = False
+    text_names: tuple[str, ...] = ()
+    name_is_id: bool = False
+    id_sep: str = ""
+    name_alone: bool = False
 
 
 class Tag(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,12 +130,14 @@ class Messages(msgspec.Struct, frozen=True, kw_only=True):
         body: what ends it.
         ends: what ends a body.
         kind: whose they are: the recipients and bodies differ.
+        params: tagged parameters that a body may consist of.
     """
 
     starts: tuple[str, ...]
     body: str
     ends: tuple[str, ...]
     kind: Literal["harmony", "muse"] = "harmony"
+    params: Params | None = None
 
 
 Record = Union[Block, Tag, Nested]
@@ -142,7 +154,6 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
         messages: its messages, if it has any.
         weak: which shapes without a marker it also writes; they count only for declared tools.
         imply: what ends reasoning although it does not close it.
-        letters: whether openers may begin with a letter.
     """
 
     name: str
