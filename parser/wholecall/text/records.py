@@ -62,11 +62,17 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
         holds: what may follow: JSON, another opener, `NAME` and an object, `NAME` and pairs, calls in Python's
             spelling, or `call:NAME{…}`.
         pairs: the parameters of `pairs`.
-        seps: what may stand between a name and its object, or its pairs.
+        seps: what may stand between a name and its object.
         skip_prefix: what may stand before the name.
         as_key: whether the name is the key of its arguments, `{"NAME": {…}}`.
         noise: whether anything may stand between this marker and the call in it.
         strict: whether the closer is needed.
+        overlap: how many characters at the end of the opener belong to what it holds.
+        declared: whether it counts only for the name of a declared tool.
+        text_names: names whose body is text, not a call.
+        name_is_id: whether the name as it stands, with its index, is also the id of the call.
+        id_sep: what stands between the name and an id of the call.
+        name_alone: whether a declared name with nothing behind it, at a clean end, is a call without arguments.
     """
 
     opens: tuple[str, ...]
@@ -78,6 +84,12 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     as_key: bool = False
     noise: bool = False
     strict: bool = False
+    overlap: int = 0
+    declared: bool = False
+    text_names: tuple[str, ...] = ()
+    name_is_id: bool = False
+    id_sep: str = ""
+    name_alone: bool = False
 
 
 class Tag(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,7 +130,7 @@ class Messages(msgspec.Struct, frozen=True, kw_only=True):
         body: what ends it.
         ends: what ends a body.
         kind: whose they are: the recipients and bodies differ.
-        params: the parameters that a body may consist of.
+        params: tagged parameters that a body may consist of.
     """
 
     starts: tuple[str, ...]
