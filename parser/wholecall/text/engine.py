@@ -243,7 +243,7 @@ class TextEngine(Teller):
     def _region(self, opener: str) -> Waiting:
         source, record = self.source, self.rules.openers[opener]
         region = self.new_region(opener, record.closes)
-        source.pos += len(opener)
+        source.pos += len(opener) - (record.overlap if isinstance(record, Block) else 0)
         try:
             yield from READERS[type(record)](region, record, self.rules)
         except NotOne:

@@ -77,11 +77,12 @@ def elements(text: str) -> Iterator[tuple[int, int]]:
             depth -= 1
             if depth == 0:
                 break
-        if depth == 1 and kind == ",":
+        is_next = depth == 1 and kind == "{" and start >= 0 and text[end - 1] == "}"  # the comma is missing
+        if depth == 1 and (kind == "," or is_next):
             if start >= 0:
                 yield start, end
             start = -1
-        elif depth:
+        if depth and (depth > 1 or kind != ","):
             start, end = token.start if start < 0 else start, token.end
         if kind in "{[":
             depth += 1

@@ -52,6 +52,7 @@ def read_json(region: Region, block: Block, rules: Rules, *, fenced: bool) -> Wa
             region.drop(source.pos, "nesting_too_deep", "it is nested too deep")
         else:
             _value(region, block, start, source.pos)
+            region.close(source.pos)
         more = yield from _after(region, closers, rules, fenced=fenced)
         if not more:
             return

@@ -77,7 +77,7 @@ def _addressed(teller: Teller, region: Region, header: _Header, messages: Messag
             teller.state.mode = "body"
             teller.state.body = recipient == "self" or header.channel == "analysis"
         return
-    named = cleaned(recipient, teller.declared).name
+    named = cleaned(recipient, teller.declared)
     is_function = recipient.startswith(_FUNCTIONS) or named in teller.declared or messages.kind == "muse"
     try:
         if is_function:
@@ -151,7 +151,8 @@ def _tags(region: Region, teller: Teller, recipient: str) -> Waiting:
             region.opener = opener
             yield from read_tag(region, record, rules)
             name = getattr(region.items[-1], "name", None)
-            if name != recipient and not str(name).startswith(f"{recipient}."):
+            meant = cleaned(recipient, region.declared)
+            if name != meant and not str(name).startswith(f"{meant}."):
                 region.items.pop()
                 raise Unreadable("ambiguous", "recipient and name differ", recipient)
         else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from wholecall.text.extents import JSON, extent
 from wholecall.text.markers import matcher
-from wholecall.text.names import LONGEST, NAME
+from wholecall.text.names import LONGEST, NAME, cleaned
 from wholecall.text.region import Unreadable
 from wholecall.text.rules import FENCE, JSON_FENCES
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_named", "read_object"]
 
-CALL_ID: Final = "[CALL_ID]"
 _FENCES: Final = matcher(JSON_FENCES)
 _END_FENCE: Final = matcher([FENCE])
 
@@ -37,16 +36,26 @@ def read_named(region: Region, block: Block) -> Generator[None, None, bool]:
     if not 0 < len(name) <= LONGEST:
         source.pos = start
         return False
+    if block.declared and cleaned(name, region.declared) not in (*region.declared, *block.text_names):
+        source.pos = start
+        return False
+    end = source.pos
     following = yield from source.space()
+    if name in block.text_names:
+        region.markup(end if (yield from source.take(matcher(block.seps))) is None else source.pos)
+        source.pos = region.told
+        return True
     if not following:
         yield from _at_end(region, block, name)
         return True
-    legal = matcher((*block.seps, CALL_ID, *JSON_FENCES, *block.closes, *block.opens, "{"))
+    legal = matcher((*_separators_of(block), *JSON_FENCES, *block.closes, *block.opens, "{"))
     if (yield from source.match(legal)) is None:
         source.pos = start
         return False
     region.committed = True
     id = yield from _separators(region, block)
+    if block.name_is_id and ":" in name:
+        id = name
     arguments = yield from read_object(region, block.closes, name)
     end = source.pos
     yield from _closer(region, block, name, id, arguments, end)
@@ -56,23 +65,27 @@ def read_named(region: Region, block: Block) -> Generator[None, None, bool]:
 def _at_end(region: Region, block: Block, name: str) -> Waiting:
     """End a name behind which the text ends: where calls have no closer it can be a call without arguments."""
     yield from ()
-    if not block.closes and region.source.ended == "clean" and name in region.declared:
+    if block.name_alone and region.source.ended == "clean" and name in region.declared:
         region.call(region.source.pos, name, "{}")
         return
     region.committed = True
     raise region.cut(name)
 
 
+def _separators_of(block: Block) -> tuple[str, ...]:
+    return (*block.seps, block.id_sep) if block.id_sep else block.seps
+
+
 def _separators(region: Region, block: Block) -> Generator[None, None, str | None]:
     """Skip what stands between a name and its object; return the id in it."""
     source, id = region.source, None
-    separators = matcher((*block.seps, CALL_ID))
+    separators = matcher(_separators_of(block))
     while True:
         yield from source.space()
         literal = yield from source.take(separators)
         if literal is None:
             return id
-        if literal == CALL_ID:
+        if literal == block.id_sep:
             yield from source.space()
             id = yield from source.run(NAME, LONGEST)
 

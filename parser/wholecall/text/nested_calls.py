@@ -18,6 +18,7 @@ from wholecall.text.values import typed, written
 if TYPE_CHECKING:
     from wholecall.text.records import Nested
     from wholecall.text.region import Region
+    from wholecall.text.rules import Rules
     from wholecall.text.source import Waiting
     from wholecall.text.values import Schema
 
@@ -27,7 +28,7 @@ _TAG: Final = re.compile(r"<(/?)([^<>/\s][^<>]*)>([\s\S]*)")
 _ITEM: Final = "item"
 
 
-def read_nested(region: Region, nested: Nested) -> Waiting:
+def read_nested(region: Region, nested: Nested, _rules: Rules) -> Waiting:
     """Read the element behind the opener."""
     source = region.source
     head = yield from read_head(region, ">", "name=", eq=False, attr="name")
@@ -40,7 +41,7 @@ def read_nested(region: Region, nested: Nested) -> Waiting:
         raise region.cut(head.name)
     body = source.text(start, source.pos)
     source.pos += len(closer)
-    schema = region.declared.schema(cleaned(head.name, region.declared).name)
+    schema = region.declared.schema(cleaned(head.name, region.declared))
     arguments = _read(body, nested.token, schema, head.name, region.limits.max_depth)
     region.call(source.pos, head.name, written(arguments), edits=["translated"])
 

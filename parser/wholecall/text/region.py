@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wholecall.limits import Limits
     from wholecall.text.source import Source
     from wholecall.text.tools import Declared
-    from wholecall.types import DropReason, EditKind
+    from wholecall.types import DropReason, EditKind, Flag
 
 __all__ = ["NotOne", "Region", "Unreadable"]
 
@@ -75,7 +75,7 @@ class Region:
 
     def __init__(
         self, source: Source, opener: str, declared: Declared, limits: Limits, *, closes: tuple[str, ...] = (),
-        wrapped: tuple[str, ...] = (), at_line: bool = True,
+        wrapped: tuple[str, ...] = (), at_line: bool = True, hidden: int = 0,
     ) -> None:  # fmt: skip
         self.source = source
         self.opener = opener
@@ -84,7 +84,8 @@ class Region:
         self.limits = limits
         self.wrapped = wrapped
         self.at_line = at_line
-        self.start = self.told = source.pos
+        self.start = source.pos
+        self.told = max(source.pos, hidden)
         self.items: list[Output] = []
         self.owed: tuple[str, ...] = ()
         self.committed = False
@@ -99,21 +100,18 @@ class Region:
         self, end: int, name: str, arguments: str, *, id: str | None = None, edits: Iterable[EditKind] = ()
     ) -> None:
         """Tell a call that ends here."""
-        named = cleaned(name, self.declared)
-        flags = ("after_unreadable",) if self.after_unread else ()
+        name = cleaned(name, self.declared)
         span = self._span(end)
-        if not named.name:
-            self.items.append(Unread("nameless", span, None, id or named.id, "the call names no tool"))
+        if not name:
+            self.items.append(Unread("nameless", span, None, id, "the call names no tool"))
             return
-        self.items.append(Written(named.name, arguments, span, id or named.id, tuple(edits), flags))
+        flags: tuple[Flag, ...] = ("after_unreadable",) if self.after_unread else ()
+        self.items.append(Written(name, arguments, span, id, tuple(edits), flags))
 
     def drop(self, end: int, reason: DropReason, detail: str, name: str | None = None, id: str | None = None) -> None:
         """Tell a call that cannot be read, and ends here."""
-        named = cleaned(name, self.declared) if name is not None else None
-        known = None if named is None else named.name or None
-        self.items.append(
-            Unread(reason, self._span(end), known, id or (named and named.id) or None, detail)
-        )
+        known = (cleaned(name, self.declared) or None) if name is not None else None
+        self.items.append(Unread(reason, self._span(end), known, id, detail))
 
     def markup(self, end: int, *, dangling: bool = False) -> None:
         """Tell what stands up to here as markup: at once with the call before it, if there is one."""
@@ -135,10 +133,13 @@ class Region:
 
     def close(self, end: int) -> None:
         """Tell the closer that ends here as part of the last call."""
-        if not self.items:
-            self.markup(end)
+        span = self._span(end)
+        if not span:
             return
-        last, span = self.items[-1], self._span(end)
+        if not self.items:
+            self.items.append(Markup(span))
+            return
+        last = self.items[-1]
         if isinstance(last, (Written, Unread)):
             self.items[-1] = replace(last, source=last.source + span)
         else:

@@ -67,7 +67,7 @@ def read_tag(region: Region, tag: Tag, rules: Rules) -> Waiting:
     head = yield from read_head(region, tag.gt, _starts(region.opener, tag), eq=tag.name == "eq", attr=tag.name_attr)
     if head is None or not head.name.strip() or len(head.name) > LONGEST:
         region.reject()
-    name = cleaned(head.name, region.declared).name
+    name = cleaned(head.name, region.declared)
     if tag.bare == "line" and not region.wrapped and not (region.at_line and name in region.declared):
         region.reject()
     if head.closed:
@@ -99,7 +99,11 @@ def read_pairs(region: Region, block: Block, rules: Rules) -> Generator[None, No
         source.pos = start
         return False
     region.committed = True
-    yield from _parameters(region, Shape(name, params, block.closes, block.opens))
+    shape = Shape(name, params, block.closes, block.opens)
+    if (yield from source.space()) == "{":
+        yield from _object_body(region, shape)
+    else:
+        yield from _parameters(region, shape)
     return True
 
 
@@ -112,7 +116,7 @@ def _behind_name(region: Region, block: Block) -> Generator[None, None, bool]:
     """Go behind what ends a name before pairs; return whether it is legal there."""
     source = region.source
     assert block.pairs is not None
-    legal = matcher((*block.seps, *block.pairs.opens, *block.closes, "\n", "\\n", "\r\n"))
+    legal = matcher((*block.seps, *block.pairs.opens, *block.closes, "{", "\n", "\\n", "\r\n"))
     if (yield from source.space_in_line()) == "":
         return True
     found = yield from source.match(legal)
@@ -219,7 +223,7 @@ class _Given(NamedTuple):
 def _parameters(region: Region, shape: Shape) -> Waiting:
     """Read parameters up to the end of the call."""
     source, params = region.source, shape.params
-    schema = region.declared.schema(cleaned(shape.name, region.declared).name)
+    schema = region.declared.schema(cleaned(shape.name, region.declared))
     given: dict[str, Any] = {}
     missing = False
     marks = matcher((*params.opens, *shape.closes, *region.wrapped))

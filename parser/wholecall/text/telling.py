@@ -101,7 +101,7 @@ class Teller:
         self.source.hold(self.source.pos, self.limits.max_arguments_bytes)
         region = Region(
             self.source, opener, self.declared, self.limits,
-            closes=closes, wrapped=state.wrapper, at_line=state.edge or state.bol,
+            closes=closes, wrapped=state.wrapper, at_line=state.edge or state.bol, hidden=self.hidden,
         )  # fmt: skip
         region.after_unread = state.unreadable
         return region

@@ -145,7 +145,7 @@ def _python(teller: Teller, region: Region) -> Waiting:
     source.pos += 1
     yield from source.space()
     name = yield from source.run(NAME, LONGEST)
-    if cleaned(name, teller.declared).name not in teller.declared:
+    if cleaned(name, teller.declared) not in teller.declared:
         region.reject()
     source.pos = start
     yield from read_python(region, frozenset())
