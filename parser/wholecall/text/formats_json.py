@@ -137,7 +137,7 @@ LONGCAT: Final = made(
 
 # --- A name and then its object -----------------------------------------------------------------------------
 
-# V3 and R1 write `function`, a separator, the name and a fence; V3.1 the name, a separator and the object.
+# V3 writes `function`, a separator, the name and a fence; V3.1 the name, a separator and the object.
 DEEPSEEK: Final = made(
     "deepseek",
     Block(

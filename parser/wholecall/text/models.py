@@ -17,9 +17,11 @@ _TABLE = (
     (r"deepseek.*(v3\.2|v4)", "dsml"),
     (r"deepseek|cogito", "deepseek"),
     (r"functionary", "functionary"),
+    (r"phi-?4-mini|firefunction", "functools"),
     (r"xlam", "xlam"),
     (r"toolace", "llama_pythonic"),
     (r"hermes", "hermes"),
+    (r"\bmuse", "muse"),
     (r"kimi-?k3", "kimi_k3"),
     (r"kimi", "kimi_k2"),
     (r"glm|ling-3|spark", "glm"),
@@ -38,7 +40,6 @@ _TABLE = (
     (r"seed-oss", "seed_oss"),
     (r"hunyuan.*a13b", "jamba"),
     (r"hunyuan|\bhy-?[34]", "hunyuan_v3"),
-    (r"phi-?4-mini|firefunction", "functools"),
     (r"\blfm", "lfm2"),
     (r"\bolmo", "olmo3"),
     (r"claude", "anthropic"),
@@ -56,7 +57,6 @@ _TABLE = (
     (r"k2-horizon", "k2_horizon"),
     (r"plamo", "plamo3"),
     (r"\bbeam", "beam"),
-    (r"\bmuse", "muse"),
     (r"qwen|qwq|reka", "hermes"),
 )
 
