@@ -153,6 +153,11 @@ def test_what_is_no_code_stays_the_text(raw: str, kinds: str) -> None:
     assert (str, raw) == read(raw, kinds)
 
 
+def test_brackets_in_strings_are_no_depth() -> None:
+    """Only brackets outside strings count for the bound on depth."""
+    assert (list, ["[" * 9]) == read('["' + "[" * 9 + '"]', "array")
+
+
 def test_code_of_another_kind_is_what_it_is() -> None:
     """A value that is not allowed comes out as it was written, so that the tool's check can say what it is."""
     expected = [5, "5", [1], None]

@@ -282,7 +282,7 @@ def _beside_strings(raw: str, kinds: Kinds, max_depth: int | None) -> Any:
     text = raw.strip()
     if "null" in kinds and text in _NULLS:
         return None
-    if kinds <= {"string", "null"}:
+    if kinds <= {"string", "null"}:  # JSON could be nothing else, and need not be read
         return raw
     value = _json(text, max_depth)
     return value if type(value) is not str and _fits(value, kinds) else raw
