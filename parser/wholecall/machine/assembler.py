@@ -96,7 +96,8 @@ class Assembler(Turns):
         self._route(replace(run.of, text=run.texts[0]))
         others = run.texts[1:]
         if others and not self._take_at_once(run.of, others):
-            self.advance(run.pieces()[1:])
+            for piece in run.pieces()[1:]:
+                self._route(piece)
 
     def _take_at_once(self, of: Piecewise, texts: Sequence[str]) -> bool:
         """Take pieces that differ only in their text; return False, and take none, where one could be more than a piece."""

@@ -15,6 +15,7 @@ from wholecall.policy import Policy
 
 if TYPE_CHECKING:
     from wholecall.stream.live import Watch
+    from wholecall.text.options import TextWanted
     from wholecall.tools import Tools
 
 __all__ = ["EventsWanted", "MovedOptions", "ParserOptions", "checked_events", "for_turns"]
@@ -26,6 +27,7 @@ _WANTED = get_args(EventsWanted)
 class ParserOptions(TypedDict, total=False):
     """The options of `ToolCallParser` that the shells hand on."""
 
+    text: TextWanted
     events: EventsWanted
     live: bool
     watch: Watch | None

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from wholecall.arguments.progress import PartialArguments
     from wholecall.output.events import ArgumentsDelta, ArgumentsProgress, ToolCallStarted
     from wholecall.stream.live import Watch
+    from wholecall.text.options import TextWanted
     from wholecall.tools import AnyTools, TypedTools
 
 __all__ = ["ToolCallParser"]
@@ -68,12 +69,13 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         live: whether to report arguments while they arrive: `ArgumentsProgress` events, and `partial`.
         watch: strings to report instead of everything, by tool: `{"write_file": "content"}` names a top-level key,
             a tuple of keys and indices goes deeper.
+        text: calls that the model writes as text: a format's name, `"auto"`, or `TextCalls`; None takes text for text.
         framing: `"sse"`, `"jsonl"`, `"jsonarray"`, `"eventstream"` or `"vercel"`; None chooses from the first bytes.
         policy: how calls are judged.
         limits: what a stream may hold.
 
     Raises:
-        UnknownDialect: the dialect or the framing is not known.
+        UnknownDialect: the dialect, the framing or the format of calls in text is not known.
         ValueError: `events` is none of its words, or `"calls"` together with `live` or `watch`.
         TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
     """
@@ -109,6 +111,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         events: EventsWanted = "all",
         live: bool = False,
         watch: Watch | None = None,
+        text: TextWanted = None,
         framing: str | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits = Limits(),  # noqa: B008 - frozen
@@ -117,13 +120,22 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._limits = limits
         self._tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         self._events: EventsWanted = checked_events(events, is_live=live or watch is not None)
-        super().__init__(dialect, Assembler(policy, limits, self._tools, pieces=events == "all"), limits)
+        super().__init__(dialect, self._new_assembler(text), limits)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._collect = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
         if framing is not None and framing not in FRAMINGS:
             raise UnknownDialect(f"there is no framing {framing!r}; {choices(framing, FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not identify the framing
+
+    def _new_assembler(self, text: TextWanted) -> Assembler:
+        options = self._policy, self._limits, self._tools
+        if text is None:
+            return Assembler(*options, pieces=self._events == "all")
+        from wholecall.stream.written import TextAssembler  # noqa: PLC0415 - few streams are read so
+        from wholecall.text.options import text_calls  # noqa: PLC0415 - as above
+
+        return TextAssembler(text_calls(text), *options, pieces=self._events == "all")
 
     def __enter__(self) -> Self:
         return self
