@@ -259,8 +259,8 @@ def _close(choice: Choice, call: Call, truncated: bool) -> None:
 def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
     if call.kind == "custom":
         return
-    whole = call.source is not None or call.holds_object or (call.begins_object and call.complete)
-    if whole and not call.holds_placeholder:
+    whole = call.holds_object or (call.begins_object and call.complete)
+    if call.source is not None or (whole and not call.holds_placeholder):
         _finish(choice, call, ended)
 
 

@@ -123,7 +123,7 @@ def type_anew(choice: Choice, events: list[Event]) -> None:
 
 def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
     """Return the objection to the call that comes before its text is read, by precedence."""
-    if call.name is None and call.refusal not in _BEFORE_NAME:
+    if call.name is None and call.refusal not in _BEFORE_NAME and call.source is None:
         return "nameless", "no name came before the call ended"
     if call.refusal is not None and call.refusal in _LIMITS:
         return call.refusal, call.detail

@@ -20,10 +20,10 @@ from wholecall.framing.opening import framing_of
 from wholecall.framing.parts import LARGE, parted
 from wholecall.framing.table import name_of
 from wholecall.limits import Limits
-from wholecall.machine.assembler import Assembler
 from wholecall.output.events import Event
 from wholecall.output.turns import Turn
 from wholecall.policy import Policy
+from wholecall.stream.assembling import assembler
 from wholecall.stream.live import LiveArguments
 from wholecall.stream.options import EventsWanted, MovedOptions, ParserOptions, checked_events
 from wholecall.stream.payloads import frames_of
@@ -120,22 +120,14 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._limits = limits
         self._tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         self._events: EventsWanted = checked_events(events, is_live=live or watch is not None)
-        super().__init__(dialect, self._new_assembler(text), limits)
+        machine = assembler(text, policy, limits, self._tools, pieces=events == "all")
+        super().__init__(dialect, machine, limits)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._collect = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
         if framing is not None and framing not in FRAMINGS:
             raise UnknownDialect(f"there is no framing {framing!r}; {choices(framing, FRAMINGS)}")
         self._framing = FRAMINGS[framing](limits) if framing is not None else None
         self._head = b""  # the first bytes, while they do not identify the framing
-
-    def _new_assembler(self, text: TextWanted) -> Assembler:
-        options = self._policy, self._limits, self._tools
-        if text is None:
-            return Assembler(*options, pieces=self._events == "all")
-        from wholecall.stream.written import TextAssembler  # noqa: PLC0415 - few streams are read so
-        from wholecall.text.options import text_calls  # noqa: PLC0415 - as above
-
-        return TextAssembler(text_calls(text), *options, pieces=self._events == "all")
 
     def __enter__(self) -> Self:
         return self

@@ -13,7 +13,7 @@ a message to the user is shown as it comes. What a marker opens is a region, rea
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from wholecall.text.blocks import read_block
 from wholecall.text.markers import matcher
@@ -30,14 +30,12 @@ from wholecall.text.weak_calls import read_weak
 
 if TYPE_CHECKING:
     from wholecall.limits import Limits
+    from wholecall.text.options import InFence, InReasoning
     from wholecall.text.markers import Matcher
     from wholecall.text.rules import Rules
     from wholecall.text.tools import Declared
 
-__all__ = ["InFence", "InReasoning", "TextEngine"]
-
-InReasoning = Literal["ignore", "unclosed", "call"]
-InFence = Literal["text", "call"]
+__all__ = ["TextEngine"]
 
 _LONGEST_EDGE: Final = 4096  # characters of white space that wait for a marker
 

@@ -35,6 +35,7 @@ from wholecall.deltas import (
 )
 from wholecall.text.engine import TextEngine
 from wholecall.text.outputs import Markup, Shown, Unread, Written
+from wholecall.text.rules import rules_of
 from wholecall.text.tools import Declared
 from wholecall.types import CUT_REASONS
 
@@ -68,7 +69,8 @@ class TextLayer:
         self._wanted = wanted
         self._declared = Declared(tools)
         self._limits = limits
-        self._rules = wanted.rules(tools=tools is not None)
+        weak = wanted.weak_shapes() if tools is not None else frozenset()
+        self._rules = rules_of(wanted.read_as(), weak)
         self._format = self._rules.form.name
         self._engines: dict[_Channel, TextEngine] = {}
         self._blocks: dict[_Channel, ReasoningFragment] = {}  # what the last fragment of reasoning was of

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Union, get_args
+from typing import Literal, Union, get_args
 
 import msgspec
 
 from wholecall.errors import UnknownDialect, choices
-from wholecall.text.engine import InFence, InReasoning
 from wholecall.text.formats import AUTO, FORMATS, text_formats
 from wholecall.text.models import text_format_of
 from wholecall.text.records import Format, Weak
-from wholecall.text.rules import Rules, rules_of
 
-__all__ = ["TextCalls", "TextWanted", "text_calls"]
+__all__ = ["InFence", "InReasoning", "TextCalls", "TextWanted", "text_calls"]
+
+InReasoning = Literal["ignore", "unclosed", "call"]
+InFence = Literal["text", "call"]
 
 
 class TextCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -78,17 +79,15 @@ class TextCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
             raise UnknownDialect(f"there is no format {self.format!r} of calls in text; {choices(self.format, names)}")
         return found
 
-    def rules(self, *, tools: bool) -> Rules:
-        """Return the compiled format; weak shapes count only where tools are declared."""
-        form = self.read_as()
-        weak = frozenset(form.weak) if self.weak is None else self.weak
-        return rules_of(form, weak if tools else frozenset())
+    def weak_shapes(self) -> frozenset[Weak]:
+        """Return the shapes without a marker that count."""
+        return frozenset(self.read_as().weak) if self.weak is None else self.weak
 
 
 TextWanted = Union[str, TextCalls, None]
 
 
-def text_calls(wanted: str | TextCalls) -> TextCalls:
+def text_calls(wanted: TextWanted) -> TextCalls | None:
     """Return what a caller's word means: None for none, a format's name, or the choice itself.
 
     Raises:
