@@ -282,7 +282,7 @@ def _beside_strings(raw: str, kinds: Kinds, max_depth: int | None) -> Any:
     text = raw.strip()
     if "null" in kinds and text in _NULLS:
         return None
-    if kinds <= {"string", "null"}:
+    if kinds <= {"string", "null"}:  # JSON could be nothing else, and need not be read
         return raw
     value = _json(text, max_depth)
     return value if type(value) is not str and _fits(value, kinds) else raw
@@ -292,14 +292,16 @@ def _as_code(raw: str, kinds: Kinds, max_depth: int | None) -> Any:
     """No string is allowed: the text is JSON, else Python, else a spelling that has one meaning only."""
     text = raw.strip()
     value = _json(text, max_depth)
-    if value is _MISSING:
+    strict = value is not _MISSING
+    if not strict:
         value = _python(text, max_depth)
-    if value is _MISSING:
-        return _BOOLEANS.get(text.lower(), raw) if "boolean" in kinds else raw
     if type(value) is str:
         inner = _json(value.strip(), max_depth)
-        return inner if isinstance(inner, (dict, list)) and _fits(inner, kinds) else value
-    return _whole(value, text, kinds)
+        held = isinstance(inner, (dict, list)) and _fits(inner, kinds)
+        return inner if held else value if strict else raw
+    if value is not _MISSING:
+        return _whole(value, text, kinds)
+    return _BOOLEANS.get(text.lower(), raw) if "boolean" in kinds else raw
 
 
 def _by_itself(raw: str, _: Kinds, max_depth: int | None) -> Any:
