@@ -12,7 +12,7 @@ a message to the user is shown as it comes. What a marker opens is a region, rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from wholecall.text.blocks import read_block
@@ -30,7 +30,7 @@ from wholecall.text.weak_calls import read_weak
 
 if TYPE_CHECKING:
     from wholecall.limits import Limits
-    from wholecall.text.markers import Matcher
+    from wholecall.text.region import Region
     from wholecall.text.rules import Rules
     from wholecall.text.tools import Declared
 

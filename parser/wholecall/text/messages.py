@@ -83,14 +83,20 @@ def _addressed(teller: Teller, region: Region, header: _Header, messages: Messag
         if is_function:
             yield from _call(region, teller, messages, recipient)
         else:
-            yield from _to_end(region, messages)
-            raise Unreadable("unknown_tool", "its recipient is no declared function", recipient)
+            yield from _unknown(region, messages, recipient)
     except (Unreadable, NotOne) as error:
-        unreadable = error if isinstance(error, Unreadable) else Unreadable("unparseable", "its body is no call")
+        unreadable = (
+            error if isinstance(error, Unreadable) else Unreadable("unparseable", "its body is no call")
+        )
         if not teller.source.at_end:
             yield from _to_end(region, messages)
         region.drop(teller.source.pos, unreadable.reason, unreadable.detail, unreadable.name or recipient)
     teller.finish(region)
+
+
+def _unknown(region: Region, messages: Messages, recipient: str) -> Waiting:
+    yield from _to_end(region, messages)
+    raise Unreadable("unknown_tool", "its recipient is no declared function", recipient)
 
 
 def _to_end(region: Region, messages: Messages) -> Waiting:
@@ -111,7 +117,10 @@ def _call(region: Region, teller: Teller, messages: Messages, recipient: str) ->
     following = yield from source.space()
     tags = matcher(teller.rules.openers)
     if following == "{" or (yield from source.match(tags)) is None:
-        if messages.params is not None and (yield from source.match(matcher(messages.params.opens))) is not None:
+        if (
+            messages.params is not None
+            and (yield from source.match(matcher(messages.params.opens))) is not None
+        ):
             yield from read_parameters(region, recipient, messages.params, messages.ends)
             return
         if not following or (yield from source.match(ends)) is not None:
@@ -153,7 +162,7 @@ def _tags(region: Region, teller: Teller, recipient: str) -> Waiting:
             name = getattr(region.items[-1], "name", None)
             meant = cleaned(recipient, region.declared)
             if name != meant and not str(name).startswith(f"{meant}."):
-                region.items.pop()
+                region.retract()
                 raise Unreadable("ambiguous", "recipient and name differ", recipient)
         else:
             region.wrapped = record.closes

@@ -90,9 +90,7 @@ def _separators(region: Region, block: Block) -> Generator[None, None, str | Non
             id = yield from source.run(NAME, LONGEST)
 
 
-def read_object(
-    region: Region, stops: tuple[str, ...], name: str
-) -> Generator[None, None, str]:
+def read_object(region: Region, stops: tuple[str, ...], name: str) -> Generator[None, None, str]:
     """Return the text of the object at the cursor, perhaps in a fence.
 
     Raises:
@@ -122,9 +120,7 @@ def read_object(
     return text
 
 
-def _closer(
-    region: Region, block: Block, name: str, id: str | None, arguments: str, end: int
-) -> Waiting:
+def _closer(region: Region, block: Block, name: str, id: str | None, arguments: str, end: int) -> Waiting:
     """Tell the call, with its closer if that follows."""
     source = region.source
     following = yield from source.space()

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from wholecall.text.heads import read_head
 from wholecall.text.markers import matcher
 from wholecall.text.names import LONGEST, cleaned
 from wholecall.text.region import Unreadable
-from wholecall.text.tagged_calls import read_head
 from wholecall.text.values import typed, written
 
 if TYPE_CHECKING:

@@ -271,12 +271,8 @@ class _Reader:
     def token(self) -> tuple[str, str]:
         """Take one token: its kind, and the token itself (of a string the opening quotes)."""
         match = _TOKEN.match(self.text, self.at)
-<<<<<<< HEAD
-        assert match is not None and match.lastgroup is not None  # noqa: PT018 (the alternatives cover every text)
-=======
         assert match is not None  # the alternatives cover every text
         assert match.lastgroup is not None
->>>>>>> text-a
         self.at = match.end()
         return match.lastgroup, match.group(match.lastgroup)
 

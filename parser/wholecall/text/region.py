@@ -108,7 +108,9 @@ class Region:
         flags: tuple[Flag, ...] = ("after_unreadable",) if self.after_unread else ()
         self.items.append(Written(name, arguments, span, id, tuple(edits), flags))
 
-    def drop(self, end: int, reason: DropReason, detail: str, name: str | None = None, id: str | None = None) -> None:
+    def drop(
+        self, end: int, reason: DropReason, detail: str, name: str | None = None, id: str | None = None
+    ) -> None:
         """Tell a call that cannot be read, and ends here."""
         known = (cleaned(name, self.declared) or None) if name is not None else None
         self.items.append(Unread(reason, self._span(end), known, id, detail))
@@ -124,6 +126,11 @@ class Region:
         span = self.source.text(self.told, end)
         self.told = end
         return span
+
+    def retract(self) -> None:
+        """Take back what was told last: what is told next begins where that began."""
+        last = self.items.pop()
+        self.told -= len(last.source if isinstance(last, (Written, Unread)) else last.text)
 
     def cut(self, name: str | None = None) -> Unreadable:
         """Return what to raise where the text ends inside the call."""

@@ -113,7 +113,9 @@ class Teller:
             self.tell_markup(region.start)
         if source.lost:
             raw = source.text(region.start, region.start + (self.limits.max_raw_bytes or 0))
-            region.items = [Unread("arguments_too_large", raw, detail="it is longer than Limits.max_arguments_bytes")]
+            region.items = [
+                Unread("arguments_too_large", raw, detail="it is longer than Limits.max_arguments_bytes")
+            ]
         self.tell(region.items)
         state.owed = (*state.owed, *region.owed)[-_MOST_OWED:]
         state.unreadable = region.after_unread
