@@ -132,7 +132,7 @@ def _python(region: Region, block: Block, _rules: Rules) -> Generator[None, None
         source.pos = start
     if not good:
         return False
-    region.committed = True
+    region.commit()
     yield from read_python(region, frozenset(block.closes))
     yield from _end(region, block)
     return True
@@ -195,7 +195,7 @@ def _relaxed(region: Region, block: Block, _rules: Rules) -> Generator[None, Non
     source = region.source
     if (yield from source.match(_CALL)) is None:
         return False
-    region.committed = True
+    region.commit()
     yield from read_relaxed(region, frozenset(block.closes))
     yield from _end(region, block)
     return True

@@ -50,7 +50,7 @@ def read_header(teller: Teller, literal: str) -> Waiting:
     """Read the header at the cursor, and what follows it up to where another mode reads on."""
     source, messages = teller.source, teller.rules.form.messages
     assert messages is not None
-    region = teller.new_region(literal, messages.ends)
+    region = teller.new_region(literal, messages.ends, teller.limits.max_arguments_bytes)
     source.pos += len(literal)
     stops = matcher([messages.body, *messages.ends, *({_START} & set(messages.starts))])
     mark = yield from source.find(stops, _LONGEST_HEADER)
@@ -95,6 +95,7 @@ def _addressed(teller: Teller, region: Region, header: _Header, messages: Messag
 
 
 def _unknown(region: Region, messages: Messages, recipient: str) -> Waiting:
+    region.commit()
     yield from _to_end(region, messages)
     raise Unreadable("unknown_tool", "its recipient is no declared function", recipient)
 
@@ -112,7 +113,7 @@ def _to_end(region: Region, messages: Messages) -> Waiting:
 def _call(region: Region, teller: Teller, messages: Messages, recipient: str) -> Waiting:
     """Read the body of a call."""
     source = region.source
-    region.committed = True
+    region.commit()
     ends = matcher(messages.ends)
     following = yield from source.space()
     tags = matcher(teller.rules.openers)

@@ -52,7 +52,7 @@ def read_named(region: Region, block: Block) -> Generator[None, None, bool]:
     if (yield from source.match(legal)) is None:
         source.pos = start
         return False
-    region.committed = True
+    region.commit()
     id = yield from _separators(region, block)
     if block.name_is_id and ":" in name:
         id = name
@@ -68,7 +68,7 @@ def _at_end(region: Region, block: Block, name: str) -> Waiting:
     if block.name_alone and region.source.ended == "clean" and name in region.declared:
         region.call(region.source.pos, name, "{}")
         return
-    region.committed = True
+    region.commit()
     raise region.cut(name)
 
 

@@ -34,7 +34,7 @@ def read_nested(region: Region, nested: Nested, _rules: Rules) -> Waiting:
     head = yield from read_head(region, ">", "name=", eq=False, attr="name")
     if head is None or not head.name.strip() or len(head.name) > LONGEST:
         region.reject()
-    region.committed = True
+    region.commit()
     start = source.pos
     closer = yield from source.find(matcher(nested.closes))
     if closer is None:

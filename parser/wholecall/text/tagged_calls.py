@@ -47,7 +47,7 @@ def read_tag(region: Region, tag: Tag, _rules: Rules) -> Waiting:
     legal = matcher((*tag.params.opens, *tag.closes, "{"))
     if following and (yield from source.match(legal)) is None:
         region.reject()
-    region.committed = True
+    region.commit()
     if following == "{":
         yield from _object_body(region, shape)
     else:
@@ -67,7 +67,7 @@ def read_pairs(region: Region, block: Block, _rules: Rules) -> Generator[None, N
     if not good:
         source.pos = start
         return False
-    region.committed = True
+    region.commit()
     shape = Shape(name, params, block.closes, block.opens)
     if (yield from source.space()) == "{":
         yield from _object_body(region, shape)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Shape", "read_value_end"]
 
 _WRONG_CLOSER: Final = "</content>"
+_LONGEST_SPACE: Final = 4096  # characters of white space between a closer and what follows it
 
 
 class Shape(NamedTuple):
@@ -76,7 +77,7 @@ def read_value_end(
 def _may_follow_value(region: Region, shape: Shape) -> Generator[None, None, bool]:
     """Whether what follows a value's closer can follow it."""
     source = region.source
-    if not (yield from source.space()):
+    if not (yield from source.space(_LONGEST_SPACE)):
         return True
     mark = yield from source.take(matcher((*shape.params.opens, *shape.closes, *region.wrapped)))
     if mark is None or mark not in shape.params.opens:
@@ -87,7 +88,7 @@ def _may_follow_value(region: Region, shape: Shape) -> Generator[None, None, boo
 def _may_follow_call(region: Region, shape: Shape, closer: str) -> Generator[None, None, bool]:
     """Whether a call's closer, in a value without one, ends both."""
     source = region.source
-    if not (yield from source.space()):
+    if not (yield from source.space(_LONGEST_SPACE)):
         return source.ended == "clean"
     others = matcher([other for other in region.wrapped if other != closer])
     if (yield from source.match(others)) is not None:

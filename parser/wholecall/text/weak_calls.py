@@ -52,7 +52,7 @@ def read_weak(teller: Teller, literal: str) -> Generator[None, None, bool]:
     for shape, read in _READERS.items():
         if shape not in teller.rules.weak or not literal.startswith(_FIRST[shape]):
             continue
-        region = teller.new_region(literal, ())
+        region = teller.new_region(literal, (), None)
         good = yield from _candidate(teller, region, read)
         if good:
             teller.finish(region)
