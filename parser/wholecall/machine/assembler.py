@@ -73,6 +73,9 @@ class Assembler(Turns):
         self._last: Piecewise | None = None  # what the last pieces were of, while nothing else came
         self._last_call: Call | None = None  # and their call
 
+    def keep(self) -> None:
+        """Note what a snapshot needs besides what is annotated: nothing."""
+
     def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""
         out = self._out

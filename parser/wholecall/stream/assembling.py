@@ -5,26 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wholecall.machine.assembler import Assembler
-from wholecall.text.options import text_calls
 
 if TYPE_CHECKING:
     from wholecall.limits import Limits
     from wholecall.policy import Policy
-    from wholecall.text.options import TextWanted
+    from wholecall.text.options import TextCalls
     from wholecall.tools import Tools
 
 __all__ = ["assembler"]
 
 
 def assembler(
-    text: TextWanted, policy: Policy, limits: Limits, tools: Tools[Any] | None, *, pieces: bool = True
+    wanted: TextCalls | None, policy: Policy, limits: Limits, tools: Tools[Any] | None, *, pieces: bool = True
 ) -> Assembler:
-    """Return a new assembler; `text` says which calls written as text count, None means none.
-
-    Raises:
-        UnknownDialect: there is no format of this name.
-    """
-    wanted = text_calls(text)
+    """Return a new assembler; `wanted` says which calls written as text count, None means none."""
     if wanted is None:
         return Assembler(policy, limits, tools, pieces=pieces)
     from wholecall.stream.written import TextAssembler  # noqa: PLC0415 - with all readers, for who wants them

@@ -28,6 +28,7 @@ from wholecall.stream.live import LiveArguments
 from wholecall.stream.options import EventsWanted, MovedOptions, ParserOptions, checked_events
 from wholecall.stream.payloads import frames_of
 from wholecall.stream.reading import FrameReader, nothing
+from wholecall.text.options import text_calls
 from wholecall.tools import Tools
 from wholecall.uncopyable import Uncopyable
 
@@ -82,7 +83,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
 
     INSTEAD = "take its snapshot() and give that to restore()"
     DERIVED: ClassVar = frozenset(
-        {"_policy", "_limits", "_tools", "_events", "_live", "_collect", "_framing"}
+        {"_policy", "_limits", "_tools", "_events", "_text", "_live", "_collect", "_framing"}
     )
 
     _head: bytes
@@ -120,7 +121,8 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._limits = limits
         self._tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         self._events: EventsWanted = checked_events(events, is_live=live or watch is not None)
-        machine = assembler(text, policy, limits, self._tools, pieces=events == "all")
+        self._text = text_calls(text)
+        machine = assembler(self._text, policy, limits, self._tools, pieces=events == "all")
         super().__init__(dialect, machine, limits)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._collect = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
@@ -288,12 +290,14 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         from wholecall import snapshots  # noqa: PLC0415 - few streams are moved, and the import is slow
 
         live = self._live
+        self._assembler.keep()
         options = MovedOptions(
             dialect=self.dialect,
             framing=None if self._framing is None else name_of(self._framing),
             events=self._events,
             live=live is not None,
             watch=None if live is None else live.watch,
+            text=self._text,
             policy=self._policy,
             limits=self._limits,
             tools=None if self._tools is None else tuple(sorted(self._tools)),

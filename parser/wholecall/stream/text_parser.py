@@ -18,6 +18,7 @@ from wholecall.policy import Policy
 from wholecall.stream.assembling import assembler
 from wholecall.text.options import TextCalls, text_calls
 from wholecall.tools import Tools
+from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from wholecall.output.events import Event
@@ -30,7 +31,7 @@ __all__ = ["TextParser", "read_text"]
 _DIALECT = "text"  # what its turns name as their dialect
 
 
-class TextParser(Generic[ArgsT]):
+class TextParser(Uncopyable, Generic[ArgsT]):
     """Turns one text, in whatever pieces it comes, into whole tool calls and the text round them.
 
     ::
@@ -54,6 +55,8 @@ class TextParser(Generic[ArgsT]):
         TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
     """
 
+    INSTEAD = "feed the same text to a new one"
+
     def __init__(
         self,
         text: str | TextCalls = "auto",
@@ -63,7 +66,7 @@ class TextParser(Generic[ArgsT]):
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
         known: Tools[Any] | None = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
-        self._assembler = assembler(text, policy, limits, known)
+        self._assembler = assembler(text_calls(text), policy, limits, known)
         self._assembler.dialect = _DIALECT
         self._closed = False
 
@@ -84,7 +87,7 @@ class TextParser(Generic[ArgsT]):
         """
         if self._closed:
             raise StreamClosed("the text is closed; use a new parser for another one")
-        if not isinstance(text, str):
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers without types
             raise TypeError(f"text is a str, not {type(text).__name__}")
         if text:
             self._assembler.advance([TextFragment(0, text)])
@@ -100,8 +103,7 @@ class TextParser(Generic[ArgsT]):
             return []
         self._closed = True
         if ended != "open":
-            reason = "stop" if ended == "clean" else "length"
-            self._assembler.advance([Finish(0, reason, None)])
+            self._assembler.advance([Finish(0, "stop" if ended == "clean" else "length", None)])
         self._assembler.close("open" if ended == "open" else "clean")
         return self._assembler.take()
 

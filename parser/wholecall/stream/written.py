@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from wholecall.deltas import Run
 from wholecall.machine.assembler import Assembler
 from wholecall.text.layer import TextLayer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from wholecall.deltas import Delta
     from wholecall.limits import Limits
@@ -24,10 +24,15 @@ __all__ = ["TextAssembler"]
 class TextAssembler(Assembler):
     """Turns the deltas of one stream into events, calls in its texts among them."""
 
+    _layer: TextLayer
+
+    DERIVED: ClassVar = frozenset({"_wanted"})
+
     def __init__(
         self, wanted: TextCalls, policy: Policy, limits: Limits, tools: Tools[Any] | None, *, pieces: bool = True
     ) -> None:
         super().__init__(policy, limits, tools, pieces=pieces)
+        self._wanted = wanted
         self._layer = TextLayer(wanted, tools, limits)
 
     def advance(self, deltas: Iterable[Delta]) -> None:
@@ -38,6 +43,14 @@ class TextAssembler(Assembler):
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""
         pieces = (piece for delta in deltas for piece in (delta.pieces() if isinstance(delta, Run) else (delta,)))
         super().advance_replaced(self._layer.read(pieces))
+
+    def makers(self) -> dict[type, Callable[[], Any]]:
+        """Return how to make the objects of turns that a snapshot holds."""
+        return {**super().makers(), TextLayer: lambda: TextLayer(self._wanted, self._tools, self._limits)}
+
+    def keep(self) -> None:
+        """Note what a snapshot needs."""
+        self._layer.keep()
 
     def close(self, ended: Ended = "open", detail: str = "") -> None:
         """Finish every turn, because the stream is over: first what its texts still hold."""

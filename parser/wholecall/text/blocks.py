@@ -87,7 +87,7 @@ def _json(region: Region, block: Block, rules: Rules) -> Generator[None, None, b
     return True
 
 
-def _named(region: Region, block: Block, rules: Rules) -> Generator[None, None, bool]:
+def _named(region: Region, block: Block, _rules: Rules) -> Generator[None, None, bool]:
     return (yield from read_named(region, block))
 
 
@@ -121,7 +121,7 @@ def begins_call(region: Region) -> Generator[None, None, bool]:
     return is_call
 
 
-def _python(region: Region, block: Block, rules: Rules) -> Generator[None, None, bool]:
+def _python(region: Region, block: Block, _rules: Rules) -> Generator[None, None, bool]:
     source = region.source
     start = source.pos
     if (yield from source.space()) == "[":
@@ -132,7 +132,7 @@ def _python(region: Region, block: Block, rules: Rules) -> Generator[None, None,
         source.pos = start
     if not good:
         return False
-    region.committed = True
+    region.commit()
     yield from read_python(region, frozenset(block.closes))
     yield from _end(region, block)
     return True
@@ -191,11 +191,11 @@ def _past(region: Region, spelling: Spelling, stops: frozenset[str]) -> Waiting:
         raise Unreadable("nesting_too_deep", "it is nested too deep")
 
 
-def _relaxed(region: Region, block: Block, rules: Rules) -> Generator[None, None, bool]:
+def _relaxed(region: Region, block: Block, _rules: Rules) -> Generator[None, None, bool]:
     source = region.source
     if (yield from source.match(_CALL)) is None:
         return False
-    region.committed = True
+    region.commit()
     yield from read_relaxed(region, frozenset(block.closes))
     yield from _end(region, block)
     return True

@@ -12,8 +12,10 @@ a message to the user is shown as it comes. What a marker opens is a region, rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final
+
+from msgspec.structs import replace
 
 from wholecall.text.blocks import read_block
 from wholecall.text.markers import matcher
@@ -23,7 +25,8 @@ from wholecall.text.outputs import Output, Shown
 from wholecall.text.records import Block, Nested, Tag
 from wholecall.text.region import NotOne, Unreadable
 from wholecall.text.rules import FENCE
-from wholecall.text.source import Ended, Waiting
+from wholecall.text.source import Ended, Source, Waiting
+from wholecall.text.state import Saved
 from wholecall.text.tagged_calls import read_tag
 from wholecall.text.telling import Teller
 from wholecall.text.weak_calls import read_weak
@@ -31,7 +34,7 @@ from wholecall.text.weak_calls import read_weak
 if TYPE_CHECKING:
     from wholecall.limits import Limits
     from wholecall.text.options import InFence, InReasoning
-    from wholecall.text.markers import Matcher
+    from wholecall.text.region import Region
     from wholecall.text.rules import Rules
     from wholecall.text.tools import Declared
 
@@ -74,6 +77,29 @@ class TextEngine(Teller):
     def held(self) -> str:
         """The text that was not told yet."""
         return self.source.text(self.done, self.source.size)
+
+    def saved(self) -> Saved:
+        """Return what an engine with the same rules, tools and limits needs to go on from here."""
+        return Saved(
+            state=replace(self.state),
+            held=self.held,
+            hidden=max(self.hidden - self.done, 0),
+            weak_after=max(self.weak_after - self.done, 0),
+        )
+
+    def restore(self, saved: Saved) -> None:
+        """Go on where another engine was; this one has to be new.
+
+        Between two commits nothing is told, so the text since the last one is read again from there.
+        """
+        self.source = Source(self.source.window)
+        self.state = replace(saved.state)
+        self.done, self.hidden, self.weak_after = 0, saved.hidden, saved.weak_after
+        self.source.append(saved.held)
+        self._walk = self._run()
+        self.out = self._resume()
+        if self.out:
+            self.calm = None
 
     def _resume(self) -> list[Output]:
         self.calm = None
@@ -118,8 +144,8 @@ class TextEngine(Teller):
         if state.fresh:
             following = yield from source.space()
             opener = yield from source.take(matcher(self.rules.thinks))
-            state.fresh = False
             if opener is not None or not following:
+                state.fresh = False
                 self.tell_markup(source.pos)
                 return
         marks = self.rules.reasoning(state.ends, calls=self.in_reasoning != "ignore")
@@ -240,7 +266,7 @@ class TextEngine(Teller):
 
     def _region(self, opener: str) -> Waiting:
         source, record = self.source, self.rules.openers[opener]
-        region = self.new_region(opener, record.closes)
+        region = self.new_region(opener, record.closes, self.limits.max_arguments_bytes)
         source.pos += len(opener) - (record.overlap if isinstance(record, Block) else 0)
         try:
             yield from READERS[type(record)](region, record, self.rules)
@@ -258,6 +284,7 @@ class TextEngine(Teller):
             source.pos = region.start + len(opener)
             self.show(source.pos)
             return
+        region.commit()
         closer = yield from source.find(matcher(state.wrapper))
         if closer is not None:
             source.pos += len(closer)

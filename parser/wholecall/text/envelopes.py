@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from wholecall.arguments.tokens import QUOTES, plain, scan
 from wholecall.types import DropReason
 
-__all__ = ["Member", "Meant", "elements", "members", "read_envelope"]
+__all__ = ["Meant", "Member", "elements", "members", "read_envelope"]
 
 NAMES: Final = ("name", "tool_name", "function", "_name", "action", "tool", "recipient_name")
 ARGUMENTS: Final = ("arguments", "parameters", "args", "action_input", "input", "tool_input", "params")

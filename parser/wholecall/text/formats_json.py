@@ -191,7 +191,7 @@ PLAMO3: Final = made(
         noise=True,
     ),
     Block(
-        opens=("<|plamo:begin_tool_request:plamo|>",),
+        opens=("<|plamo:begin_tool_request:plamo|>", "<|plamo:begin_tool_name:plamo|>"),
         closes=(
             "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
             "<|plamo:end_tool_arguments:plamo|>",

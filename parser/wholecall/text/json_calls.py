@@ -31,7 +31,7 @@ _FENCES = matcher([FENCE])
 def read_json(region: Region, block: Block, rules: Rules, *, fenced: bool) -> Waiting:
     """Read the values from the bracket at the cursor on."""
     source = region.source
-    region.committed = True
+    region.commit()
     closers = matcher(block.closes)
     stops = frozenset(block.closes)
     while True:
@@ -60,7 +60,7 @@ def read_json(region: Region, block: Block, rules: Rules, *, fenced: bool) -> Wa
 
 def _value(region: Region, block: Block, start: int, end: int) -> None:
     text = region.source.text(start, end)
-    if text[0] == "{":
+    if text[:1] == "{":
         _object(region, block, text, end)
         return
     for first, last in elements(text):

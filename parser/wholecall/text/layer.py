@@ -11,8 +11,9 @@ else came in the choice: a visible text or a structured call shows that the mode
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from wholecall.deltas import (
@@ -34,8 +35,9 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.text.engine import TextEngine
-from wholecall.text.outputs import Markup, Shown, Unread, Written
+from wholecall.text.outputs import Shown, Unread, Written
 from wholecall.text.rules import rules_of
+from wholecall.text.state import Saved
 from wholecall.text.tools import Declared
 from wholecall.types import CUT_REASONS
 
@@ -62,8 +64,26 @@ class _Channel(NamedTuple):
     is_reasoning: bool
 
 
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """One text as a snapshot holds it: where it comes, and what its engine needs to go on."""
+
+    turn: str | None
+    choice: int
+    is_reasoning: bool
+    saved: Saved
+    block: ReasoningFragment | None
+
+
 class TextLayer:
     """Reads the texts of one stream."""
+
+    _turn: str | None
+    _over: list[tuple[str | None, int]]
+    _kept: list[Kept]
+
+    DERIVED: ClassVar = frozenset(
+        {"_wanted", "_declared", "_limits", "_rules", "_format", "_engines", "_blocks"}
+    )
 
     def __init__(self, wanted: TextCalls, tools: Tools[Any] | None, limits: Limits) -> None:
         self._wanted = wanted
@@ -74,8 +94,31 @@ class TextLayer:
         self._format = self._rules.form.name
         self._engines: dict[_Channel, TextEngine] = {}
         self._blocks: dict[_Channel, ReasoningFragment] = {}  # what the last fragment of reasoning was of
-        self._over: set[tuple[str | None, int]] = set()  # choices whose reason came: what follows passes as it is
-        self._turn: str | None = None
+        self._over = []  # choices whose reason came: what follows passes as it is
+        self._turn = None
+        self._kept = []  # the engines, for a snapshot
+
+    def keep(self) -> None:
+        """Note what a snapshot needs of the engines."""
+        self._kept = [
+            Kept(
+                turn=channel.turn,
+                choice=channel.choice,
+                is_reasoning=channel.is_reasoning,
+                saved=engine.saved(),
+                block=self._blocks.get(channel),
+            )
+            for channel, engine in self._engines.items()
+        ]
+
+    def remade(self) -> None:
+        """Make the engines again."""
+        for kept in self._kept:
+            channel = _Channel(kept.turn, kept.choice, kept.is_reasoning)
+            self._engine(channel).restore(kept.saved)
+            if kept.block is not None:
+                self._blocks[channel] = kept.block
+        self._kept = []
 
     def read(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
         """Yield what the deltas are with text-borne calls read."""
@@ -111,14 +154,15 @@ class TextLayer:
         if delta.restart or delta.key is None:
             turn = delta.key if delta.restart else self._turn
             yield from self.close("open", turn)
-            self._over = {over for over in self._over if over[0] != turn}
+            self._over = [over for over in self._over if over[0] != turn]
         self._turn = delta.key
         yield delta
 
     def _end(self, choice: int, ended: Ended) -> Iterator[Delta]:
         for is_reasoning in (True, False):
             yield from self._ended(_Channel(self._turn, choice, is_reasoning), ended)
-        self._over.add((self._turn, choice))
+        if (self._turn, choice) not in self._over:
+            self._over.append((self._turn, choice))
 
     def _ended(self, channel: _Channel, ended: Ended) -> Iterator[Delta]:
         engine = self._engines.pop(channel, None)
@@ -209,7 +253,7 @@ class TextLayer:
                     choice, output.name, output.id, "", output.source, flags=("from_text",), extra=self._extra(),
                     reason=output.reason, detail=output.detail,
                 )  # fmt: skip
-            elif isinstance(output, Markup) and output.dangling:
+            elif output.dangling:
                 yield Noted(choice, "dangling_marker")
 
     def _shown(self, channel: _Channel, output: Shown) -> Delta:

@@ -90,7 +90,9 @@ def _trie(literals: Iterable[str]) -> _Trie:
 
 def _pattern(node: _Trie, end: str) -> str:
     """Return the expression of what may follow at a node; `end` is what stands for a text that stops there."""
-    ways = [re.escape(character) + _rest(child, end) for character, child in sorted(node.items()) if character]
+    ways = [
+        re.escape(character) + _rest(child, end) for character, child in sorted(node.items()) if character
+    ]
     return "|".join(ways)
 
 

@@ -50,7 +50,7 @@ def read_header(teller: Teller, literal: str) -> Waiting:
     """Read the header at the cursor, and what follows it up to where another mode reads on."""
     source, messages = teller.source, teller.rules.form.messages
     assert messages is not None
-    region = teller.new_region(literal, messages.ends)
+    region = teller.new_region(literal, messages.ends, teller.limits.max_arguments_bytes)
     source.pos += len(literal)
     stops = matcher([messages.body, *messages.ends, *({_START} & set(messages.starts))])
     mark = yield from source.find(stops, _LONGEST_HEADER)
@@ -83,14 +83,21 @@ def _addressed(teller: Teller, region: Region, header: _Header, messages: Messag
         if is_function:
             yield from _call(region, teller, messages, recipient)
         else:
-            yield from _to_end(region, messages)
-            raise Unreadable("unknown_tool", "its recipient is no declared function", recipient)
+            yield from _unknown(region, messages, recipient)
     except (Unreadable, NotOne) as error:
-        unreadable = error if isinstance(error, Unreadable) else Unreadable("unparseable", "its body is no call")
+        unreadable = (
+            error if isinstance(error, Unreadable) else Unreadable("unparseable", "its body is no call")
+        )
         if not teller.source.at_end:
             yield from _to_end(region, messages)
         region.drop(teller.source.pos, unreadable.reason, unreadable.detail, unreadable.name or recipient)
     teller.finish(region)
+
+
+def _unknown(region: Region, messages: Messages, recipient: str) -> Waiting:
+    region.commit()
+    yield from _to_end(region, messages)
+    raise Unreadable("unknown_tool", "its recipient is no declared function", recipient)
 
 
 def _to_end(region: Region, messages: Messages) -> Waiting:
@@ -106,12 +113,15 @@ def _to_end(region: Region, messages: Messages) -> Waiting:
 def _call(region: Region, teller: Teller, messages: Messages, recipient: str) -> Waiting:
     """Read the body of a call."""
     source = region.source
-    region.committed = True
+    region.commit()
     ends = matcher(messages.ends)
     following = yield from source.space()
     tags = matcher(teller.rules.openers)
     if following == "{" or (yield from source.match(tags)) is None:
-        if messages.params is not None and (yield from source.match(matcher(messages.params.opens))) is not None:
+        if (
+            messages.params is not None
+            and (yield from source.match(matcher(messages.params.opens))) is not None
+        ):
             yield from read_parameters(region, recipient, messages.params, messages.ends)
             return
         if not following or (yield from source.match(ends)) is not None:
@@ -153,7 +163,7 @@ def _tags(region: Region, teller: Teller, recipient: str) -> Waiting:
             name = getattr(region.items[-1], "name", None)
             meant = cleaned(recipient, region.declared)
             if name != meant and not str(name).startswith(f"{meant}."):
-                region.items.pop()
+                region.retract()
                 raise Unreadable("ambiguous", "recipient and name differ", recipient)
         else:
             region.wrapped = record.closes

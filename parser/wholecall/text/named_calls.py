@@ -52,7 +52,7 @@ def read_named(region: Region, block: Block) -> Generator[None, None, bool]:
     if (yield from source.match(legal)) is None:
         source.pos = start
         return False
-    region.committed = True
+    region.commit()
     id = yield from _separators(region, block)
     if block.name_is_id and ":" in name:
         id = name
@@ -68,7 +68,7 @@ def _at_end(region: Region, block: Block, name: str) -> Waiting:
     if block.name_alone and region.source.ended == "clean" and name in region.declared:
         region.call(region.source.pos, name, "{}")
         return
-    region.committed = True
+    region.commit()
     raise region.cut(name)
 
 
@@ -90,9 +90,7 @@ def _separators(region: Region, block: Block) -> Generator[None, None, str | Non
             id = yield from source.run(NAME, LONGEST)
 
 
-def read_object(
-    region: Region, stops: tuple[str, ...], name: str
-) -> Generator[None, None, str]:
+def read_object(region: Region, stops: tuple[str, ...], name: str) -> Generator[None, None, str]:
     """Return the text of the object at the cursor, perhaps in a fence.
 
     Raises:
@@ -122,9 +120,7 @@ def read_object(
     return text
 
 
-def _closer(
-    region: Region, block: Block, name: str, id: str | None, arguments: str, end: int
-) -> Waiting:
+def _closer(region: Region, block: Block, name: str, id: str | None, arguments: str, end: int) -> Waiting:
     """Tell the call, with its closer if that follows."""
     source = region.source
     following = yield from source.space()

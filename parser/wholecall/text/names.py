@@ -13,12 +13,13 @@ LONGEST: Final = 256  # characters of a name
 NAME: Final = re.compile(r"\w[\w.\-:/]*")
 
 _COUNTED = re.compile(r"(.+?):\d+")
+_TOKENS = re.compile(r"(?:<\|\w+\|>)+\Z")  # of the template, which slip in behind a name
 _PREFIX = re.compile(r"(?:functions\.|function\.|tools\.|default_api:)(.+)", re.DOTALL)
 
 
 def cleaned(written: str, declared: Container[str]) -> str:
     """Return the name that was meant: what is declared as it stands is not touched."""
-    name = written.strip()
+    name = _TOKENS.sub("", written).strip()
     counted = _COUNTED.fullmatch(name)
     if counted is not None and name not in declared:
         name = counted[1]

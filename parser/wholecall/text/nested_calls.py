@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from wholecall.text.heads import read_head
 from wholecall.text.markers import matcher
 from wholecall.text.names import LONGEST, cleaned
 from wholecall.text.region import Unreadable
-from wholecall.text.tagged_calls import read_head
 from wholecall.text.values import typed, written
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def read_nested(region: Region, nested: Nested, _rules: Rules) -> Waiting:
     head = yield from read_head(region, ">", "name=", eq=False, attr="name")
     if head is None or not head.name.strip() or len(head.name) > LONGEST:
         region.reject()
-    region.committed = True
+    region.commit()
     start = source.pos
     closer = yield from source.find(matcher(nested.closes))
     if closer is None:

@@ -53,7 +53,7 @@ class Params(msgspec.Struct, frozen=True, kw_only=True):
     typing: Literal["schema", "string_attr", "type_attr"] = "schema"
 
 
-class Block(msgspec.Struct, frozen=True, kw_only=True):
+class Block(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """A marker that holds something.
 
     Attributes:
@@ -92,7 +92,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     name_alone: bool = False
 
 
-class Tag(msgspec.Struct, frozen=True, kw_only=True):
+class Tag(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """A tag that carries the name.
 
     Attributes:
@@ -114,7 +114,7 @@ class Tag(msgspec.Struct, frozen=True, kw_only=True):
     bare: Literal["any", "line"] = "any"
 
 
-class Nested(msgspec.Struct, frozen=True, kw_only=True):
+class Nested(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Nested elements, every tag of which stands behind a token."""
 
     opens: tuple[str, ...]

@@ -52,6 +52,7 @@ class Region:
         items: what is told when it ends.
         owed: closers that may still come, and are markup then.
         committed: whether a call was meant.
+        most: characters of it that are kept, and that it may have.
         is_wrapper: whether it was a wrapper, with a call to follow in it.
         after_unread: whether it ended at a fault that hides where it ends.
     """
@@ -65,6 +66,7 @@ class Region:
         "is_wrapper",
         "items",
         "limits",
+        "most",
         "opener",
         "owed",
         "source",
@@ -75,7 +77,7 @@ class Region:
 
     def __init__(
         self, source: Source, opener: str, declared: Declared, limits: Limits, *, closes: tuple[str, ...] = (),
-        wrapped: tuple[str, ...] = (), at_line: bool = True, hidden: int = 0,
+        wrapped: tuple[str, ...] = (), at_line: bool = True, hidden: int = 0, most: int | None = None,
     ) -> None:  # fmt: skip
         self.source = source
         self.opener = opener
@@ -88,9 +90,20 @@ class Region:
         self.told = max(source.pos, hidden)
         self.items: list[Output] = []
         self.owed: tuple[str, ...] = ()
+        self.most = most
         self.committed = False
         self.after_unread = False
         self.is_wrapper = False
+
+    def commit(self) -> None:
+        """Note that a call was meant: what is longer than it may be is read to its end, and not kept."""
+        self.committed = True
+        self.source.hold(self.start, self.most)
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether it is longer than it may be."""
+        return self.committed and self.most is not None and self.source.pos - self.start > self.most
 
     def reject(self) -> NoReturn:
         """Give up before the region has committed."""
@@ -108,7 +121,9 @@ class Region:
         flags: tuple[Flag, ...] = ("after_unreadable",) if self.after_unread else ()
         self.items.append(Written(name, arguments, span, id, tuple(edits), flags))
 
-    def drop(self, end: int, reason: DropReason, detail: str, name: str | None = None, id: str | None = None) -> None:
+    def drop(
+        self, end: int, reason: DropReason, detail: str, name: str | None = None, id: str | None = None
+    ) -> None:
         """Tell a call that cannot be read, and ends here."""
         known = (cleaned(name, self.declared) or None) if name is not None else None
         self.items.append(Unread(reason, self._span(end), known, id, detail))
@@ -124,6 +139,11 @@ class Region:
         span = self.source.text(self.told, end)
         self.told = end
         return span
+
+    def retract(self) -> None:
+        """Take back what was told last: what is told next begins where that began."""
+        last = self.items.pop()
+        self.told -= len(last.source if isinstance(last, (Written, Unread)) else last.text)
 
     def cut(self, name: str | None = None) -> Unreadable:
         """Return what to raise where the text ends inside the call."""

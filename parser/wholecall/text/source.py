@@ -3,6 +3,7 @@
 Theory of operation. A *window* holds the text round the cursor. When the cursor is far into it, all but the last
 characters before the cursor move to a list of parts, so that a piece costs the size of the window however long the text
 before it is. Going back behind the window joins the parts from there on again, which happens once per stretch of text.
+Of what is longer than it may be only the beginning is kept, and the last stretch, in which readers may still go back.
 
 Every primitive is a generator that yields (suspends) exactly while the text so far leaves its answer open, and is
 resumed when more came or the text has ended. Its answer is a function of the whole text from the cursor on, never of
@@ -26,6 +27,7 @@ Waiting = Generator[None, None, None]
 
 LOOK_BACK = 64  # characters before the cursor that the window always holds
 _WINDOW = 4096  # characters before the cursor that it holds at most, when a piece comes
+_RECENT = 16384  # characters before the cursor that are kept of what is too long; readers go back half as far
 
 
 class Source:
@@ -34,20 +36,17 @@ class Source:
     Attributes:
         eof: whether the text is complete.
         ended: how it ended; only to be read where its end was reached.
-        lost: whether text was not kept since `hold`, because it was too much.
     """
 
     __slots__ = (
         "_base",
         "_cursor",
-        "_held",
-        "_most",
+        "_kept",
         "_parts",
         "_starts",
         "_window",
         "ended",
         "eof",
-        "lost",
         "window",
     )
 
@@ -55,14 +54,12 @@ class Source:
         self.window = window
         self.eof = False
         self.ended: Ended = "clean"
-        self.lost = False
         self._window = ""
         self._base = 0  # where the window begins
         self._cursor = 0  # in the window
         self._parts: list[str] = []
         self._starts: list[int] = []
-        self._held = 0  # where what is held begins
-        self._most: int | None = None  # characters of it that are kept
+        self._kept: int | None = None  # up to here what is held is kept, if it may be too long
 
     @property
     def pos(self) -> int:
@@ -93,14 +90,16 @@ class Source:
 
     def _slide(self) -> None:
         cut = self._cursor - LOOK_BACK
-        if self._most is not None and self._base - self._held > self._most:
-            self.lost = True
-        else:
-            self._parts.append(self._window[:cut])
-            self._starts.append(self._base)
+        self._parts.append(self._window[:cut])
+        self._starts.append(self._base)
         self._window = self._window[cut:]
         self._base += cut
         self._cursor = LOOK_BACK
+        if self._kept is not None and self._base - self._kept > 2 * _RECENT:
+            first = bisect_right(self._starts, self._kept)
+            last = bisect_right(self._starts, self._base - _RECENT) - 1
+            if last - first > len(self._starts) // 2:
+                del self._parts[first:last], self._starts[first:last]
 
     def _reach(self, place: int) -> None:
         """Let the window begin at or before this place."""
@@ -110,8 +109,10 @@ class Source:
         del self._parts[first:], self._starts[first:]
 
     def text(self, start: int, end: int) -> str:
-        """Return the text between two places; what was not kept is missing."""
+        """Return the text between two places, or nothing if it lies in what is too long and reaches far back."""
         base = self._base
+        if self._kept is not None and end > self._kept and self.pos - start > _RECENT // 2:
+            return ""
         if start >= base:
             return self._window[start - base : end - base]
         first = max(bisect_right(self._starts, start) - 1, 0)
@@ -120,12 +121,12 @@ class Source:
         return joined[start - self._starts[first] : end - self._starts[first]]
 
     def hold(self, start: int, most: int | None) -> None:
-        """Keep what comes from here on, but no more than so many characters: `lost` says that there was more."""
-        self._held, self._most, self.lost = start, most, False
+        """Keep what comes from here on, but no more than so many characters."""
+        self._kept = None if most is None else start + most
 
     def forget(self, place: int) -> None:
         """Let go of what stands before this place; nobody goes back there."""
-        self._most = None
+        self._kept = None
         if self._parts:
             gone = len(self._parts) if place >= self._base else bisect_right(self._starts, place) - 1
             del self._parts[: max(gone, 0)], self._starts[: max(gone, 0)]

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["Mode", "State"]
+__all__ = ["Mode", "Saved", "State"]
 
 Mode = Literal["text", "reasoning", "body"]
 
@@ -50,7 +50,7 @@ class State(msgspec.Struct, kw_only=True):
 
     def saw(self, text: str) -> None:
         """Take note of text that is shown."""
-        self.edge = self.in_wrapper = False
+        self.edge = self.in_wrapper = self.fresh = False
         line_end = text.rfind("\n")
         if line_end >= 0:
             self.bol = True
@@ -86,3 +86,19 @@ class State(msgspec.Struct, kw_only=True):
         elif self.span == self.run:
             self.span = 0
         self.run = 0
+
+
+class Saved(msgspec.Struct, frozen=True, kw_only=True):
+    """All that an engine needs to go on elsewhere. Positions are counted from the start of the held text.
+
+    Attributes:
+        state: the state at the last commit.
+        held: the text since then.
+        hidden: how much of it is the prompt.
+        weak_after: up to here no weak shape is looked for.
+    """
+
+    state: State
+    held: str = ""
+    hidden: int = 0
+    weak_after: int = 0

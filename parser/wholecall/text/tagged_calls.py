@@ -8,64 +8,33 @@ nothing is missing.
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from wholecall.text.markers import NONE, matcher
+from wholecall.text.heads import Head, read_key, read_tag_head
+from wholecall.text.markers import matcher
 from wholecall.text.named_calls import read_object
 from wholecall.text.names import LONGEST, NAME, cleaned
 from wholecall.text.region import Unreadable
+from wholecall.text.value_ends import Shape, read_value_end
 from wholecall.text.values import json_typed, self_typed, typed, written
 
 if TYPE_CHECKING:
-    from wholecall.text.markers import Matcher
     from wholecall.text.records import Block, Params, Tag
     from wholecall.text.region import Region
     from wholecall.text.rules import Rules
     from wholecall.text.source import Waiting
     from wholecall.text.values import Schema
+    from wholecall.types import EditKind
 
-__all__ = ["Head", "read_head", "read_pairs", "read_parameters", "read_tag"]
-
-LONGEST_HEAD: Final = 1024
-_ATTRIBUTE: Final = re.compile(r"""([\w.\-:]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>/]+|/(?!\s*$))+)""")
-_BARE_VALUE: Final = re.compile(r"""[^\s"'<>]+""")
-_WRONG_CLOSER: Final = "</content>"
+__all__ = ["read_pairs", "read_parameters", "read_tag"]
 
 
-class Head(NamedTuple):
-    """The head of a tag: its name or key, its other attributes, and whether it closes itself."""
-
-    name: str
-    attributes: dict[str, str]
-    closed: bool
-
-
-class Shape(NamedTuple):
-    """What a call with tagged parameters consists of, whether a tag or a name opened it.
-
-    Attributes:
-        name: the tool's name.
-        params: its parameters.
-        closes: what ends the call.
-        again: what begins the next call of the same kind.
-        is_head: whether a head follows that opener, rather than a name and pairs.
-    """
-
-    name: str
-    params: Params
-    closes: tuple[str, ...]
-    again: tuple[str, ...]
-    tag: Tag | None = None
-
-
-def read_tag(region: Region, tag: Tag, rules: Rules) -> Waiting:
+def read_tag(region: Region, tag: Tag, _rules: Rules) -> Waiting:
     """Read the tag behind the opener."""
     source = region.source
-    head = yield from read_head(region, tag.gt, _starts(region.opener, tag), eq=tag.name == "eq", attr=tag.name_attr)
-    if head is None or not head.name.strip() or len(head.name) > LONGEST:
+    head = yield from read_tag_head(region, tag, region.opener)
+    if head is None or len(head.name) > LONGEST:
         region.reject()
     name = cleaned(head.name, region.declared)
     if tag.bare == "line" and not region.wrapped and not (region.at_line and name in region.declared):
@@ -78,14 +47,14 @@ def read_tag(region: Region, tag: Tag, rules: Rules) -> Waiting:
     legal = matcher((*tag.params.opens, *tag.closes, "{"))
     if following and (yield from source.match(legal)) is None:
         region.reject()
-    region.committed = True
+    region.commit()
     if following == "{":
         yield from _object_body(region, shape)
     else:
         yield from _parameters(region, shape)
 
 
-def read_pairs(region: Region, block: Block, rules: Rules) -> Generator[None, None, bool]:
+def read_pairs(region: Region, block: Block, _rules: Rules) -> Generator[None, None, bool]:
     """Read the name at the cursor and its pairs; return False, the cursor unmoved, if that does not stand there."""
     source, params = region.source, block.pairs
     if params is None:
@@ -98,7 +67,7 @@ def read_pairs(region: Region, block: Block, rules: Rules) -> Generator[None, No
     if not good:
         source.pos = start
         return False
-    region.committed = True
+    region.commit()
     shape = Shape(name, params, block.closes, block.opens)
     if (yield from source.space()) == "{":
         yield from _object_body(region, shape)
@@ -109,7 +78,7 @@ def read_pairs(region: Region, block: Block, rules: Rules) -> Generator[None, No
 
 def read_parameters(region: Region, name: str, params: Params, closes: tuple[str, ...]) -> Waiting:
     """Read parameters that stand for themselves, up to what closes them."""
-    yield from _parameters(region, Shape(name, params, closes, ()))
+    yield from _parameters(region, Shape(name, params, closes, (), stops=True))
 
 
 def _behind_name(region: Region, block: Block) -> Generator[None, None, bool]:
@@ -125,74 +94,6 @@ def _behind_name(region: Region, block: Block) -> Generator[None, None, bool]:
     if found in block.seps or found in ("\n", "\\n", "\r\n"):
         source.pos += len(found)
     return True
-
-
-def _starts(opener: str, tag: Tag) -> str:
-    """Return the head that the opener already began: `<invoke name=` ends in the attribute."""
-    return f"{tag.name_attr}=" if tag.name == "attr" and opener.endswith("=") else ""
-
-
-def read_head(
-    region: Region, gt: str, begun: str, *, eq: bool, attr: str
-) -> Generator[None, None, Head | None]:
-    """Read a head up to its end, and go behind it; return None where none stands."""
-    source = region.source
-    start = source.pos
-    if gt != ">":
-        found = yield from source.find(matcher([gt]), LONGEST_HEAD)
-        head = source.text(start, source.pos)
-    else:
-        head = yield from _line_head(region)
-        found = ">" if head is not None else None
-    if found is None or head is None:
-        return None
-    source.pos += len(gt)
-    closed = head.endswith("/") and gt == ">"
-    head = begun + (head[:-1] if closed else head)
-    if eq:
-        return Head(_unquoted(head), {}, closed)
-    attributes = _attributes(head)
-    name = attributes.pop(attr, None)
-    return None if name is None else Head(name, attributes, closed)
-
-
-_HEAD_MARKS: Final = matcher([">", "<", "\n", "\r", '"', "'"])
-
-
-def _line_head(region: Region) -> Generator[None, None, str | None]:
-    """Return what stands before the `>` on this line; None if there is none, or a `<` outside quotes before it."""
-    source = region.source
-    start, quote = source.pos, ""
-    while source.pos - start <= LONGEST_HEAD:
-        mark = yield from source.find(_HEAD_MARKS, LONGEST_HEAD)
-        if mark is None or mark in "\r\n":
-            return None
-        if mark in "\"'":
-            before = source.before(1)
-            quote = "" if quote == mark else quote or (mark if before == "=" or source.pos == start else "")
-        elif not quote:
-            return source.text(start, source.pos) if mark == ">" else None
-        source.pos += 1
-    return None
-
-
-def _attributes(head: str) -> dict[str, str]:
-    """Return the attributes in a head; entities are decoded in them, and nowhere else."""
-    found: dict[str, str] = {}
-    for match in _ATTRIBUTE.finditer(head):
-        key, double, single, _ = match.groups()
-        value = double if double is not None else single
-        if value is None:
-            value = match.group().split("=", 1)[1].strip()
-        found.setdefault(key, html.unescape(value))
-    return found
-
-
-def _unquoted(head: str) -> str:
-    head = head.strip()
-    if len(head) > 1 and head[0] == head[-1] and head[0] in "\"'":
-        return head[1:-1]
-    return head.strip("\"'")
 
 
 def _object_body(region: Region, shape: Shape) -> Waiting:
@@ -245,6 +146,10 @@ def _parameters(region: Region, shape: Shape) -> Waiting:
             _tell(region, shape, given, missing=True)
             region.unclosed()
             return
+        elif not following and shape.stops and region.source.ended == "clean":
+            source.pos = end
+            _tell(region, shape, given, missing=missing)
+            return
         elif not following:
             raise region.cut(shape.name)
         else:
@@ -264,7 +169,7 @@ def _whole(region: Region, shape: Shape, given: dict[str, Any], *, missing: bool
 
 
 def _tell(region: Region, shape: Shape, given: dict[str, Any], *, missing: bool) -> None:
-    edits = ("translated", "closer_missing") if missing else ("translated",)
+    edits: tuple[EditKind, ...] = ("translated", "closer_missing") if missing else ("translated",)
     region.call(region.source.pos, shape.name, written(given), edits=edits)
 
 
@@ -283,7 +188,7 @@ def _parameter(
 ) -> Generator[None, None, _Given]:
     """Read the parameter behind its opener."""
     source, params = region.source, shape.params
-    head = yield from _key(region, params, opener)
+    head = yield from read_key(region, params, opener)
     if head is None:
         yield from _to_closer(region, shape)
         raise Unreadable("unparseable", "a parameter has no key", shape.name)
@@ -293,37 +198,9 @@ def _parameter(
     cdata = yield from _cdata(region, params, shape)
     if cdata is not None:
         return _Given(head.name, _typed(region, params, schema, head, cdata), closed=True)
-    end, closed = yield from _value_end(region, shape, schema, given)
+    end, closed = yield from read_value_end(region, shape, schema, given)
     raw = _trimmed(source.text(start, end), params)
     return _Given(head.name, _typed(region, params, schema, head, raw), closed)
-
-
-def _key(region: Region, params: Params, opener: str) -> Generator[None, None, Head | None]:
-    """Read a key, and go where its value begins."""
-    if params.key != "pair":
-        begun = f"{params.key_attr}=" if params.key == "attr" and opener.endswith("=") else ""
-        return (yield from read_head(region, params.gt, begun, eq=params.key == "eq", attr=params.key_attr))
-    source = region.source
-    start = source.pos
-    ends = matcher([end for end in (params.key_closes, params.type_opens, params.value_opens) if end])
-    found = yield from source.find(ends, LONGEST_HEAD)
-    if found is None:
-        return None
-    key = source.text(start, source.pos).strip()
-    attributes: dict[str, str] = {}
-    source.pos += len(found)
-    if found == params.key_closes:
-        yield from source.space()
-        found = yield from source.take(ends)
-    if params.type_opens and found == params.type_opens:
-        start = source.pos
-        if (yield from source.find(matcher([params.type_closes or params.value_opens]), LONGEST_HEAD)) is None:
-            return None
-        attributes["type"] = source.text(start, source.pos).strip()
-        yield from source.take(matcher([params.type_closes] if params.type_closes else []))
-        yield from source.space()
-        found = yield from source.take(matcher([params.value_opens]))
-    return Head(key, attributes, closed=False) if key and found == params.value_opens else None
 
 
 _CDATA_OPENS: Final = matcher(["<![CDATA["])
@@ -372,87 +249,3 @@ def _typed(region: Region, params: Params, schema: Schema, head: Head, raw: str)
     if params.typing == "type_attr" and said is not None:
         return self_typed(raw, said, kinds, max_depth=depth)
     return typed(raw, kinds, max_depth=depth)
-
-
-# Where a raw value ends.
-
-
-def _value_end(
-    region: Region, shape: Shape, schema: Schema, given: dict[str, Any]
-) -> Generator[None, None, tuple[int, bool]]:
-    """Find the end of the value at the cursor; return it, and whether its own closer stands there.
-
-    The cursor is behind that closer then, else at the end of the value.
-    """
-    source, params = region.source, shape.params
-    closers = frozenset((*params.closes, _WRONG_CLOSER)) - frozenset(shape.closes)
-    marks = matcher((*closers, *shape.closes, *params.opens))
-    while True:
-        mark = yield from source.find(marks)
-        if mark is None:
-            raise region.cut(shape.name)
-        at = source.pos
-        source.pos = behind = at + len(mark)
-        if mark in closers:
-            good = yield from _may_follow_value(region, shape)
-        elif mark in shape.closes:
-            good = yield from _may_follow_call(region, shape, mark)
-        else:
-            source.pos = at
-            good = yield from _begins_next(region, shape, schema, given, mark)
-        if good:
-            source.pos = behind if mark in closers else at
-            return at, mark in closers
-        source.pos = at + 1
-
-
-def _may_follow_value(region: Region, shape: Shape) -> Generator[None, None, bool]:
-    """Whether what follows a value's closer can follow it."""
-    source = region.source
-    if not (yield from source.space()):
-        return True
-    mark = yield from source.take(matcher((*shape.params.opens, *shape.closes, *region.wrapped)))
-    if mark is None or mark not in shape.params.opens:
-        return mark is not None
-    return (yield from _key(region, shape.params, mark)) is not None
-
-
-def _may_follow_call(region: Region, shape: Shape, closer: str) -> Generator[None, None, bool]:
-    """Whether a call's closer, in a value without one, ends both."""
-    source = region.source
-    if not (yield from source.space()):
-        return source.ended == "clean"
-    others = matcher([other for other in region.wrapped if other != closer])
-    if (yield from source.match(others)) is not None:
-        return True
-    opener = yield from source.take(matcher(shape.again))
-    if opener is None:
-        return False
-    if shape.tag is not None:
-        begun = _starts(opener, shape.tag)
-        tag = shape.tag
-        head = yield from read_head(region, tag.gt, begun, eq=tag.name == "eq", attr=tag.name_attr)
-        return head is not None and bool(head.name.strip())
-    yield from source.space()
-    if not (yield from source.run(NAME, LONGEST)):
-        return False
-    legal = matcher(("\n", *shape.params.opens, *shape.closes))
-    yield from source.space_in_line()
-    return (yield from source.match(legal)) is not None
-
-
-def _begins_next(
-    region: Region, shape: Shape, schema: Schema, given: dict[str, Any], opener: str
-) -> Generator[None, None, bool]:
-    """Whether a parameter that begins in a value without closer ends that value: at a line's start, with a new key."""
-    source = region.source
-    line = source.before().rpartition("\n")
-    if not line[1] or line[2].strip():
-        return False
-    source.pos += len(opener)
-    head = yield from _key(region, shape.params, opener)
-    if head is None or head.name in given:
-        return False
-    return not schema.properties or head.name in schema.properties
-
-

@@ -95,25 +95,29 @@ class Teller:
         self.source.forget(end)
         return text
 
-    def new_region(self, opener: str, closes: tuple[str, ...]) -> Region:
-        """Return a region that begins at the cursor; what it holds is kept up to the limit."""
+    def new_region(self, opener: str, closes: tuple[str, ...], most: int | None) -> Region:
+        """Return a region that begins at the cursor and may have so many characters."""
         state = self.state
-        self.source.hold(self.source.pos, self.limits.max_arguments_bytes)
         region = Region(
             self.source, opener, self.declared, self.limits,
-            closes=closes, wrapped=state.wrapper, at_line=state.edge or state.bol, hidden=self.hidden,
+            closes=closes, wrapped=state.wrapper, at_line=state.edge or state.bol, hidden=self.hidden, most=most,
         )  # fmt: skip
         region.after_unread = state.unreadable
         return region
 
+    def _too_long(self, region: Region) -> Unread:
+        most = [size for size in (region.most, self.limits.max_raw_bytes) if size is not None]
+        start = max(region.start, self.hidden)
+        raw = self.source.text(start, region.start + min(most))
+        return Unread("arguments_too_large", raw, detail="it is longer than Limits.max_arguments_bytes")
+
     def finish(self, region: Region) -> None:
         """Tell what a region gave, and go on behind it."""
-        source, state = self.source, self.state
+        state = self.state
         if region.start > self.done:
             self.tell_markup(region.start)
-        if source.lost:
-            raw = source.text(region.start, region.start + (self.limits.max_raw_bytes or 0))
-            region.items = [Unread("arguments_too_large", raw, detail="it is longer than Limits.max_arguments_bytes")]
+        if region.is_too_long:
+            region.items = [self._too_long(region)]
         self.tell(region.items)
         state.owed = (*state.owed, *region.owed)[-_MOST_OWED:]
         state.unreadable = region.after_unread

@@ -245,6 +245,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 _STRING: Final = Kinds({"string"})
 _NULLS = frozenset({"null", "None"})
 _BOOLEANS: Final = {"true": True, "false": False}
+_WORDS: Final = {"True": True, "False": False, "None": None}
 _CONTAINERS: Final[dict[str, type]] = {"{": dict, "[": list}
 _WHOLE = re.compile(r"([+-]?[0-9][0-9_]*)\.[0_]*")
 _EXACT = 2**53  # up to here a float is the number that was written
@@ -305,9 +306,11 @@ def _as_code(raw: str, kinds: Kinds, max_depth: int | None) -> Any:
 
 
 def _by_itself(raw: str, _: Kinds, max_depth: int | None) -> Any:
-    """Nothing is known: the text is JSON, or a list or dict of Python's; a quoted string is the text with its quotes."""
+    """Nothing is known: the text is JSON, or a list, dict or word of Python's; a quoted string is the text with its quotes."""
     text = raw.strip()
-    value = _json(text, max_depth)
+    value = _WORDS.get(text, _MISSING)
+    if value is _MISSING:
+        value = _json(text, max_depth)
     if value is not _MISSING:
         return raw if type(value) is str else value
     container = _CONTAINERS.get(text[:1])

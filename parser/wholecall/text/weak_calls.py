@@ -17,7 +17,7 @@ from wholecall.text.envelopes import ARGUMENTS, IDS, NAMES, WRAPPERS
 from wholecall.text.json_calls import read_json
 from wholecall.text.markers import matcher
 from wholecall.text.names import LONGEST, NAME, cleaned
-from wholecall.text.outputs import Unread, Written
+from wholecall.text.outputs import Written
 from wholecall.text.python_values import NotPython, python_calls
 from wholecall.text.records import Block
 from wholecall.text.region import NotOne, Region, Unreadable
@@ -52,7 +52,7 @@ def read_weak(teller: Teller, literal: str) -> Generator[None, None, bool]:
     for shape, read in _READERS.items():
         if shape not in teller.rules.weak or not literal.startswith(_FIRST[shape]):
             continue
-        region = teller.new_region(literal, ())
+        region = teller.new_region(literal, (), None)
         good = yield from _candidate(teller, region, read)
         if good:
             teller.finish(region)
@@ -101,11 +101,11 @@ def _counts(teller: Teller, item: object) -> bool:
 
 
 def _json(teller: Teller, region: Region) -> Waiting:
-    yield from _is_envelope(teller, region)
+    yield from _is_envelope(region)
     yield from read_json(region, _BARE, teller.rules, fenced=False)
 
 
-def _is_envelope(teller: Teller, region: Region) -> Waiting:
+def _is_envelope(region: Region) -> Waiting:
     """Go on if the JSON at the cursor can be a call by its first key.
 
     Raises:
@@ -128,7 +128,7 @@ def _fenced(teller: Teller, region: Region) -> Waiting:
     source = region.source
     yield from source.take(_FENCES)
     yield from source.space()
-    yield from _is_envelope(teller, region)
+    yield from _is_envelope(region)
     yield from read_json(region, _BARE, teller.rules, fenced=False)
     yield from source.space()
     if (yield from source.take(_END_FENCE)) is None:
@@ -151,7 +151,7 @@ def _python(teller: Teller, region: Region) -> Waiting:
     yield from read_python(region, frozenset())
 
 
-def _relaxed(teller: Teller, region: Region) -> Waiting:
+def _relaxed(_teller: Teller, region: Region) -> Waiting:
     yield from read_relaxed(region, frozenset())
 
 
@@ -166,7 +166,7 @@ def _action(teller: Teller, region: Region) -> Waiting:
     yield from source.space()
     fence = yield from source.take(_FENCES)
     yield from source.space()
-    yield from _is_envelope(teller, region)
+    yield from _is_envelope(region)
     yield from read_json(region, _BARE, teller.rules, fenced=fence is not None)
 
 
@@ -187,7 +187,9 @@ def _react(teller: Teller, region: Region) -> Waiting:
         start = source.pos
         yield from source.find(_ENDS_INPUT)
         raw = source.text(start, source.pos).strip()
-        region.call(source.pos, name, _input(teller, name, raw), edits=[] if raw[:1] == "{" else ["translated"])
+        region.call(
+            source.pos, name, _input(teller, name, raw), edits=[] if raw[:1] == "{" else ["translated"]
+        )
     yield from source.find(matcher([]))  # to the end
 
 
