@@ -374,27 +374,9 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
 
 
 Delta = Union[
-    Fragment,
-    Labelled,
-    Slot,
-    Run,
-    CallSeen,
-    CallWhole,
-    CallClosed,
-    Restated,
-    Reread,
-    CallRefused,
-    CallCancelled,
-    CallWritten,
-    TurnOpened,
-    Finish,
-    TurnEnded,
-    TextFragment,
-    ReasoningFragment,
-    UsageSeen,
-    Noted,
-    WireFault,
-]
+    Fragment, Labelled, Slot, Run, CallSeen, CallWhole, CallClosed, Restated, Reread, CallRefused, CallCancelled,
+    CallWritten, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen, Noted, WireFault,
+]  # fmt: skip
 
 
 def in_telling_order(wholes: Iterable[CallWhole]) -> list[CallWhole]:

@@ -289,3 +289,22 @@ def test_the_format_of_a_model() -> None:
     assert "qwen_xml" == TextCalls.of_model("Qwen/Qwen3-Coder-30B-A3B").format
     with pytest.raises(ValueError, match="auto"):
         TextCalls.of_model("house-model-1")
+
+
+@pytest.mark.parametrize("text", ["hermes", "auto", TextCalls(format="hermes", prompt="<think>")])
+@pytest.mark.parametrize(
+    "data",
+    [chat("Go. ", CALL, " Done."), chat(REASONED), chat(CALL, {"tool_calls": [SAME]}), ANTHROPIC],
+    ids=["text", "reasoning", "twice", "anthropic"],
+)
+def test_a_stream_is_moved_anywhere(data: bytes, text: Any) -> None:
+    """Wherever a snapshot is taken, the parser that it makes goes on as the first one would have."""
+    whole: ToolCallParser[Any] = ToolCallParser(text=text)
+    expected = [event for octet in data for event in whole.feed(bytes([octet]))] + whole.close()
+    for place in range(0, len(data), 11):
+        first: ToolCallParser[Any] = ToolCallParser(text=text)
+        found = [event for octet in data[:place] for event in first.feed(bytes([octet]))]
+        second = ToolCallParser.restore(first.snapshot())
+        found += [event for octet in data[place:] for event in second.feed(bytes([octet]))]
+
+        assert expected == found + second.close()

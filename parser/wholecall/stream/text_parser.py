@@ -6,7 +6,7 @@ assembler binds and judges its calls. So the events and the turn are those of a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from msgspec.structs import replace
 
@@ -56,6 +56,7 @@ class TextParser(Uncopyable, Generic[ArgsT]):
     """
 
     INSTEAD = "feed the same text to a new one"
+    DERIVED: ClassVar = frozenset({"_assembler", "_closed"})  # no snapshot holds one
 
     def __init__(
         self,
