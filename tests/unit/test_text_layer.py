@@ -195,7 +195,9 @@ def test_no_reason_is_a_mismatch() -> None:
 
 def test_what_was_translated_is_listed() -> None:
     """The arguments of a tag are JSON that we wrote, which an edit at the start says."""
-    [call] = read(chat("<tool_call>\n<function=dredge>\n<parameter=metres>\n4\n</parameter>\n</function>\n</tool_call>")).calls
+    [call] = read(
+        chat("<tool_call>\n<function=dredge>\n<parameter=metres>\n4\n</parameter>\n</function>\n</tool_call>")
+    ).calls
 
     assert ("normalised", '{"metres":4}') == (call.status, call.raw_arguments)
     assert [("translated", 0)] == [(edit.kind, edit.offset) for edit in call.edits]
@@ -280,7 +282,7 @@ def test_unknown_formats_are_refused() -> None:
 )
 def test_unknown_words_are_refused(options: dict[str, Any]) -> None:
     """So is a word that no option has."""
-    with pytest.raises(ValueError, match="not|no weak shape"):
+    with pytest.raises(ValueError, match=r"not|no weak shape"):
         TextCalls(**options)
 
 

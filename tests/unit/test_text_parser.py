@@ -47,7 +47,11 @@ def test_events_come_as_soon_as_they_are_sure() -> None:
 
 @pytest.mark.parametrize(
     ("ended", "reasons", "reason"),
-    [("clean", ["truncated"], "malformed"), ("length", ["truncated"], "length"), ("open", ["unterminated"], "malformed")],
+    [
+        ("clean", ["truncated"], "malformed"),
+        ("length", ["truncated"], "length"),
+        ("open", ["unterminated"], "malformed"),
+    ],
 )
 def test_how_a_text_ended_says_why_a_call_is_cut(ended: Any, reasons: list[str], reason: str) -> None:
     """A call that the end cut is a drop."""
@@ -66,7 +70,9 @@ def test_the_prompt_is_read_and_not_shown() -> None:
 
 def test_a_header_can_begin_in_the_prompt() -> None:
     """A recipient is a recipient wherever the header began."""
-    turn = read_text('to=functions.dredge<|message|>{"metres":4}<|call|>', "harmony", prompt="<|start|>assistant ")
+    turn = read_text(
+        'to=functions.dredge<|message|>{"metres":4}<|call|>', "harmony", prompt="<|start|>assistant "
+    )
 
     assert [("dredge", {"metres": 4})] == calls(turn)
 
@@ -118,7 +124,8 @@ def test_a_closed_parser_takes_nothing() -> None:
     parser.feed(CALL)
 
     assert [[ToolCall], []] == [
-        [type(event) for event in parser.close() if isinstance(event, (ToolCall, ToolCallDropped))] for _ in "12"
+        [type(event) for event in parser.close() if isinstance(event, (ToolCall, ToolCallDropped))]
+        for _ in "12"
     ]
     with pytest.raises(StreamClosed):
         parser.feed("x")

@@ -73,6 +73,11 @@ class Assembler(Turns):
         self._last: Piecewise | None = None  # what the last pieces were of, while nothing else came
         self._last_call: Call | None = None  # and their call
 
+    @property
+    def is_holding(self) -> bool:
+        """Whether text waits that may still become a call: only where texts are read."""
+        return False
+
     def keep(self) -> None:
         """Note what a snapshot needs besides what is annotated: nothing."""
 

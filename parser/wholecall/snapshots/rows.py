@@ -176,6 +176,10 @@ class Reading:
         if number == len(self._objects) < len(self._rows):
             again = cls if listed(cls, "DERIVED") else partial(object.__new__, cls)
             self._objects.append(self._makers.get(cls, again)())
-        if type(number) is int and 0 <= number < len(self._objects) and isinstance(self._objects[number], cls):
+        if (
+            type(number) is int
+            and 0 <= number < len(self._objects)
+            and isinstance(self._objects[number], cls)
+        ):
             return self._objects[number]
         raise BadSnapshot("there is no such object")

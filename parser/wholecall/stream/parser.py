@@ -38,7 +38,13 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from wholecall.arguments.progress import PartialArguments
-    from wholecall.output.events import ArgumentsDelta, ArgumentsProgress, ToolCallStarted
+    from wholecall.output.events import (
+        ArgumentsDelta,
+        ArgumentsProgress,
+        ToolCall,
+        ToolCallDropped,
+        ToolCallStarted,
+    )
     from wholecall.stream.live import Watch
     from wholecall.text.options import TextWanted
     from wholecall.tools import AnyTools, TypedTools
@@ -153,6 +159,16 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     def is_enveloped(self) -> bool:
         """Return whether the stream's frames come in envelopes of a gateway, which are taken off."""
         return self._opening.enveloped
+
+    @property
+    def is_holding(self) -> bool:
+        """Return whether text that came waits because it may be a call; only with `text`."""
+        return self._assembler.is_holding
+
+    def is_from_text(self, call: ToolCallStarted | ToolCall[Any] | ToolCallDropped) -> bool:
+        """Return whether the call of an event was written as text; only with `text`, and while its turn is kept."""
+        known = self._assembler.call(call.turn, call.choice, call.index)
+        return known is not None and known.source is not None
 
     @property
     def turn(self) -> Turn[ArgsT]:

@@ -119,7 +119,7 @@ class TextParser(Uncopyable, Generic[ArgsT]):
 
 def read_text(
     text: str,
-    format: str | TextCalls = "auto",
+    format: str | TextCalls = "auto",  # noqa: A002 - the word of all calls
     *,
     tools: AnyTools | None = None,
     prompt: str | None = None,
@@ -132,9 +132,11 @@ def read_text(
     Args:
         text: all of it.
         format: a format's name, `"auto"`, or `TextCalls`.
-        tools, policy, limits: as for `TextParser`.
+        tools: the tools that the model was given, as for `TextParser`.
         prompt: the end of the prompt that the model continues; see `TextCalls`.
         ended: how the text ended; see `TextParser.close`.
+        policy: how calls are judged.
+        limits: what a text may hold.
 
     Raises:
         UnknownDialect, TypeError, ValueError, ImportError: as for `TextParser`.

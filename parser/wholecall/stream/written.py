@@ -29,7 +29,13 @@ class TextAssembler(Assembler):
     DERIVED: ClassVar = frozenset({"_wanted"})
 
     def __init__(
-        self, wanted: TextCalls, policy: Policy, limits: Limits, tools: Tools[Any] | None, *, pieces: bool = True
+        self,
+        wanted: TextCalls,
+        policy: Policy,
+        limits: Limits,
+        tools: Tools[Any] | None,
+        *,
+        pieces: bool = True,
     ) -> None:
         super().__init__(policy, limits, tools, pieces=pieces)
         self._wanted = wanted
@@ -41,12 +47,19 @@ class TextAssembler(Assembler):
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""
-        pieces = (piece for delta in deltas for piece in (delta.pieces() if isinstance(delta, Run) else (delta,)))
+        pieces = (
+            piece for delta in deltas for piece in (delta.pieces() if isinstance(delta, Run) else (delta,))
+        )
         super().advance_replaced(self._layer.read(pieces))
 
     def makers(self) -> dict[type, Callable[[], Any]]:
         """Return how to make the objects of turns that a snapshot holds."""
         return {**super().makers(), TextLayer: lambda: TextLayer(self._wanted, self._tools, self._limits)}
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether text waits that may still become a call."""
+        return self._layer.is_holding
 
     def keep(self) -> None:
         """Note what a snapshot needs."""
@@ -56,5 +69,7 @@ class TextAssembler(Assembler):
         """Finish every turn, because the stream is over: first what its texts still hold."""
         aborted = ended == "aborted" or self.failed
         layer = self._layer
-        super().advance(layer.abort() if aborted else layer.close("clean" if ended == "clean" else "open", all_turns=True))
+        super().advance(
+            layer.abort() if aborted else layer.close("clean" if ended == "clean" else "open", all_turns=True)
+        )
         super().close(ended, detail)

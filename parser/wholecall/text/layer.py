@@ -98,6 +98,11 @@ class TextLayer:
         self._turn = None
         self._kept = []  # the engines, for a snapshot
 
+    @property
+    def is_holding(self) -> bool:
+        """Whether text waits that may still become a call."""
+        return any(engine.held for engine in self._engines.values())
+
     def keep(self) -> None:
         """Note what a snapshot needs of the engines."""
         self._kept = [

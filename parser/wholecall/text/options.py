@@ -23,7 +23,7 @@ class TextCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     Attributes:
         format: a format's name (`text_formats()` lists them), `"auto"` for all that can be told apart, or a
             `Format` of your own.
-        prompt: the end of the prompt that the model continues, where that opens something: `"<think>\\n"`,
+        prompt: the end of the prompt that the model continues, where that opens something: `"<think>"`,
             `"<|start|>assistant"`, `">>>"`. It is read first, and nothing of it is shown.
         in_reasoning: what a call in reasoning is: none (`"ignore"`), one if the reasoning never closes and the text
             ended cleanly (`"unclosed"`), or the end of the reasoning (`"call"`).
@@ -60,7 +60,9 @@ class TextCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         """
         found = text_format_of(model)
         if found is None:
-            raise ValueError(f"no format of calls in text is known for the model {model!r}; take format='auto'")
+            raise ValueError(
+                f"no format of calls in text is known for the model {model!r}; take format='auto'"
+            )
         return cls(format=found, **options)  # type: ignore[arg-type]
 
     def read_as(self) -> Format:
@@ -76,7 +78,9 @@ class TextCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         found = FORMATS.get(self.format)
         if found is None:
             names = text_formats()
-            raise UnknownDialect(f"there is no format {self.format!r} of calls in text; {choices(self.format, names)}")
+            raise UnknownDialect(
+                f"there is no format {self.format!r} of calls in text; {choices(self.format, names)}"
+            )
         return found
 
     def weak_shapes(self) -> frozenset[Weak]:
