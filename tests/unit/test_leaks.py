@@ -48,7 +48,11 @@ def test_a_leaked_call_is_structured(leak: str) -> None:
     out = repaired(data)
     turn = collect([out])
 
-    assert ([("dredge", {"metres": 4})], "Go.  Done.", "tool_calls") == (calls(turn), turn.text, turn.provider_reason)
+    assert ([("dredge", {"metres": 4})], "Go.  Done.", "tool_calls") == (
+        calls(turn),
+        turn.text,
+        turn.provider_reason,
+    )
     assert [out] * 2 == [repaired(data, size) for size in (1, 17)]
     assert b"from_text" not in out
     assert () == turn.calls[0].flags
@@ -87,7 +91,11 @@ def test_a_whole_body_is_mended() -> None:
     [choice] = json.loads(found.data)["choices"]
     [call] = choice["message"]["tool_calls"]
 
-    assert ("Go. ", "tool_calls", True) == (choice["message"]["content"], choice["finish_reason"], found.report.mended)
+    assert ("Go. ", "tool_calls", True) == (
+        choice["message"]["content"],
+        choice["finish_reason"],
+        found.report.mended,
+    )
     assert ("dredge", {"metres": 4}) == (call["function"]["name"], json.loads(call["function"]["arguments"]))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wholecall import Policy, TextCalls, ToolCallParser, Turn, UnknownDialect, collect
+from wholecall import Policy, TextCalls, ToolCallParser, Turn, UnknownDialect, collect, history
 from wholecall.output.events import (
     ArgumentsDelta,
     Event,
@@ -291,6 +291,18 @@ def test_the_format_of_a_model() -> None:
     assert "qwen_xml" == TextCalls.of_model("Qwen/Qwen3-Coder-30B-A3B").format
     with pytest.raises(ValueError, match="auto"):
         TextCalls.of_model("house-model-1")
+
+
+def test_history_takes_them_like_others() -> None:
+    """A call from text is a call of the message; what was told twice is in it once, and our own notes are not."""
+    turn = read(chat(f"Go. {CALL}", CALL, {"tool_calls": [SAME]}, finish="tool_calls"))
+    [message] = history.encode_calls(turn, "chat-completions").messages
+    names = [call["function"]["name"] for call in message["tool_calls"]]
+    results = history.encode_results(turn, {call.id: "ok" for call in turn.calls}, "chat-completions")
+
+    assert (["dredge", "dredge"], "Go. ") == (names, message["content"])
+    assert [call["id"] for call in message["tool_calls"]] == [result["tool_call_id"] for result in results]
+    assert [{"id", "type", "function"}] * 2 == [set(call) for call in message["tool_calls"]]
 
 
 @pytest.mark.parametrize("text", ["hermes", "auto", TextCalls(format="hermes", prompt="<think>")])
