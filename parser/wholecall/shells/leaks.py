@@ -2,7 +2,7 @@
 
 Theory of operation. The texts of a choice are gathered from its events until it ends. Where no *strong opener* of a
 known format is in them (a tag or a special token; braces and brackets say nothing), that is all. Else each format that
-has one of those openers reads the text, and the one that finds most in it names the leak; so what only quotes a marker,
+has one of those openers reads the text, and the one that makes most of it names the leak; so what only quotes a marker,
 in a code span, a fence or prose, is none. Reasoning counts where nothing else came in the choice: what a model that went
 on wrote there were thoughts.
 """
@@ -10,13 +10,13 @@ on wrote there were thoughts.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from wholecall.limits import Limits
 from wholecall.output.events import TERMINAL, ReasoningDelta, TextDelta, TurnFinished
 from wholecall.text.engine import TextEngine
 from wholecall.text.formats import FORMATS
-from wholecall.text.outputs import Unread, Written
+from wholecall.text.outputs import Shown, Unread, Written
 from wholecall.text.rules import rules_of
 from wholecall.text.tools import Declared
 from wholecall.types import CUT_REASONS
@@ -90,12 +90,26 @@ class _Said:
 def leak_in(text: str, ended: Ended = "clean") -> dict[str, int]:
     """Return the format of the calls in a text with how many there are, cut and unreadable ones too; empty for none."""
     found = {opener for opener in _STRONG if opener in text}
-    best, name = (0, 0), ""
-    for format_ in _asked(found, text) if found else ():
-        n_calls, n_unread = _read(format_, text, ended)
-        if n_calls + n_unread and (not name or (n_calls, -n_unread) > best):
-            best, name = (n_calls, -n_unread), format_.name
-    return {name: best[0] - best[1]} if name else {}
+    readings = [_reading(format_, text, ended) for format_ in _asked(found, text)] if found else []
+    best = max((one for one in readings if one.count), key=_Reading.worth, default=None)
+    return {} if best is None else {best.format: best.count}
+
+
+class _Reading(NamedTuple):
+    """What a format makes of a text: how many calls and unreadable ones there are, and how much of it is shown."""
+
+    format: str
+    n_calls: int
+    n_unread: int
+    n_shown: int
+
+    @property
+    def count(self) -> int:
+        return self.n_calls + self.n_unread
+
+    def worth(self) -> tuple[int, int, int]:
+        """Most calls, then fewest that cannot be read, then least that is left as text."""
+        return self.n_calls, -self.n_unread, -self.n_shown
 
 
 def _asked(found: set[str], text: str) -> Iterator[Format]:
@@ -106,10 +120,12 @@ def _asked(found: set[str], text: str) -> Iterator[Format]:
             yield FORMATS[name]
 
 
-def _read(format_: Format, text: str, ended: Ended) -> tuple[int, int]:
+def _reading(format_: Format, text: str, ended: Ended) -> _Reading:
     engine = TextEngine(rules_of(format_, frozenset()), _AnyTool(), Limits())
     outputs = [*engine.feed(text), *engine.close(ended)]
-    return tuple(sum(isinstance(one, kind) for one in outputs) for kind in (Written, Unread))  # type: ignore[return-value]
+    n_calls, n_unread = (sum(isinstance(one, kind) for one in outputs) for kind in (Written, Unread))
+    n_shown = sum(len(one.text) for one in outputs if isinstance(one, Shown))
+    return _Reading(format_.name, n_calls, n_unread, n_shown)
 
 
 def _openers(format_: Format) -> list[str]:

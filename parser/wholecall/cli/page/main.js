@@ -39,8 +39,9 @@ function go(step) {
 // Shows what the parts of the text are that this step decided, where calls in text are read.
 function showSpans(spans) {
   for (const id of ["hSpans", "spans"]) at(id).hidden = !model.hasSpans;
+  if (!model.hasSpans) return at("spans").replaceChildren();
   const parts = spans.flatMap(({ kind, text }) => [chip(SPANS[kind], kind), element("span", "", ` ${text.slice(0, MAX_SHOWN)}\n`)]);
-  at("spans").replaceChildren(...(parts.length ? parts : [element("span", "cut", "(nothing was decided)")]));
+  return at("spans").replaceChildren(...(parts.length ? parts : [element("span", "cut", "(nothing was decided)")]));
 }
 
 function showEvents() {
