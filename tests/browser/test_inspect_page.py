@@ -412,7 +412,7 @@ class TestTexts:
         hidden, kinds, parts, notes = told(page, look)
 
         assert (False, ["text", "markup", "call", "markup", "text"]) == (hidden, kinds)
-        assert [" Hi\n\n", " <tool_call>\n\n"] == parts[:2]
+        assert [" Hi\n", " <tool_call>\n"] == parts[:2]
         assert "</script><script>window.pwned=1" in parts[-1]
         assert ["from_text (auto)"] == notes
 

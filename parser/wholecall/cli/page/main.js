@@ -40,7 +40,12 @@ function go(step) {
 function showSpans(spans) {
   for (const id of ["hSpans", "spans"]) at(id).hidden = !model.hasSpans;
   if (!model.hasSpans) return at("spans").replaceChildren();
-  const parts = spans.flatMap(({ kind, text }) => [chip(SPANS[kind], kind), element("span", "", ` ${text.slice(0, MAX_SHOWN)}\n`)]);
+  const parts = spans.flatMap(({ kind, text }) => [
+    chip(SPANS[kind], kind),
+    element("span", "", ` ${text.slice(0, MAX_SHOWN)}`),
+    text.length > MAX_SHOWN ? textAfter(text.length - MAX_SHOWN) : "",
+    "\n",
+  ]);
   return at("spans").replaceChildren(...(parts.length ? parts : [element("span", "cut", "(nothing was decided)")]));
 }
 
