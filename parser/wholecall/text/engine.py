@@ -64,9 +64,12 @@ class TextEngine(Teller):
     def feed(self, piece: str) -> list[Output]:
         """Take the next piece of the text, and say what is decided."""
         calm = self.calm
-        if calm is not None and piece and not any(c in piece for c in calm):
-            self.state.saw(piece)
-            return [Shown(piece, self.state.mode == "reasoning" or self.state.body)]
+        if calm is not None:
+            for character in calm:
+                if character in piece:
+                    break
+            else:  # nothing of the state changes
+                return [Shown(piece, self.aside)] if piece else []
         self.source.append(piece)
         return self._resume()
 

@@ -34,7 +34,8 @@ class Teller:
         hidden: up to here nothing is shown: it is the prompt.
         weak_after: up to here no weak shape is looked for.
         out: what was told since it was taken last.
-        calm: while nothing is held, the characters that can matter; else None.
+        calm: while nothing is held in the middle of a line, the characters that can matter; else None.
+        aside: whether what is shown then is reasoning.
     """
 
     def __init__(self, rules: Rules, declared: Declared, limits: Limits) -> None:
@@ -48,6 +49,7 @@ class Teller:
         self.weak_after = 0
         self.out: list[Output] = []
         self.calm: str | None = None
+        self.aside = False
 
     def shown_up_to(self, marks: Matcher, held: int) -> Generator[None, None, str | None]:
         """Go to the next literal and show what stands before it; white space up to `held` waits for what follows it."""
@@ -61,8 +63,10 @@ class Teller:
                 if literal is None:
                     self.show(source.pos)
                 return literal
-            if self.done == source.size and not self.state.edge:
-                self.calm = marks.first
+            state = self.state
+            if self.done == source.size and not (state.edge or state.bol or state.run):
+                self.calm = self.rules.calm if marks is self.rules.text else marks.calm
+                self.aside = state.mode == "reasoning" or state.body
             yield
 
     def show(self, end: int) -> None:
