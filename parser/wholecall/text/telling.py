@@ -56,12 +56,13 @@ class Teller:
         source = self.source
         while True:
             literal = source.look(marks)
-            if source.pos > held:
-                self.show(source.pos)
-                held = source.pos
+            place = source.pos
+            if place > held:
+                self.show(place)
+                held = place
             if literal is not None or source.eof:
                 if literal is None:
-                    self.show(source.pos)
+                    self.show(place)
                 return literal
             state = self.state
             if self.done == source.size and not (state.edge or state.bol or state.run):
@@ -93,10 +94,11 @@ class Teller:
         self.state.run = 0
 
     def _span(self, end: int) -> str:
-        start = max(self.done, self.hidden)
-        text = self.source.text(start, end) if end > start else ""
+        start, source = self.done, self.source
+        start = max(start, self.hidden)
+        text = source.text(start, end) if end > start else ""
         self.done = end
-        self.source.forget(end)
+        source.forget(end)
         return text
 
     def new_region(self, opener: str, closes: tuple[str, ...], most: int | None) -> Region:
