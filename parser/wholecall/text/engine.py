@@ -196,6 +196,9 @@ class TextEngine(Teller):
     def _decide(self, literal: str) -> Waiting:
         """Act on the literal at the cursor."""
         state, rules = self.state, self.rules
+        if literal in rules.only_weak and not (state.bol or state.edge):
+            self._as_text(literal)
+            return
         if literal != FENCE:
             state.settle()
             if self._is_quoted():

@@ -17,6 +17,8 @@ from typing import Any, Final
 
 __all__ = ["NONE", "Matcher", "calm_of", "matcher"]
 
+_STRETCH: Final = 4096
+
 _Trie = dict[str, Any]
 
 
@@ -52,15 +54,21 @@ class Matcher:
 
         Before that place stands none. It is the end of the text if nothing there can begin one.
         """
-        for first in self.first:
-            if text.find(first, start) >= 0:
-                break
-        else:
-            return len(text), None
+        start = self._skip(text, start)
         match = (self._whole if ended else self._growing).search(text, start)
         if match is None:
             return len(text), None
         return match.start(), self._settled(match, text, ended=ended)
+
+    def _skip(self, text: str, start: int) -> int:
+        """Go on over stretches without a first character, which is faster than the expression where they are long."""
+        while start < len(text):
+            stop = start + _STRETCH
+            for first in self.first:
+                if text.find(first, start, stop) >= 0:
+                    return start
+            start = stop
+        return start
 
     def at(self, text: str, start: int, *, ended: bool) -> tuple[bool, str | None]:
         """Return whether it is decided which literal stands here, and that literal, None for none."""

@@ -40,6 +40,7 @@ class Rules:
         noise: what is never shown.
         starts: what begins the header of a message.
         weak_openers: what a weak shape begins with.
+        only_weak: those of them that are nothing else.
         calls: finds what opens a call.
         text: finds all that matters in text.
         calm: the characters that can matter in the middle of a line; no weak shape begins there.
@@ -75,6 +76,7 @@ class Rules:
         ]
         self.text: Final = matcher([*strong, FENCE, *self.weak_openers])
         self.calm: Final = calm_of(strong)
+        self.only_weak: Final = self.weak_openers - {*strong, FENCE}
 
     @lru_cache(maxsize=64)  # noqa: B019 - rules are few, and kept anyway
     def reasoning(self, ends: tuple[str, ...], *, calls: bool) -> Matcher:
