@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from hypothesis import strategies as st
 
@@ -56,16 +56,19 @@ def begun(
     """Return a new engine of a format; of `auto` no weak shape counts unless asked for."""
     form = EVERY[name]
     shapes = frozenset(form.weak if tools is not None else ()) if weak is None else weak
-    declared = Declared(None if tools is None else declared_as(tools))
+    declared = Declared(None if tools is None else cast("Tools[Any]", Schemas(tools)))
     rules, bounds = rules_of(form, shapes), limits or Limits()
     engine = TextEngine(rules, declared, bounds, prompt=prompt, in_reasoning=in_reasoning, in_fence=in_fence)
     engine.source.window = window
     return engine
 
 
-def declared_as(tools: Mapping[str, Any]) -> Tools[Any]:
-    """Return declared tools with these schemas."""
-    return Tools([{"name": name, "parameters": schema or {}} for name, schema in tools.items()])
+class Schemas(dict[str, Any]):
+    """Tools as the engine asks for them: peers' schemas that `Tools` refuses are among them."""
+
+    def schema_of(self, name: str) -> Any:
+        """Return the schema of a tool."""
+        return self[name]
 
 
 def read(name: str, pieces: Iterable[str], ended: Ended = "clean", **options: Any) -> list[Output]:

@@ -62,9 +62,12 @@ class TextEngine(Teller):
     def feed(self, piece: str) -> list[Output]:
         """Take the next piece of the text, and say what is decided."""
         calm = self.calm
-        if calm is not None and piece and not any(c in piece for c in calm):
-            self.state.saw(piece)
-            return [Shown(piece, self.state.mode == "reasoning" or self.state.body)]
+        if calm is not None:
+            for character in calm:
+                if character in piece:
+                    break
+            else:  # nothing of the state changes
+                return [Shown(piece, self.aside)] if piece else []
         self.source.append(piece)
         return self._resume()
 
@@ -191,6 +194,9 @@ class TextEngine(Teller):
     def _decide(self, literal: str) -> Waiting:
         """Act on the literal at the cursor."""
         state, rules = self.state, self.rules
+        if literal in rules.only_weak and not (state.bol or state.edge):
+            self._as_text(literal)
+            return
         if literal != FENCE:
             state.settle()
             if self._is_quoted():

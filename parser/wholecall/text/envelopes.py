@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+import msgspec
+
 from wholecall.arguments.tokens import QUOTES, plain, scan
+from wholecall.arguments.tokens import members as count_members
 from wholecall.types import DropReason
 
 __all__ = ["Meant", "Member", "elements", "members", "read_envelope"]
@@ -20,14 +23,15 @@ ARGUMENTS: Final = ("arguments", "parameters", "args", "action_input", "input", 
 IDS: Final = ("id", "tool_call_id", "call_id")
 WRAPPERS: Final = ("tool_call", "function_call", "function", "tool_calls")
 _DEEPEST = 4  # envelopes in envelopes
+_AS_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_AS_LIST: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class Member(NamedTuple):
-    """One member of an object: its key, and where its value stands."""
+    """One member of an object: its key, and the text of its value."""
 
     key: str
-    start: int
-    end: int
+    value: str
 
 
 class Meant(NamedTuple):
@@ -40,8 +44,23 @@ class Meant(NamedTuple):
     detail: str = ""
 
 
+def _text(raw: msgspec.Raw) -> str:
+    return bytes(raw).decode()
+
+
 def members(text: str) -> list[Member]:
     """Return the members of the object that the text is, as far as they can be told apart."""
+    try:
+        known = {key: _text(value) for key, value in _AS_OBJECT(text).items()}
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return _members_of_lax(text)
+    if count_members(text) > len(known) + sum(map(count_members, known.values())):
+        return _members_of_lax(text)  # a member is named twice
+    return [Member(key, value) for key, value in known.items()]
+
+
+def _members_of_lax(text: str) -> list[Member]:
+    """Return the members of an object that is no JSON, as far as they can be told apart."""
     found: list[Member] = []
     depth, key, start, end = 0, None, -1, -1
     in_value = False
@@ -55,7 +74,7 @@ def members(text: str) -> list[Member]:
             in_value = True
         elif depth == 1 and kind == ",":
             if key is not None and start >= 0:
-                found.append(Member(key, start, end))
+                found.append(Member(key, text[start:end]))
             key, start, in_value = None, -1, False
         elif depth and in_value:
             start, end = token.start if start < 0 else start, token.end
@@ -64,12 +83,26 @@ def members(text: str) -> list[Member]:
         if kind in "{[":
             depth += 1
     if key is not None and start >= 0:
-        found.append(Member(key, start, end))
+        found.append(Member(key, text[start:end]))
     return found
 
 
 def elements(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the elements of the list stand that the text is, or begins to be; the last may be cut."""
+    try:
+        values = list(map(_text, _AS_LIST(text)))
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        yield from _elements_of_lax(text)
+        return
+    end = 1
+    for value in values:
+        start = text.index(value, end)  # only a comma and white space stand before it
+        end = start + len(value)
+        yield start, end
+
+
+def _elements_of_lax(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the elements stand of a list that is no JSON or not whole; the last may be cut."""
     depth, start, end = 0, -1, -1
     for token in scan(text):
         kind = token.kind
@@ -94,16 +127,15 @@ def read_envelope(text: str, *, as_key: bool = False) -> Iterator[Meant]:
     """Yield the calls that an object means; one, unless it lists several."""
     if as_key:
         for member in members(text):
-            yield Meant(member.key, text[member.start : member.end])
+            yield Meant(member.key, member.value)
         return
     yield from _read(text, None, 0)
 
 
 def _read(text: str, id: str | None, depth: int) -> Iterator[Meant]:
     known: dict[str, str] = {}
-    for member in members(text):
-        value = text[member.start : member.end]
-        if known.setdefault(member.key, value) != value:
+    for key, value in members(text):
+        if known.setdefault(key, value) != value:
             yield Meant(_name_in(known), id=id, reason="duplicate_key", detail="a member is named twice")
             return
     id = next((found for key in IDS if (found := _string(known.get(key)))), id)

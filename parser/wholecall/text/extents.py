@@ -43,6 +43,15 @@ class Spelling:
         """Return what is looked for outside strings."""
         return matcher([*self.strings, *self.brackets, *self.closing, *stops])
 
+    @lru_cache(maxsize=256)  # noqa: B019
+    def quick(self, stops: frozenset[str]) -> re.Pattern[str]:
+        """Return the expression of strings that close (`whole`), what else opens one (`open`), brackets and stops."""
+        plain = [quote for quote in self.bodies if quote not in self.careful]
+        whole = "|".join(f"{quote}(?!{quote}{quote}){self.bodies[quote].pattern}{quote}" for quote in plain)
+        openers = Matcher(self.strings).pattern
+        others = Matcher([*self.brackets, *self.closing, *stops]).pattern
+        return re.compile(f"(?P<whole>{whole})|(?P<open>{openers})|{others}", re.DOTALL)
+
 
 def _body(quote: str) -> re.Pattern[str]:
     """Return the expression of a string's body: up to its quote, or to an escape that the text so far cuts."""
@@ -66,34 +75,77 @@ def extent(
 
     `bad`: a stop or a wrong bracket stands outside strings, and the cursor before it. `cut`: the text ends inside.
     """
-    tokens = spelling.tokens(frozenset(stops))
-    open_brackets: list[str] = []
-    deeper = 0  # brackets beyond the limit, which are only counted
-    too_deep = False
+    tokens, quick = spelling.tokens(frozenset(stops)), spelling.quick(frozenset(stops))
+    open_brackets = _Brackets(spelling, max_depth)
     while True:
-        token = yield from source.find(tokens)
-        if token is None:
-            return "cut", too_deep
-        if token in spelling.brackets:
-            source.pos += 1
-            if max_depth is not None and len(open_brackets) >= max_depth:
-                deeper, too_deep = deeper + 1, True
+        outcome = _quickly(source, open_brackets, quick, tokens.longest)
+        if outcome is None:
+            token = yield from source.find(tokens)
+            if token is None:
+                return "cut", open_brackets.too_deep
+            if token in spelling.strings:
+                whole = yield from _string(source, spelling, token)
+                if not whole:
+                    return "cut", open_brackets.too_deep
             else:
-                open_brackets.append(spelling.brackets[token])
-        elif token in spelling.closing:
-            if deeper:
-                deeper -= 1
-            elif open_brackets.pop() != token:
-                return "bad", too_deep
-            source.pos += 1
-            if not open_brackets:
-                return "ok", too_deep
-        elif token in spelling.strings:
-            whole = yield from _string(source, spelling, token)
-            if not whole:
-                return "cut", too_deep
-        else:
-            return "bad", too_deep
+                outcome = open_brackets.take(token)
+                source.pos += outcome != "bad"
+        if outcome is not None:
+            return outcome, open_brackets.too_deep
+
+
+class _Brackets:
+    """The brackets that are open; of those beyond the limit only the number."""
+
+    __slots__ = ("closing", "deeper", "left", "most", "open", "too_deep")
+
+    def __init__(self, spelling: Spelling, most: int | None) -> None:
+        self.left, self.closing = spelling.brackets, spelling.closing
+        self.most = most
+        self.open: list[str] = []
+        self.deeper = 0
+        self.too_deep = False
+
+    def take(self, token: str) -> Literal["ok", "bad"] | None:
+        """Take a bracket, or what may not stand there; `ok`: the first one is closed, `bad`: this is none or wrong."""
+        if token in self.left:
+            if self.most is not None and len(self.open) >= self.most:
+                self.deeper, self.too_deep = self.deeper + 1, True
+            else:
+                self.open.append(self.left[token])
+            return None
+        if token not in self.closing:
+            return "bad"
+        if self.deeper:
+            self.deeper -= 1
+            return None
+        if self.open.pop() != token:
+            return "bad"
+        return None if self.open else "ok"
+
+
+def _quickly(
+    source: Source, brackets: _Brackets, pattern: re.Pattern[str], longest: int
+) -> Literal["ok", "bad"] | None:
+    """Go past what is decided in the window: brackets, and strings that close; return how it ended, if it did."""
+    window, at, base = source.window_at_cursor()
+    last = len(window) - longest
+    if at >= last:
+        return None
+    outcome: Literal["ok", "bad"] | None = None
+    for match in pattern.finditer(window, at):
+        first, end = match.span()
+        if first >= last or match.lastgroup == "open":
+            at = first
+            break
+        if match.lastgroup is None:
+            outcome = brackets.take(match.group())
+            if outcome is not None:
+                at = first if outcome == "bad" else end
+                break
+        at = end
+    source.pos = base + at
+    return outcome
 
 
 def _string(source: Source, spelling: Spelling, quote: str) -> Generator[None, None, bool]:

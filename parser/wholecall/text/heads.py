@@ -111,8 +111,8 @@ def read_key(region: Region, params: Params, opener: str) -> Generator[None, Non
     source = region.source
     start = source.pos
     ends = matcher([end for end in (params.key_closes, params.type_opens, params.value_opens) if end])
-    found = yield from source.find(ends, LONGEST_HEAD)
-    if found is None:
+    found = yield from source.find(matcher([*ends.literals, *params.opens, *params.closes]), LONGEST_HEAD)
+    if found not in ends.literals:
         return None
     key = source.text(start, source.pos).strip()
     attributes: dict[str, str] = {}

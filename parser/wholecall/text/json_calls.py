@@ -137,5 +137,6 @@ def _after(region: Region, closers: Matcher, rules: Rules, *, fenced: bool) -> G
         else:
             break
     source.pos = end
+    region.close(end)
     region.unclosed()
     return False

@@ -15,7 +15,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
-__all__ = ["NONE", "Matcher", "matcher"]
+__all__ = ["NONE", "Matcher", "calm_of", "matcher"]
+
+_STRETCH: Final = 4096
 
 _Trie = dict[str, Any]
 
@@ -26,21 +28,25 @@ class Matcher:
     Attributes:
         literals: what is looked for.
         first: the characters that a literal can begin with.
+        calm: the characters that can matter in the middle of a line that is shown.
         longest: characters of the longest literal.
+        pattern: the expression of all of them.
     """
 
-    __slots__ = ("_growing", "_prefixes", "_whole", "first", "literals", "longest")
+    __slots__ = ("_growing", "_prefixes", "_whole", "calm", "first", "literals", "longest", "pattern")
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals: Final = frozenset(literals)
         self.first: Final = "".join(sorted({literal[0] for literal in self.literals}))
+        self.calm: Final = calm_of(self.literals)
         self.longest: Final = max(map(len, self.literals), default=0)
         self._prefixes = frozenset(
             literal[:size] for literal in self.literals for size in range(1, len(literal))
         )
         trie = _trie(self.literals)
         never = "(?!)"
-        self._whole = re.compile(_pattern(trie, "") if trie else never)
+        self.pattern: Final = _pattern(trie, "") if trie else never
+        self._whole = re.compile(self.pattern)
         self._growing = re.compile(_pattern(trie, r"\Z") if trie else never)
 
     def find(self, text: str, start: int, *, ended: bool) -> tuple[int, str | None]:
@@ -48,10 +54,21 @@ class Matcher:
 
         Before that place stands none. It is the end of the text if nothing there can begin one.
         """
+        start = self._skip(text, start)
         match = (self._whole if ended else self._growing).search(text, start)
         if match is None:
             return len(text), None
         return match.start(), self._settled(match, text, ended=ended)
+
+    def _skip(self, text: str, start: int) -> int:
+        """Go on over stretches without a first character, which is faster than the expression where they are long."""
+        while start < len(text):
+            stop = start + _STRETCH
+            for first in self.first:
+                if text.find(first, start, stop) >= 0:
+                    return start
+            start = stop
+        return start
 
     def at(self, text: str, start: int, *, ended: bool) -> tuple[bool, str | None]:
         """Return whether it is decided which literal stands here, and that literal, None for none."""
@@ -66,6 +83,11 @@ class Matcher:
         if not ended and match.end() == len(text) and found in self._prefixes:
             return None
         return found
+
+
+def calm_of(literals: Iterable[str]) -> str:
+    """Return the characters that literals begin with, and those that count in text: line ends and backticks."""
+    return "".join(sorted({"\n", "`", *(literal[0] for literal in literals)}))
 
 
 @lru_cache(maxsize=1024)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from wholecall.text.markers import Matcher, matcher
+from wholecall.text.markers import Matcher, calm_of, matcher
 
 if TYPE_CHECKING:
     from wholecall.text.records import Format, Record, Weak
@@ -40,8 +40,10 @@ class Rules:
         noise: what is never shown.
         starts: what begins the header of a message.
         weak_openers: what a weak shape begins with.
+        only_weak: those of them that are nothing else.
         calls: finds what opens a call.
         text: finds all that matters in text.
+        calm: the characters that can matter in the middle of a line; no weak shape begins there.
     """
 
     def __init__(self, form: Format, weak: frozenset[Weak]) -> None:
@@ -63,10 +65,18 @@ class Rules:
         self.weak_openers: Final = frozenset(opener for shape in weak for opener in _WEAK[shape])
         self.calls: Final = matcher(self.openers)
         self.behind_noise: Final = matcher(self.noise | self.closers | self.unthinks)
-        self.text: Final = matcher(
-            [*self.openers, *self.thinks, *self.unthinks, *self.closers, *self.noise, *self.starts, *form.imply,
-             FENCE, *self.weak_openers]
-        )  # fmt: skip
+        strong = [
+            *self.openers,
+            *self.thinks,
+            *self.unthinks,
+            *self.closers,
+            *self.noise,
+            *self.starts,
+            *form.imply,
+        ]
+        self.text: Final = matcher([*strong, FENCE, *self.weak_openers])
+        self.calm: Final = calm_of(strong)
+        self.only_weak: Final = self.weak_openers - {*strong, FENCE}
 
     @lru_cache(maxsize=64)  # noqa: B019 - rules are few, and kept anyway
     def reasoning(self, ends: tuple[str, ...], *, calls: bool) -> Matcher:

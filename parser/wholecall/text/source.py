@@ -145,6 +145,10 @@ class Source:
         """Return whether it is decided which literal stands at the cursor, and that literal."""
         return matcher.at(self._window, self._cursor, ended=self.eof)
 
+    def window_at_cursor(self) -> tuple[str, int, int]:
+        """Return the window, the cursor in it, and where it begins."""
+        return self._window, self._cursor, self._base
+
     # Primitives.
 
     def find(self, matcher: Matcher, limit: int | None = None) -> Generator[None, None, str | None]:

@@ -52,9 +52,7 @@ class State(msgspec.Struct, kw_only=True):
         """Take note of text that is shown."""
         self.edge = self.in_wrapper = self.fresh = False
         line_end = text.rfind("\n")
-        if line_end >= 0:
-            self.bol = True
-        if self.bol:
+        if line_end >= 0 or self.bol:
             self.bol = not text[line_end + 1 :].strip()
         if self.run or "`" in text:
             self._count_backticks(text)

@@ -235,9 +235,8 @@ def _trimmed(raw: str, params: Params) -> str:
     leading = raw[:1] == "\n" or raw[:2] == "\r\n"
     if params.trim == "none" or (params.trim == "nl2" and not leading):
         return raw
-    if leading:
-        raw = raw[1 if raw[0] == "\n" else 2 :]
-    return raw[: -2 if raw.endswith("\r\n") else -1] if raw.endswith("\n") else raw
+    end = "\r\n" if raw.startswith("\r\n") or (not leading and raw.endswith("\r\n")) else "\n"
+    return raw.removeprefix(end).removesuffix(end)
 
 
 def _typed(region: Region, params: Params, schema: Schema, head: Head, raw: str) -> Any:

@@ -34,7 +34,8 @@ class Teller:
         hidden: up to here nothing is shown: it is the prompt.
         weak_after: up to here no weak shape is looked for.
         out: what was told since it was taken last.
-        calm: while nothing is held, the characters that can matter; else None.
+        calm: while nothing is held in the middle of a line, the characters that can matter; else None.
+        aside: whether what is shown then is reasoning.
     """
 
     def __init__(self, rules: Rules, declared: Declared, limits: Limits) -> None:
@@ -48,21 +49,25 @@ class Teller:
         self.weak_after = 0
         self.out: list[Output] = []
         self.calm: str | None = None
+        self.aside = False
 
     def shown_up_to(self, marks: Matcher, held: int) -> Generator[None, None, str | None]:
         """Go to the next literal and show what stands before it; white space up to `held` waits for what follows it."""
         source = self.source
         while True:
             literal = source.look(marks)
-            if source.pos > held:
-                self.show(source.pos)
-                held = source.pos
+            place = source.pos
+            if place > held:
+                self.show(place)
+                held = place
             if literal is not None or source.eof:
                 if literal is None:
-                    self.show(source.pos)
+                    self.show(place)
                 return literal
-            if self.done == source.size and not self.state.edge:
-                self.calm = marks.first
+            state = self.state
+            if self.done == source.size and not (state.edge or state.bol or state.run):
+                self.calm = self.rules.calm if marks is self.rules.text else marks.calm
+                self.aside = state.mode == "reasoning" or state.body
             yield
 
     def show(self, end: int) -> None:
@@ -89,10 +94,11 @@ class Teller:
         self.state.run = 0
 
     def _span(self, end: int) -> str:
-        start = max(self.done, self.hidden)
-        text = self.source.text(start, end) if end > start else ""
+        start, source = self.done, self.source
+        start = max(start, self.hidden)
+        text = source.text(start, end) if end > start else ""
         self.done = end
-        self.source.forget(end)
+        source.forget(end)
         return text
 
     def new_region(self, opener: str, closes: tuple[str, ...], most: int | None) -> Region:
