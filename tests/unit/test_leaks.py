@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.test_text_layer import CALL, REASONED, SAME, TOOLS, calls, chat, read
+from tests.unit.test_text_layer import ANTHROPIC, CALL, REASONED, SAME, TOOLS, calls, chat, read
 from wholecall import collect
 from wholecall.output.events import ToolCallDropped
 from wholecall.repairing import Repairer, repair_body
@@ -123,3 +123,24 @@ def test_the_report_counts_what_was_mended() -> None:
 def test_read_without_text_it_was_text() -> None:
     """The streams above really leak: without `text` there is no call in them."""
     assert [] == calls(read(chat(CALL), text=None))
+
+
+def test_an_anthropic_stream_is_mended() -> None:
+    """The call becomes a block behind the text's, and the reason is the one that clients act on."""
+    out = repaired(ANTHROPIC)
+    turn = collect([out])
+
+    assert ([("dredge", {"metres": 4})], "", "tool_use") == (calls(turn), turn.text, turn.provider_reason)
+    assert [out] * 2 == [repaired(ANTHROPIC, size) for size in (1, 17)]
+
+
+def test_an_anthropic_body_is_mended() -> None:
+    """So it does in a body that is not streamed."""
+    body = {"id": "m", "type": "message", "role": "assistant", "model": "c", "stop_reason": "end_turn",
+            "content": [{"type": "text", "text": f"Go. {CALL}"}], "usage": {"input_tokens": 1, "output_tokens": 1}}  # fmt: skip
+    found = json.loads(repair_body(json.dumps(body).encode(), text="hermes").data)
+
+    assert [("text", "Go. "), ("tool_use", {"metres": 4})] == [
+        (block["type"], block.get("text", block.get("input"))) for block in found["content"]
+    ]
+    assert "tool_use" == found["stop_reason"]
