@@ -85,7 +85,7 @@ def test_replay_of_a_cut_call(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_inspect_tells_text_markup_and_calls(capsys: pytest.CaptureFixture[str]) -> None:
     """Each part of the text stands where it was decided, and a call that came from text says so."""
-    Path("qwen.sse").write_bytes(leaked("Hi\n" + QWEN + "\n" + QWEN.replace("4", "5"), size=1000))
+    Path("qwen.sse").write_bytes(leaked("Hi\n" + QWEN + "\n" + QWEN.replace("4", "5") + " Done.", size=1000))
     code, out = run(capsys, "inspect", "--text", "qwen_xml", "--width", "120", "qwen.sse")
 
     assert 0 == code
@@ -97,12 +97,13 @@ def test_inspect_tells_text_markup_and_calls(capsys: pytest.CaptureFixture[str])
         "markup  +26  \\n</tool_call>\\n<tool_call>\\n",
         "written call  +59  <function=ring>\\n<parameter=bell>\\n5\\n</p...",
         "markup  +13  \\n</tool_call>",
+        "text  +6   Done.",
         'call 0  settled  ring  +10  {"bell":4}',
         "  flags: from_text (qwen_xml)",
         'call 1  settled  ring  +10  {"bell":5}',
         "  flags: from_text (qwen_xml)",
         "call 0  settled -> ended  normalised  call_0_0_0",
-    ] == [re.sub(r"^.{57}", "", line) for line in out.splitlines()[2:14]]
+    ] == [re.sub(r"^.{57}", "", line) for line in out.splitlines()[2:15]]
 
 
 def test_inspect_tells_a_drop(capsys: pytest.CaptureFixture[str]) -> None:

@@ -91,8 +91,8 @@ def leak_in(text: str, ended: Ended = "clean") -> dict[str, int]:
     """Return the format of the calls in a text with how many there are, cut and unreadable ones too; empty for none."""
     found = {opener for opener in _STRONG if opener in text}
     readings = [_reading(format_, text, ended) for format_ in _asked(found, text)] if found else []
-    best = max((one for one in readings if one.count), key=_Reading.worth, default=None)
-    return {} if best is None else {best.format: best.count}
+    best = max((one for one in readings if one.n_found), key=_Reading.worth, default=None)
+    return {} if best is None else {best.format: best.n_found}
 
 
 class _Reading(NamedTuple):
@@ -104,7 +104,7 @@ class _Reading(NamedTuple):
     n_shown: int
 
     @property
-    def count(self) -> int:
+    def n_found(self) -> int:
         return self.n_calls + self.n_unread
 
     def worth(self) -> tuple[int, int, int]:
