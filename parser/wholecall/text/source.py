@@ -155,7 +155,12 @@ class Source:
         """Go to the earliest literal, and return it; None if the text ends before one, or `limit` characters do."""
         last = None if limit is None else self.pos + limit
         while True:
-            place, literal = matcher.find(self._window, self._cursor, ended=self.eof)
+            most = None if last is None else last - self._base + matcher.longest
+            if most is None or most >= len(self._window):
+                place, literal = matcher.find(self._window, self._cursor, ended=self.eof)
+            else:  # nothing behind the limit is searched, and a literal that begins before it is whole
+                place, literal = matcher.find(self._window[self._cursor : most], 0, ended=False)
+                place += self._cursor
             if last is not None and self._base + place > last:
                 self._cursor = last - self._base
                 return None
