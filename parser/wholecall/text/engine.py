@@ -68,7 +68,11 @@ class TextEngine(Teller):
             for character in calm:
                 if character in piece:
                     break
-            else:  # nothing of the state changes
+            else:
+                if "\n" in piece:  # else nothing of the state changes
+                    self.state.saw(piece)
+                    if self.state.bol:
+                        self.calm = None
                 return [Shown(piece, self.aside)] if piece else []
         self.source.append(piece)
         return self._resume()
