@@ -105,5 +105,5 @@ def _value(element: _Open, name: str, max_depth: int | None) -> Any:
 def _one(values: list[Any], schema: Schema) -> Any:
     """Return the value of elements of one key: a list if there are several, or if an array is wanted."""
     (value, *more) = values
-    wants_list = schema.allowed == {"array"} and not isinstance(value, list)
+    wants_list = schema.allowed == frozenset({"array"}) and not isinstance(value, list)
     return values if more or wants_list else value
