@@ -25,6 +25,7 @@ from tests.text.reading import (
     spelled,
 )
 from wholecall.limits import Limits
+from wholecall.snapshots import opened, sealed
 from wholecall.text.outputs import Output, Shown
 from wholecall.text.records import Weak
 from wholecall.text.rules import rules_of
@@ -118,6 +119,30 @@ def test_an_engine_goes_on_elsewhere(
             engine.restore(saved)
 
     assert whole == merged(found + engine.close(ended))
+
+
+class Holder:
+    """Holds what an engine saved, as a part of a parser does."""
+
+    saved: Saved
+
+
+@examples()
+@given(soups(), readings(), RANDOM)
+def test_what_is_saved_fits_a_snapshot(
+    soup: tuple[str, str], reading: dict[str, Any], rng: random.Random
+) -> None:
+    """L9: the snapshots of the package hold what an engine saves, as it is."""
+    name, text = soup
+    engine, kept, made = begun(name, **reading), Holder(), Holder()
+    for piece in cut(text, rng):
+        engine.feed(piece)
+    kept.saved = engine.saved()
+    options, rows = opened(sealed(Limits(), [kept]), Limits)
+    rows.fill([made], {})
+
+    assert options == Limits()
+    assert engine.saved() == made.saved
 
 
 @pytest.mark.parametrize("name", sorted(EVERY))

@@ -62,12 +62,17 @@ class TextEngine(Teller):
     def feed(self, piece: str) -> list[Output]:
         """Take the next piece of the text, and say what is decided."""
         calm = self.calm
-        if calm is not None:
-            for character in calm:
-                if character in piece:
-                    break
-            else:  # nothing of the state changes
-                return [Shown(piece, self.aside)] if piece else []
+        if calm is None:
+            return self._taken(piece)
+        for character in calm:
+            if character in piece:
+                return self._taken(piece)
+        if "\n" in piece:  # else nothing of the state changes
+            self.state.saw(piece)
+            self.calm = None if self.state.bol else calm
+        return [Shown(piece, self.aside)] if piece else []
+
+    def _taken(self, piece: str) -> list[Output]:
         self.source.append(piece)
         return self._resume()
 

@@ -78,18 +78,9 @@ def extent(
     tokens, quick = spelling.tokens(frozenset(stops)), spelling.quick(frozenset(stops))
     open_brackets = _Brackets(spelling, max_depth)
     while True:
-        outcome = _quickly(source, open_brackets, quick, tokens.longest)
+        outcome: Extent | None = _quickly(source, open_brackets, quick, tokens.longest)
         if outcome is None:
-            token = yield from source.find(tokens)
-            if token is None:
-                return "cut", open_brackets.too_deep
-            if token in spelling.strings:
-                whole = yield from _string(source, spelling, token)
-                if not whole:
-                    return "cut", open_brackets.too_deep
-            else:
-                outcome = open_brackets.take(token)
-                source.pos += outcome != "bad"
+            outcome = yield from _one_token(source, spelling, tokens, open_brackets)
         if outcome is not None:
             return outcome, open_brackets.too_deep
 
@@ -145,6 +136,21 @@ def _quickly(
                 break
         at = end
     source.pos = base + at
+    return outcome
+
+
+def _one_token(
+    source: Source, spelling: Spelling, tokens: Matcher, brackets: _Brackets
+) -> Generator[None, None, Extent | None]:
+    """Go past the next token, a string as a whole; return how the value ended, if it did."""
+    token = yield from source.find(tokens)
+    if token is None:
+        return "cut"
+    if token in spelling.strings:
+        whole = yield from _string(source, spelling, token)
+        return None if whole else "cut"
+    outcome = brackets.take(token)
+    source.pos += outcome != "bad"
     return outcome
 
 

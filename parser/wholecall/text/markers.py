@@ -86,8 +86,8 @@ class Matcher:
 
 
 def calm_of(literals: Iterable[str]) -> str:
-    """Return the characters that literals begin with, and those that count in text: line ends and backticks."""
-    return "".join(sorted({"\n", "`", *(literal[0] for literal in literals)}))
+    """Return the characters that literals begin with, and the backtick, which is counted."""
+    return "".join(sorted({"`", *(literal[0] for literal in literals)}))
 
 
 @lru_cache(maxsize=1024)

@@ -43,7 +43,7 @@ class Rules:
         only_weak: those of them that are nothing else.
         calls: finds what opens a call.
         text: finds all that matters in text.
-        calm: the characters that can matter in the middle of a line; no weak shape begins there.
+        calm: the characters that can matter in the middle of a line; weak shapes begin only behind its end.
     """
 
     def __init__(self, form: Format, weak: frozenset[Weak]) -> None:
@@ -75,7 +75,7 @@ class Rules:
             *form.imply,
         ]
         self.text: Final = matcher([*strong, FENCE, *self.weak_openers])
-        self.calm: Final = calm_of(strong)
+        self.calm: Final = calm_of([*strong, *(["\n"] if weak else [])])
         self.only_weak: Final = self.weak_openers - {*strong, FENCE}
 
     @lru_cache(maxsize=64)  # noqa: B019 - rules are few, and kept anyway

@@ -101,16 +101,13 @@ def _object_body(region: Region, shape: Shape) -> Waiting:
     source = region.source
     arguments = yield from read_object(region, shape.closes, shape.name)
     end = source.pos
-    following = yield from source.space()
-    closer = yield from source.take(matcher(shape.closes))
-    if closer is not None:
+    yield from source.space()
+    if (yield from source.take(matcher(shape.closes))) is not None:
         region.call(source.pos, shape.name, arguments)
-    elif not following or (yield from source.match(matcher(region.wrapped))) is not None:
-        source.pos = end
-        region.call(end, shape.name, arguments)
-        region.unclosed()
-    else:
-        raise Unreadable("unparseable", "its closer is missing", shape.name)
+        return
+    source.pos = end  # nothing can be missing in a whole object
+    region.call(end, shape.name, arguments)
+    region.unclosed()
 
 
 class _Given(NamedTuple):
