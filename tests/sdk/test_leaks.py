@@ -49,8 +49,15 @@ def test_a_whole_answer_arrives_structured() -> None:
     message = {"role": "assistant", "content": f"Go. {CALL}"}
     body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m",
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}  # fmt: skip
-    with serve(Answer([json.dumps(body).encode()], "application/json")) as server, _client(server.url) as client:
+    with (
+        serve(Answer([json.dumps(body).encode()], "application/json")) as server,
+        _client(server.url) as client,
+    ):
         [choice] = _asked(client).choices
     [call] = choice.message.tool_calls
 
-    assert ("dredge", "Go. ", "tool_calls") == (call.function.name, choice.message.content, choice.finish_reason)
+    assert ("dredge", "Go. ", "tool_calls") == (
+        call.function.name,
+        choice.message.content,
+        choice.finish_reason,
+    )

@@ -9,8 +9,9 @@ from typing import Any, Final, cast
 from hypothesis import strategies as st
 
 from wholecall.limits import Limits
-from wholecall.text.engine import InFence, InReasoning, TextEngine
+from wholecall.text.engine import TextEngine
 from wholecall.text.formats import AUTO, FORMATS
+from wholecall.text.options import InFence, InReasoning
 from wholecall.text.outputs import Markup, Output, Shown, Unread, Written
 from wholecall.text.records import Block, Format, Nested, Params, Tag, Weak
 from wholecall.text.rules import rules_of
