@@ -59,7 +59,7 @@ def cut_badly(case: Case, step: int, *, auto: bool) -> list[int]:
 
 @FORMATS
 def test_pieces_do_not_matter(cases: list[Case], rng: random.Random, *, auto: bool) -> None:
-    """L1, L4: each case in characters and in random pieces, with and without a window, says what it says whole."""
+    """Laws 77 and 80: each case in characters and in random pieces, with and without a window, says what it says whole."""
     for case in cases:
         options = made(case, auto=auto)
         whole = merged(read(pieces=[case.text], ended=case.ended, **options))
@@ -71,14 +71,14 @@ def test_pieces_do_not_matter(cases: list[Case], rng: random.Random, *, auto: bo
 
 @FORMATS
 def test_some_prefixes_give_prefixes(cases: list[Case], *, auto: bool) -> None:
-    """L2: a case that breaks off gives no call that the whole one does not give; here at some places."""
+    """Law 78: a case that breaks off gives no call that the whole one does not give; here at some places."""
     assert {} == {case.id: bad for case in cases if (bad := cut_badly(case, 23, auto=auto))}
 
 
 @pytest.mark.slow
 @FORMATS
 def test_all_prefixes_give_prefixes(cases: list[Case], *, auto: bool) -> None:
-    """L2, L9: the same at every place, by an engine that goes on from what was saved there."""
+    """Laws 78 and 85: the same at every place, by an engine that goes on from what was saved there."""
     assert {} == {case.id: bad for case in cases if (bad := cut_badly(case, 1, auto=auto))}
 
 

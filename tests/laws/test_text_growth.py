@@ -1,4 +1,4 @@
-"""L8: reading is linear in the text, whatever stands in it; steps and copied characters are counted, not seconds."""
+"""Law 84: reading is linear in the text, whatever stands in it; steps and copied characters are counted, not seconds."""
 
 from __future__ import annotations
 

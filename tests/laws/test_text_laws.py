@@ -58,7 +58,7 @@ def readings(draw: st.DrawFn) -> dict[str, Any]:
 def test_no_split_changes_what_is_said(
     soup: tuple[str, str], reading: dict[str, Any], ended: Ended, rng: random.Random, window: int
 ) -> None:
-    """L1, L3: a text in pieces says what the whole text says, and nothing raises."""
+    """Laws 77 and 79: a text in pieces says what the whole text says, and nothing raises."""
     name, text = soup
     whole = merged(read(name, [text], ended, **reading))
 
@@ -71,7 +71,7 @@ def test_no_split_changes_what_is_said(
 def test_a_prefix_gives_a_prefix_of_the_calls(
     soup: tuple[str, str], reading: dict[str, Any], place: int, ended: Ended
 ) -> None:
-    """L2: what a text that breaks off gives as calls, the whole text gives as well."""
+    """Law 78: what a text that breaks off gives as calls, the whole text gives as well."""
     name, text = soup
     whole = calls(read(name, [text], "length", **reading))
     found = calls(read(name, [text[: place % (len(text) + 1)]], ended, **reading))
@@ -82,7 +82,7 @@ def test_a_prefix_gives_a_prefix_of_the_calls(
 @MANY
 @given(soups(), readings(), ENDS)
 def test_nothing_is_lost(soup: tuple[str, str], reading: dict[str, Any], ended: Ended) -> None:
-    """L4: what is shown, markup, and the sources of calls and drops are the text, in order."""
+    """Law 80: what is shown, markup, and the sources of calls and drops are the text, in order."""
     name, text = soup
 
     assert text == spelled(read(name, [text], ended, **{**reading, "limits": None}))
@@ -93,7 +93,7 @@ def test_nothing_is_lost(soup: tuple[str, str], reading: dict[str, Any], ended: 
     st.sampled_from(sorted(EVERY)), st.lists(st.text(), max_size=10), st.sampled_from((frozenset(), ALL_WEAK))
 )
 def test_plain_text_comes_out_as_it_went_in(name: str, pieces: list[str], shapes: frozenset[Weak]) -> None:
-    """L5: text without a character that a marker begins with comes out piece by piece, at once."""
+    """Law 81: text without a character that a marker begins with comes out piece by piece, at once."""
     first = rules_of(EVERY[name], shapes).text.first
     plain = ["".join(c for c in piece if c not in first and not c.isspace()) for piece in pieces]
     engine = begun(name, tools=TOOLS, weak=shapes)
@@ -107,7 +107,7 @@ def test_plain_text_comes_out_as_it_went_in(name: str, pieces: list[str], shapes
 def test_an_engine_goes_on_elsewhere(
     soup: tuple[str, str], reading: dict[str, Any], ended: Ended, rng: random.Random, moves: random.Random
 ) -> None:
-    """L9: what is saved after any piece, as plain data, is enough to say the same from there on."""
+    """Law 85: what is saved after any piece, as plain data, is enough to say the same from there on."""
     name, text = soup
     whole = merged(read(name, [text], ended, **reading))
     engine, found = begun(name, **reading), list[Output]()
@@ -132,7 +132,7 @@ class Holder:
 def test_what_is_saved_fits_a_snapshot(
     soup: tuple[str, str], reading: dict[str, Any], rng: random.Random
 ) -> None:
-    """L9: the snapshots of the package hold what an engine saves, as it is."""
+    """Law 85: the snapshots of the package hold what an engine saves, as it is."""
     name, text = soup
     engine, kept, made = begun(name, **reading), Holder(), Holder()
     for piece in cut(text, rng):
@@ -149,7 +149,7 @@ def test_what_is_saved_fits_a_snapshot(
 @pytest.mark.parametrize("window", [0, 4096])
 @pytest.mark.parametrize("blank", [" ", "\n", "x"])
 def test_long_runs_behind_a_marker_change_nothing(name: str, window: int, blank: str) -> None:
-    """L1, L4: runs of blanks and letters that are longer than the look-back stand behind every marker."""
+    """Laws 77 and 80: runs of blanks and letters that are longer than the look-back stand behind every marker."""
     run = blank * (2 * LOOK_BACK + 3)
     for literal in literals(EVERY[name]):
         text = f"{literal}{run}{literal}f{run}{{}}{run}"

@@ -39,7 +39,7 @@ def quoted(name: str) -> str:
     ["<think>I say {} now.</think>Well.", "See\n```\n{}\n```\nWell.", "See\n```python\n{}\n```\nWell."],
 )
 def test_what_is_quoted_is_no_call(name: str, format_: str, form: str) -> None:
-    """L7: a call in closed reasoning or in a fence never comes out, nor as a drop."""
+    """Law 83: a call in closed reasoning or in a fence never comes out, nor as a drop."""
     text = form.format(quoted(name))
     outputs = read(name if format_ == "own" else "auto", list(text), tools=TOOLS, weak=ALL_WEAK)
 
@@ -51,7 +51,7 @@ def test_what_is_quoted_is_no_call(name: str, format_: str, form: str) -> None:
 @pytest.mark.parametrize("format_", ["own", "auto"])
 @pytest.mark.parametrize("ticks", ["`", "``"])
 def test_a_code_span_holds_no_call(name: str, format_: str, ticks: str) -> None:
-    """L7: a call in a code span is text, all of it."""
+    """Law 83: a call in a code span is text, all of it."""
     call = re.sub(r"\s*\n\s*", " ", quoted(name)).replace("`", "'")
     text = f"Write {ticks}{call}{ticks} to call."
     outputs = merged(read(name if format_ == "own" else "auto", list(text), tools=TOOLS, weak=ALL_WEAK))
@@ -64,7 +64,7 @@ def test_a_code_span_holds_no_call(name: str, format_: str, ticks: str) -> None:
 def test_nothing_in_a_fence_or_in_closed_reasoning_is_a_call(
     soup: tuple[str, str], rng: random.Random
 ) -> None:
-    """L7: whatever stands in a fence, or in reasoning that closes, is no call."""
+    """Law 83: whatever stands in a fence, or in reasoning that closes, is no call."""
     name, text = soup
     fenced = f"See\n```\n{text.replace('`', '')}\n```\nWell."
 
@@ -106,7 +106,7 @@ DOCUMENTS = documents()
 @pytest.mark.parametrize("page", sorted(DOCUMENTS))
 @pytest.mark.parametrize("size", [7, 10_000_000])
 def test_documents_pass_unchanged(page: str, size: int) -> None:
-    """L12: Markdown about formats comes out as it is, with every word of it declared and all weak shapes on."""
+    """Law 88: Markdown about formats comes out as it is, with every word of it declared and all weak shapes on."""
     text = DOCUMENTS[page]
     words = dict.fromkeys(re.findall(r"\w[\w.\-]*", text))
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
@@ -118,7 +118,7 @@ def test_documents_pass_unchanged(page: str, size: int) -> None:
 @examples(1 / 2, long=1)
 @given(st.data(), RANDOM)
 def test_the_union_reads_what_a_format_reads(name: str, data: st.DataObject, rng: random.Random) -> None:
-    """L10: `auto` finds at least the calls of a format that is part of it, in texts of that format alone."""
+    """Law 86: `auto` finds at least the calls of a format that is part of it, in texts of that format alone."""
     words = [
         "f",
         "a",

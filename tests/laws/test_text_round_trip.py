@@ -94,7 +94,7 @@ def written(name: str, drawn: list[Call]) -> tuple[list[Call], str, dict[str, An
 @examples(1 / 2)
 @given(CALLS, RANDOM)
 def test_calls_come_back_as_they_were_written(name: str, drawn: list[Call], rng: random.Random) -> None:
-    """L6, L11: typed calls with any text in them come back equal, with the text round them, and nothing else."""
+    """Laws 82 and 87: typed calls with any text in them come back equal, with the text round them, and nothing else."""
     good, text, tools = written(name, drawn)
     names = [name] if name in NOT_THERE else [name, "auto"]
     for format_ in names if good else ():
