@@ -10,7 +10,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks.claims import Claim, Comparison, Contender, Growth, Ratio
+from benchmarks import measure
+from benchmarks.claims import Claim, Comparison, Contender, Figure, Growth, Ratio, Scale
 from benchmarks.texts import KIB, prose
 from wholecall import Limits
 from wholecall.arguments.lexical import Scan
@@ -164,12 +165,20 @@ def _growth(what: str) -> Growth:
     return Growth(f"{what} in text", make, n, len, contender)
 
 
+def _large_piece(scale: Scale) -> float:
+    """Return the nanoseconds for a character of plain text that comes in one large piece."""
+    text = prose(random.Random(1), 800 * KIB // scale.part)
+    (times,) = measure.rounds(scale.rounds, lambda: _engine().feed(text))
+    return min(times) / len(text) * 1e9
+
+
 CLAIMS: list[Claim] = [
     _against_floor(4, 3),
     _against_floor(64, 5),
     *(_against_plain(f"inside {what}", _within(begun)) for what, begun in _INSIDE.items()),
     _against_plain("HTML", _html),
     _JSON,
+    Figure("a large piece of plain text, ns for a character", _large_piece, 2),
     *map(_growth, _MORE),
 ]
 

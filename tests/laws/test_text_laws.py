@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.examples import examples
@@ -81,6 +81,8 @@ def test_a_prefix_gives_a_prefix_of_the_calls(
 
 @MANY
 @given(soups(), readings(), ENDS)
+@example(("functools", "functools[]]>"), {}, "clean")
+@example(("hermes", '<tool_call>{"name": "f"}}}'), {}, "clean")
 def test_nothing_is_lost(soup: tuple[str, str], reading: dict[str, Any], ended: Ended) -> None:
     """Law 80: what is shown, markup, and the sources of calls and drops are the text, in order."""
     name, text = soup

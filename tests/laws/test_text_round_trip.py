@@ -15,6 +15,7 @@ from tests.text.reading import EVERY, calls, cut, literals, read, visible
 from tests.text.writers import WRITERS, Call, schema_of
 from wholecall.text.formats import FORMATS, NOT_IN_AUTO
 from wholecall.text.outputs import Unread
+from wholecall.text.source import Ended
 
 RANDOM = st.integers(0, 2**32).map(random.Random)
 NOT_THERE = NOT_IN_AUTO | {"muse", "generic", "react"}
@@ -106,6 +107,45 @@ def test_calls_come_back_as_they_were_written(name: str, drawn: list[Call], rng:
         assert visible(outputs).strip() in {"So be it.  Done.", "So be it.", "Thought: so be it.", ""} | {
             f"So be it. {gap} Done." for gap in ("\n", "\n\n")
         }
+
+
+@pytest.mark.parametrize("name", sorted(WRITERS))
+@examples(1)
+@given(CALLS, st.sampled_from(("length", "open")), st.booleans(), RANDOM)
+def test_a_written_text_that_breaks_off_gives_no_other_call(
+    name: str,
+    drawn: list[Call],
+    ended: Ended,
+    union: bool,
+    rng: random.Random,
+) -> None:
+    """L2: nor does it where values hold what ends them, and calls are told that nobody meant."""
+    writer = WRITERS[name]
+    whole = f"{writer.before}{writer.write(own_ends(name, drawn, rng))}{writer.behind}"
+    format_ = "auto" if union else name
+    expected = calls(read(format_, [whole], weak=frozenset()))
+    places = [place for place in range(1, len(whole)) if whole[place - 1] in ">}])\n"]
+    for place in rng.sample(places, min(len(places), 12)):
+        found = calls(read(format_, [whole[:place]], ended, weak=frozenset()))
+
+        assert expected[: len(found)] == found
+
+
+def own_ends(name: str, drawn: list[Call], rng: random.Random) -> list[Call]:
+    """Return calls whose texts also hold what ends a value of the format."""
+    ends = [*(WRITERS[name].never or literals(FORMATS[name]) or [" "]), "\n"]
+
+    def with_ends(value: Any) -> Any:
+        return (
+            value + "".join(rng.choice(ends) for _ in range(rng.randrange(3)))
+            if isinstance(value, str)
+            else value
+        )
+
+    return [
+        Call(call.name, {key: with_ends(value) for key, value in call.arguments.items()})
+        for call in drawn[: WRITERS[name].most]
+    ]
 
 
 def test_every_format_has_a_writer() -> None:

@@ -98,6 +98,10 @@ def _inner(region: Region, block: Block, rules: Rules) -> Generator[None, None, 
     for prefix in block.skip_prefix:
         yield from source.take(matcher([prefix]))
     found = yield from source.match(rules.calls)
+    if found is None and source.ends_in(rules.calls):
+        source.pos = source.size
+        region.markup(source.pos, dangling=True)
+        return True
     if found is None and block.noise:
         found = yield from source.find(rules.calls, _MOST_NOISE)
     if found is None:

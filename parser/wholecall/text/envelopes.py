@@ -60,7 +60,7 @@ def members(text: str) -> list[Member]:
 
 
 def _members_of_lax(text: str) -> list[Member]:
-    """Return the members of an object that is no JSON, as far as they can be told apart."""
+    """Return the members of an object that is no JSON, as far as they can be told apart; "" for no value."""
     found: list[Member] = []
     depth, key, start, end = 0, None, -1, -1
     in_value = False
@@ -73,8 +73,8 @@ def _members_of_lax(text: str) -> list[Member]:
         if depth == 1 and kind == ":" and not in_value:
             in_value = True
         elif depth == 1 and kind == ",":
-            if key is not None and start >= 0:
-                found.append(Member(key, text[start:end]))
+            if key is not None:
+                found.append(Member(key, text[start:end] if start >= 0 else ""))
             key, start, in_value = None, -1, False
         elif depth and in_value:
             start, end = token.start if start < 0 else start, token.end
@@ -82,8 +82,8 @@ def _members_of_lax(text: str) -> list[Member]:
             key = _text_of(text[token.start : token.end])
         if kind in "{[":
             depth += 1
-    if key is not None and start >= 0:
-        found.append(Member(key, text[start:end]))
+    if key is not None:
+        found.append(Member(key, text[start:end] if start >= 0 else ""))
     return found
 
 
@@ -140,6 +140,9 @@ def _read(text: str, id: str | None, depth: int) -> Iterator[Meant]:
             return
     id = next((found for key in IDS if (found := _string(known.get(key)))), id)
     name = _name_in(known)
+    if name is not None and "" in known.values() and not any(key in known for key in ARGUMENTS):
+        yield Meant(name, id=id, reason="invalid_json", detail="a member has no value")
+        return
     if name is not None:
         arguments = next((known[key] for key in ARGUMENTS if key in known), "{}")
         yield Meant(name, arguments, id)

@@ -70,6 +70,10 @@ class Matcher:
             start = stop
         return start
 
+    def is_begun(self, text: str) -> bool:
+        """Whether the text is a literal that is not whole."""
+        return text in self._prefixes
+
     def at(self, text: str, start: int, *, ended: bool) -> tuple[bool, str | None]:
         """Return whether it is decided which literal stands here, and that literal, None for none."""
         match = (self._whole if ended else self._growing).match(text, start)

@@ -171,5 +171,5 @@ class Region:
             return
         self.owed = self.closes
         last = self.items[-1] if self.items else None
-        if isinstance(last, Written):
+        if isinstance(last, Written) and "closer_missing" not in last.edits:
             self.items[-1] = replace(last, edits=(*last.edits, "closer_missing"))

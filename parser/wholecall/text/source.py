@@ -149,6 +149,10 @@ class Source:
         """Return the window, the cursor in it, and where it begins."""
         return self._window, self._cursor, self._base
 
+    def ends_in(self, matcher: Matcher) -> bool:
+        """Whether the text is complete, and its rest a literal that is not whole."""
+        return self.eof and matcher.is_begun(self._window[self._cursor :])
+
     # Primitives.
 
     def find(self, matcher: Matcher, limit: int | None = None) -> Generator[None, None, str | None]:
