@@ -200,17 +200,11 @@ class TextEngine(Teller):
         """Act on the literal at the cursor."""
         state, rules = self.state, self.rules
         if literal in rules.only_weak and not (state.bol or state.edge):
-            self._as_text(literal)
+            self.as_text(literal)
             return
-        if literal != FENCE:
-            state.settle()
-            if self._is_quoted():
-                state.quoted = True
-                self._as_text(literal)
-                return
-            if state.fence and self.in_fence == "text":
-                self._as_text(literal)
-                return
+        if literal != FENCE and self.is_quoted():
+            self.as_text(literal)
+            return
         if literal in rules.openers:
             yield from self._region(literal)
         elif literal in rules.thinks and (state.edge or state.bol or rules.is_special(literal)):
@@ -228,17 +222,9 @@ class TextEngine(Teller):
         elif literal in rules.weak_openers and (yield from read_weak(self, literal)):
             return
         elif literal == FENCE:
-            self._fence()
+            self.pass_fence()
         else:
-            self._as_text(literal)
-
-    def _is_quoted(self) -> bool:
-        state = self.state
-        return state.quoted or (state.span > 0 and not state.edge)
-
-    def _as_text(self, literal: str) -> None:
-        self.source.pos += len(literal)
-        self.show(self.source.pos)
+            self.as_text(literal)
 
     def _pass(self, literal: str) -> None:
         self.source.pos += len(literal)
@@ -267,11 +253,6 @@ class TextEngine(Teller):
             self.tell_markup(source.pos)
         else:
             self.show(source.pos)
-
-    def _fence(self) -> None:
-        if self.state.bol or self.state.fence:
-            self.state.fence = not self.state.fence
-        self._as_text(FENCE)
 
     # Regions.
 

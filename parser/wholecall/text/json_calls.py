@@ -39,14 +39,7 @@ def read_json(region: Region, block: Block, rules: Rules, *, fenced: bool) -> Wa
         outcome, too_deep = yield from extent(source, JSON, stops, region.limits.max_depth)
         if outcome != "ok":
             _whole_elements(region, block, start)
-            if outcome == "bad":
-                yield from _past_fault(region, block, rules)
-            elif region.items and not source.text(region.told, source.pos).strip():
-                region.close(source.pos)
-                region.unclosed()
-            else:
-                error = region.cut()
-                region.drop(source.pos, error.reason, error.detail)
+            yield from _broken_off(region, block, rules, is_cut=outcome == "cut")
             return
         if too_deep:
             region.drop(source.pos, "nesting_too_deep", "it is nested too deep")
@@ -97,6 +90,22 @@ def _is_whole(text: str) -> bool:
         if depth == 0:
             return token.end == len(text) and text[:1] == "{"
     return False
+
+
+def _broken_off(region: Region, block: Block, rules: Rules, *, is_cut: bool) -> Waiting:
+    """End a region in which brackets were left open; where only that of a list of whole elements is, nothing is missing."""
+    source = region.source
+    is_rest_blank = bool(region.items) and not source.text(region.told, source.pos).strip()
+    if is_rest_blank and not is_cut and (yield from source.take(matcher(block.closes))) is not None:
+        region.close(source.pos)
+    elif is_rest_blank and is_cut:
+        region.close(source.pos)
+        region.unclosed()
+    elif is_cut:
+        error = region.cut()
+        region.drop(source.pos, error.reason, error.detail)
+    else:
+        yield from _past_fault(region, block, rules)
 
 
 def _past_fault(region: Region, block: Block, rules: Rules) -> Waiting:

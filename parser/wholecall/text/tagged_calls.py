@@ -64,6 +64,8 @@ def read_pairs(region: Region, block: Block, _rules: Rules) -> Generator[None, N
     if not 0 < len(name) <= LONGEST:
         return False
     good = yield from _behind_name(region, block)
+    if good and not (region.at_line or cleaned(name, region.declared) in region.declared):
+        good = (yield from source.match(matcher(block.closes))) is None  # a word between tags in a sentence
     if not good:
         source.pos = start
         return False

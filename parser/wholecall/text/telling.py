@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from wholecall.text.outputs import Markup, Output, Shown, Unread, Written
 from wholecall.text.region import Region
+from wholecall.text.rules import FENCE
 from wholecall.text.source import Source
 from wholecall.text.state import State
 
 if TYPE_CHECKING:
     from wholecall.limits import Limits
     from wholecall.text.markers import Matcher
+    from wholecall.text.options import InFence
     from wholecall.text.rules import Rules
     from wholecall.text.tools import Declared
 
@@ -28,6 +30,7 @@ class Teller:
         rules: the format.
         declared: the tools.
         limits: what a text may hold.
+        in_fence: what a marker in a code fence is.
         source: the text.
         state: where the reading stands.
         done: up to here everything is told.
@@ -42,6 +45,7 @@ class Teller:
         self.rules = rules
         self.declared = declared
         self.limits = limits
+        self.in_fence: InFence = "text"
         self.source = Source()
         self.state = State()
         self.done = 0
@@ -69,6 +73,25 @@ class Teller:
                 self.calm = self.rules.calm if marks is self.rules.text else marks.calm
                 self.aside = state.mode == "reasoning" or state.body
             yield
+
+    def is_quoted(self) -> bool:
+        """Return whether a marker at the cursor is text: it stands in a code span, or in a fence."""
+        state = self.state
+        state.settle()
+        if state.quoted or (state.span > 0 and not state.edge):
+            state.quoted = True
+            return True
+        return state.fence and self.in_fence == "text"
+
+    def as_text(self, literal: str) -> None:
+        """Show the literal at the cursor."""
+        self.source.pos += len(literal)
+        self.show(self.source.pos)
+
+    def pass_fence(self) -> None:
+        """Show the fence at the cursor; at the start of a line it opens a block of code, and any fence closes it."""
+        self.state.fence = self.state.bol and not self.state.fence
+        self.as_text(FENCE)
 
     def show(self, end: int) -> None:
         """Show the text up to here."""
