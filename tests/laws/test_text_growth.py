@@ -142,3 +142,9 @@ def test_markers_without_end_are_linear(name: str) -> None:
 def test_the_markers_of_a_format_are_linear_together(name: str) -> None:
     """The markers of a format, one after the other, over and over, cost in proportion to their number."""
     assert growth(name, "f\n".join(OWN[name] or ["{"]), PIECE) < _STEADY
+
+
+@pytest.mark.parametrize(("name", "unit"), [("kimi_k3", "<|open|>call "), ("harmony", "<|channel|>")])
+def test_what_is_looked_for_far_ahead_is_linear(name: str, unit: str) -> None:
+    """Heads and headers that do not end are given up after a bounded part of the text, again and again."""
+    assert growth(name, unit, PIECE) < _STEADY

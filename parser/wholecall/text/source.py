@@ -102,11 +102,14 @@ class Source:
                 del self._parts[first:last], self._starts[first:last]
 
     def _reach(self, place: int) -> None:
-        """Let the window begin at or before this place."""
+        """Let the window begin a look back before this place, so that what is before it is not moved again."""
         first = max(bisect_right(self._starts, place) - 1, 0)
-        self._window = "".join([*self._parts[first:], self._window])
-        self._base = self._starts[first]
-        del self._parts[first:], self._starts[first:]
+        start = self._starts[first]
+        joined = "".join([*self._parts[first:], self._window])
+        cut = max(place - LOOK_BACK - start, 0)
+        self._parts[first:] = [joined[:cut]] if cut else []
+        self._starts[first:] = [start] if cut else []
+        self._window, self._base = joined[cut:], start + cut
 
     def text(self, start: int, end: int) -> str:
         """Return the text between two places, or nothing if it lies in what is too long and reaches far back."""
