@@ -119,7 +119,7 @@ def test_a_written_text_that_breaks_off_gives_no_other_call(
     union: bool,
     rng: random.Random,
 ) -> None:
-    """L2: nor does it where values hold what ends them, and calls are told that nobody meant."""
+    """Law 78: nor does it where values hold what ends them, and calls are told that nobody meant."""
     writer = WRITERS[name]
     whole = f"{writer.before}{writer.write(own_ends(name, drawn, rng))}{writer.behind}"
     format_ = "auto" if union else name
