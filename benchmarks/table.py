@@ -25,6 +25,7 @@ from benchmarks import (
     bench_repair,
     bench_replay,
     bench_stream,
+    bench_text,
     bench_tools,
     bench_transcripts,
 )
@@ -55,6 +56,7 @@ _FIGURES: tuple[Iterable[Claim], ...] = (
     bench_arguments.CLAIMS,
     bench_progress.CLAIMS,
     bench_repair.CLAIMS,
+    bench_text.CLAIMS,
     bench_history.CLAIMS,
     bench_transcripts.CLAIMS,
     bench_memory.CLAIMS,

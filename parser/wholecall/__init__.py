@@ -39,6 +39,8 @@ from wholecall.shells.detection import detect
 from wholecall.shells.iterate import acollect, aevents, aturns, collect, events, turns
 from wholecall.shells.wrap import AsyncWrappedStream, WrappedStream, wrap
 from wholecall.stream.parser import ToolCallParser
+from wholecall.stream.text_parser import TextParser, read_text
+from wholecall.text import TextCalls, text_format_of, text_formats
 from wholecall.tools import Tool, Tools
 
 __version__ = "0.1.0"
@@ -67,7 +69,9 @@ __all__ = [
     "StreamClosed",
     "StreamFailed",
     "StreamFault",
+    "TextCalls",
     "TextDelta",
+    "TextParser",
     "Tool",
     "ToolCall",
     "ToolCallCancelled",
@@ -89,7 +93,10 @@ __all__ = [
     "detect",
     "events",
     "parse_arguments",
+    "read_text",
     "register",
+    "text_format_of",
+    "text_formats",
     "turns",
     "wrap",
 ]

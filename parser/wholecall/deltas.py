@@ -17,7 +17,7 @@ from typing import Any, Literal, Union
 import msgspec
 
 from wholecall.discreet import discreet_repr
-from wholecall.types import Anomaly, DropReason, FaultKind, Flag, Kind, TurnReason
+from wholecall.types import Anomaly, DropReason, EditKind, FaultKind, Flag, Kind, TurnReason
 
 __all__ = [
     "DONE",
@@ -30,6 +30,7 @@ __all__ = [
     "CallRefused",
     "CallSeen",
     "CallWhole",
+    "CallWritten",
     "Delta",
     "Finish",
     "Fragment",
@@ -239,6 +240,27 @@ class CallCancelled(msgspec.Struct, frozen=True, gc=False):
     answered: bool = False
 
 
+class CallWritten(msgspec.Struct, frozen=True, gc=False):
+    """A call that the model wrote as text, whole; or with a `reason`, what was to be one and cannot be read.
+
+    It has no slot: nothing that follows is about it. `text` is its arguments as JSON, `source` all that the model
+    wrote of it, and `edits` say what was done to read it.
+    """
+
+    choice: int
+    name: str | None
+    id: str | None
+    text: str
+    source: str
+    edits: tuple[EditKind, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    extra: dict[str, Any] | None = None
+    reason: DropReason | None = None
+    detail: str = ""
+
+    __repr__ = discreet_repr
+
+
 class TurnOpened(msgspec.Struct, frozen=True, gc=False):
     """A message begins, or (a known key) the stream switches back to it.
 
@@ -352,26 +374,9 @@ class WireFault(msgspec.Struct, frozen=True, gc=False):
 
 
 Delta = Union[
-    Fragment,
-    Labelled,
-    Slot,
-    Run,
-    CallSeen,
-    CallWhole,
-    CallClosed,
-    Restated,
-    Reread,
-    CallRefused,
-    CallCancelled,
-    TurnOpened,
-    Finish,
-    TurnEnded,
-    TextFragment,
-    ReasoningFragment,
-    UsageSeen,
-    Noted,
-    WireFault,
-]
+    Fragment, Labelled, Slot, Run, CallSeen, CallWhole, CallClosed, Restated, Reread, CallRefused, CallCancelled,
+    CallWritten, TurnOpened, Finish, TurnEnded, TextFragment, ReasoningFragment, UsageSeen, Noted, WireFault,
+]  # fmt: skip
 
 
 def in_telling_order(wholes: Iterable[CallWhole]) -> list[CallWhole]:

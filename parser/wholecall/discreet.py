@@ -28,6 +28,7 @@ _SECRET = frozenset(
         "added",
         "data",
         "texts",
+        "source",
     }
 )
 

@@ -75,7 +75,7 @@ def choices(name: object, known: Iterable[str]) -> str:
     names = sorted(known)
     asked = str(name).lower().replace("_", "-")
     near = get_close_matches(asked, [*names, *_USUAL], 1, 0.7)
-    meant = _USUAL.get(near[0], near[0]) if near else None
+    meant = next((name if name in names else _USUAL.get(name) for name in near), None)
     hint = f"did you mean {meant!r}? Use" if meant in names else "use"
     return f"{hint} one of: {', '.join(names)}"
 

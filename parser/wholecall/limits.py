@@ -33,6 +33,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
         max_depth: nesting of objects and arrays in arguments; `nesting_too_deep`.
         max_number_chars: characters of one number in arguments; `number_too_long`.
         max_recovery_bytes: longer texts are parsed strictly but never recovered.
+        max_held_text: characters of text that are held until it is known whether they are a call written as text.
         max_edits: recovery gives up beyond this many edits.
         max_pending_frames_bytes: what is kept of a stream whose dialect is not known yet, 200 more for each frame.
         max_raw_bytes: how much of a faulty frame or an oversized call is kept as raw text.
@@ -53,6 +54,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     max_depth: int | None = 128
     max_number_chars: int | None = 4300
     max_recovery_bytes: int | None = 256 * KIB
+    max_held_text: int | None = 256 * KIB
     max_edits: int | None = 64
     max_pending_frames_bytes: int | None = 1 * MIB
     max_raw_bytes: int | None = 64 * KIB

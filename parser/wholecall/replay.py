@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import repeat
 from random import Random
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,6 +26,9 @@ from wholecall.recordings.reading import read
 from wholecall.shells import iterate
 from wholecall.stream.options import EventsWanted
 from wholecall.stream.parser import ToolCallParser
+
+if TYPE_CHECKING:
+    from wholecall.text.options import TextWanted
 
 __all__ = ["Chunking", "dialect_of", "replay"]
 
@@ -89,6 +93,7 @@ def replay(
     dialect: str = "auto",
     *,
     events: EventsWanted = "all",
+    text: TextWanted = None,
     chunking: Chunking = Chunking(),  # noqa: B008 - frozen
     framing: str | None = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
@@ -108,6 +113,7 @@ def replay(
         dialect: as for `ToolCallParser`, like the others below. `"auto"` is what the recording says, if it
             says anything, or else found from its bytes.
         events: `"all"`, or `"calls"` for those without pieces of text, as for `ToolCallParser`.
+        text: which calls written as text count, as for `ToolCallParser`.
         chunking: how the bytes are cut; the events do not depend on it.
         framing: how the bytes are cut into events.
         policy: how calls are judged.
@@ -115,15 +121,17 @@ def replay(
 
     Raises:
         BadRecording: while iterating: the recording cannot be read; the message names it.
-        UnknownDialect: at once: the dialect or the framing is not known.
+        UnknownDialect: at once: the dialect, the framing or the format of calls in text is not known.
         ValueError: at once: `events` is none of its words.
     """
-    ToolCallParser(dialect, events=events, framing=framing)  # to refuse at once what is not known
+    ToolCallParser(dialect, events=events, text=text, framing=framing)  # to refuse at once what is not known
 
     def events_of(one: Recording) -> Generator[Event]:
         chosen = dialect_of(one) if dialect == "auto" else dialect
         source = chunking.cut(chunk for _, chunk in one.chunks)
-        return iterate.events(source, chosen, events=events, framing=framing, policy=policy, limits=limits)
+        return iterate.events(
+            source, chosen, events=events, text=text, framing=framing, policy=policy, limits=limits
+        )
 
     return events_of(recording) if isinstance(recording, Recording) else _all(recording, events_of)
 

@@ -41,6 +41,8 @@ EditKind = Literal[
     "nested_json",
     "numeric_string",
     "coerced",
+    "translated",
+    "closer_missing",
 ]
 Flag = Literal[
     "id_churn",
@@ -60,6 +62,8 @@ Flag = Literal[
     "nul_in_string",
     "needs_approval",
     "unknown_tool",
+    "from_text",
+    "after_unreadable",
 ]
 DropReason = Literal[
     "nameless",
@@ -85,6 +89,7 @@ DropReason = Literal[
     "name_too_long",
     "unknown_tool",
     "schema",
+    "told_twice",
 ]
 Anomaly = Literal[
     "late_fragment",
@@ -95,6 +100,7 @@ Anomaly = Literal[
     "data_after_end",
     "invalid_index",
     "unknown_events",
+    "dangling_marker",
 ]
 FaultKind = Literal[
     "provider_error",

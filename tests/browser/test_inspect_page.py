@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.browser import made, told
+from tests.support.leaking import QWEN, leaked
 from tests.support.loopback import Answer, serve
 from wholecall.cli import main
 
@@ -399,6 +400,27 @@ tell({ found: [...new Set(found)], names: texts(".card .name"), id: texts(".card
             seen = told(page, driver, policy=policy)
 
         assert (("refused", 0) if policy else ("reached", 1)) == (seen, len(server.requests))
+
+
+class TestTexts:
+    """Recordings in whose texts calls are read."""
+
+    def test_what_a_text_is(self, tmp_path: Path) -> None:
+        """Each part that a step decided is shown with its kind; the call says its format."""
+        page = made(tmp_path, leaked(f"Hi\n{QWEN}{EVIL}", size=1000), options=("--text", "auto"))
+        look = 'tell([one("#hSpans").hidden, texts("#spans .chip"), texts("#spans > :not(.chip)"), texts(".notes .chip")])'
+        hidden, kinds, parts, notes = told(page, look)
+
+        assert (False, ["text", "markup", "call", "markup", "text"]) == (hidden, kinds)
+        assert [" Hi\n", " <tool_call>\n"] == parts[:2]
+        assert "</script><script>window.pwned=1" in parts[-1]
+        assert ["from_text (auto)"] == notes
+
+    def test_without_such_texts_there_is_no_place_for_them(self, cut: Path) -> None:
+        """The page is as it was for recordings whose texts nobody reads."""
+        assert [True, True, ""] == told(
+            cut, 'tell([one("#hSpans").hidden, one("#spans").hidden, texts("#spans")[0]])'
+        )
 
 
 class TestSize:

@@ -9,7 +9,7 @@ import types
 import pytest
 
 from tests.hygiene.source_tree import DOCS, PROJECT
-from tests.support import dialect_table, phase_table
+from tests.support import dialect_table, phase_table, text_table
 from wholecall.dialects import table
 
 # .ci/run takes the second one from the README and runs it as it stands.
@@ -79,8 +79,12 @@ def test_the_readme_is_short() -> None:
 
 @pytest.mark.parametrize(
     ("name", "page", "module"),
-    [("phases", "architecture.md", phase_table), ("dialects", "dialects.md", dialect_table)],
-    ids=["phases", "dialects"],
+    [
+        ("phases", "architecture.md", phase_table),
+        ("dialects", "dialects.md", dialect_table),
+        ("texts", "text.md", text_table),
+    ],
+    ids=["phases", "dialects", "texts"],
 )
 def test_the_tables_are_those_that_run(name: str, page: str, module: types.ModuleType) -> None:
     """The tables in the pages are made from those that the library runs on, and from the recordings."""

@@ -137,7 +137,7 @@ def test_every_reason_of_a_verdict_was_tried() -> None:
     """Only reasons that come before the text is read are left out."""
     before = {
         *("nameless", "unterminated", "aborted", "incomplete_input", "empty_arguments", "invalid_utf8"),
-        *("too_many_calls", "id_too_long", "name_too_long", "unknown_tool"),
+        *("too_many_calls", "id_too_long", "name_too_long", "unknown_tool", "told_twice"),
     }
 
     assert set(get_args(DropReason)) == {*_TEXTS, *before}
@@ -223,6 +223,7 @@ _TEXTS_OF_CALLS = {
     "slot",
     "heard",
     "elsewhere",
+    "source",
 }  # any text fits there
 _LINE = json.dumps({"t": 0, "data": _ARGUMENTS}).encode()
 _HEAD = json.dumps({"wholecall": 1, "dialect": None}).encode()

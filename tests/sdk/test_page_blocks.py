@@ -1,6 +1,6 @@
-"""The blocks of README that need SDKs, run as they stand against a server on this machine; tutorials show `examples`.
+"""The blocks of README and docs/text.md that need SDKs, as they stand, against a server on this machine.
 
-The first answer is cut inside a call, the second makes the call whole, the third says what the model found.
+Tutorials show `examples`. The first answer is cut inside a call, the second makes the call whole, the third says what the model found.
 """
 
 from __future__ import annotations
@@ -93,6 +93,16 @@ def test_the_loop_of_the_readme_goes_on(server: Loopback) -> None:
     ]
     ((_, shown),) = blocks("text", page="docs/tutorials/openai-chat.md", needs="openai-chat")
     assert shown == "".join(f"{message['role']}: {_said(message)}\n" for message in names["messages"])
+
+
+def test_a_server_without_its_tool_parser(server: Loopback) -> None:
+    """The loop of docs/text.md runs the call that the server left in the content."""
+    server.serve(str(CORPORA / "text" / "streams" / "chat-completions" / "hermes-in-content.sse"))
+    ran: list[Any] = []
+    given = {"model": "m", "messages": [{"role": "user", "content": ASKED}], "tools": None}
+    run(program("docs/text.md", "openai"), run=lambda *call: ran.append(call), **given)
+
+    assert [("get_tide", {"port": "Ullapool"})] == ran
 
 
 def _chat_calls(messages: list[dict[str, Any]]) -> list[str]:

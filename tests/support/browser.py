@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 from base64 import b64encode
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +41,15 @@ const tell = (facts) => {
 """
 
 
-def made(folder: Path, *recordings: bytes) -> Path:
-    """Return the page of some recordings, made by the program."""
+def made(folder: Path, *recordings: bytes, options: Sequence[str] = ()) -> Path:
+    """Return the page of some recordings, made by the program with these options."""
     paths = []
     for n, recording in enumerate(recordings):
         path = folder / f"recording-{n}.sse"
         path.write_bytes(recording)
         paths.append(str(path))
     page = folder / "page.html"
-    assert main(["inspect", "--html", str(page), *paths]) == 0
+    assert main(["inspect", "--html", str(page), *options, *paths]) == 0
     return page
 
 

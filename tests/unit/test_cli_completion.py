@@ -38,6 +38,8 @@ def script(shell: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> Path
         (["wholecall", "re"], {"replay", "record", "redact"}),
         (["wholecall", "history", "sh"], {"shrink"}),
         (["wholecall", "replay", "--dialect", "coh"], {"cohere-v1", "cohere-v2"}),
+        (["wholecall", "inspect", "--text", "qw"], {"qwen_xml"}),
+        (["wholecall", "diff", "--text", "au"], {"auto"}),
         (["wholecall", "replay", "--fu"], {"--full"}),
         (["wholecall", "replay", "ti"], {"tide.sse"}),
         (["wholecall", "convert", "-o", "ti"], {"tide.sse"}),
@@ -52,7 +54,7 @@ def test_a_shell_completes(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Commands, actions, options, dialects and file names are completed, and nothing else is offered."""
+    """Commands, actions, options, dialects, formats and file names are completed, and nothing else is offered."""
     monkeypatch.chdir(tmp_path)
     written = script(shell, tmp_path, capsys)
     Path("tide.sse").touch()

@@ -27,6 +27,8 @@ from wholecall import (
     Policy,
     StreamClosed,
     StreamFailed,
+    TextCalls,
+    TextParser,
     Tool,
     ToolCallParser,
     ToolCallStarted,
@@ -38,6 +40,7 @@ from wholecall import (
     wrap,
 )
 from wholecall.repairing import Repairer
+from wholecall.text import FORMATS
 from wholecall.timeline import Timeline
 from wholecall.uncopyable import Uncopyable
 
@@ -65,6 +68,7 @@ def _sources() -> dict[str, Callable[[], Any]]:
     return {
         "parser": ToolCallParser,
         "parser, live": lambda: ToolCallParser("anthropic", live=True),
+        "text": TextParser,
         "repairer": Repairer,
         "timeline": Timeline,
         "wrapped stream": lambda: wrap(iter(data)),
@@ -88,6 +92,7 @@ def test_a_parser_says_what_to_do_instead() -> None:
 
 def _values() -> list[Any]:
     found: list[Any] = [Limits(), Limits.gateway(), Policy(coerce="schema"), parse_arguments('{"a":[1,]}')]
+    found += [TextCalls(format="hermes", weak=frozenset({"json"})), TextCalls(format=FORMATS["kimi_k3"])]
     for entry in corpora.cases():
         if len(corpora.recorded(entry)) < 2000 or entry["name"].startswith("responses/local-shell"):
             parser: ToolCallParser[Any] = ToolCallParser(live=True)

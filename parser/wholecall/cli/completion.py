@@ -13,12 +13,13 @@ from typing import Any
 
 from wholecall.cli.options import add_command_parser, dialect_names
 from wholecall.cli.out import OK, UNREADABLE, complain
+from wholecall.text.formats import text_formats
 
 __all__ = ["add_command"]
 
 _SHELLS = ("bash", "zsh", "fish")
 _ABOUT = """\
-Write a script to standard output with which a shell completes commands, options, dialects and file names.
+Write a script to standard output with which a shell completes commands, options, dialects, formats and file names.
 It comes from the extra cli: pip install 'wholecall[cli]'.
 """
 _EXAMPLES = """\
@@ -35,6 +36,7 @@ exit status:
 """
 _FILES = frozenset({"PATH", "FILE", "OUT", "A", "B"})  # metavars
 _FOLDERS = frozenset({"DIR"})
+_NAMES = {"dialect": dialect_names, "text": text_formats}  # an imported module may register other dialects
 
 
 def add_command(commands: Any, program: argparse.ArgumentParser) -> None:
@@ -57,8 +59,8 @@ def _complete(options: argparse.Namespace) -> int:
             action.complete = shtab.FILE  # type: ignore[attr-defined]  # what shtab looks for
         elif action.metavar in _FOLDERS:
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # as above
-        elif action.dest == "dialect":
-            action.choices = dialect_names()  # in the script alone: an imported module may register others
+        elif action.dest in _NAMES:
+            action.choices = list(_NAMES[action.dest]())  # in the script alone, and not in the help
     sys.stdout.write(shtab.complete(options.program, options.shell))
     return OK
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from wholecall.cli.options import add_command_parser, add_dialect
+from wholecall.cli.options import add_command_parser, add_dialect, add_text
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, write
 from wholecall.cli.show import printable
 from wholecall.errors import BadRecording
@@ -64,6 +64,7 @@ def add_command(commands: Any) -> None:
         help="a member of events that may differ (id, usage, raw_arguments, dialect ...); may be given again",
     )
     add_dialect(command)
+    add_text(command)
 
 
 def _diff(options: argparse.Namespace) -> int:
@@ -84,7 +85,7 @@ def _diff(options: argparse.Namespace) -> int:
 
 
 def _lines(path: str, options: argparse.Namespace) -> Iterator[Line]:
-    events = _logged(path) if _is_log(path) else _parsed(path, options.dialect)
+    events = _logged(path) if _is_log(path) else _parsed(path, options)
     for line in _joined(line for line in events if line.get("type") not in _PIECES):
         yield {name: value for name, value in line.items() if name not in options.ignore}
 
@@ -111,10 +112,10 @@ def _logged(path: str) -> Iterator[Line]:
             yield line
 
 
-def _parsed(path: str, dialect: str) -> Iterator[Line]:
+def _parsed(path: str, options: argparse.Namespace) -> Iterator[Line]:
     with closing(read(path)) as recordings:
         for recording in recordings:
-            for event in replay(recording, dialect):
+            for event in replay(recording, options.dialect, text=options.text):
                 yield json.loads(event.to_json())
 
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from wholecall.cli.colour import CHOICES, console, wants_colour
 from wholecall.cli.html import HtmlPage
-from wholecall.cli.options import add_command_parser, add_dialect
+from wholecall.cli.options import add_command_parser, add_dialect, add_text
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer, write
 from wholecall.cli.tally import Tally
 from wholecall.cli.target import STDIO, is_read
@@ -45,6 +45,7 @@ examples:
   wholecall inspect cut.sse                           what happened, and where it went wrong
   wholecall inspect --calls cut.sse                   only the frames that touched a call
   wholecall inspect --html cut.html cut.sse           a page to scrub through; it needs no network
+  wholecall inspect --text hermes leaked.sse          calls that the model wrote as text, and what was markup
   curl -sN ... | wholecall inspect --follow           a live stream, each frame as it comes, with its time
   wholecall inspect --json cut.sse | jq 'select(.changes != []) | [.offset, .changes]'
   NO_COLOR=1 wholecall inspect --width 160 cut.sse    no colours, long lines
@@ -54,6 +55,8 @@ how to read a line:
   call 0  +8 = 17  Brest"}                                  8 more, 17 in all
   call 0  streaming -> ended  dropped: truncated            it must not be executed, and why
   call 2.1.0                                                a call of turn 2, choice 1 (0 and 0 are not shown)
+  markup  +12  <tool_call>                                  with --text: a marker, which is not shown to anybody
+  written call  +34  {"name": "get_tide",                   what the model wrote of a call or a drop
 
 exit status:
   0  every recording was read
@@ -104,6 +107,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     )
     add("--color", choices=CHOICES, default="auto", help="colours, with the extra cli installed (auto)")
     add_dialect(command)
+    add_text(command)
 
 
 def _width(text: str) -> int:
@@ -166,7 +170,7 @@ def _may_be_page(path: str, inputs: Iterable[str]) -> bool:
 def _steps(recording: Recording, options: argparse.Namespace) -> Iterator[Step]:
     dialect = dialect_of(recording) if options.dialect == "auto" else options.dialect
     chunks: Iterable[tuple[float | None, bytes]] = recording.chunks
-    return timeline(_timed(chunks) if options.follow else chunks, dialect)
+    return timeline(_timed(chunks) if options.follow else chunks, dialect, text=options.text)
 
 
 def _timed(

@@ -19,9 +19,17 @@ from wholecall.output.events import (
     TurnStarted,
 )
 
-__all__ = ["KINDS", "Ledger"]
+__all__ = ["KINDS", "LEAKS", "Ledger"]
 
-KINDS = ("dropped", "faults", "flags", "edits", "anomalies")  # of findings; the words of each are closed
+LEAKS = "calls_in_text"  # the finding that texts hold calls, which nobody asked to be read
+KINDS = (
+    "dropped",
+    "faults",
+    "flags",
+    "edits",
+    "anomalies",
+    LEAKS,
+)  # of findings; the words of each are closed
 _FLAGGED = (*EXECUTABLE, ServerToolCall)
 
 
@@ -75,8 +83,14 @@ class Ledger(msgspec.Struct, kw_only=True):
             self.empty += event.status == "empty"
             self.findings["edits"].update(edit.kind for edit in event.edits)
 
+    def add_leaks(self, found: Counter[str]) -> None:
+        """Count calls in texts, by the format that reads them."""
+        self.findings[LEAKS].update(found)
+
     def ignore(self, words: frozenset[str]) -> None:
-        """Forget findings of some words."""
+        """Forget findings of some words; what texts hold has one word, whatever the format."""
+        if LEAKS in words:
+            self.findings[LEAKS].clear()
         for counts in self.findings.values():
             for word in words & counts.keys():
                 del counts[word]

@@ -2,7 +2,8 @@
 
 Theory of operation. The events of a recording are counted in a ledger; ledgers add up to one for each provider
 and one for all. A finding is a word of the closed vocabularies (docs/words.md): a call that was dropped, a fault,
-a flag, an edit, an anomaly.
+a flag, an edit, an anomaly. Where calls in text are not read, texts are searched for them: each is a finding, too,
+under the name of the format that reads it.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from collections import defaultdict
 from typing import Any, get_args
 
 from wholecall.cli.batch import Batch
-from wholecall.cli.ledger import KINDS, Ledger
-from wholecall.cli.options import add_command_parser, add_dialect
+from wholecall.cli.ledger import KINDS, LEAKS, Ledger
+from wholecall.cli.options import add_command_parser, add_dialect, add_text
 from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
 from wholecall.recordings import Recording
 from wholecall.replay import replay
+from wholecall.shells.leaks import Leaks
+from wholecall.stream.options import EventsWanted
 from wholecall.types import Anomaly, DropReason, EditKind, FaultKind, Flag
 
 __all__ = ["add_command"]
@@ -28,11 +31,15 @@ _ABOUT = """\
 Count what is odd in recorded streams: calls that were dropped and why, faults of the wire, and the quirks that
 were survived (flags, edits, anomalies). Each recording with a finding has a line; then there is a table with
 one line a provider, or a dialect where the provider is unknown. docs/words.md explains every word.
+
+Calls that a model wrote as text and nobody read are findings too (calls_in_text, with the format). With --text
+they are read, and judged like others; their flag is from_text.
 """
 _EXAMPLES = """\
 examples:
   wholecall lint logs                              every recording in a folder and below it
   wholecall lint --ignore id_generated logs        some habits are well known
+  wholecall lint --text hermes logs                calls in text are read
   wholecall lint --json logs | jq 'select(.total)' one object a recording, one a provider, one for all
   wholecall lint nightly.har && deploy             findings fail
 
@@ -45,7 +52,7 @@ exit status:
 """
 _WORDS = frozenset(
     word for words in (DropReason, FaultKind, Flag, EditKind, Anomaly) for word in get_args(words)
-)
+) | {LEAKS}
 _COLUMNS = ("recordings", "odd", "calls", "empty", "dropped", "faults")
 
 
@@ -64,6 +71,7 @@ def add_command(commands: Any) -> None:
         help="a word that is not a finding; may be given again",
     )
     add_dialect(command)
+    add_text(command)
 
 
 def _lint(options: argparse.Namespace) -> int:
@@ -80,9 +88,13 @@ def _lint(options: argparse.Namespace) -> int:
 
 
 def _ledger(recording: Recording, options: argparse.Namespace) -> Ledger:
-    ledger = Ledger()
-    for event in replay(recording, options.dialect, events="calls"):
+    ledger, leaks = Ledger(), Leaks()
+    wanted: EventsWanted = "all" if options.text is None else "calls"
+    for event in replay(recording, options.dialect, events=wanted, text=options.text):
         ledger.add(event)
+        if options.text is None:
+            leaks.add(event)
+    ledger.add_leaks(leaks.found)
     ledger.ignore(frozenset(options.ignore))
     ledger.end()
     return ledger
@@ -120,7 +132,8 @@ def _sum_up(groups: dict[str, Ledger], total: Ledger, *, as_json: bool) -> None:
     write("\n")
     for kind in KINDS:
         for word, count in total.findings[kind].most_common():
-            write(f"{kind:9}  {count:7,}  {word}\n")
+            advice = f"  (--text {word} reads them)" if kind == LEAKS else ""
+            write(f"{kind:13}  {count:7,}  {word}{advice}\n")
 
 
 def _row(name: str, ledger: Ledger) -> tuple[str, ...]:

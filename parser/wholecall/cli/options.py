@@ -1,7 +1,8 @@
 """Options that several commands have.
 
 Theory of operation. Each command that reads streams takes `--import`. Before it runs, `prepare` registers the dialects of
-installed packages, imports what was named, and looks whether the dialect that was named is known then.
+installed packages, imports what was named, and looks whether the dialect that was named is known then, and the format
+of calls in text.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from wholecall.dialects.table import DIALECTS, load_plugins, named
+from wholecall.text.formats import text_formats
+from wholecall.text.options import text_calls
 
-__all__ = ["add_command_parser", "add_dialect", "add_import", "dialect_names", "prepare"]
+__all__ = ["add_command_parser", "add_dialect", "add_import", "add_text", "dialect_names", "prepare"]
 
 
 def add_command_parser(commands: Any, name: str, help: str, about: str, examples: str) -> Any:  # noqa: A002
@@ -37,6 +40,13 @@ def add_dialect(command: argparse.ArgumentParser) -> None:
     add_import(command)
 
 
+def add_text(command: argparse.ArgumentParser) -> None:
+    """Add the option that says in which format the model wrote calls as text."""
+    listed = textwrap.fill(", ".join(text_formats()), 70, break_on_hyphens=False)
+    text = f"read calls that the model wrote as text, in one of the formats\n{listed}"
+    command.add_argument("--text", metavar="FORMAT", help=text)
+
+
 def dialect_names() -> list[str]:
     """Return what `--dialect` takes without an import."""
     return ["auto", *sorted(dialect.name for dialect in DIALECTS)]
@@ -53,7 +63,8 @@ def prepare(options: argparse.Namespace) -> None:
     """Import what the command line names, and refuse a dialect that nobody registered.
 
     Raises:
-        SystemExit: a module cannot be imported, or registers a dialect that there is already; there is no such dialect.
+        SystemExit: a module cannot be imported, or registers a dialect that there is already; there is no such dialect,
+            or no such format of calls in text.
     """
     if not hasattr(options, "modules"):
         return  # it reads no streams
@@ -65,5 +76,6 @@ def prepare(options: argparse.Namespace) -> None:
             import_module(module)
         if getattr(options, "dialect", "auto") != "auto":
             named(options.dialect)
+        text_calls(getattr(options, "text", None))
     except (ImportError, ValueError) as error:
         options.refuse(str(error))

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from wholecall.cli.batch import Batch
 from wholecall.cli.colour import CHOICES
 from wholecall.cli.nonsense import Beginning, Nonsense
-from wholecall.cli.options import add_command_parser, add_dialect
+from wholecall.cli.options import add_command_parser, add_dialect, add_text
 from wholecall.cli.out import FOUND, OK, UNREADABLE
 from wholecall.cli.replay_output import Output, output_of
 from wholecall.cli.tally import Tally
 from wholecall.errors import BadRecording
+from wholecall.output.events import Event
 from wholecall.recordings import Recording
 from wholecall.recordings.finding import STDIN
 from wholecall.recordings.others import OTHERS
@@ -90,6 +92,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         help="colours (auto: on a terminal, unless NO_COLOR is set)",
     )
     add_dialect(command)
+    add_text(command)
     add("--chunk", type=_chunking, default=Chunking(), metavar="N|random:SEED", help=_CHUNK)
 
 
@@ -121,7 +124,7 @@ def _play(recording: Recording, options: argparse.Namespace, total: Tally, outpu
     id = recording.meta.get("id")
     output.begin(recording.name, id if isinstance(id, str) else None)
     try:
-        for event in replay(recording, options.dialect, events=output.events, chunking=options.chunk):
+        for event in _events(recording, options, output):
             tally.add(event)
             output.add(event, tally)
             if recording.name == STDIN:
@@ -135,6 +138,10 @@ def _play(recording: Recording, options: argparse.Namespace, total: Tally, outpu
         _count(recording, tally, total, output)
         raise
     _count(recording, tally, total, output)
+
+
+def _events(recording: Recording, options: argparse.Namespace, output: Output) -> Iterator[Event]:
+    return replay(recording, options.dialect, events=output.events, text=options.text, chunking=options.chunk)
 
 
 def _count(recording: Recording, tally: Tally, total: Tally, output: Output) -> None:

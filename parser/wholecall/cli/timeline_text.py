@@ -186,9 +186,14 @@ def _frame(step: Step, room: int) -> str:
 
 def effects(step: Step) -> Iterator[Line]:
     """Yield a line for each thing that a step did: news of turns and faults, calls, oddities, ends."""
+    shown = _shown_by_spans(step)
     for event in step.events:
-        if isinstance(event, _EARLY):
+        if isinstance(event, _EARLY) and not (shown and isinstance(event, (TextDelta, ReasoningDelta))):
             yield from _event_lines(event)
+    for span in step.spans:
+        if shown or span.kind not in _SHOWN:
+            word, style = _SPANS[span.kind]
+            yield [(f"{word}  ", style), (f"+{len(span.text):,}  ", "dim"), (span.text, "")]
     for change in step.changes:
         yield from _changed(change, _detail(step.events, change))
     for anomaly in step.anomalies:
@@ -196,6 +201,25 @@ def effects(step: Step) -> Iterator[Line]:
     for event in step.events:
         if isinstance(event, (ToolCallCancelled, TurnFinished)):
             yield from _event_lines(event)
+
+
+_SHOWN: dict[str, type[TextDelta | ReasoningDelta]] = {"text": TextDelta, "reasoning": ReasoningDelta}
+_SPANS = {
+    "text": ("text", "dim"),
+    "reasoning": ("reasoning", "dim"),
+    "markup": ("markup", "phase"),
+    "call": ("written call", "good"),
+    "drop": ("written call", "bad"),
+}
+
+
+def _shown_by_spans(step: Step) -> bool:
+    """Whether the parts of texts are all that was shown in the step; then they say it in order."""
+    return bool(step.spans) and all(
+        "".join(span.text for span in step.spans if span.kind == kind)
+        == "".join(event.text for event in step.events if isinstance(event, event_type))
+        for kind, event_type in _SHOWN.items()
+    )
 
 
 _EARLY = (TurnStarted, TextDelta, ReasoningDelta, StreamFault)
@@ -239,10 +263,16 @@ def _changed(change: CallChange, detail: str) -> Iterator[Line]:
     if change.hole:
         yield [(f"{_GAP}text that may be this call's was lost", "odd")]
     if change.flags:
-        yield [(f"{_GAP}flags: {', '.join(change.flags)}", "odd")]
+        yield [(f"{_GAP}flags: {', '.join(_flag_words(change))}", "odd")]
     if change.edits:
         kinds = ", ".join(f"{edit.kind} at character {edit.offset:,}" for edit in change.edits)
         yield [(f"{_GAP}edits: {kinds}", "odd")]
+
+
+def _flag_words(change: CallChange) -> Iterator[str]:
+    """Yield the flags, with the format of calls that came as text."""
+    for flag in change.flags:
+        yield flag if flag != "from_text" or change.text_format is None else f"{flag} ({change.text_format})"
 
 
 def _call_spans(change: CallChange) -> Iterator[Span]:

@@ -132,7 +132,7 @@ class ResponsesEncoder(Encoder):
 
     def item(self, call: Executable) -> dict[str, Any]:
         """Return the finished item of a call."""
-        extra = dict(call.extra or {}) if self._is_ours else {}
+        extra = dict(call.extra or {}) if self._is_ours and "from_text" not in call.flags else {}
         item_id = extra.pop("item_id", None)
         if isinstance(call, BuiltinToolCall):
             labels = {"type": f"{call.kind}_call", "id": item_id or call.id, "call_id": call.id}

@@ -172,7 +172,7 @@ def _ordered(turn: Turn[Any]) -> list[str | ReasoningBlock | CallEvent]:
     return ordered
 
 
-_NO_CALL = frozenset({"nameless", "aborted", "too_many_calls"})
+_NO_CALL = frozenset({"nameless", "aborted", "too_many_calls", "told_twice"})
 
 
 def _draft(event: CallEvent, capacity: Capacity, options: Options, *, native: bool) -> Call | None:
@@ -184,7 +184,8 @@ def _draft(event: CallEvent, capacity: Capacity, options: Options, *, native: bo
     id = event.id if event.id is not None else f"call_{event.turn}_{event.choice}_{event.index}"
     assert name is not None  # nameless calls have no arguments to send
     namespace: str | None = getattr(event, "namespace", None) if native else None
-    extra: dict[str, Any] = copied(getattr(event, "extra", None) or {}) if native else {}
+    is_of_wire = native and "from_text" not in getattr(event, "flags", ())  # else no provider knows the extra
+    extra: dict[str, Any] = copied(getattr(event, "extra", None) or {}) if is_of_wire else {}
     return Call(id, name, kind, arguments, event, namespace, extra)
 
 

@@ -73,6 +73,14 @@ class Assembler(Turns):
         self._last: Piecewise | None = None  # what the last pieces were of, while nothing else came
         self._last_call: Call | None = None  # and their call
 
+    @property
+    def is_holding(self) -> bool:
+        """Whether text waits that may still become a call: only where texts are read."""
+        return False
+
+    def keep(self) -> None:
+        """Note what a snapshot needs besides what is annotated: nothing."""
+
     def take(self) -> list[Event[Any]]:
         """Return the events since the last call."""
         out = self._out
@@ -96,7 +104,8 @@ class Assembler(Turns):
         self._route(replace(run.of, text=run.texts[0]))
         others = run.texts[1:]
         if others and not self._take_at_once(run.of, others):
-            self.advance(run.pieces()[1:])
+            for piece in run.pieces()[1:]:
+                self._route(piece)
 
     def _take_at_once(self, of: Piecewise, texts: Sequence[str]) -> bool:
         """Take pieces that differ only in their text; return False, and take none, where one could be more than a piece."""

@@ -18,7 +18,7 @@ from wholecall.arguments.placeholders import is_placeholder
 from wholecall.deltas import OBJECT, Index
 from wholecall.machine.call_text import CallText
 from wholecall.output.events import ArgumentsDelta
-from wholecall.types import DropReason, Kind
+from wholecall.types import DropReason, EditKind, Kind
 
 __all__ = ["Call", "Phase"]
 
@@ -40,6 +40,10 @@ class Call(CallText):
         dropped: why it was dropped, None if it was not.
         closed, cut: the wire ended this call; the wire called it incomplete.
         reasoned: a finish reason, or another end of its turn, came after it began.
+
+    Of calls that were written as text:
+        source: all that the model wrote of it; None for all other calls.
+        edits: what was done to read it.
 
     Of calls that are found by labels:
         phantom: perhaps only repeated labels: without a number and without events until its choice is settled.
@@ -76,6 +80,8 @@ class Call(CallText):
     closed: bool
     cut: bool
     reasoned: bool
+    source: str | None
+    edits: tuple[EditKind, ...]
     phantom: bool
     head: int
     labelled: int
@@ -102,6 +108,7 @@ class Call(CallText):
         self.refusal = self.dropped = self.echo = self.heard = self.elsewhere = None
         self.closed = self.cut = self.reasoned = self.phantom = self.bare = False
         self.block = self.opened = self.beside = self.stray = False
+        self.source, self.edits = None, ()
         self.head = self.labelled = self.round = self.n_slots = 0
         self.detail = ""
         self.aliases, self.indices, self.heated = [], set(), set()

@@ -285,13 +285,21 @@ class Choice:
             call.indices.add(index)
             self.hot.pop(index, None)
 
-    def claim_id(self, call: Call, id: str) -> None:
-        """Let the call learn an id: the first is public, later ones are aliases (quirks 10, 11)."""
+    def give_id(self, call: Call, id: str) -> bool:
+        """Give the call its public id if it has none; return False if it is too long."""
         limit = self.limits.max_id_chars
         if limit is not None and len(id) > limit:
             call.refuse("id_too_long", f"an id of {len(id)} characters")
-        elif call.id is None:
-            call.id = id
+            return False
+        call.id = call.id or id
+        return True
+
+    def claim_id(self, call: Call, id: str) -> None:
+        """Let the call learn an id: the first is public, later ones are aliases (quirks 10, 11)."""
+        is_first = call.id is None
+        if not self.give_id(call, id):
+            return
+        if is_first:
             self._learn(call, id)
         elif not (id in self.by_id and id in call.aliases) and call is not self.overflow:
             call.flags.add("id_churn")

@@ -49,14 +49,16 @@ def turn_finished(choice: Choice, usage: dict[str, Any] | None) -> TurnFinished:
     """Return the last event of a choice."""
     emitted = choice.emitted
     n_dropped = sum(isinstance(event, ToolCallDropped) for event in emitted)
-    executable = any(isinstance(event, EXECUTABLE) for event in emitted)
+    executables = [event for event in emitted if isinstance(event, EXECUTABLE)]
+    executable = bool(executables)
     claimed = choice.reason
     if claimed is None:
         choice.anomalies.add("missing_finish")
     reason = _reason(claimed, executable=executable, dropped=n_dropped > 0)
     if claimed == "tool_calls" and not emitted:
         choice.anomalies.add("reason_without_call")
-    if claimed == "stop" and executable and choice.provider_reason not in _NO_CLAIM:
+    is_told = any("from_text" not in event.flags for event in executables)  # else the server knows of no call
+    if claimed == "stop" and is_told and choice.provider_reason not in _NO_CLAIM:
         choice.anomalies.add("finish_reason_mismatch")
     return TurnFinished(
         choice.turn,

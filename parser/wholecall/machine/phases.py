@@ -118,6 +118,8 @@ def _settle(choice: Choice, call: Call) -> None:
 
 
 def _finish(choice: Choice, call: Call, ended: Ended) -> None:
+    if ended == "length" and call.source is not None:
+        ended = "clean"  # it was whole before the text was cut
     text = call.flush()
     choice.cool(call)
     choice.shut(call)
@@ -258,7 +260,7 @@ def _finish_if_whole(choice: Choice, call: Call, ended: Ended) -> None:
     if call.kind == "custom":
         return
     whole = call.holds_object or (call.begins_object and call.complete)
-    if whole and not call.holds_placeholder:
+    if call.source is not None or (whole and not call.holds_placeholder):
         _finish(choice, call, ended)
 
 

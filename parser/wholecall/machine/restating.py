@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wholecall.machine.call import Call
     from wholecall.machine.choice import Choice
 
-__all__ = ["find_restated", "matched"]
+__all__ = ["find_restated", "held_value", "matched"]
 
 
 def find_restated(choice: Choice, delta: CallWhole) -> Call | None:
@@ -77,7 +77,7 @@ def _fit(call: Call, delta: CallWhole, value: dict[str, Any] | None) -> int:
     if call.id is not None and call.id in delta.restated_ids and call.id != delta.id:
         return 0  # the message restates that call by its own id
     held = call.restated if call.restated is not None else call.text
-    if held == delta.text or (held and value is not None and same_value(value, _held_value(call, held))):
+    if held == delta.text or (held and value is not None and same_value(value, held_value(call, held))):
         return 4
     if not call.blank and delta.text.startswith(held):
         return 3
@@ -86,7 +86,8 @@ def _fit(call: Call, delta: CallWhole, value: dict[str, Any] | None) -> int:
     return 2 if call.blank else int(not call.complete)
 
 
-def _held_value(call: Call, held: str) -> dict[str, Any] | None:
+def held_value(call: Call, held: str) -> dict[str, Any] | None:
+    """Return the value of a call's text; the last one is kept, so that no text is read twice."""
     if call.reading is None or call.reading[0] != held:
         call.reading = held, parse_arguments(held).arguments
     return call.reading[1]
@@ -136,4 +137,4 @@ def _by_name(_: Choice, _whole: CallWhole, left: list[Call]) -> Call | None:
 
 
 def _value(call: Call) -> dict[str, Any] | None:
-    return _held_value(call, (call.restated if call.restated is not None else call.text) or "{}")
+    return held_value(call, (call.restated if call.restated is not None else call.text) or "{}")

@@ -23,6 +23,7 @@ from wholecall.deltas import (
     CallRefused,
     CallSeen,
     CallWhole,
+    CallWritten,
     Finish,
     Fragment,
     Labelled,
@@ -301,6 +302,28 @@ def _release_held(choice: Choice) -> None:
         _close(choice, held, truncated=False)
 
 
+# Calls that were written as text.
+
+
+def _call_written(choice: Choice, delta: CallWritten) -> None:
+    call = choice.open("function", slotted=True)
+    if call is choice.overflow:
+        return
+    call.source, call.edits = delta.source, delta.edits
+    call.flags.update(delta.flags)
+    call.extra = delta.extra
+    if delta.id is not None:
+        choice.give_id(call, delta.id)  # nothing that follows is found by it
+    if delta.name is not None:
+        advance(choice, call, "name", delta.name)
+    if delta.reason is not None:
+        call.refuse(delta.reason, delta.detail)
+        advance(choice, call, "end", "clean")
+        return
+    advance(choice, call, "fragment", delta.text)
+    advance(choice, call, "whole", (delta.text, DONE))
+
+
 # Text, reasons and ends.
 
 
@@ -366,6 +389,7 @@ _ACTIONS: dict[type, Callable[[Choice, Any], None]] = {
     CallWhole: _call_whole,
     CallClosed: _call_closed,
     CallRefused: _call_refused,
+    CallWritten: _call_written,
     TextFragment: _text,
     ReasoningFragment: _reasoning,
     Finish: _finish,

@@ -20,8 +20,9 @@ from msgspec.structs import replace
 from wholecall.arguments.equal import same_value
 from wholecall.arguments.ladder import Ending, read_arguments
 from wholecall.arguments.placeholders import is_placeholder
-from wholecall.arguments.verdict import Verdict
+from wholecall.arguments.verdict import Edit, Verdict
 from wholecall.deltas import DONE, HYDRATION, OBJECT
+from wholecall.machine.twins import is_told_twice
 from wholecall.output.events import (
     ArgumentsReset,
     BuiltinToolCall,
@@ -67,6 +68,8 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
     against = _objection(call, ended)
     if against is not None:
         return [drop(choice, call, *against)]
+    if call.source is not None and is_told_twice(choice, call):
+        return [drop(choice, call, "told_twice", "the server told the same call as a structured one")]
     if call.kind == "custom":
         return _silent(choice, call, ended) or _custom(choice, call)
     text, verdict = _read(choice, call, fragments, "length" if call.cut else ended)
@@ -77,6 +80,8 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
         return [drop(choice, call, verdict.reason, verdict.detail, text)]
     if verdict.flags:
         call.flags.update(verdict.flags)
+    if call.edits:
+        verdict = _edited(call, verdict)
     event = _terminal(choice, call, text, verdict)
     refused = _refused(choice, event) if call.flags else ""
     if refused:
@@ -87,7 +92,9 @@ def judge(choice: Choice, call: Call, ended: Ended, fragments: str) -> list[Even
 def drop(choice: Choice, call: Call, reason: DropReason, detail: str, text: str | None = None) -> Event:
     """Return the event that drops the call; it holds the text in force."""
     call.dropped = reason
-    if text is None:
+    if call.source is not None:
+        text = call.source[: choice.limits.max_raw_bytes]
+    elif text is None:
         text = call.text if call.restated is None else call.restated
     name = call.public_name or (call.name.strip() if call.name else None)
     return ToolCallDropped(
@@ -116,7 +123,7 @@ def type_anew(choice: Choice, events: list[Event]) -> None:
 
 def _objection(call: Call, ended: Ending) -> tuple[DropReason, str] | None:
     """Return the objection to the call that comes before its text is read, by precedence."""
-    if call.name is None and call.refusal not in _BEFORE_NAME:
+    if call.name is None and call.refusal not in _BEFORE_NAME and call.source is None:
         return "nameless", "no name came before the call ended"
     if call.refusal is not None and call.refusal in _LIMITS:
         return call.refusal, call.detail
@@ -188,6 +195,13 @@ def _second_reading(choice: Choice, call: Call, ended: Ending, verdict: Verdict)
             call.flags.add("snapshots")
             return call.other_reading, other
     return call.text, verdict
+
+
+def _edited(call: Call, verdict: Verdict[Any]) -> Verdict[Any]:
+    """Return the verdict with what was done to read the call's text before its own edits."""
+    status = "normalised" if verdict.status == "exact" else verdict.status
+    edits = (*(Edit(kind, 0) for kind in call.edits), *verdict.edits)
+    return replace(verdict, status=status, edits=edits)
 
 
 def _accept(choice: Choice, call: Call, text: str, verdict: Verdict) -> Verdict[Any]:
@@ -291,6 +305,12 @@ def _public_id(choice: Choice, call: Call) -> str:
     if call.id is None:
         call.flags.add("id_generated")
         return _free_id(choice, f"call_{choice.turn}_{choice.number}_{call.number}", 1)
+    if call.source is not None:  # nothing is found by such an id
+        if call.id in choice.taken_ids or call.id in choice.by_id:
+            call.flags.add("duplicate_id")
+            return _free_id(choice, call.id, 2)
+        choice.taken_ids.add(call.id)
+        return call.id
     for other in choice.by_id.get(call.id, ()):
         if other.id == call.id:
             if other is call:

@@ -62,6 +62,7 @@ _ADVICE: dict[DropReason, tuple[str, str]] = {
     "id_too_long": ("its id is too long", "call it again"),
     "name_too_long": ("its tool name is too long", "name one of the available tools"),
     "unknown_tool": ("there is no such tool", "name one of the available tools"),
+    "told_twice": ("the same call came twice, and the other one counts", "wait for the result of that one"),
     "schema": ("its arguments do not fit the tool", "correct them and call it again"),
 }
 

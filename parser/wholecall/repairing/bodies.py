@@ -24,15 +24,19 @@ from wholecall.repairing.anthropic import REASONS
 from wholecall.repairing.chat_bodies import chat_body
 from wholecall.repairing.chat_reading import claims_of
 from wholecall.repairing.items import label_of
+from wholecall.repairing.leaked_bodies import without_leaks
 from wholecall.repairing.mender import lasting, own_fault
 from wholecall.repairing.report import Ledger, Report
 from wholecall.repairing.responses import cut_response, is_ours, item_label, response_claim
 from wholecall.repairing.table import MENDERS
 from wholecall.repairing.withholding import CALLS_WITHHELD, Losses, Withheld, checked
 from wholecall.stream.parser import ToolCallParser
+from wholecall.text.options import text_calls
+from wholecall.tools import Tools
 from wholecall.types import TurnReason
 
 if TYPE_CHECKING:
+    from wholecall.text.options import TextWanted
     from wholecall.tools import AnyTools
 
 __all__ = ["RepairedBody", "repair_body"]
@@ -62,6 +66,7 @@ def repair_body(
     withheld: Withheld = "auto",
     on_dropped: Callable[[ToolCallDropped], object] | None = None,
     on_fault: Callable[[StreamFault], object] | None = None,
+    text: TextWanted = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> RepairedBody:
@@ -75,13 +80,18 @@ def repair_body(
         withheld: how a body ends that claims success, and all of whose calls were withheld; as for `Repairer`.
         on_dropped: called with each call that was withheld, and why.
         on_fault: called with each fault.
+        text: calls that the model writes as text, as for `Repairer`.
         policy: how calls are judged.
         limits: what a body may hold.
 
     Raises:
         TypeError, ValueError, ImportError: as for `Repairer`.
     """
-    parser: ToolCallParser[Any] = ToolCallParser(tools=tools, policy=policy, limits=limits)
+    known = tools if tools is None or isinstance(tools, Tools) else Tools[Any](tools)
+    came, wanted = data, text_calls(text)
+    if wanted is not None:
+        data = without_leaks(data, wanted, tools=known, policy=policy, limits=limits)
+    parser: ToolCallParser[Any] = ToolCallParser(tools=known, policy=policy, limits=limits)
     events = [*parser.feed(data), *parser.close()]
     losses = Losses(checked(withheld), goes_on_after_cuts=_goes_on(parser.dialect))
     for event in events:
@@ -98,7 +108,7 @@ def repair_body(
         error, mended = fault.kind, json_bytes((form or _FORMS["responses"]).error(fault.detail, fault.kind))
     elif form is not None and not parser.is_enveloped:
         error, mended = _mended(form, data, events, losses, parser.turn.response_id)
-    return RepairedBody(mended, _report(parser.dialect, events, error, is_mended=mended is not data))
+    return RepairedBody(mended, _report(parser.dialect, events, error, is_mended=mended is not came))
 
 
 def _goes_on(dialect: str | None) -> bool:

@@ -15,21 +15,24 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholecall.errors import StreamClosed
-from wholecall.framing.opening import framing_of
 from wholecall.limits import Limits
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta, ToolCallDropped
 from wholecall.policy import Policy
-from wholecall.repairing.blocks import Blocks, ended, has_id, is_comment, silent
+from wholecall.repairing.beginning import Beginning
+from wholecall.repairing.blocks import Blocks, ended, has_id, silent
+from wholecall.repairing.leaks import Leaks
 from wholecall.repairing.mender import Mender, most_of, never_ended, own_fault
 from wholecall.repairing.moulds import Mould
 from wholecall.repairing.pieces import Piece, PieceReader
 from wholecall.repairing.report import Ledger, Report
-from wholecall.repairing.table import MENDERS
 from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
+from wholecall.text.options import text_calls
+from wholecall.tools import Tools
 from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
+    from wholecall.text.options import TextWanted
     from wholecall.tools import AnyTools
 
 __all__ = ["Repairer"]
@@ -38,7 +41,7 @@ Dropped = Callable[[ToolCallDropped], object]
 Faulty = Callable[[StreamFault], object]
 
 
-class Repairer(Uncopyable):
+class Repairer(Beginning, Uncopyable):
     """Makes a strict event stream of one that any server sent, while it streams.
 
     Calls come out whole, with whole names, stable ids, dense indices and JSON arguments, or not at all; text,
@@ -57,6 +60,8 @@ class Repairer(Uncopyable):
             the model to go on. Reasons of the wire that say that something went wrong (`length`) always stay.
         on_dropped: called with each call that was withheld, and why.
         on_fault: called with each fault of the wire.
+        text: calls that the model writes as text, as for `ToolCallParser`: in streams of Chat Completions and of
+            Anthropic Messages they come out as structured ones, and the text without them.
         policy: how calls are judged.
         limits: what a stream may hold; `max_pending_frames_bytes` bounds what waits for the dialect, and
             `max_event_bytes` what waits for a verdict.
@@ -74,29 +79,24 @@ class Repairer(Uncopyable):
         withheld: Withheld = "auto",
         on_dropped: Dropped | None = None,
         on_fault: Faulty | None = None,
+        text: TextWanted = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
-        self._parser: ToolCallParser[Any] = ToolCallParser(
-            tools=tools, framing="sse", policy=policy, limits=limits
-        )
+        wanted = text_calls(text)
+        known = tools if tools is None or isinstance(tools, Tools) else Tools[Any](tools)
+        self._leaks = None if wanted is None else Leaks(wanted, tools=known, policy=policy, limits=limits)
+        parser: ToolCallParser[Any] = ToolCallParser(tools=known, framing="sse", policy=policy, limits=limits)
+        super().__init__(parser, limits, live=live_arguments, withheld=checked(withheld))
         self._blocks = Blocks()
-        self._limits = limits
         self._most = most_of(limits.max_event_bytes)
         self._most_alike = min(self._most, most_of(limits.max_line_bytes))
         self._pieces = PieceReader(limits, self._most_alike)
         self._room = limits.max_stream_bytes
-        self._live = live_arguments
-        self._withheld: Withheld = checked(withheld)
         self._on_dropped = on_dropped
         self._on_fault = on_fault
         self._ledger = Ledger()
-        self._mender: Mender[Any] | None = None
-        self._waiting: list[bytes] = []  # blocks before the dialect is known
         self._has_ids = False
-        self._passes = False  # nothing is mended any more
-        self._head = b""  # the first bytes, while they do not identify the framing
-        self._begun = False
         self._closed = False
 
     def __repr__(self) -> str:
@@ -135,7 +135,7 @@ class Repairer(Uncopyable):
         if self._room is not None:
             self._room -= len(data)
         mender = self._mender
-        if mender is not None and mender.mould is not None:
+        if mender is not None and mender.mould is not None and self._leaks is None:
             is_whole = type(data) is bytes and not self._blocks.is_open
             if is_whole and self._fits(data, mender, mender.mould):
                 return self._go_on(data, mender, mender.mould)  # one event a read, as streams come
@@ -184,7 +184,8 @@ class Repairer(Uncopyable):
             return b""
         is_over = self._is_over
         self._closed = True
-        tail = self._head + b"".join(self._waiting) + self._blocks.close()
+        leaked = b"" if self._leaks is None else self._leaks.held
+        tail = self._head + b"".join(self._waiting) + leaked + self._blocks.close()
         events = self._parser.close() if is_over else self._parser.fail(message)
         self._break_off(events, is_over=is_over)
         mender = self._mender
@@ -214,55 +215,22 @@ class Repairer(Uncopyable):
             self._closed = True
             self._break_off(self._parser.abort(reason), is_over=is_over)
 
-    # The beginning: what is this stream?
-
-    def _begin(self, data: bytes) -> bytes:
-        """Return the first bytes once they identify the framing; everything but events passes."""
-        self._head += data
-        framing = framing_of(self._head)
-        if framing is None:
-            return b""
-        self._begun = True
-        self._passes = framing != "sse"
-        data, self._head = self._head, b""
-        return data
-
-    def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
-        """Hold a block until the dialect is known; then let all that waits pass, or repair it."""
-        self._waiting.append(block)
-        dialect = self._parser.dialect
-        self._mender = self._new_mender()
-        if self._mender is not None:
-            held, self._waiting = self._waiting[:-1], []
-            if held:  # any of them may have caused the parser's events
-                events = [event for event in events if not isinstance(event, (TextDelta, ReasoningDelta))]
-            return b"".join([*(self._mend(early, []) for early in held), self._mend(block, events)])
-        limit = self._limits.max_pending_frames_bytes
-        if dialect is not None or (limit is not None and sum(map(len, self._waiting)) > limit):
-            return self._give_up()
-        if len(self._waiting) == 1 and is_comment(block):
-            return self._waiting.pop()
-        return b""
-
-    def _new_mender(self) -> Mender[Any] | None:
-        """Return what repairs the stream; no SDK reads frames in envelopes, so these pass as they are."""
-        make = MENDERS.get(self._parser.dialect or "")
-        if make is None or self._parser.is_enveloped:
-            return None
-        return make(self._limits, live=self._live, withheld=self._withheld)
-
-    def _give_up(self) -> bytes:
-        """Mend no more: what goes on passes as it is, unless calls may be waiting in it."""
-        if self._mender is not None:
-            return self._mender.fail("event_too_large", "an event is larger than max_event_bytes")
-        self._passes = True
-        held, self._waiting = self._waiting, []
-        return b"".join(held)
-
     # Blocks.
 
     def _read(self, blocks: Sequence[bytes]) -> list[bytes]:
         """Return what of blocks goes out now; text in a row is read at once."""
+        leaks = self._leaks
+        if leaks is not None:
+            blocks = leaks.take(blocks)
+            self._note_leaks(leaks)
+        return self._mended(blocks)
+
+    def _note_leaks(self, leaks: Leaks) -> None:
+        dropped, leaks.dropped = leaks.dropped, []
+        self._note(dropped)
+        self._ledger.mended = self._ledger.mended or leaks.is_mended
+
+    def _mended(self, blocks: Sequence[bytes]) -> list[bytes]:
         out: list[bytes] = []
         at = 0
         while at < len(blocks):
@@ -344,6 +312,13 @@ class Repairer(Uncopyable):
 
     def _end(self, tail: bytes) -> bytes:
         """Read what has no blank line after it, as the parser does, and release what waits."""
+        leaks, early = self._leaks, b""
+        if leaks is not None:
+            early = b"".join(self._mended(leaks.close()))
+            self._note_leaks(leaks)
+        return early + self._last(tail)
+
+    def _last(self, tail: bytes) -> bytes:
         events = [*(self._parser.feed(tail) if tail else ()), *self._parser.close()]
         self._note(events)
         held, self._waiting = self._waiting, []

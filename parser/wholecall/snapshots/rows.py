@@ -119,7 +119,8 @@ class Writing:
     def _packed(self, kind: Asked, value: Any) -> Any:
         if not kind.classes:
             return folded(value)
-        if type(value) not in kind.classes:
+        is_met = id(value) in self._numbers  # a root may be of a subclass, which a new parser has as well
+        if not (isinstance(value, kind.classes) if is_met else type(value) in kind.classes):
             raise BadSnapshot(f"a {type(value).__name__} stands there")
         if kind.items:
             return sorted(converted([*value], kind.items, self._packed), key=repr)
@@ -175,6 +176,10 @@ class Reading:
         if number == len(self._objects) < len(self._rows):
             again = cls if listed(cls, "DERIVED") else partial(object.__new__, cls)
             self._objects.append(self._makers.get(cls, again)())
-        if type(number) is int and 0 <= number < len(self._objects) and type(self._objects[number]) is cls:
+        if (
+            type(number) is int
+            and 0 <= number < len(self._objects)
+            and isinstance(self._objects[number], cls)
+        ):
             return self._objects[number]
         raise BadSnapshot("there is no such object")

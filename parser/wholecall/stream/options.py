@@ -12,9 +12,11 @@ from wholecall.errors import BadSnapshot, UnknownDialect
 from wholecall.framing import FRAMINGS
 from wholecall.limits import Limits
 from wholecall.policy import Policy
+from wholecall.text.options import TextCalls
 
 if TYPE_CHECKING:
     from wholecall.stream.live import Watch
+    from wholecall.text.options import TextWanted
     from wholecall.tools import Tools
 
 __all__ = ["EventsWanted", "MovedOptions", "ParserOptions", "checked_events", "for_turns"]
@@ -26,6 +28,7 @@ _WANTED = get_args(EventsWanted)
 class ParserOptions(TypedDict, total=False):
     """The options of `ToolCallParser` that the shells hand on."""
 
+    text: TextWanted
     events: EventsWanted
     live: bool
     watch: Watch | None
@@ -63,7 +66,7 @@ class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     Attributes:
         dialect, framing: their names, None while they are not known.
-        events, live, watch, policy, limits: the parser's options.
+        events, live, watch, text, policy, limits: the parser's options.
         tools: the names of its tools, sorted; None if it has none.
         resets: the calls that are followed live (turn, choice, index), and how often their texts were replaced.
     """
@@ -73,6 +76,7 @@ class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     events: EventsWanted = "all"
     live: bool = False
     watch: dict[str, Union[str, Path]] | None = None
+    text: Union[TextCalls, None] = None
     policy: Policy = Policy()
     limits: Limits = Limits()
     tools: tuple[str, ...] | None = None
@@ -102,7 +106,7 @@ class MovedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         return {
             "dialect": self.dialect or "auto",
             "framing": self.framing,
-            **{name: getattr(self, name) for name in ("events", "live", "watch", "policy", "limits")},
+            **{name: getattr(self, name) for name in ("events", "live", "watch", "text", "policy", "limits")},
         }
 
 

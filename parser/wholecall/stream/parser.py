@@ -20,14 +20,15 @@ from wholecall.framing.opening import framing_of
 from wholecall.framing.parts import LARGE, parted
 from wholecall.framing.table import name_of
 from wholecall.limits import Limits
-from wholecall.machine.assembler import Assembler
 from wholecall.output.events import Event
 from wholecall.output.turns import Turn
 from wholecall.policy import Policy
+from wholecall.stream.assembling import assembler
 from wholecall.stream.live import LiveArguments
 from wholecall.stream.options import EventsWanted, MovedOptions, ParserOptions, checked_events
 from wholecall.stream.payloads import frames_of
 from wholecall.stream.reading import FrameReader, nothing
+from wholecall.text.options import text_calls
 from wholecall.tools import Tools
 from wholecall.uncopyable import Uncopyable
 
@@ -37,8 +38,15 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from wholecall.arguments.progress import PartialArguments
-    from wholecall.output.events import ArgumentsDelta, ArgumentsProgress, ToolCallStarted
+    from wholecall.output.events import (
+        ArgumentsDelta,
+        ArgumentsProgress,
+        ToolCall,
+        ToolCallDropped,
+        ToolCallStarted,
+    )
     from wholecall.stream.live import Watch
+    from wholecall.text.options import TextWanted
     from wholecall.tools import AnyTools, TypedTools
 
 __all__ = ["ToolCallParser"]
@@ -68,19 +76,20 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         live: whether to report arguments while they arrive: `ArgumentsProgress` events, and `partial`.
         watch: strings to report instead of everything, by tool: `{"write_file": "content"}` names a top-level key,
             a tuple of keys and indices goes deeper.
+        text: calls that the model writes as text: a format's name, `"auto"`, or `TextCalls`; None takes text for text.
         framing: `"sse"`, `"jsonl"`, `"jsonarray"`, `"eventstream"` or `"vercel"`; None chooses from the first bytes.
         policy: how calls are judged.
         limits: what a stream may hold.
 
     Raises:
-        UnknownDialect: the dialect or the framing is not known.
+        UnknownDialect: the dialect, the framing or the format of calls in text is not known.
         ValueError: `events` is none of its words, or `"calls"` together with `live` or `watch`.
         TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
     """
 
     INSTEAD = "take its snapshot() and give that to restore()"
     DERIVED: ClassVar = frozenset(
-        {"_policy", "_limits", "_tools", "_events", "_live", "_collect", "_framing"}
+        {"_policy", "_limits", "_tools", "_events", "_text", "_live", "_collect", "_framing"}
     )
 
     _head: bytes
@@ -109,6 +118,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         events: EventsWanted = "all",
         live: bool = False,
         watch: Watch | None = None,
+        text: TextWanted = None,
         framing: str | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits = Limits(),  # noqa: B008 - frozen
@@ -117,7 +127,9 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._limits = limits
         self._tools = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
         self._events: EventsWanted = checked_events(events, is_live=live or watch is not None)
-        super().__init__(dialect, Assembler(policy, limits, self._tools, pieces=events == "all"), limits)
+        self._text = text_calls(text)
+        machine = assembler(self._text, policy, limits, self._tools, pieces=events == "all")
+        super().__init__(dialect, machine, limits)
         self._live = LiveArguments(limits, watch) if live or watch is not None else None
         self._collect = self._assembler.take if self._live is None else self._live.after(self._assembler.take)
         if framing is not None and framing not in FRAMINGS:
@@ -147,6 +159,16 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
     def is_enveloped(self) -> bool:
         """Return whether the stream's frames come in envelopes of a gateway, which are taken off."""
         return self._opening.enveloped
+
+    @property
+    def is_holding(self) -> bool:
+        """Return whether text that came waits because it may be a call; only with `text`."""
+        return self._assembler.is_holding
+
+    def is_from_text(self, call: ToolCallStarted | ToolCall[Any] | ToolCallDropped) -> bool:
+        """Return whether the call of an event was written as text; only with `text`, and while its turn is kept."""
+        known = self._assembler.call(call.turn, call.choice, call.index)
+        return known is not None and known.source is not None
 
     @property
     def turn(self) -> Turn[ArgsT]:
@@ -284,12 +306,14 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         from wholecall import snapshots  # noqa: PLC0415 - few streams are moved, and the import is slow
 
         live = self._live
+        self._assembler.keep()
         options = MovedOptions(
             dialect=self.dialect,
             framing=None if self._framing is None else name_of(self._framing),
             events=self._events,
             live=live is not None,
             watch=None if live is None else live.watch,
+            text=self._text,
             policy=self._policy,
             limits=self._limits,
             tools=None if self._tools is None else tuple(sorted(self._tools)),

@@ -29,13 +29,16 @@ from wholecall.limits import Limits
 from wholecall.output.events import Event
 from wholecall.policy import Policy
 from wholecall.stream.parser import ToolCallParser
+from wholecall.text.options import text_calls
 from wholecall.timeline.pieces import Piece, Pieces, pieces_of
+from wholecall.timeline.spans import ListeningAssembler, TextSpan
 from wholecall.timeline.watch import CallChange, CallWatch
 from wholecall.types import Anomaly
 from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from wholecall.machine.turn import TurnState
+    from wholecall.text.options import TextWanted
 
 __all__ = ["Step", "Timeline", "timeline"]
 
@@ -57,6 +60,8 @@ class Step(msgspec.Struct, frozen=True):
         events: what came out of the parser.
         changes: what became of calls.
         anomalies: what was odd about a turn and is known since this step, sorted.
+        spans: with `text`, what the parts of texts are that were decided with this step: shown, markup, a call as the
+            model wrote it, or a drop.
     """
 
     number: int
@@ -70,6 +75,7 @@ class Step(msgspec.Struct, frozen=True):
     events: tuple[Event[Any], ...] = ()
     changes: tuple[CallChange, ...] = ()
     anomalies: tuple[Anomaly, ...] = ()
+    spans: tuple[TextSpan, ...] = ()
 
     to_json = to_line
 
@@ -81,6 +87,7 @@ def timeline(
     chunks: Iterable[tuple[float | None, BytesLike]],
     dialect: str = "auto",
     *,
+    text: TextWanted = None,
     framing: str | None = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
@@ -95,21 +102,36 @@ def timeline(
     Args:
         chunks: the bytes in any pieces, each with the time it came at in seconds, or None.
         dialect: as for `ToolCallParser`, like the others below.
+        text: which calls written as text count.
         framing: how the bytes are cut into frames.
         policy: how calls are judged.
         limits: what the stream may hold.
 
     Raises:
-        UnknownDialect: with the first step: the dialect or the framing is not known.
+        UnknownDialect: with the first step: the dialect, the framing or the format of calls in text is not known.
     """
-    line = Timeline(dialect, framing=framing, policy=policy, limits=limits)
+    line = Timeline(dialect, text=text, framing=framing, policy=policy, limits=limits)
     for time, data in chunks:
         yield from line.feed(data, time)
     yield from line.close()
 
 
 class _Watched(ToolCallParser[Any]):
-    """A parser whose turns in the making can be looked at."""
+    """A parser whose turns in the making can be looked at, and its texts as they are read."""
+
+    def __init__(
+        self, dialect: str, text: TextWanted, framing: str | None, policy: Policy, limits: Limits
+    ) -> None:
+        super().__init__(dialect, framing=framing, policy=policy, limits=limits)
+        wanted = text_calls(text)
+        self._listening = None if wanted is None else ListeningAssembler(wanted, policy, limits)
+        if self._listening is not None:
+            self._listening.dialect = self._assembler.dialect
+            self._assembler = self._listening
+            self._collect = self._assembler.take
+
+    def spans(self) -> tuple[TextSpan, ...]:
+        return () if self._listening is None else self._listening.spans()
 
     @property
     def states(self) -> list[TurnState]:
@@ -126,11 +148,12 @@ class Timeline(Uncopyable):
         self,
         dialect: str = "auto",
         *,
+        text: TextWanted = None,
         framing: str | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
-        self._parser = _Watched(dialect, framing=framing, policy=policy, limits=limits)
+        self._parser = _Watched(dialect, text, framing, policy, limits)
         self._watch = CallWatch()
         self._limits = limits
         self._framing: Framing | None = None
@@ -229,7 +252,7 @@ class Timeline(Uncopyable):
         name = None if frame is None else frame.event
         changes, anomalies = self._watch.look(self._parser.states, events, end=end)
         where = self._n_steps, self._offset, size, max(self._n_chunks - 1, 0), self._time
-        step = Step(*where, end, name, sample, tuple(events), changes, anomalies)
+        step = Step(*where, end, name, sample, tuple(events), changes, anomalies, self._parser.spans())
         del self._sample[:size]
         self._n_steps += 1
         self._offset += size

@@ -64,6 +64,8 @@ class CallChange(msgspec.Struct, frozen=True):
             `dropped`; None while it has not.
         reason: why it was dropped, else None.
         edits: what was changed to read its text.
+        text_format: the format in which the model wrote it as text; None for calls of the wire, and after its first
+            change.
     """
 
     turn: int
@@ -82,6 +84,7 @@ class CallChange(msgspec.Struct, frozen=True):
     outcome: Optional[Outcome] = None
     reason: Optional[DropReason] = None
     edits: tuple[Edit, ...] = ()
+    text_format: Optional[str] = None
 
     __repr__ = discreet_repr
 
@@ -175,6 +178,7 @@ class _Seen:
             "replaced": replaced,
             "flags": tuple(sorted(new_flags)),
             "hole": call.hole and not self._hole,
+            "text_format": (call.extra or {}).get("text_format") if before is None else None,
             **_outcome(end),
         }
         self._phase, self._hole = _phase(call), call.hole

@@ -221,6 +221,16 @@ class Tools(Generic[ArgsT]):
             listed.append(write(name, {"description": description} if description else {}, schema))
         return [{"functionDeclarations": listed}] if shape == "gemini" else listed
 
+    def schema_of(self, name: str) -> dict[str, Any] | None:
+        """Return the JSON Schema of a tool's arguments; None if there is no such tool, or no schema can say it."""
+        made = self._by_name.get(name)
+        if made is None:
+            return None
+        try:
+            return made.about()[1]
+        except TypeError:
+            return None
+
     def named(self, name: str) -> str:
         """Return the one tool's name that this is a spelling of, by case, prefix or counter; else the name."""
         return self._by_bare_name.get(_bare(name), name)

@@ -22,6 +22,7 @@ from wholecall.repairing.withholding import Withheld
 
 if TYPE_CHECKING:
     from wholecall.policy import Policy
+    from wholecall.text.options import TextWanted
     from wholecall.tools import AnyTools
 
 __all__ = ["Counters", "Exchange", "News", "PoolLimits", "RepairOptions", "refuse_coroutines"]
@@ -93,7 +94,7 @@ class PoolLimits(Protocol):
 class RepairOptions(TypedDict, total=False):
     """The options of the transports.
 
-    `tools`, `live_arguments`, `withheld` and `policy` are those of `Repairer`. `limits` bounds what a stream may
+    `tools`, `live_arguments`, `withheld`, `text` and `policy` are those of `Repairer`. `limits` bounds what a stream may
     hold, or connections, by its type. The functions get the exchange, too: `on_dropped` each call that was withheld,
     `on_fault` each fault of the wire, and `on_repaired` the report of each stream or body that was changed, once it
     is over. `counters` adds up all of them.
@@ -106,6 +107,7 @@ class RepairOptions(TypedDict, total=False):
     on_fault: Callable[[StreamFault, Exchange], object] | None
     on_repaired: Callable[[Report, Exchange], object] | None
     counters: Counters | None
+    text: TextWanted
     policy: Policy
     limits: Union[Limits, PoolLimits]
 

@@ -2,6 +2,7 @@
 // The page: which recording and which step are shown, and how one goes to another.
 
 const PACES = [["1 a second", 1], ["5 a second", 5], ["20 a second", 20], ["100 a second", 100]];
+const SPANS = { text: "plain", reasoning: "plain", markup: "odd", call: "call", drop: "drop" }; // their chips
 const LONGEST_WAIT = 3; // seconds between two steps, when they come as they were recorded
 
 const data = JSON.parse(at("data").textContent);
@@ -21,6 +22,7 @@ function go(step) {
   frames.show(now);
   at("frames").setAttribute("aria-activedescendant", `frames-${now}`);
   fill(at("frame"), here.data || (here.end ? "" : "(nothing)"));
+  showSpans(here.spans);
   drawCalls(at("calls"), model, now);
   showEvents();
   drawTicks(at("ticks"), model, now);
@@ -32,6 +34,19 @@ function go(step) {
   for (const id of ["next", "last", "markNext"]) at(id).disabled = now === model.steps.length - 1;
   clearTimeout(later);
   later = setTimeout(() => history.replaceState(null, "", `#${data.recordings.indexOf(model.source)}.${now}`), 400);
+}
+
+// Shows what the parts of the text are that this step decided, where calls in text are read.
+function showSpans(spans) {
+  for (const id of ["hSpans", "spans"]) at(id).hidden = !model.hasSpans;
+  if (!model.hasSpans) return at("spans").replaceChildren();
+  const parts = spans.flatMap(({ kind, text }) => [
+    chip(SPANS[kind], kind),
+    element("span", "", ` ${text.slice(0, MAX_SHOWN)}`),
+    text.length > MAX_SHOWN ? textAfter(text.length - MAX_SHOWN) : "",
+    "\n",
+  ]);
+  return at("spans").replaceChildren(...(parts.length ? parts : [element("span", "cut", "(nothing was decided)")]));
 }
 
 function showEvents() {

@@ -15,6 +15,7 @@ class Model {
     this.kinds = []; // of each step: what it is marked as, "" for nothing
     this.sums = { calls: 0, drops: 0, faults: 0 };
     this.origin = "";
+    this.hasSpans = recording.steps.some((step) => step.spans.length);
     this.isTimed = recording.steps.some((step) => step.time !== null);
     const byKey = new Map();
     this.steps.forEach((step, n) => this.add(step, n, byKey));
@@ -91,6 +92,7 @@ function addChange(call, change, step, whole) {
     id: change.id ?? (last ? last.id : null),
     name: change.name ?? (last ? last.name : null),
     flags: last ? [...last.flags, ...change.flags] : change.flags,
+    format: change.text_format ?? (last ? last.format : null),
     hole: change.hole || Boolean(last && last.hole),
     change,
   });

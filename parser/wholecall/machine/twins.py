@@ -1,0 +1,44 @@
+"""Calls that a server told twice: as a structured call, and in the text that it parsed it from.
+
+Theory of operation. Servers that parse calls out of a text, and leak that text, would have a call run twice. Where a
+choice holds a structured call of the same name and an equal value, a call that was written as text is told twice; each
+structured call excuses one, for the model may well have written the same call twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wholecall.arguments.equal import same_value
+from wholecall.machine.restating import held_value
+
+if TYPE_CHECKING:
+    from wholecall.machine.call import Call
+    from wholecall.machine.choice import Choice
+
+__all__ = ["is_told_twice"]
+
+
+def is_told_twice(choice: Choice, call: Call) -> bool:
+    """Return whether a structured call of the choice is the same, and excuses no other."""
+    named = [other for other in choice.calls if other is not call and _name(other) == _name(call)]
+    structured = [other for other in named if other.source is None and _counts(other)]
+    if not structured:
+        return False
+    value = _value(call)
+    twins = sum(same_value(value, _value(other)) for other in structured)
+    excused = sum(other.dropped == "told_twice" and same_value(value, _value(other)) for other in named)
+    return twins > excused
+
+
+def _counts(call: Call) -> bool:
+    """Whether the call comes out, as far as is known: what is dropped excuses nothing."""
+    return call.kind == "function" and call.refusal is None and call.dropped is None and not call.hole
+
+
+def _name(call: Call) -> str:
+    return (call.public_name or call.name or "").strip()
+
+
+def _value(call: Call) -> dict[str, Any] | None:
+    return held_value(call, call.restated if call.restated is not None else call.text)

@@ -1,0 +1,88 @@
+"""The beginning of a stream to be repaired: what it is, and what repairs it.
+
+Theory of operation. Until the first bytes identify the framing, and the first frames the dialect, what comes waits. A
+stream of a dialect without a mender, or one that is not an event stream, passes as it is from then on.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from wholecall.framing.opening import framing_of
+from wholecall.output.events import Event, ReasoningDelta, TextDelta
+from wholecall.repairing.blocks import is_comment
+from wholecall.repairing.table import MENDERS
+
+if TYPE_CHECKING:
+    from wholecall.limits import Limits
+    from wholecall.repairing.mender import Mender
+    from wholecall.repairing.withholding import Withheld
+    from wholecall.stream.parser import ToolCallParser
+
+__all__ = ["Beginning"]
+
+
+class Beginning:
+    """What is known of a stream before anything of it is repaired."""
+
+    def __init__(
+        self, parser: ToolCallParser[Any], limits: Limits, *, live: bool, withheld: Withheld
+    ) -> None:
+        self._parser = parser
+        self._limits = limits
+        self._live = live
+        self._withheld: Withheld = withheld
+        self._mender: Mender[Any] | None = None
+        self._waiting: list[bytes] = []  # blocks before the dialect is known
+        self._passes = False  # nothing is mended any more
+        self._head = b""  # the first bytes, while they do not identify the framing
+        self._begun = False
+
+    @abstractmethod
+    def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
+        """Return what becomes of a block."""
+
+    def _begin(self, data: bytes) -> bytes:
+        """Return the first bytes once they identify the framing; everything but events passes."""
+        self._head += data
+        framing = framing_of(self._head)
+        if framing is None:
+            return b""
+        self._begun = True
+        self._passes = framing != "sse"
+        data, self._head = self._head, b""
+        return data
+
+    def _find_mender(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
+        """Hold a block until the dialect is known; then let all that waits pass, or repair it."""
+        self._waiting.append(block)
+        dialect = self._parser.dialect
+        self._mender = self._new_mender()
+        if self._mender is not None:
+            held, self._waiting = self._waiting[:-1], []
+            if held:  # any of them may have caused the parser's events
+                events = [event for event in events if not isinstance(event, (TextDelta, ReasoningDelta))]
+            return b"".join([*(self._mend(early, []) for early in held), self._mend(block, events)])
+        limit = self._limits.max_pending_frames_bytes
+        if dialect is not None or (limit is not None and sum(map(len, self._waiting)) > limit):
+            return self._give_up()
+        if len(self._waiting) == 1 and is_comment(block):
+            return self._waiting.pop()
+        return b""
+
+    def _new_mender(self) -> Mender[Any] | None:
+        """Return what repairs the stream; no SDK reads frames in envelopes, so these pass as they are."""
+        make = MENDERS.get(self._parser.dialect or "")
+        if make is None or self._parser.is_enveloped:
+            return None
+        return make(self._limits, live=self._live, withheld=self._withheld)
+
+    def _give_up(self) -> bytes:
+        """Mend no more: what goes on passes as it is, unless calls may be waiting in it."""
+        if self._mender is not None:
+            return self._mender.fail("event_too_large", "an event is larger than max_event_bytes")
+        self._passes = True
+        held, self._waiting = self._waiting, []
+        return b"".join(held)

@@ -1,0 +1,116 @@
+"""Calls that a server leaked into the text of a whole body, put where structured ones stand.
+
+Theory of operation. As for streams (`leaks`): a parser of its own reads the body with `text=`; where a call came out of
+a choice's text, its message gets the call, and the text without it. Bodies of other dialects pass as they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from wholecall.dialects.decode import plain
+from wholecall.encoders.base import argument_text, json_bytes
+from wholecall.output.events import Event, TextDelta, ToolCall, ToolCallDropped
+from wholecall.repairing.chat_reading import choices_of, number_of
+from wholecall.repairing.mender import lasting
+from wholecall.stream.parser import ToolCallParser
+
+if TYPE_CHECKING:
+    from wholecall.limits import Limits
+    from wholecall.policy import Policy
+    from wholecall.text import TextCalls
+    from wholecall.tools import Tools
+
+__all__ = ["without_leaks"]
+
+
+def without_leaks(
+    data: bytes, wanted: TextCalls, *, tools: Tools[Any] | None, policy: Policy, limits: Limits
+) -> bytes:
+    """Return the body with its leaked calls told as structured ones; as it is where there is none."""
+    parser: ToolCallParser[Any] = ToolCallParser(tools=tools, text=wanted, policy=policy, limits=limits)
+    events = [*parser.feed(data), *parser.close()]
+    rewrite = _FORMS.get(parser.dialect or "")
+    if rewrite is None or parser.is_enveloped:
+        return data
+    ended = [event for event in events if isinstance(event, (ToolCall, ToolCallDropped))]
+    found = _Found(events, [event for event in ended if parser.is_from_text(event)], parser.turn.response_id)
+    payload = plain(data.decode("utf-8-sig", "replace")) if found.is_told() else None
+    return json_bytes(rewrite(payload, found)) if isinstance(payload, dict) else data
+
+
+class _Found(NamedTuple):
+    """What a body says: all events, those that end calls from text, and the id of the response."""
+
+    events: list[Event[Any]]
+    ours: list[ToolCall[Any] | ToolCallDropped]
+    response_id: str | None
+
+    def is_told(self, choice: int | None = None) -> bool:
+        """Return whether a call came out of the text, or was told twice."""
+        return any(
+            choice in (None, event.choice) and (isinstance(event, ToolCall) or event.reason == "told_twice")
+            for event in self.ours
+        )
+
+    def text(self, choice: int) -> str:
+        """Return what is shown of a choice's text; what was no call is text again."""
+        said = [e.text for e in self.events if isinstance(e, TextDelta) and e.choice == choice]
+        kept = [
+            event.raw_arguments
+            for event in self.ours
+            if isinstance(event, ToolCallDropped) and event.choice == choice and event.reason != "told_twice"
+        ]
+        return "".join([*said, *kept])
+
+    def calls(self, choice: int) -> list[ToolCall[Any]]:
+        """Return the calls that came out of a choice's text, with ids that last."""
+        calls = [event for event in self.ours if isinstance(event, ToolCall) and event.choice == choice]
+        return [replace(call, id=lasting(call, self.response_id).id) for call in calls]
+
+
+def _chat(payload: dict[str, Any], found: _Found) -> dict[str, Any]:
+    return {**payload, "choices": [_choice(choice, found) for choice in choices_of(payload)]}
+
+
+def _choice(choice: dict[str, Any], found: _Found) -> dict[str, Any]:
+    number, message = number_of(choice), choice.get("message")
+    if not isinstance(message, dict) or not found.is_told(number):
+        return choice
+    listed = message.get("tool_calls")
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": argument_text(call)}}
+        for call in found.calls(number)
+    ]
+    edited = {
+        "content": found.text(number) or None,
+        "tool_calls": [*(listed if isinstance(listed, list) else []), *calls],
+    }
+    return {**choice, "message": {**message, **edited}}
+
+
+def _anthropic(payload: dict[str, Any], found: _Found) -> dict[str, Any]:
+    """Write the text into the first block of text, and the calls behind all blocks."""
+    content = payload.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    texts = [block for block in blocks if block.get("type") == "text"]
+    text, kept = found.text(0), []
+    for block in blocks:
+        if block not in texts:
+            kept.append(block)
+        elif block is texts[0] and text:
+            kept.append({**block, "text": text})
+    calls = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+        for call in found.calls(0)
+    ]
+    return {**payload, "content": [*kept, *calls]}
+
+
+_FORMS: Final[Mapping[str, Callable[[dict[str, Any], _Found], dict[str, Any]]]] = MappingProxyType(
+    {"chat-completions": _chat, "anthropic": _anthropic}
+)

@@ -1,0 +1,174 @@
+"""Calls that a server leaked as text, told to the client as structured ones: a step before the menders.
+
+Theory of operation. A parser of its own reads the stream with `text=`, and says of each block what of its text is shown
+and which calls it holds. Blocks whose text is not decided yet wait. Once nothing is held, they pass as they came if no
+call began in them. Else their text is taken out of them, what is shown of it follows in a chunk, and the calls come as
+chunks before the one that ends their choice: that is when they are judged. So the menders see a stream whose server
+parses calls, and correct its reasons as they do anyway.
+
+What began as a call and is none is shown as the text that it was; only what the server told twice is gone. Where text and
+calls stand on the wire is in `leak_wires`; streams of other dialects pass as they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wholecall.encoders.base import argument_text
+from wholecall.limits import Limits
+from wholecall.output.events import (
+    Event,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDropped,
+    ToolCallStarted,
+)
+from wholecall.repairing.leak_wires import WIRES, Wire
+from wholecall.repairing.mender import lasting, most_of
+from wholecall.repairing.pieces import Piece, PieceReader
+from wholecall.stream.parser import ToolCallParser
+
+if TYPE_CHECKING:
+    from wholecall.policy import Policy
+    from wholecall.text import TextCalls
+    from wholecall.tools import Tools
+
+__all__ = ["Leaks"]
+
+
+class _Block(NamedTuple):
+    """A block that waits: its bytes, and its frames."""
+
+    raw: bytes
+    pieces: list[Piece]
+
+
+class Leaks:
+    """Turns leaked calls of one stream into structured ones.
+
+    Attributes:
+        is_mended: whether anything came out otherwise than it came in.
+        dropped: what was to be a call and is none, since it was taken last.
+    """
+
+    def __init__(
+        self, wanted: TextCalls, *, tools: Tools[Any] | None, policy: Policy, limits: Limits
+    ) -> None:
+        self._parser: ToolCallParser[Any] = ToolCallParser(
+            tools=tools, text=wanted, framing="sse", policy=policy, limits=limits
+        )
+        self._most = most_of(limits.max_event_bytes)
+        self._pieces = PieceReader(limits, self._most)
+        self._waiting: list[_Block] = []
+        self._events: list[Event[Any]] = []  # of the blocks that wait
+        self._wire: Wire | None = None
+        self._passes = False
+        self._begun: set[tuple[int, int, int]] = set()
+        self.is_mended = False
+        self.dropped: list[ToolCallDropped] = []
+
+    @property
+    def held(self) -> bytes:
+        """The blocks that wait."""
+        return b"".join(block.raw for block in self._waiting)
+
+    def take(self, blocks: Sequence[bytes]) -> list[bytes]:
+        """Take blocks, and return those that may go on, as they are or mended."""
+        return [out for block in blocks for out in self._block(block)]
+
+    def close(self) -> list[bytes]:
+        """End the stream, and return what waits."""
+        wire = self._wire
+        if self._passes or wire is None:
+            return []
+        self._events += self._parser.close()
+        return list(self._settled(wire))
+
+    def _block(self, raw: bytes) -> Iterable[bytes]:
+        if self._passes:
+            return [raw]
+        parser = self._parser
+        events = parser.feed(raw)
+        if parser.dialect is None:
+            return [raw]
+        block = _Block(raw, list(self._pieces.read(raw)))
+        self._waiting.append(block)
+        self._events += events
+        wire = self._wire = self._wire or self._new_wire()
+        if wire is None or len(self.held) > self._most:
+            return self._give_up()
+        for piece in block.pieces:
+            wire.see(piece)
+        return [] if parser.is_holding else self._settled(wire)
+
+    def _new_wire(self) -> Wire | None:
+        make = WIRES.get(self._parser.dialect or "")
+        return None if make is None or self._parser.is_enveloped else make()
+
+    def _give_up(self) -> list[bytes]:
+        """Let all that waits pass, and all that follows."""
+        self._passes = True
+        waiting, self._waiting = self._waiting, []
+        return [block.raw for block in waiting]
+
+    # What goes on.
+
+    def _settled(self, wire: Wire) -> Iterator[bytes]:
+        """Yield the blocks that waited: as they came, unless a call began in them or is told now."""
+        waiting, self._waiting = self._waiting, []
+        events, self._events = self._events, []
+        starts = [event for event in events if isinstance(event, ToolCallStarted) and self._is_ours(event)]
+        self._begun.update((event.turn, event.choice, event.index) for event in starts)
+        self.is_mended = self.is_mended or bool(starts)
+        ends = [any(map(wire.ends, block.pieces)) for block in waiting]
+        before = [block for block, is_end in zip(waiting, ends, strict=True) if not is_end]
+        after = [block for block, is_end in zip(waiting, ends, strict=True) if is_end]
+        if not starts:
+            yield from (block.raw for block in before)
+            yield from self._told(wire, events)
+            yield from (block.raw for block in after)
+            return
+        said = list(_said(wire, events))
+        for block in before:
+            for piece in block.pieces:
+                rest = wire.stripped(piece)
+                if rest != piece.raw:
+                    yield from said  # where the first of it came
+                    said = []
+                yield rest
+        yield from said
+        yield from self._told(wire, events)
+        yield from (wire.stripped(piece) for block in after for piece in block.pieces)
+
+    def _is_ours(self, event: Any) -> bool:
+        return self._parser.is_from_text(event)
+
+    def _told(self, wire: Wire, events: Iterable[Event[Any]]) -> Iterator[bytes]:
+        """Yield the calls that came out, and the texts of those that did not."""
+        for event in events:
+            if isinstance(event, ToolCall) and self._is_ours(event):
+                yield self._call(wire, event)
+            elif isinstance(event, ToolCallDropped) and self._is_ours(event) and event.reason != "told_twice":
+                self.dropped.append(event)
+                if self._is_gone(event):
+                    yield wire.said(event.choice, event.raw_arguments, reasoning=False)
+
+    def _is_gone(self, event: ToolCallDropped) -> bool:
+        """Whether the text of a drop was taken out: it began as a call, and its blocks went on without it."""
+        key = event.turn, event.choice, event.index
+        if key not in self._begun:
+            return False
+        self._begun.discard(key)
+        return True
+
+    def _call(self, wire: Wire, event: ToolCall[Any]) -> bytes:
+        call = lasting(event, self._parser.turn.response_id)
+        return wire.call(event.choice, call.id, event.name, argument_text(event))
+
+
+def _said(wire: Wire, events: Iterable[Event[Any]]) -> Iterator[bytes]:
+    for event in events:
+        if isinstance(event, (TextDelta, ReasoningDelta)):
+            yield wire.said(event.choice, event.text, reasoning=isinstance(event, ReasoningDelta))

@@ -1,0 +1,26 @@
+"""The assembler of a stream: the plain one, or the one that reads calls in texts, which few streams need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wholecall.machine.assembler import Assembler
+
+if TYPE_CHECKING:
+    from wholecall.limits import Limits
+    from wholecall.policy import Policy
+    from wholecall.text.options import TextCalls
+    from wholecall.tools import Tools
+
+__all__ = ["assembler"]
+
+
+def assembler(
+    wanted: TextCalls | None, policy: Policy, limits: Limits, tools: Tools[Any] | None, *, pieces: bool = True
+) -> Assembler:
+    """Return a new assembler; `wanted` says which calls written as text count, None means none."""
+    if wanted is None:
+        return Assembler(policy, limits, tools, pieces=pieces)
+    from wholecall.stream.written import TextAssembler  # noqa: PLC0415 - with all readers, for who wants them
+
+    return TextAssembler(wanted, policy, limits, tools, pieces=pieces)

@@ -1,0 +1,150 @@
+"""Calls in a text that comes without a wire: completions of a local model, logs, transcripts.
+
+Theory of operation. The text is one choice of one turn, and takes the way of every text: the layer reads it, the
+assembler binds and judges its calls. So the events and the turn are those of a stream.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
+
+from msgspec.structs import replace
+
+from wholecall.arguments.verdict import ArgsT
+from wholecall.deltas import Finish, TextFragment
+from wholecall.errors import StreamClosed
+from wholecall.limits import Limits
+from wholecall.policy import Policy
+from wholecall.stream.assembling import assembler
+from wholecall.text.options import TextCalls, text_calls
+from wholecall.tools import Tools
+from wholecall.uncopyable import Uncopyable
+
+if TYPE_CHECKING:
+    from wholecall.output.events import Event
+    from wholecall.output.turns import Turn
+    from wholecall.text.source import Ended
+    from wholecall.tools import AnyTools
+
+__all__ = ["TextParser", "read_text"]
+
+_DIALECT = "text"  # what its turns name as their dialect
+
+
+class TextParser(Uncopyable, Generic[ArgsT]):
+    """Turns one text, in whatever pieces it comes, into whole tool calls and the text round them.
+
+    ::
+
+        parser = TextParser("qwen_xml", tools=tools)
+        for piece in pieces:
+            for event in parser.feed(piece):
+                ...
+        for event in parser.close():
+            ...
+
+    Args:
+        text: a format's name, `"auto"`, or `TextCalls`.
+        tools: the tools that the model was given, as for `ToolCallParser`. They also say of which types values of
+            tagged formats are.
+        policy: how calls are judged.
+        limits: what a text may hold.
+
+    Raises:
+        UnknownDialect: there is no format of this name.
+        TypeError, ValueError, ImportError: what `tools` holds describes no tools; see `Tools`.
+    """
+
+    INSTEAD = "feed the same text to a new one"
+    DERIVED: ClassVar = frozenset({"_assembler", "_closed"})  # no snapshot holds one
+
+    def __init__(
+        self,
+        text: str | TextCalls = "auto",
+        *,
+        tools: Any = None,
+        policy: Policy = Policy(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+    ) -> None:
+        known: Tools[Any] | None = tools if tools is None or isinstance(tools, Tools) else Tools(tools)
+        self._assembler = assembler(text_calls(text), policy, limits, known)
+        self._assembler.dialect = _DIALECT
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"<TextParser {'closed' if self._closed else 'open'}>"
+
+    @property
+    def turn(self) -> Turn[ArgsT]:
+        """What the text holds so far: its calls, its drops, and the text without them."""
+        return self._assembler.snapshot()
+
+    def feed(self, text: str) -> list[Event[ArgsT]]:
+        """Take the next piece of the text, cut anywhere, and return the events it causes.
+
+        Raises:
+            StreamClosed: the parser was closed or aborted.
+            TypeError: `text` is no str.
+        """
+        if self._closed:
+            raise StreamClosed("the text is closed; use a new parser for another one")
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers without types
+            raise TypeError(f"text is a str, not {type(text).__name__}")
+        if text:
+            self._assembler.advance([TextFragment(0, text)])
+        return self._assembler.take()
+
+    def close(self, ended: Ended = "clean") -> list[Event[ArgsT]]:
+        """End the text and return the last events; calling it again returns none.
+
+        Args:
+            ended: how it ended: `"clean"` at the model's own end, `"length"` if it was cut, `"open"` if nothing says so.
+        """
+        if self._closed:
+            return []
+        self._closed = True
+        if ended != "open":
+            self._assembler.advance([Finish(0, "stop" if ended == "clean" else "length", None)])
+        self._assembler.close("open" if ended == "open" else "clean")
+        return self._assembler.take()
+
+    def abort(self, reason: str = "aborted by the caller") -> list[Event[ArgsT]]:
+        """Drop every open call, end the text and return the last events; calling it again returns none."""
+        if self._closed:
+            return []
+        self._closed = True
+        self._assembler.close("aborted", reason)
+        return self._assembler.take()
+
+
+def read_text(
+    text: str,
+    format: str | TextCalls = "auto",  # noqa: A002 - the word of all calls
+    *,
+    tools: AnyTools | None = None,
+    prompt: str | None = None,
+    ended: Ended = "clean",
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Turn[Any]:
+    """Return what a whole text holds, as a turn.
+
+    Args:
+        text: all of it.
+        format: a format's name, `"auto"`, or `TextCalls`.
+        tools: the tools that the model was given, as for `TextParser`.
+        prompt: the end of the prompt that the model continues; see `TextCalls`.
+        ended: how the text ended; see `TextParser.close`.
+        policy: how calls are judged.
+        limits: what a text may hold.
+
+    Raises:
+        UnknownDialect, TypeError, ValueError, ImportError: as for `TextParser`.
+    """
+    wanted = text_calls(format) or TextCalls()
+    if prompt is not None:
+        wanted = replace(wanted, prompt=prompt)
+    parser: TextParser[Any] = TextParser(wanted, tools=tools, policy=policy, limits=limits)
+    parser.feed(text)
+    parser.close(ended)
+    return parser.turn

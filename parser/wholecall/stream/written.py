@@ -1,0 +1,75 @@
+"""The assembler of a stream whose texts may hold calls: what a dialect says passes a layer that reads them first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from wholecall.deltas import Run
+from wholecall.machine.assembler import Assembler
+from wholecall.text.layer import TextLayer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from wholecall.deltas import Delta
+    from wholecall.limits import Limits
+    from wholecall.machine.verdicts import Ended
+    from wholecall.policy import Policy
+    from wholecall.text.options import TextCalls
+    from wholecall.tools import Tools
+
+__all__ = ["TextAssembler"]
+
+
+class TextAssembler(Assembler):
+    """Turns the deltas of one stream into events, calls in its texts among them."""
+
+    _layer: TextLayer
+
+    DERIVED: ClassVar = frozenset({"_wanted"})
+
+    def __init__(
+        self,
+        wanted: TextCalls,
+        policy: Policy,
+        limits: Limits,
+        tools: Tools[Any] | None,
+        *,
+        pieces: bool = True,
+    ) -> None:
+        super().__init__(policy, limits, tools, pieces=pieces)
+        self._wanted = wanted
+        self._layer = TextLayer(wanted, tools, limits)
+
+    def advance(self, deltas: Iterable[Delta]) -> None:
+        """Take deltas, in the order of their frames."""
+        super().advance(self._layer.read(deltas))
+
+    def advance_replaced(self, deltas: Iterable[Delta]) -> None:
+        """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""
+        pieces = (
+            piece for delta in deltas for piece in (delta.pieces() if isinstance(delta, Run) else (delta,))
+        )
+        super().advance_replaced(self._layer.read(pieces))
+
+    def makers(self) -> dict[type, Callable[[], Any]]:
+        """Return how to make the objects of turns that a snapshot holds."""
+        return {**super().makers(), TextLayer: lambda: TextLayer(self._wanted, self._tools, self._limits)}
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether text waits that may still become a call."""
+        return self._layer.is_holding
+
+    def keep(self) -> None:
+        """Note what a snapshot needs."""
+        self._layer.keep()
+
+    def close(self, ended: Ended = "open", detail: str = "") -> None:
+        """Finish every turn, because the stream is over: first what its texts still hold."""
+        aborted = ended == "aborted" or self.failed
+        layer = self._layer
+        super().advance(
+            layer.abort() if aborted else layer.close("clean" if ended == "clean" else "open", all_turns=True)
+        )
+        super().close(ended, detail)

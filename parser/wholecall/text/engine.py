@@ -1,0 +1,285 @@
+"""The engine: text in pieces in, spans out that are text, reasoning, markup, calls or drops.
+
+Theory of operation. A walk over the source (a generator) is suspended while the text so far leaves open what comes next.
+It goes from commit to commit: visible text is shown, a marker acted on, a region ended. *Between two commits nothing is
+told*, and all that counts is in `State` and in the text that is held; so the walk can be begun anew at the last commit,
+which is how the engine is restored, and why pieces only decide when something is told, never what.
+
+In mode *text* the walk looks for the earliest literal of the format and decides, by where it stands, whether it is a
+marker or prose. In *reasoning* it looks for what ends that; calls in it count by the policy `in_reasoning`. The *body* of
+a message to the user is shown as it comes. What a marker opens is a region, read by the readers of its record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from msgspec.structs import replace
+
+from wholecall.text.blocks import read_block
+from wholecall.text.markers import matcher
+from wholecall.text.messages import read_body, read_header
+from wholecall.text.nested_calls import read_nested
+from wholecall.text.outputs import Output, Shown
+from wholecall.text.records import Block, Nested, Tag
+from wholecall.text.region import NotOne, Unreadable
+from wholecall.text.rules import FENCE
+from wholecall.text.source import Ended, Source, Waiting
+from wholecall.text.state import Saved
+from wholecall.text.tagged_calls import read_tag
+from wholecall.text.telling import Teller
+from wholecall.text.weak_calls import read_weak
+
+if TYPE_CHECKING:
+    from wholecall.limits import Limits
+    from wholecall.text.options import InFence, InReasoning
+    from wholecall.text.region import Region
+    from wholecall.text.rules import Rules
+    from wholecall.text.tools import Declared
+
+__all__ = ["TextEngine"]
+
+_LONGEST_EDGE: Final = 4096  # characters of white space that wait for a marker
+
+READERS: Final[dict[type, Callable[..., Waiting]]] = {Block: read_block, Tag: read_tag, Nested: read_nested}
+
+
+class TextEngine(Teller):
+    """Reads one text."""
+
+    def __init__(
+        self, rules: Rules, declared: Declared, limits: Limits, *, prompt: str = "",
+        in_reasoning: InReasoning = "unclosed", in_fence: InFence = "text",
+    ) -> None:  # fmt: skip
+        super().__init__(rules, declared, limits)
+        self.in_reasoning = in_reasoning
+        self.in_fence = in_fence
+        self._walk = self._run()
+        if prompt:
+            self._begin_with(prompt)
+
+    def feed(self, piece: str) -> list[Output]:
+        """Take the next piece of the text, and say what is decided."""
+        calm = self.calm
+        if calm is None:
+            return self._taken(piece)
+        for character in calm:
+            if character in piece:
+                return self._taken(piece)
+        if "\n" in piece:  # else nothing of the state changes
+            self.state.saw(piece)
+            self.calm = None if self.state.bol else calm
+        return [Shown(piece, self.aside)] if piece else []
+
+    def _taken(self, piece: str) -> list[Output]:
+        self.source.append(piece)
+        return self._resume()
+
+    def close(self, ended: Ended) -> list[Output]:
+        """End the text, and say the rest."""
+        self.source.eof, self.source.ended = True, ended
+        return self._resume()
+
+    @property
+    def held(self) -> str:
+        """The text that was not told yet."""
+        return self.source.text(self.done, self.source.size)
+
+    def saved(self) -> Saved:
+        """Return what an engine with the same rules, tools and limits needs to go on from here."""
+        return Saved(
+            state=replace(self.state),
+            held=self.held,
+            hidden=max(self.hidden - self.done, 0),
+            weak_after=max(self.weak_after - self.done, 0),
+        )
+
+    def restore(self, saved: Saved) -> None:
+        """Go on where another engine was; this one has to be new.
+
+        Between two commits nothing is told, so the text since the last one is read again from there.
+        """
+        self.source = Source(self.source.window)
+        self.state = replace(saved.state)
+        self.done, self.hidden, self.weak_after = 0, saved.hidden, saved.weak_after
+        self.source.append(saved.held)
+        self._walk = self._run()
+        self.out = self._resume()
+        if self.out:
+            self.calm = None
+
+    def _resume(self) -> list[Output]:
+        self.calm = None
+        next(self._walk, None)
+        out, self.out = self.out, []
+        return out
+
+    def _begin_with(self, prompt: str) -> None:
+        self.source.append(prompt)
+        self.hidden = len(prompt)
+        self._resume()
+        if self.done == self.hidden and self.state.mode == "text":
+            self.state.edge = self.state.bol = True
+            self._walk = self._run()
+            self._resume()
+
+    # The walk.
+
+    def _run(self) -> Waiting:
+        source = self.source
+        source.pos = self.done
+        while not (source.eof and self.done >= source.size):
+            yield from self.MODES[self.state.mode](self)
+
+    def _text(self) -> Waiting:
+        """Show text up to the next literal, and decide what that is."""
+        source, state = self.source, self.state
+        if state.edge:
+            following = yield from source.space(_LONGEST_EDGE)
+            if not following:
+                self.tell_markup(source.pos)
+                return
+            if source.pos - self.done >= _LONGEST_EDGE:
+                self.show(source.pos)
+                return
+        literal = yield from self.shown_up_to(self.rules.text, source.pos)
+        if literal is not None:
+            yield from self._decide(literal)
+
+    def _reasoning(self) -> Waiting:
+        source, state = self.source, self.state
+        if state.fresh:
+            following = yield from source.space()
+            opener = yield from source.take(matcher(self.rules.thinks))
+            if opener is not None or not following:
+                state.fresh = False
+                self.tell_markup(source.pos)
+                return
+        marks = self.rules.reasoning(state.ends, calls=self.in_reasoning != "ignore")
+        literal = yield from self.shown_up_to(marks, source.pos)
+        if literal is None:
+            return
+        if literal in state.ends:
+            source.pos += len(literal)
+            self.tell_markup(source.pos)
+            state.mode, state.bol = "text", True
+        elif literal in self.rules.form.imply or self.in_reasoning == "call":
+            self._end_reasoning()
+        else:
+            yield from self._undecided_reasoning(state.ends)
+
+    def _end_reasoning(self) -> None:
+        self.state.mode = "text"
+        self.state.edge = self.state.bol = True
+
+    def _undecided_reasoning(self, ends: tuple[str, ...]) -> Waiting:
+        """Hold a call in reasoning until it is known whether that closes: then it was no call."""
+        source = self.source
+        start = source.pos
+        most = self.limits.max_held_text
+        closer = yield from source.find(matcher(ends), most)
+        if closer is not None or not source.at_end or source.ended != "clean":
+            self.show(source.pos)
+            return
+        source.pos = start
+        self._end_reasoning()
+
+    def _body(self) -> Waiting:
+        yield from read_body(self)
+
+    MODES: ClassVar[dict[str, Callable[[TextEngine], Waiting]]] = {
+        "text": _text,
+        "reasoning": _reasoning,
+        "body": _body,
+    }
+
+    # What a literal is.
+
+    def _decide(self, literal: str) -> Waiting:
+        """Act on the literal at the cursor."""
+        state, rules = self.state, self.rules
+        if literal in rules.only_weak and not (state.bol or state.edge):
+            self.as_text(literal)
+            return
+        if literal != FENCE and self.is_quoted():
+            self.as_text(literal)
+            return
+        if literal in rules.openers:
+            yield from self._region(literal)
+        elif literal in rules.thinks and (state.edge or state.bol or rules.is_special(literal)):
+            self._pass(literal)
+            state.mode, state.ends, state.fresh = "reasoning", rules.thinks[literal], True
+        elif literal in rules.unthinks:
+            self._pass(literal)
+            state.bol = True
+        elif literal in rules.closers and (literal in state.owed or state.edge or rules.is_special(literal)):
+            self._close(literal)
+        elif literal in rules.noise:
+            yield from self._noise(literal)
+        elif literal in rules.starts:
+            yield from read_header(self, literal)
+        elif literal in rules.weak_openers and (yield from read_weak(self, literal)):
+            return
+        elif literal == FENCE:
+            self.pass_fence()
+        else:
+            self.as_text(literal)
+
+    def _pass(self, literal: str) -> None:
+        self.source.pos += len(literal)
+        self.tell_markup(self.source.pos)
+
+    def _close(self, literal: str) -> None:
+        """Pass a closer that is owed, and all that were owed since."""
+        state = self.state
+        self._pass(literal)
+        if literal in state.owed:
+            last = len(state.owed) - 1 - state.owed[::-1].index(literal)
+            state.owed = state.owed[:last]
+        if literal in state.wrapper:
+            state.wrapper = ()
+
+    def _noise(self, literal: str) -> Waiting:
+        """Pass noise: a token by its looks, or where nothing but markup stands round it."""
+        source = self.source
+        if self.rules.has_bar(literal) or self.state.edge:
+            self._pass(literal)
+            return
+        source.pos += len(literal)
+        while (yield from source.space()) and (yield from source.take(self.rules.behind_noise)) is not None:
+            pass
+        if source.at_end:
+            self.tell_markup(source.pos)
+        else:
+            self.show(source.pos)
+
+    # Regions.
+
+    def _region(self, opener: str) -> Waiting:
+        source, record = self.source, self.rules.openers[opener]
+        region = self.new_region(opener, record.closes, self.limits.max_arguments_bytes)
+        source.pos += len(opener) - (record.overlap if isinstance(record, Block) else 0)
+        try:
+            yield from READERS[type(record)](region, record, self.rules)
+        except NotOne:
+            yield from self._rejected(region, opener)
+            return
+        except Unreadable as error:
+            region.drop(source.pos, error.reason, error.detail, error.name)
+        self.finish(region)
+
+    def _rejected(self, region: Region, opener: str) -> Waiting:
+        """Show an opener that opened nothing; behind a wrapper, which was taken for markup already, it is a drop."""
+        source, state = self.source, self.state
+        if not state.in_wrapper:
+            source.pos = region.start + len(opener)
+            self.show(source.pos)
+            return
+        region.commit()
+        closer = yield from source.find(matcher(state.wrapper))
+        if closer is not None:
+            source.pos += len(closer)
+            state.owed, state.wrapper = state.owed[: -len(state.wrapper) or None], ()
+        region.drop(source.pos, "unparseable", "what stands in the wrapper is no call")
+        self.finish(region)

@@ -1,0 +1,217 @@
+"""Formats whose calls are JSON: an object with name and arguments behind a marker, or a name and then its object.
+
+Theory of operation. Data only; `formats` puts them in order.
+"""
+
+# ruff: noqa: RUF001 - the bars of DeepSeek's and Step's tokens are full-width
+
+from __future__ import annotations
+
+from typing import Final
+
+from wholecall.text.formats_shared import (
+    FUNCTION_TAG,
+    MISTRAL_CALLS,
+    PYTHON_TAG,
+    TOOL_CALL,
+    TOOL_CALLS,
+    made,
+)
+from wholecall.text.records import Block, Params
+
+__all__ = [
+    "APERTUS",
+    "APRIEL",
+    "COHERE",
+    "DEEPSEEK",
+    "ERNIE45",
+    "FUNCTIONARY",
+    "FUNCTOOLS",
+    "GENERIC",
+    "GIGACHAT3",
+    "GRANITE",
+    "HERMES",
+    "INKLING",
+    "INTERNLM2",
+    "JAMBA",
+    "KIMI_K2",
+    "LLAMA3_JSON",
+    "LONGCAT",
+    "MINIMAX_M1",
+    "MISTRAL",
+    "NEMOTRON_V2",
+    "PLAMO3",
+    "REACT",
+    "XLAM",
+]
+
+# --- An object or a list behind a marker --------------------------------------------------------------------
+
+HERMES: Final = made(
+    "hermes",
+    TOOL_CALL,
+    FUNCTION_TAG,
+    TOOL_CALLS,
+    Block(opens=("[Calling tool:",), closes=(")]",), holds=("named",), seps=("(",), strict=True),
+)
+
+LLAMA3_JSON: Final = made("llama3_json", PYTHON_TAG, FUNCTION_TAG, weak=("json",))
+
+MINIMAX_M1: Final = made("minimax_m1", TOOL_CALLS)
+
+JAMBA: Final = made(
+    "jamba", TOOL_CALLS, noise=("<answer>", "</answer>")
+)  # Hunyuan A13B's too, whence the noise
+
+APRIEL: Final = made(
+    "apriel",
+    TOOL_CALLS,
+    think=(("Here are my reasoning steps:\n", "[BEGIN FINAL RESPONSE]"),),
+    noise=("[END FINAL RESPONSE]",),
+)
+
+COHERE: Final = made(
+    "cohere",
+    Block(opens=("<|START_ACTION|>",), closes=("<|END_ACTION|>",)),
+    think=(("<|START_THINKING|>", "<|END_THINKING|>"),),
+    noise=("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"),
+    weak=("action",),
+)
+
+GRANITE: Final = made(
+    "granite",
+    Block(opens=("<|tool_call|>",)),
+    TOOL_CALL,
+    FUNCTION_TAG,
+    Block(opens=("<function_call>",)),
+)
+
+FUNCTOOLS: Final = made("functools", Block(opens=("functools[",), overlap=1))
+
+XLAM: Final = made("xlam", TOOL_CALL, MISTRAL_CALLS, weak=("json", "fenced"))
+
+NEMOTRON_V2: Final = made("nemotron_v2", Block(opens=("<TOOLCALL>",), closes=("</TOOLCALL>",)))
+
+INTERNLM2: Final = made(
+    "internlm2",
+    Block(opens=("<|action_start|><|plugin|>", "<|action_start|> <|plugin|>"), closes=("<|action_end|>",)),
+)
+
+ERNIE45: Final = made("ernie45", TOOL_CALL, noise=("<response>", "</response>"))
+
+GIGACHAT3: Final = made(
+    "gigachat3",
+    Block(opens=("<|function_call|>", "function call<|role_sep|>")),
+    noise=("<|message_sep|>",),
+)
+
+INKLING: Final = made(
+    "inkling",
+    Block(opens=("<|content_invoke_tool_json|>",), closes=("<|end_message|>",)),
+    think=(("<|content_thinking|>", "<|end_message|>"),),
+    noise=("<|content_text|>", "<|message_model|>", "<|content_model_end_sampling|>"),
+)
+
+APERTUS: Final = made(
+    "apertus",
+    Block(opens=("<|tools_prefix|>",), closes=("<|tools_suffix|>",), as_key=True),
+    think=(("<|inner_prefix|>", "<|inner_suffix|>"),),
+)
+
+LONGCAT: Final = made(
+    "longcat",
+    Block(
+        opens=("<longcat_tool_call>",),
+        closes=("</longcat_tool_call>",),
+        holds=("json", "pairs"),
+        pairs=Params(
+            opens=("<longcat_arg_key>",),
+            closes=("</longcat_arg_value>",),
+            key="pair",
+            key_closes="</longcat_arg_key>",
+            value_opens="<longcat_arg_value>",
+        ),
+    ),
+    think=(("<longcat_think>", "</longcat_think>"),),
+)
+
+# --- A name and then its object -----------------------------------------------------------------------------
+
+# V3 writes `function`, a separator, the name and a fence; V3.1 the name, a separator and the object.
+DEEPSEEK: Final = made(
+    "deepseek",
+    Block(
+        opens=("<｜tool▁calls▁begin｜>",),
+        closes=("<｜tool▁calls▁end｜>",),
+        holds=("inner",),
+        noise=True,
+    ),
+    Block(
+        opens=("<｜tool▁call▁begin｜>",),
+        closes=("<｜tool▁call▁end｜>",),
+        holds=("named",),
+        skip_prefix=("function<｜tool▁sep｜>",),
+        seps=("<｜tool▁sep｜>",),
+    ),
+)
+
+KIMI_K2: Final = made(
+    "kimi_k2",
+    Block(
+        opens=("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"),
+        closes=("<|tool_calls_section_end|>", "<|tool_call_section_end|>"),
+        holds=("inner",),
+        noise=True,
+    ),
+    Block(
+        opens=("<|tool_call_begin|>",),
+        closes=("<|tool_call_end|>",),
+        holds=("named",),
+        seps=("<|tool_call_argument_begin|>",),
+        name_is_id=True,
+    ),
+)
+
+MISTRAL: Final = made("mistral", MISTRAL_CALLS, think=(("[THINK]", "[/THINK]"),))
+
+FUNCTIONARY: Final = made(
+    "functionary",
+    FUNCTION_TAG,
+    Block(opens=(">>>",), holds=("named",), declared=True, text_names=("all",)),
+    Block(opens=("<|recipient|>",), holds=("named",), seps=("<|content|>",), text_names=("all",)),
+    noise=("<|from|>assistant",),
+)
+
+PLAMO3: Final = made(
+    "plamo3",
+    Block(
+        opens=("<|plamo:begin_tool_requests:plamo|>",),
+        closes=("<|plamo:end_tool_requests:plamo|>",),
+        holds=("inner",),
+        noise=True,
+    ),
+    Block(
+        opens=("<|plamo:begin_tool_request:plamo|>", "<|plamo:begin_tool_name:plamo|>"),
+        closes=(
+            "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
+            "<|plamo:end_tool_arguments:plamo|>",
+            "<|plamo:end_tool_request:plamo|>",
+        ),
+        holds=("named",),
+        skip_prefix=("<|plamo:begin_tool_name:plamo|>",),
+        seps=(
+            "<|plamo:end_tool_name:plamo|>",
+            "<|plamo:begin_tool_arguments:plamo|>",
+            "<|plamo:constrain|>json",
+            "<|plamo:msg|>",
+        ),
+    ),
+    think=(("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),),
+    noise=("<|plamo:tag|>",),
+)
+
+# --- No marker at all ---------------------------------------------------------------------------------------
+
+GENERIC: Final = made("generic", weak=("json", "fenced", "python"))
+
+REACT: Final = made("react", weak=("react",))

@@ -1,0 +1,120 @@
+"""What several formats have in common: stop tokens, reasoning, and the records that they share.
+
+Theory of operation. A marker that two formats use is one object here, so that both read it alike and the union of all
+formats holds it once. `made` puts what every format has beside what is its own.
+"""
+
+# ruff: noqa: RUF001 - the bars of DeepSeek's and Step's tokens are full-width
+
+from __future__ import annotations
+
+from typing import Final
+
+from wholecall.text.records import Block, Format, Params, Record, Tag, Think, Weak
+
+__all__ = [
+    "ARGUMENT_PAIRS",
+    "FUNCTION_TAG",
+    "INVOKE_TAG",
+    "MISTRAL_CALLS",
+    "PREFIXED",
+    "PYTHON_TAG",
+    "STOPS",
+    "THINK",
+    "TOOL_CALL",
+    "TOOL_CALLS",
+    "made",
+]
+
+THINK: Final[Think] = ("<think>", "</think>")
+
+STOPS: Final = (
+    "<|im_end|>",
+    "<|im_start|>assistant",
+    "<|im_start|>",
+    "<|endoftext|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end_of_text|>",
+    "<|eot|>",
+    "<|eom|>",
+    "</s>",
+    "<｜end▁of▁sentence｜>",
+    "<｜Assistant｜>",
+    "<|observation|>",
+    "<|user|>",
+    "<|assistant|>",
+    "<|role_end|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|CHATBOT_TOKEN|>",
+    "<end_of_turn>",
+    "<turn|>",
+    "<|turn>model\n",
+    "[/INST]",
+)
+
+
+def made(
+    name: str,
+    *calls: Record,
+    think: tuple[Think, ...] = (),
+    noise: tuple[str, ...] = (),
+    weak: tuple[Weak, ...] = (),
+    imply: tuple[str, ...] = (),
+) -> Format:
+    """Return a format with its own reasoning and noise before those of every format."""
+    return Format(
+        name=name, calls=calls, think=(*think, THINK), noise=(*noise, *STOPS), weak=weak, imply=imply
+    )
+
+
+# GLM's: `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>`.
+ARGUMENT_PAIRS: Final = Params(
+    opens=("<arg_key>",),
+    closes=("</arg_value>",),
+    key="pair",
+    key_closes="</arg_key>",
+    value_opens="<arg_value>",
+)
+
+# Hermes writes JSON in it, Qwen a tag, GLM a name and pairs, Granite and xLAM a list.
+TOOL_CALL: Final = Block(
+    opens=("<tool_call>",), closes=("</tool_call>",), holds=("json", "inner", "pairs"), pairs=ARGUMENT_PAIRS
+)
+
+TOOL_CALLS: Final = Block(opens=("<tool_calls>",), closes=("</tool_calls>",), holds=("json", "inner"))
+
+# Prose quotes such tags, hence `line`.
+FUNCTION_TAG: Final = Tag(
+    opens=("<function=",),
+    closes=("</function>",),
+    name="eq",
+    bare="line",
+    params=Params(opens=("<parameter=",), closes=("</parameter>",), key="eq", trim="nl"),
+)
+
+_CLAUDE = "antml"
+PREFIXED: Final = f"{_CLAUDE}:"  # its own prefix; put together, so that this file does not hold its markup
+
+INVOKE_TAG: Final = Tag(
+    opens=("<invoke name=", f"<{PREFIXED}invoke name="),
+    closes=("</invoke>", f"</{PREFIXED}invoke>"),
+    bare="line",
+    params=Params(
+        opens=("<parameter name=", f"<{PREFIXED}parameter name="),
+        closes=("</parameter>", f"</{PREFIXED}parameter>"),
+        key="attr",
+        trim="nl2",
+    ),
+)
+
+# Lists of objects up to version 7, `NAME[CALL_ID]ID[ARGS]{…}` from version 11 on, where each part may be absent.
+MISTRAL_CALLS: Final = Block(
+    opens=("[TOOL_CALLS]",),
+    holds=("json", "named"),
+    seps=("[ARGS]",),
+    id_sep="[CALL_ID]",
+    name_alone=True,
+)
+
+PYTHON_TAG: Final = Block(opens=("<|python_tag|>",))

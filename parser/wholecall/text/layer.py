@@ -1,0 +1,272 @@
+"""Between dialect and assembler: text goes through an engine, and what it wrote as calls becomes deltas of calls.
+
+Theory of operation. Each choice has one engine for its visible text and one for its reasoning, so that whatever dialect a
+stream has, its text fields, reasoning fields and text blocks are read alike. A turn that ends, or a choice that gets its
+reason, ends its texts before that delta is passed on: what was held is decided then. A fault that ends the stream, or an
+abort, ends them without deciding: a call that was begun is a drop.
+
+The reasoning of a channel of its own never closes in the text itself. Under `unclosed` its calls count only if nothing
+else came in the choice: a visible text or a structured call shows that the model went on, and then they were thoughts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from wholecall.deltas import (
+    CallSeen,
+    CallWhole,
+    CallWritten,
+    Finish,
+    Fragment,
+    Labelled,
+    Noted,
+    ReasoningFragment,
+    Reread,
+    Restated,
+    Run,
+    Slot,
+    TextFragment,
+    TurnEnded,
+    TurnOpened,
+    WireFault,
+)
+from wholecall.text.engine import TextEngine
+from wholecall.text.outputs import Shown, Unread, Written
+from wholecall.text.rules import rules_of
+from wholecall.text.state import Saved
+from wholecall.text.tools import Declared
+from wholecall.types import CUT_REASONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from wholecall.deltas import Delta
+    from wholecall.limits import Limits
+    from wholecall.text.options import TextCalls
+    from wholecall.text.outputs import Output
+    from wholecall.text.source import Ended
+    from wholecall.tools import Tools
+
+__all__ = ["TextLayer"]
+
+_OF_CALLS = (CallSeen, CallWhole, Fragment, Labelled, Reread, Restated, Slot)
+
+
+class _Channel(NamedTuple):
+    """Where a text comes: the turn's key, the choice, and whether it is reasoning."""
+
+    turn: str | None
+    choice: int
+    is_reasoning: bool
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """One text as a snapshot holds it: where it comes, and what its engine needs to go on."""
+
+    turn: str | None
+    choice: int
+    is_reasoning: bool
+    saved: Saved
+    block: ReasoningFragment | None
+
+
+class TextLayer:
+    """Reads the texts of one stream."""
+
+    _turn: str | None
+    _over: list[tuple[str | None, int]]
+    _kept: list[Kept]
+
+    DERIVED: ClassVar = frozenset(
+        {"_wanted", "_declared", "_limits", "_rules", "_format", "_engines", "_blocks"}
+    )
+
+    def __init__(self, wanted: TextCalls, tools: Tools[Any] | None, limits: Limits) -> None:
+        self._wanted = wanted
+        self._declared = Declared(tools)
+        self._limits = limits
+        weak = wanted.weak_shapes() if tools is not None else frozenset()
+        self._rules = rules_of(wanted.read_as(), weak)
+        self._format = self._rules.form.name
+        self._engines: dict[_Channel, TextEngine] = {}
+        self._blocks: dict[_Channel, ReasoningFragment] = {}  # what the last fragment of reasoning was of
+        self._over = []  # choices whose reason came: what follows passes as it is
+        self._turn = None
+        self._kept = []  # the engines, for a snapshot
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether text waits that may still become a call."""
+        return any(engine.held for engine in self._engines.values())
+
+    def keep(self) -> None:
+        """Note what a snapshot needs of the engines."""
+        self._kept = [
+            Kept(
+                turn=channel.turn,
+                choice=channel.choice,
+                is_reasoning=channel.is_reasoning,
+                saved=engine.saved(),
+                block=self._blocks.get(channel),
+            )
+            for channel, engine in self._engines.items()
+        ]
+
+    def remade(self) -> None:
+        """Make the engines again."""
+        for kept in self._kept:
+            channel = _Channel(kept.turn, kept.choice, kept.is_reasoning)
+            self._engine(channel).restore(kept.saved)
+            if kept.block is not None:
+                self._blocks[channel] = kept.block
+        self._kept = []
+
+    def read(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
+        """Yield what the deltas are with text-borne calls read."""
+        for delta in deltas:
+            of = delta.of if isinstance(delta, Run) else delta
+            if isinstance(of, (TextFragment, ReasoningFragment)) and (self._turn, of.choice) in self._over:
+                yield delta
+            elif isinstance(of, TextFragment):
+                yield from self._text(of.choice, delta.texts if isinstance(delta, Run) else [of.text])
+            elif isinstance(of, ReasoningFragment):
+                yield from self._reasoning(of, delta)
+            elif isinstance(of, _OF_CALLS):
+                yield from self._release(of.choice)
+                yield delta
+            elif isinstance(delta, Finish):
+                yield from self._end(delta.choice, "length" if delta.reason in CUT_REASONS else "clean")
+                yield delta
+            elif isinstance(delta, TurnEnded):
+                yield from self.close("clean", self._turn if delta.key is None else delta.key)
+                yield delta
+            elif isinstance(delta, TurnOpened):
+                yield from self._opened(delta)
+            elif isinstance(delta, WireFault) and delta.fatal:
+                yield from self.abort()
+                yield delta
+            else:
+                yield delta
+
+    # The ends of texts.
+
+    def _opened(self, delta: TurnOpened) -> Iterator[Delta]:
+        """A message that begins anew, or one without a key, has texts of its own."""
+        if delta.restart or delta.key is None:
+            turn = delta.key if delta.restart else self._turn
+            yield from self.close("open", turn)
+            self._over = [over for over in self._over if over[0] != turn]
+        self._turn = delta.key
+        yield delta
+
+    def _end(self, choice: int, ended: Ended) -> Iterator[Delta]:
+        for is_reasoning in (True, False):
+            yield from self._ended(_Channel(self._turn, choice, is_reasoning), ended)
+        if (self._turn, choice) not in self._over:
+            self._over.append((self._turn, choice))
+
+    def _ended(self, channel: _Channel, ended: Ended) -> Iterator[Delta]:
+        engine = self._engines.pop(channel, None)
+        if engine is not None:
+            yield from self._told(channel, engine.close(ended))
+
+    def close(self, ended: Ended, turn: str | None = None, *, all_turns: bool = False) -> Iterator[Delta]:
+        """End the texts of a turn, or of all turns, and yield what they still say."""
+        for channel in sorted(self._engines, key=lambda channel: (channel.choice, not channel.is_reasoning)):
+            if all_turns or channel.turn == turn:
+                yield from self._ended(channel, ended)
+
+    def abort(self) -> Iterator[Delta]:
+        """End all texts without deciding what is held: a call that was begun is dropped, all else is text."""
+        for channel in list(self._engines):
+            held = self._engines.pop(channel).held
+            if not held:
+                continue
+            if held.lstrip().startswith(tuple(self._rules.openers)):
+                yield CallWritten(
+                    channel.choice, None, None, "", held, flags=("from_text",), extra=self._extra(),
+                    reason="aborted", detail="the turn was aborted in it",
+                )  # fmt: skip
+            else:
+                yield from self._told(channel, [Shown(held, channel.is_reasoning)])
+
+    # Texts.
+
+    def _text(self, choice: int, texts: list[str]) -> Iterator[Delta]:
+        yield from self._release(choice)
+        channel = _Channel(self._turn, choice, False)
+        engine = self._engines.get(channel) or self._engine(channel)
+        outputs = [output for text in texts for output in engine.feed(text)]
+        if outputs and all(type(output) is Shown and not output.reasoning for output in outputs):
+            shown = [output.text for output in outputs if isinstance(output, Shown)]
+            yield TextFragment(choice, shown[0]) if len(shown) == 1 else Run(TextFragment(choice, ""), shown)
+        else:
+            yield from self._told(channel, outputs)
+
+    def _reasoning(self, of: ReasoningFragment, delta: Delta) -> Iterator[Delta]:
+        """Read reasoning that comes in a channel of its own; what belongs to it beside its text passes."""
+        texts = delta.texts if isinstance(delta, Run) else [of.text]
+        if self._wanted.in_reasoning == "ignore" or not any(texts):
+            yield delta
+            return
+        channel = _Channel(self._turn, of.choice, True)
+        before = self._blocks.get(channel)
+        if before is not None and before.block != of.block and channel in self._engines:
+            yield from self._release(of.choice)
+        self._blocks[channel] = replace(of, text="", signature=None, data=None)
+        engine = self._engines.get(channel) or self._engine(channel)
+        yield from self._told(channel, [output for text in texts for output in engine.feed(text)])
+        if of.signature is not None or of.data is not None:
+            yield replace(of, text="")
+
+    def _release(self, choice: int) -> Iterator[Delta]:
+        """Let go of reasoning that is held: something else came, so that it was reasoning."""
+        channel = _Channel(self._turn, choice, True)
+        if channel in self._engines and self._wanted.in_reasoning == "unclosed":
+            yield from self._ended(channel, "open")
+
+    def _engine(self, channel: _Channel) -> TextEngine:
+        wanted = self._wanted
+        engine = TextEngine(
+            self._rules, self._declared, self._limits,
+            prompt="" if channel.is_reasoning else wanted.prompt,
+            in_reasoning=wanted.in_reasoning, in_fence=wanted.in_fence,
+        )  # fmt: skip
+        if channel.is_reasoning and wanted.in_reasoning == "unclosed":
+            engine.state.mode = "reasoning"
+        self._engines[channel] = engine
+        return engine
+
+    # From spans to deltas.
+
+    def _told(self, channel: _Channel, outputs: list[Output]) -> Iterator[Delta]:
+        choice = channel.choice
+        for output in outputs:
+            if isinstance(output, Shown):
+                yield self._shown(channel, output)
+            elif isinstance(output, Written):
+                yield CallWritten(
+                    choice, output.name, output.id, output.arguments, output.source, output.edits,
+                    ("from_text", *output.flags), self._extra(),
+                )  # fmt: skip
+            elif isinstance(output, Unread):
+                yield CallWritten(
+                    choice, output.name, output.id, "", output.source, flags=("from_text",), extra=self._extra(),
+                    reason=output.reason, detail=output.detail,
+                )  # fmt: skip
+            elif output.dangling:
+                yield Noted(choice, "dangling_marker")
+
+    def _shown(self, channel: _Channel, output: Shown) -> Delta:
+        if channel.is_reasoning:
+            return replace(self._blocks[channel], text=output.text)
+        if output.reasoning:
+            return ReasoningFragment(channel.choice, output.text, block="text")
+        return TextFragment(channel.choice, output.text)
+
+    def _extra(self) -> dict[str, Any]:
+        return {"text_format": self._format}

@@ -1,0 +1,208 @@
+"""Messages with a header: who is meant, and what becomes of the body (Harmony, Beam, Muse).
+
+Theory of operation. A header runs from a start literal to the one that begins the body; in it stand a recipient
+(`to=…`) and a channel. A body for a tool is a call, one for the user is shown as it comes, and no marker in it is live
+but what ends it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from wholecall.text.markers import matcher
+from wholecall.text.named_calls import read_object
+from wholecall.text.names import cleaned
+from wholecall.text.records import Tag
+from wholecall.text.region import NotOne, Region, Unreadable
+from wholecall.text.rules import FENCE
+from wholecall.text.tagged_calls import read_parameters, read_tag
+
+if TYPE_CHECKING:
+    from wholecall.text.records import Messages
+    from wholecall.text.source import Waiting
+    from wholecall.text.telling import Teller
+
+__all__ = ["read_body", "read_header"]
+
+_LONGEST_HEADER: Final = 1024
+_START: Final = "<|start|>"
+_CHANNEL: Final = "<|channel|>"
+_TO_USER: Final = frozenset(["", "user", "assistant", "all", "commentary"])
+_RECIPIENT: Final = re.compile(r"\bto=([^\s<]+)")
+_IGNORED: Final = re.compile(r"<\|constrain\|>|<\|constrain>")
+_FUNCTIONS: Final = "functions."
+
+
+class _Header(NamedTuple):
+    recipient: str
+    channel: str
+
+
+def _parsed(header: str) -> _Header:
+    """Return what a header says: the first recipient wherever it stands, the last word behind the channel's marker."""
+    recipient = _RECIPIENT.search(header)
+    behind = header.rpartition(_CHANNEL)[2] if _CHANNEL in header else ""
+    words = [word for word in _IGNORED.sub(" ", _RECIPIENT.sub(" ", behind)).split() if word != "json"]
+    return _Header(recipient[1] if recipient else "", words[-1] if words else "")
+
+
+def read_header(teller: Teller, literal: str) -> Waiting:
+    """Read the header at the cursor, and what follows it up to where another mode reads on."""
+    source, messages = teller.source, teller.rules.form.messages
+    assert messages is not None
+    region = teller.new_region(literal, messages.ends, teller.limits.max_arguments_bytes)
+    source.pos += len(literal)
+    stops = matcher([messages.body, *messages.ends, *({_START} & set(messages.starts))])
+    mark = yield from source.find(stops, _LONGEST_HEADER)
+    header = _parsed(source.text(region.start, source.pos))
+    if mark != messages.body:
+        if source.at_end and header.recipient not in _TO_USER:
+            error = region.cut()
+            region.drop(source.pos, error.reason, error.detail, header.recipient)
+            teller.finish(region)
+            return
+        source.pos = region.start + len(literal)
+        teller.tell_markup(source.pos)
+        return
+    source.pos += len(messages.body)
+    yield from _addressed(teller, region, header, messages)
+
+
+def _addressed(teller: Teller, region: Region, header: _Header, messages: Messages) -> Waiting:
+    """Begin the body, by whom it is for."""
+    recipient = header.recipient
+    if recipient == "self" or recipient in _TO_USER:
+        teller.tell_markup(teller.source.pos)
+        if recipient or messages.kind != "muse":
+            teller.state.mode = "body"
+            teller.state.body = recipient == "self" or header.channel == "analysis"
+        return
+    named = cleaned(recipient, teller.declared)
+    is_function = recipient.startswith(_FUNCTIONS) or named in teller.declared or messages.kind == "muse"
+    try:
+        if is_function:
+            yield from _call(region, teller, messages, recipient)
+        else:
+            yield from _unknown(region, messages, recipient)
+    except (Unreadable, NotOne) as error:
+        unreadable = (
+            error if isinstance(error, Unreadable) else Unreadable("unparseable", "its body is no call")
+        )
+        if not teller.source.at_end:
+            yield from _to_end(region, messages)
+        region.drop(teller.source.pos, unreadable.reason, unreadable.detail, unreadable.name or recipient)
+    teller.finish(region)
+
+
+def _unknown(region: Region, messages: Messages, recipient: str) -> Waiting:
+    region.commit()
+    yield from _to_end(region, messages)
+    raise Unreadable("unknown_tool", "its recipient is no declared function", recipient)
+
+
+def _to_end(region: Region, messages: Messages) -> Waiting:
+    """Go behind the end of the body; before a message that begins without one."""
+    source = region.source
+    if "".join(source.before(len(messages.ends[0]))).endswith(messages.ends):
+        return
+    mark = yield from source.find(matcher((*messages.ends, _START)))
+    if mark is not None and mark != _START:
+        source.pos += len(mark)
+
+
+def _call(region: Region, teller: Teller, messages: Messages, recipient: str) -> Waiting:
+    """Read the body of a call."""
+    source = region.source
+    region.commit()
+    ends = matcher(messages.ends)
+    following = yield from source.space()
+    tags = matcher(teller.rules.openers)
+    if following == "{" or (yield from source.match(tags)) is None:
+        if (
+            messages.params is not None
+            and (yield from source.match(matcher(messages.params.opens))) is not None
+        ):
+            yield from read_parameters(region, recipient, messages.params, messages.ends)
+            return
+        if not following or (yield from source.match(ends)) is not None:
+            yield from _empty(region, messages, recipient)
+            return
+        arguments = yield from read_object(region, (*messages.ends, _START), recipient)
+        region.call(source.pos, recipient, arguments)
+    else:
+        yield from _tags(region, teller, recipient)
+    end = source.pos
+    yield from source.space()
+    if (yield from source.take(ends)) is not None:
+        region.close(source.pos)
+    else:
+        source.pos = end
+        region.unclosed()
+
+
+def _empty(region: Region, messages: Messages, recipient: str) -> Waiting:
+    """End a body without text: no arguments, if it was a function's and the text did not end in it."""
+    source = region.source
+    closed = (yield from source.take(matcher(messages.ends))) is not None
+    if not closed and source.ended != "clean":
+        raise region.cut(recipient)
+    if not recipient.startswith(_FUNCTIONS):
+        raise Unreadable("unparseable", "its body is empty", recipient)
+    region.call(source.pos, recipient, "{}")
+
+
+def _tags(region: Region, teller: Teller, recipient: str) -> Waiting:
+    """Read tags, the names of which have to be the recipient's."""
+    source, rules = region.source, teller.rules
+    openers = matcher(rules.openers)
+    while (opener := (yield from source.take(openers))) is not None:
+        record = rules.openers[opener]
+        if isinstance(record, Tag):
+            region.opener = opener
+            yield from read_tag(region, record, rules)
+            name = getattr(region.items[-1], "name", None)
+            meant = cleaned(recipient, region.declared)
+            if name != meant and not str(name).startswith(f"{meant}."):
+                region.retract()
+                raise Unreadable("ambiguous", "recipient and name differ", recipient)
+        else:
+            region.wrapped = record.closes
+        end = source.pos
+        yield from source.space()
+        if (yield from source.take(matcher(region.wrapped))) is not None:
+            region.close(source.pos)
+            region.wrapped = ()
+            end = source.pos
+            yield from source.space()
+        if (yield from source.match(openers)) is None:
+            source.pos = end
+            return
+
+
+def read_body(teller: Teller) -> Waiting:
+    """Show the body at the cursor up to its end."""
+    source, messages = teller.source, teller.rules.form.messages
+    assert messages is not None
+    literal = yield from teller.shown_up_to(matcher((*messages.ends, _START, FENCE)), source.pos)
+    if literal is None:
+        return
+    if literal == FENCE:
+        teller.pass_fence()
+        return
+    if teller.is_quoted():
+        teller.as_text(literal)
+        return
+    at = source.pos
+    if literal != _START:
+        source.pos += len(literal)
+        yield from source.space()
+        follows = yield from source.match(matcher((*messages.ends, *messages.starts)))
+        ends = follows is not None or source.at_end
+        source.pos = at + len(literal)
+        if not ends:
+            teller.show(source.pos)
+            return
+        teller.tell_markup(source.pos)
+    teller.state.mode, teller.state.body, teller.state.fence = "text", False, False
+    teller.state.edge = teller.state.bol = True

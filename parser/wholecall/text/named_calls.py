@@ -1,0 +1,139 @@
+"""Calls as a name, a separator and a JSON object.
+
+Theory of operation. `[prefix] NAME (separator)* [fence] OBJECT [fence] [closer]`. A well-formed name commits only if
+what follows is legal behind one, so that prose behind a marker stays text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Final
+
+from wholecall.text.extents import JSON, extent
+from wholecall.text.markers import matcher
+from wholecall.text.names import LONGEST, NAME, cleaned
+from wholecall.text.region import Unreadable
+from wholecall.text.rules import FENCE, JSON_FENCES
+
+if TYPE_CHECKING:
+    from wholecall.text.records import Block
+    from wholecall.text.region import Region
+    from wholecall.text.source import Waiting
+
+__all__ = ["read_named", "read_object"]
+
+_FENCES: Final = matcher(JSON_FENCES)
+_END_FENCE: Final = matcher([FENCE])
+
+
+def read_named(region: Region, block: Block) -> Generator[None, None, bool]:
+    """Read the name at the cursor and its object; return False, the cursor unmoved, if no name is there."""
+    source = region.source
+    start = source.pos
+    yield from source.take(matcher(block.skip_prefix))
+    yield from source.space()
+    name = yield from source.run(NAME, LONGEST)
+    if not 0 < len(name) <= LONGEST:
+        source.pos = start
+        return False
+    if block.declared and cleaned(name, region.declared) not in (*region.declared, *block.text_names):
+        source.pos = start
+        return False
+    end = source.pos
+    following = yield from source.space()
+    if name in block.text_names:
+        region.markup(end if (yield from source.take(matcher(block.seps))) is None else source.pos)
+        source.pos = region.told
+        return True
+    if not following:
+        yield from _at_end(region, block, name)
+        return True
+    legal = matcher((*_separators_of(block), *JSON_FENCES, *block.closes, *block.opens, "{"))
+    if (yield from source.match(legal)) is None:
+        source.pos = start
+        return False
+    region.commit()
+    id = yield from _separators(region, block)
+    if block.name_is_id and ":" in name:
+        id = name
+    arguments = yield from read_object(region, block.closes, name)
+    end = source.pos
+    yield from _closer(region, block, name, id, arguments, end)
+    return True
+
+
+def _at_end(region: Region, block: Block, name: str) -> Waiting:
+    """End a name behind which the text ends: where calls have no closer it can be a call without arguments."""
+    yield from ()
+    if block.name_alone and region.source.ended == "clean" and name in region.declared:
+        region.call(region.source.pos, name, "{}")
+        return
+    region.commit()
+    raise region.cut(name)
+
+
+def _separators_of(block: Block) -> tuple[str, ...]:
+    return (*block.seps, block.id_sep) if block.id_sep else block.seps
+
+
+def _separators(region: Region, block: Block) -> Generator[None, None, str | None]:
+    """Skip what stands between a name and its object; return the id in it."""
+    source, id = region.source, None
+    separators = matcher(_separators_of(block))
+    while True:
+        yield from source.space()
+        literal = yield from source.take(separators)
+        if literal is None:
+            return id
+        if literal == block.id_sep:
+            yield from source.space()
+            id = yield from source.run(NAME, LONGEST)
+
+
+def read_object(region: Region, stops: tuple[str, ...], name: str) -> Generator[None, None, str]:
+    """Return the text of the object at the cursor, perhaps in a fence.
+
+    Raises:
+        Unreadable: there is none, or it is not whole.
+    """
+    source = region.source
+    fence = yield from source.take(_FENCES)
+    following = yield from source.space()
+    if following != "{":
+        if not following:
+            raise region.cut(name)
+        raise Unreadable("unparseable", "no object follows the name", name)
+    start = source.pos
+    outcome, too_deep = yield from extent(source, JSON, stops, region.limits.max_depth)
+    if outcome == "cut":
+        raise region.cut(name)
+    if outcome == "bad":
+        raise Unreadable("invalid_json", "its arguments are no JSON", name)
+    if too_deep:
+        raise Unreadable("nesting_too_deep", "it is nested too deep", name)
+    text = source.text(start, source.pos)
+    if fence is not None:
+        end = source.pos
+        yield from source.space()
+        if (yield from source.take(_END_FENCE)) is None:
+            source.pos = end
+    return text
+
+
+def _closer(region: Region, block: Block, name: str, id: str | None, arguments: str, end: int) -> Waiting:
+    """Tell the call, with its closer if that follows."""
+    source = region.source
+    following = yield from source.space()
+    while following == "}":  # surplus
+        source.pos += 1
+        end = source.pos
+        following = yield from source.space()
+    closer = yield from source.take(matcher(block.closes))
+    if closer is not None:
+        region.call(source.pos, name, arguments, id=id)
+        return
+    if block.strict:
+        raise Unreadable("unparseable", "its closer is missing", name)
+    source.pos = end
+    region.call(end, name, arguments, id=id)
+    region.unclosed()

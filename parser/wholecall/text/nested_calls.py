@@ -1,0 +1,109 @@
+"""Calls as nested elements, every tag of which stands behind a token (MiniMax M3).
+
+Theory of operation. The body is cut at the token: each piece is a tag and the text behind it. Elements become members,
+repeated ones and `item`s become lists, and so does what the tool's schema calls an array. A stack holds what is open.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from wholecall.text.heads import read_head
+from wholecall.text.markers import matcher
+from wholecall.text.names import LONGEST, cleaned
+from wholecall.text.region import Unreadable
+from wholecall.text.values import typed, written
+
+if TYPE_CHECKING:
+    from wholecall.text.records import Nested
+    from wholecall.text.region import Region
+    from wholecall.text.rules import Rules
+    from wholecall.text.source import Waiting
+    from wholecall.text.values import Schema
+
+__all__ = ["read_nested"]
+
+_TAG: Final = re.compile(r"<(/?)([^<>/\s][^<>]*)>([\s\S]*)")
+_ITEM: Final = "item"
+
+
+def read_nested(region: Region, nested: Nested, _rules: Rules) -> Waiting:
+    """Read the element behind the opener."""
+    source = region.source
+    head = yield from read_head(region, ">", "name=", eq=False, attr="name")
+    if head is None or not head.name.strip() or len(head.name) > LONGEST:
+        region.reject()
+    region.commit()
+    start = source.pos
+    closer = yield from source.find(matcher(nested.closes))
+    if closer is None:
+        raise region.cut(head.name)
+    body = source.text(start, source.pos)
+    source.pos += len(closer)
+    schema = region.declared.schema(cleaned(head.name, region.declared))
+    arguments = _read(body, nested.token, schema, head.name, region.limits.max_depth)
+    region.call(source.pos, head.name, written(arguments), edits=["translated"])
+
+
+class _Open:
+    """An element that is open: its key, what it may be, its children so far and its text."""
+
+    __slots__ = ("children", "key", "schema", "text")
+
+    def __init__(self, key: str, schema: Schema) -> None:
+        self.key = key
+        self.schema = schema
+        self.children: dict[str, list[Any]] = {}
+        self.text = ""
+
+
+def _read(body: str, token: str, schema: Schema, name: str, max_depth: int | None) -> dict[str, Any]:
+    """Return the arguments that the elements say.
+
+    Raises:
+        Unreadable: a tag is out of order, or text stands where none may.
+    """
+    first, *pieces = body.split(token)
+    stack = [_Open("", schema)]
+    if first.strip():
+        raise Unreadable("unparseable", "text stands between its elements", name)
+    for piece in pieces:
+        match = _TAG.fullmatch(piece)
+        if match is None:
+            raise Unreadable("unparseable", "a tag of it is broken", name)
+        closing, key, text = match.groups()
+        if not closing:
+            if max_depth is not None and len(stack) > max_depth:
+                raise Unreadable("nesting_too_deep", "it is nested too deep", name)
+            inner = stack[-1].schema
+            stack.append(_Open(key, inner.items if key == _ITEM else inner.of(key)))
+            stack[-1].text = text
+            continue
+        if len(stack) == 1 or stack[-1].key != key or text.strip():
+            raise Unreadable("unparseable", "a tag of it is out of order", name)
+        closed = stack.pop()
+        stack[-1].children.setdefault(key, []).append(_value(closed, name, max_depth))
+    if len(stack) > 1:
+        raise Unreadable("unparseable", "an element of it is not closed", name)
+    return {key: _one(values, schema.of(key)) for key, values in stack[0].children.items()}
+
+
+def _value(element: _Open, name: str, max_depth: int | None) -> Any:
+    allowed = element.schema.allowed
+    if not element.children:
+        if not element.text.strip() and allowed & {"object", "array"} and "string" not in allowed:
+            return [] if "array" in allowed else {}
+        return typed(element.text, allowed, max_depth=max_depth)
+    if element.text.strip():
+        raise Unreadable("unparseable", "text stands between its elements", name)
+    if element.children.keys() == {_ITEM}:
+        return element.children[_ITEM]
+    return {key: _one(values, element.schema.of(key)) for key, values in element.children.items()}
+
+
+def _one(values: list[Any], schema: Schema) -> Any:
+    """Return the value of elements of one key: a list if there are several, or if an array is wanted."""
+    (value, *more) = values
+    wants_list = schema.allowed == frozenset({"array"}) and not isinstance(value, list)
+    return values if more or wants_list else value

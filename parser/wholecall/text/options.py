@@ -1,0 +1,100 @@
+"""What a caller chooses about calls that a model writes as text."""
+
+from __future__ import annotations
+
+from typing import Literal, Union, get_args
+
+import msgspec
+
+from wholecall.errors import UnknownDialect, choices
+from wholecall.text.formats import AUTO, FORMATS, text_formats
+from wholecall.text.models import text_format_of
+from wholecall.text.records import Format, Weak
+
+__all__ = ["InFence", "InReasoning", "TextCalls", "TextWanted", "text_calls"]
+
+InReasoning = Literal["ignore", "unclosed", "call"]
+InFence = Literal["text", "call"]
+
+
+class TextCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Which calls written as text count, and where.
+
+    Attributes:
+        format: a format's name (`text_formats()` lists them), `"auto"` for all that can be told apart, or a
+            `Format` of your own.
+        prompt: the end of the prompt that the model continues, where that opens something: `"<think>"`,
+            `"<|start|>assistant"`, `">>>"`. It is read first, and nothing of it is shown.
+        in_reasoning: what a call in reasoning is: none (`"ignore"`), one if the reasoning never closes and the text
+            ended cleanly (`"unclosed"`), or the end of the reasoning (`"call"`).
+        in_fence: what a marker in a code fence is: `"text"`, or a `"call"`.
+        weak: which shapes without a marker count: a set of `"json"`, `"python"`, `"fenced"`, `"relaxed"`,
+            `"action"` and `"react"`; None for those of the format, which for `"auto"` are none. They need tools in any case.
+    """
+
+    format: Union[str, Format] = "auto"
+    prompt: str = ""
+    in_reasoning: InReasoning = "unclosed"
+    in_fence: InFence = "text"
+    weak: Union[frozenset[Weak], None] = None
+
+    def __post_init__(self) -> None:
+        self._checked("in_reasoning", InReasoning)
+        self._checked("in_fence", InFence)
+        unknown = sorted((self.weak or frozenset()) - set(get_args(Weak)))
+        if unknown:
+            raise ValueError(f"there is no weak shape {unknown[0]!r}; {choices(unknown[0], get_args(Weak))}")
+        self.read_as()
+
+    def _checked(self, name: str, words: object) -> None:
+        value = getattr(self, name)
+        if value not in get_args(words):
+            raise ValueError(f"{name} is {' or '.join(map(repr, get_args(words)))}, not {value!r}")
+
+    @classmethod
+    def of_model(cls, model: str, **options: object) -> TextCalls:
+        """Return the choice for a model by its name, such as `"Qwen/Qwen3-Coder-30B"`.
+
+        Raises:
+            ValueError: no format is known for it; `format="auto"` reads all that can be told apart.
+        """
+        found = text_format_of(model)
+        if found is None:
+            raise ValueError(
+                f"no format of calls in text is known for the model {model!r}; take format='auto'"
+            )
+        return cls(format=found, **options)  # type: ignore[arg-type]
+
+    def read_as(self) -> Format:
+        """Return the format.
+
+        Raises:
+            UnknownDialect: there is none of this name.
+        """
+        if isinstance(self.format, Format):
+            return self.format
+        if self.format == AUTO.name:
+            return AUTO
+        found = FORMATS.get(self.format)
+        if found is None:
+            names = text_formats()
+            raise UnknownDialect(
+                f"there is no format {self.format!r} of calls in text; {choices(self.format, names)}"
+            )
+        return found
+
+    def weak_shapes(self) -> frozenset[Weak]:
+        """Return the shapes without a marker that count."""
+        return frozenset(self.read_as().weak) if self.weak is None else self.weak
+
+
+TextWanted = Union[str, TextCalls, None]
+
+
+def text_calls(wanted: TextWanted) -> TextCalls | None:
+    """Return what a caller's word means: None for none, a format's name, or the choice itself.
+
+    Raises:
+        UnknownDialect: there is no format of this name.
+    """
+    return TextCalls(format=wanted) if isinstance(wanted, str) else wanted

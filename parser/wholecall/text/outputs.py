@@ -1,0 +1,62 @@
+"""What the engine says of a text: in order, and leaving nothing out.
+
+All that is said is a span of the text: shown to the user, markup, a call, or something that was to be a call and is
+none. Laid side by side the spans are the text.
+"""
+
+from __future__ import annotations
+
+from typing import Union
+
+import msgspec
+
+from wholecall.discreet import discreet_repr
+from wholecall.types import DropReason, EditKind, Flag
+
+__all__ = ["Markup", "Output", "Shown", "Unread", "Written"]
+
+
+class Shown(msgspec.Struct, frozen=True, gc=False):
+    """Text for the user, or reasoning."""
+
+    text: str
+    reasoning: bool = False
+
+    __repr__ = discreet_repr
+
+
+class Markup(msgspec.Struct, frozen=True, gc=False):
+    """What only holds other things together. `dangling`: an opener with nothing behind it."""
+
+    text: str
+    dangling: bool = False
+
+    __repr__ = discreet_repr
+
+
+class Written(msgspec.Struct, frozen=True, gc=False):
+    """A whole call. `arguments` is JSON: the model's own text, or written from what it meant (`translated`)."""
+
+    name: str
+    arguments: str
+    source: str
+    id: str | None = None
+    edits: tuple[EditKind, ...] = ()
+    flags: tuple[Flag, ...] = ()
+
+    __repr__ = discreet_repr
+
+
+class Unread(msgspec.Struct, frozen=True, gc=False):
+    """What was to be a call, and is none; `source` is all of it, markers included."""
+
+    reason: DropReason
+    source: str
+    name: str | None = None
+    id: str | None = None
+    detail: str = ""
+
+    __repr__ = discreet_repr
+
+
+Output = Union[Shown, Markup, Written, Unread]

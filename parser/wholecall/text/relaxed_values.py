@@ -1,0 +1,247 @@
+"""Objects as Gemma writes them: `{key:<|"|>text<|"|>,count:3}`, with bare keys and strings in markers of their own.
+
+Theory of operation. One reader walks over the text and keeps the open brackets on a stack of its own: depth is counted
+and never becomes recursion. A string in markers has no escapes, so that its end is found at once. A text that cannot be
+read so is read a second time with one rule more: what stands without quotes, up to a comma or the closing bracket, is a
+string. Where such a string could as well be a value and another member behind it, it is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Final
+
+from wholecall.arguments.equal import spelled_alike
+from wholecall.arguments.tokens import STRING
+from wholecall.text.python_values import DEEPEST, MOST_DIGITS, whole_characters
+from wholecall.types import DropReason
+
+__all__ = ["DELIMITERS", "NotRelaxed", "relaxed_object"]
+
+DELIMITERS: Final = ('<|"|>', "<escape>")  # each opens a string and closes it
+
+
+class NotRelaxed(ValueError):
+    """The text is no such object.
+
+    Attributes:
+        reason: the reason to drop a call with: `unparseable`, `duplicate_key`, `nesting_too_deep` or
+            `number_out_of_range`.
+    """
+
+    def __init__(self, reason: DropReason = "unparseable") -> None:
+        super().__init__(reason)
+        self.reason: DropReason = reason
+
+
+def relaxed_object(text: str, *, max_depth: int | None) -> dict[str, Any]:
+    """Return the object that `text` is.
+
+    Raises:
+        NotRelaxed: it is not one object, or breaks a bound.
+    """
+    try:
+        return _Reader(text, max_depth).whole()
+    except NotRelaxed as fault:
+        if fault.reason != "unparseable":
+            raise
+    return _Reader(text, max_depth, unquoted=True).whole()
+
+
+# --- leaves ------------------------------------------------------------------------------------------------
+
+_WORDS: Final = {"true": True, "false": False, "null": None}
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_MORE: Final = object()
+
+
+def _word(word: str) -> Any:
+    """Return the constant or number that a word is, `_MORE` if it is none."""
+    if word in _WORDS:
+        return _WORDS[word]
+    number = _NUMBER.fullmatch(word)
+    return _MORE if number is None else _number(number)
+
+
+def _number(number: re.Match[str]) -> int | float:
+    """Return a number; an integer keeps all its digits."""
+    if number.group(1) is None and number.group(2) is None:
+        if len(number.group()) > MOST_DIGITS + 1:  # with its sign
+            raise NotRelaxed("number_out_of_range")
+        try:
+            return int(number.group())
+        except ValueError:  # the interpreter reads fewer digits
+            raise NotRelaxed("number_out_of_range") from None
+    value = float(number.group())
+    if math.isinf(value):
+        raise NotRelaxed("number_out_of_range")
+    return value
+
+
+class _Open:
+    """An open bracket with what was read in it."""
+
+    __slots__ = ("closer", "items", "key", "members")
+
+    def __init__(self, opener: str) -> None:
+        self.closer = {"{": "}", "[": "]"}[opener]
+        self.items: list[Any] = []
+        self.members: dict[str, Any] = {}
+        self.key = ""
+
+    def keep(self, value: Any) -> None:
+        """Take an item, or the value of the member whose key came before."""
+        if self.closer == "]":
+            self.items.append(value)
+            return
+        if self.key in self.members and not spelled_alike(self.members[self.key], value):
+            raise NotRelaxed("duplicate_key")
+        self.members[self.key] = value
+
+    def value(self) -> Any:
+        """Return what the closed bracket is."""
+        return self.items if self.closer == "]" else self.members
+
+
+# --- the reader --------------------------------------------------------------------------------------------
+
+_SPACE = re.compile(r"\s*")
+_BARE_KEY = re.compile(r'[^{}\[\],":]+')
+_BARE_WORD = re.compile(r'[^\s{}\[\],":]+')
+_COLON = re.compile(r"\s*:")
+_JSON_STRING = re.compile(STRING)
+# What stands without quotes, by the bracket it stands in. Brackets are data (`a[0]`) where they cannot end it.
+_UNQUOTED: Final = {"}": re.compile(r'[^,{}"]+'), "]": re.compile(r'[^,{}\[\]"]+')}
+# `Paris unit:c`: perhaps a member behind a comma that is missing. `see https://…` is none.
+_LIKE_MEMBER = re.compile(r"\s[^\W\d][\w.\-]*:(?!//)")
+
+
+class _Reader:
+    """Walks over one text; with `unquoted`, strings may stand without quotes."""
+
+    __slots__ = ("at", "most", "text", "unquoted")
+
+    def __init__(self, text: str, max_depth: int | None, *, unquoted: bool = False) -> None:
+        self.text = text
+        self.at = 0
+        self.most = DEEPEST if max_depth is None else max_depth
+        self.unquoted = unquoted
+
+    def whole(self) -> dict[str, Any]:
+        """Read one object that is the whole text."""
+        if self.next() != "{":
+            raise NotRelaxed
+        value: dict[str, Any] = self._value()
+        if self.next():
+            raise NotRelaxed
+        return value
+
+    def next(self) -> str:
+        """Skip white space; return the character behind it, "" at the end."""
+        match = _SPACE.match(self.text, self.at)
+        assert match is not None  # it matches everywhere
+        self.at = match.end()
+        return self.text[self.at : self.at + 1]
+
+    def _value(self) -> Any:
+        """Read one value with everything in it."""
+        opened: list[_Open] = []
+        while True:
+            mark = self.next()
+            if opened and mark == opened[-1].closer:  # nothing in it, or a comma before it
+                self.at += 1
+                value = opened.pop().value()
+            else:
+                value = self._begun(opened)
+            if value is not _MORE:
+                value = self._handed_up(opened, value)
+            if value is not _MORE:
+                return value
+
+    def _begun(self, opened: list[_Open]) -> Any:
+        """Read the key, where there is one, and then a leaf, or `_MORE` for a bracket that opens here."""
+        if opened and opened[-1].closer == "}":
+            opened[-1].key = self._key()
+        mark = self.next()
+        if mark not in {"{", "["}:
+            return self._leaf(opened[-1].closer)
+        if len(opened) >= self.most:
+            raise NotRelaxed("nesting_too_deep")
+        self.at += 1
+        opened.append(_Open(mark))
+        return _MORE
+
+    def _handed_up(self, opened: list[_Open], value: Any) -> Any:
+        """Hand a value to the bracket that it stands in, and what closes thereby to the next; return the outermost."""
+        while opened:
+            opened[-1].keep(value)
+            mark = self.next()
+            self.at += 1
+            if mark == ",":
+                return _MORE
+            if mark != opened[-1].closer:
+                raise NotRelaxed
+            value = opened.pop().value()
+        return value
+
+    def _key(self) -> str:
+        """Read a key, bare or quoted, and the colon behind it."""
+        key = self._quoted()
+        if key is None:
+            key = self._taken(_BARE_KEY).strip()
+            if not key:
+                raise NotRelaxed
+        self._taken(_COLON)
+        return key
+
+    def _leaf(self, closer: str) -> Any:
+        """Read a string, a number or a word; `closer` ends the bracket that it stands in."""
+        quoted = self._quoted()
+        if quoted is not None:
+            return quoted
+        word = self._taken(_UNQUOTED[closer] if self.unquoted else _BARE_WORD).strip()
+        value = _word(word)
+        if value is not _MORE:
+            return value
+        if not (self.unquoted and word) or _LIKE_MEMBER.search(word) or any(map(word.count, DELIMITERS)):
+            raise NotRelaxed
+        return word
+
+    def _quoted(self) -> str | None:
+        """Read a string in markers or a JSON string; None if none begins here."""
+        self.next()
+        for delimiter in DELIMITERS:
+            if self.text.startswith(delimiter, self.at):
+                return self._marked(delimiter)
+        if not self.text.startswith('"', self.at):
+            return None
+        try:
+            read: str = json.loads(self._taken(_JSON_STRING), strict=False)  # a raw line end is what it is
+        except ValueError:
+            raise NotRelaxed from None
+        return self._sound(read)
+
+    def _marked(self, delimiter: str) -> str:
+        """Read a string in markers."""
+        start = self.at + len(delimiter)
+        end = self.text.find(delimiter, start)
+        if end < 0:
+            raise NotRelaxed
+        self.at = end + len(delimiter)
+        return self._sound(self.text[start:end])
+
+    def _sound(self, text: str) -> str:
+        whole = whole_characters(text)
+        if whole is None:
+            raise NotRelaxed
+        return whole
+
+    def _taken(self, pattern: re.Pattern[str]) -> str:
+        """Take what the pattern matches."""
+        match = pattern.match(self.text, self.at)
+        if match is None:
+            raise NotRelaxed
+        self.at = match.end()
+        return match.group()

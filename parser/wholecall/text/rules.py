@@ -1,0 +1,100 @@
+"""A format as the engine reads it: what each of its literals can be, and what is looked for in each mode."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from wholecall.text.markers import Matcher, calm_of, matcher
+
+if TYPE_CHECKING:
+    from wholecall.text.records import Format, Record, Weak
+
+__all__ = ["FENCE", "JSON_FENCES", "Rules", "rules_of"]
+
+FENCE: Final = "```"
+JSON_FENCES: Final = ("```json", "```JSON", FENCE)
+_SPECIAL = ("<|", "<\uff5c", "[T")  # how tokens begin that nobody writes in prose
+_BARS = frozenset("|\uff5c\u2016")
+# What shapes without a marker begin with.
+_WEAK: Final[dict[str, tuple[str, ...]]] = {
+    "json": ("{", "["),
+    "python": ("[",),
+    "fenced": (FENCE,),
+    "relaxed": ("call:",),
+    "action": ("Action:",),
+    "react": ("Action:",),
+}
+
+
+class Rules:
+    """A compiled format; made once for each format and choice of weak shapes.
+
+    Attributes:
+        form: the format.
+        weak: the weak shapes that count.
+        openers: each literal that opens a call, with its record.
+        thinks: each literal that opens reasoning, with what closes it.
+        unthinks: what closes reasoning.
+        closers: what closes a call or a wrapper.
+        noise: what is never shown.
+        starts: what begins the header of a message.
+        weak_openers: what a weak shape begins with.
+        only_weak: those of them that are nothing else.
+        calls: finds what opens a call.
+        text: finds all that matters in text.
+        calm: the characters that can matter in the middle of a line; weak shapes begin only behind its end.
+    """
+
+    def __init__(self, form: Format, weak: frozenset[Weak]) -> None:
+        self.form: Final = form
+        self.weak: Final = weak
+        self.openers: Final[dict[str, Record]] = {}
+        for record in form.calls:
+            for opener in record.opens:
+                self.openers.setdefault(opener, record)
+        self.thinks: Final[dict[str, tuple[str, ...]]] = {}
+        for opener, closer in form.think:
+            self.thinks[opener] = (*self.thinks.get(opener, ()), closer)
+        self.unthinks: Final = frozenset(closer for _, closer in form.think)
+        self.closers: Final = frozenset(closer for record in form.calls for closer in record.closes)
+        messages = form.messages
+        ends = (*messages.ends, messages.body) if messages is not None else ()
+        self.noise: Final = frozenset((*form.noise, *ends))
+        self.starts: Final = frozenset(messages.starts if messages is not None else ())
+        self.weak_openers: Final = frozenset(opener for shape in weak for opener in _WEAK[shape])
+        self.calls: Final = matcher(self.openers)
+        self.behind_noise: Final = matcher(self.noise | self.closers | self.unthinks)
+        strong = [
+            *self.openers,
+            *self.thinks,
+            *self.unthinks,
+            *self.closers,
+            *self.noise,
+            *self.starts,
+            *form.imply,
+        ]
+        self.text: Final = matcher([*strong, FENCE, *self.weak_openers])
+        self.calm: Final = calm_of([*strong, *(["\n"] if weak else [])])
+        self.only_weak: Final = self.weak_openers - {*strong, FENCE}
+
+    @lru_cache(maxsize=64)  # noqa: B019 - rules are few, and kept anyway
+    def reasoning(self, ends: tuple[str, ...], *, calls: bool) -> Matcher:
+        """Return what is looked for in reasoning that ends so, with what opens a call if that counts."""
+        return matcher([*ends, *self.form.imply, *(self.openers if calls else ())])
+
+    @staticmethod
+    def is_special(literal: str) -> bool:
+        """Whether nobody writes this in prose."""
+        return literal.startswith(_SPECIAL)
+
+    @staticmethod
+    def has_bar(literal: str) -> bool:
+        """Whether this is a token of a chat template by its looks."""
+        return not _BARS.isdisjoint(literal)
+
+
+@lru_cache(maxsize=256)
+def rules_of(form: Format, weak: frozenset[Weak]) -> Rules:
+    """Return the rules of a format, made once."""
+    return Rules(form, weak)

@@ -1,0 +1,249 @@
+"""Calls as tags: the name in a head, then parameters with raw values, or one JSON object, then the closer.
+
+Theory of operation. Raw values have no escaping, so a closer counts only where what follows it can follow it: another
+parameter, the end of the call, or a closer that is owed. All else in a value is data, markers of other formats included.
+A call is told with its closer; what lacks a parameter's end or its own is a call only where something else shows that
+nothing is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from wholecall.text.heads import Head, read_key, read_tag_head
+from wholecall.text.markers import matcher
+from wholecall.text.named_calls import read_object
+from wholecall.text.names import LONGEST, NAME, cleaned
+from wholecall.text.region import Unreadable
+from wholecall.text.value_ends import Shape, read_value_end
+from wholecall.text.values import json_typed, self_typed, typed, written
+
+if TYPE_CHECKING:
+    from wholecall.text.records import Block, Params, Tag
+    from wholecall.text.region import Region
+    from wholecall.text.rules import Rules
+    from wholecall.text.source import Waiting
+    from wholecall.text.values import Schema
+    from wholecall.types import EditKind
+
+__all__ = ["read_pairs", "read_parameters", "read_tag"]
+
+
+def read_tag(region: Region, tag: Tag, _rules: Rules) -> Waiting:
+    """Read the tag behind the opener."""
+    source = region.source
+    head = yield from read_tag_head(region, tag, region.opener)
+    if head is None or len(head.name) > LONGEST:
+        region.reject()
+    name = cleaned(head.name, region.declared)
+    if tag.bare == "line" and not region.wrapped and not (region.at_line and name in region.declared):
+        region.reject()
+    if head.closed:
+        region.call(source.pos, head.name, "{}")
+        return
+    following = yield from source.space()
+    shape = Shape(head.name, tag.params, tag.closes, tag.opens, tag)
+    legal = matcher((*tag.params.opens, *tag.closes, "{"))
+    if following and (yield from source.match(legal)) is None:
+        region.reject()
+    region.commit()
+    if following == "{":
+        yield from _object_body(region, shape)
+    else:
+        yield from _parameters(region, shape)
+
+
+def read_pairs(region: Region, block: Block, _rules: Rules) -> Generator[None, None, bool]:
+    """Read the name at the cursor and its pairs; return False, the cursor unmoved, if that does not stand there."""
+    source, params = region.source, block.pairs
+    if params is None:
+        return False
+    start = source.pos
+    name = yield from source.run(NAME, LONGEST)
+    if not 0 < len(name) <= LONGEST:
+        return False
+    good = yield from _behind_name(region, block)
+    if good and not (region.at_line or cleaned(name, region.declared) in region.declared):
+        good = (yield from source.match(matcher(block.closes))) is None  # a word between tags in a sentence
+    if not good:
+        source.pos = start
+        return False
+    region.commit()
+    shape = Shape(name, params, block.closes, block.opens)
+    if (yield from source.space()) == "{":
+        yield from _object_body(region, shape)
+    else:
+        yield from _parameters(region, shape)
+    return True
+
+
+def read_parameters(region: Region, name: str, params: Params, closes: tuple[str, ...]) -> Waiting:
+    """Read parameters that stand for themselves, up to what closes them."""
+    yield from _parameters(region, Shape(name, params, closes, (), stops=True))
+
+
+def _behind_name(region: Region, block: Block) -> Generator[None, None, bool]:
+    """Go behind what ends a name before pairs; return whether it is legal there."""
+    source = region.source
+    assert block.pairs is not None
+    legal = matcher((*block.seps, *block.pairs.opens, *block.closes, "{", "\n", "\\n", "\r\n"))
+    if (yield from source.space_in_line()) == "":
+        return True
+    found = yield from source.match(legal)
+    if found is None:
+        return False
+    if found in block.seps or found in ("\n", "\\n", "\r\n"):
+        source.pos += len(found)
+    return True
+
+
+def _object_body(region: Region, shape: Shape) -> Waiting:
+    """Read one JSON object in place of parameters."""
+    source = region.source
+    arguments = yield from read_object(region, shape.closes, shape.name)
+    end = source.pos
+    yield from source.space()
+    if (yield from source.take(matcher(shape.closes))) is not None:
+        region.call(source.pos, shape.name, arguments)
+        return
+    source.pos = end  # nothing can be missing in a whole object
+    region.call(end, shape.name, arguments)
+    region.unclosed()
+
+
+class _Given(NamedTuple):
+    """A parameter as it came: its key, its value, and whether it was closed."""
+
+    key: str
+    value: Any
+    closed: bool
+
+
+def _parameters(region: Region, shape: Shape) -> Waiting:
+    """Read parameters up to the end of the call."""
+    source, params = region.source, shape.params
+    schema = region.declared.schema(cleaned(shape.name, region.declared))
+    given: dict[str, Any] = {}
+    missing = False
+    marks = matcher((*params.opens, *shape.closes, *region.wrapped))
+    while True:
+        end = source.pos
+        following = yield from source.space()
+        mark = yield from source.take(marks)
+        if mark is not None and mark in params.opens:
+            one = yield from _parameter(region, shape, schema, given, mark)
+            missing = missing or not one.closed
+            if given.setdefault(one.key, one.value) != one.value:
+                yield from _to_closer(region, shape)
+                raise Unreadable("duplicate_key", "a parameter is given twice", shape.name)
+        elif mark is not None and mark in shape.closes:
+            yield from _whole(region, shape, given, missing=missing)
+            return
+        elif mark is not None:  # the closer of the wrapper
+            source.pos = end
+            _tell(region, shape, given, missing=True)
+            region.unclosed()
+            return
+        elif not following and shape.stops and region.source.ended == "clean":
+            source.pos = end
+            _tell(region, shape, given, missing=missing)
+            return
+        elif not following:
+            raise region.cut(shape.name)
+        else:
+            yield from _to_closer(region, shape)
+            raise Unreadable("unparseable", "what stands in it is no parameter", shape.name)
+
+
+def _whole(region: Region, shape: Shape, given: dict[str, Any], *, missing: bool) -> Waiting:
+    """End a call at its closer, unless the text was cut there: that closer may stand in its last value."""
+    source = region.source
+    if region.wrapped and given:
+        end = source.pos
+        if not (yield from source.space()) and source.ended != "clean":
+            raise region.cut(shape.name)
+        source.pos = end
+    _tell(region, shape, given, missing=missing)
+
+
+def _tell(region: Region, shape: Shape, given: dict[str, Any], *, missing: bool) -> None:
+    edits: tuple[EditKind, ...] = ("translated", "closer_missing") if missing else ("translated",)
+    region.call(region.source.pos, shape.name, written(given), edits=edits)
+
+
+def _to_closer(region: Region, shape: Shape) -> Waiting:
+    source = region.source
+    closer = yield from source.find(matcher(shape.closes))
+    if closer is not None:
+        source.pos += len(closer)
+
+
+# One parameter.
+
+
+def _parameter(
+    region: Region, shape: Shape, schema: Schema, given: dict[str, Any], opener: str
+) -> Generator[None, None, _Given]:
+    """Read the parameter behind its opener."""
+    source, params = region.source, shape.params
+    head = yield from read_key(region, params, opener)
+    if head is None:
+        yield from _to_closer(region, shape)
+        raise Unreadable("unparseable", "a parameter has no key", shape.name)
+    if head.closed:
+        return _Given(head.name, _typed(region, params, schema, head, ""), closed=True)
+    start = source.pos
+    cdata = yield from _cdata(region, params, shape)
+    if cdata is not None:
+        return _Given(head.name, _typed(region, params, schema, head, cdata), closed=True)
+    end, closed = yield from read_value_end(region, shape, schema, given)
+    raw = _trimmed(source.text(start, end), params)
+    return _Given(head.name, _typed(region, params, schema, head, raw), closed)
+
+
+_CDATA_OPENS: Final = matcher(["<![CDATA["])
+_CDATA_CLOSES: Final = matcher(["]]>"])
+
+
+def _cdata(region: Region, params: Params, shape: Shape) -> Generator[None, None, str | None]:
+    """Return the value in a CDATA section, and go behind the parameter's closer; None, the cursor unmoved, if it is none."""
+    source = region.source
+    start = source.pos
+    if not params.cdata:
+        return None
+    yield from source.space()
+    if (yield from source.take(_CDATA_OPENS)) is None:
+        source.pos = start
+        return None
+    first = source.pos
+    closers = matcher(params.closes)
+    while True:
+        if (yield from source.find(_CDATA_CLOSES)) is None:
+            raise region.cut(shape.name)
+        last = source.pos
+        source.pos += 3
+        yield from source.space()
+        if (yield from source.take(closers)) is not None:
+            return source.text(first, last)
+        source.pos = last + 1
+
+
+def _trimmed(raw: str, params: Params) -> str:
+    """Return a value without the line ends round it that are markup."""
+    leading = raw[:1] == "\n" or raw[:2] == "\r\n"
+    if params.trim == "none" or (params.trim == "nl2" and not leading):
+        return raw
+    end = "\r\n" if raw.startswith("\r\n") or (not leading and raw.endswith("\r\n")) else "\n"
+    return raw.removeprefix(end).removesuffix(end)
+
+
+def _typed(region: Region, params: Params, schema: Schema, head: Head, raw: str) -> Any:
+    """Return what a raw value means: the format's own word for its type wins, then the tool's schema."""
+    depth, kinds = region.limits.max_depth, schema.kinds(head.name)
+    said = head.attributes.get("string" if params.typing == "string_attr" else "type")
+    if params.typing == "string_attr" and said is not None:
+        return raw if said == "true" else json_typed(raw, kinds, max_depth=depth)
+    if params.typing == "type_attr" and said is not None:
+        return self_typed(raw, said, kinds, max_depth=depth)
+    return typed(raw, kinds, max_depth=depth)

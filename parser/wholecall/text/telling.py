@@ -1,0 +1,156 @@
+"""What the engine and the readers of messages and weak shapes share: the source, the state, and how things are told."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+from wholecall.text.outputs import Markup, Output, Shown, Unread, Written
+from wholecall.text.region import Region
+from wholecall.text.rules import FENCE
+from wholecall.text.source import Source
+from wholecall.text.state import State
+
+if TYPE_CHECKING:
+    from wholecall.limits import Limits
+    from wholecall.text.markers import Matcher
+    from wholecall.text.options import InFence
+    from wholecall.text.rules import Rules
+    from wholecall.text.tools import Declared
+
+__all__ = ["Teller"]
+
+_MOST_OWED = 16
+
+
+class Teller:
+    """Tells spans of the source, one after the other.
+
+    Attributes:
+        rules: the format.
+        declared: the tools.
+        limits: what a text may hold.
+        in_fence: what a marker in a code fence is.
+        source: the text.
+        state: where the reading stands.
+        done: up to here everything is told.
+        hidden: up to here nothing is shown: it is the prompt.
+        weak_after: up to here no weak shape is looked for.
+        out: what was told since it was taken last.
+        calm: while nothing is held in the middle of a line, the characters that can matter; else None.
+        aside: whether what is shown then is reasoning.
+    """
+
+    def __init__(self, rules: Rules, declared: Declared, limits: Limits) -> None:
+        self.rules = rules
+        self.declared = declared
+        self.limits = limits
+        self.in_fence: InFence = "text"
+        self.source = Source()
+        self.state = State()
+        self.done = 0
+        self.hidden = 0
+        self.weak_after = 0
+        self.out: list[Output] = []
+        self.calm: str | None = None
+        self.aside = False
+
+    def shown_up_to(self, marks: Matcher, held: int) -> Generator[None, None, str | None]:
+        """Go to the next literal and show what stands before it; white space up to `held` waits for what follows it."""
+        source = self.source
+        while True:
+            literal = source.look(marks)
+            place = source.pos
+            if place > held:
+                self.show(place)
+                held = place
+            if literal is not None or source.eof:
+                if literal is None:
+                    self.show(place)
+                return literal
+            state = self.state
+            if self.done == source.size and not (state.edge or state.bol or state.run):
+                self.calm = self.rules.calm if marks is self.rules.text else marks.calm
+                self.aside = state.mode == "reasoning" or state.body
+            yield
+
+    def is_quoted(self) -> bool:
+        """Return whether a marker at the cursor is text: it stands in a code span, or in a fence."""
+        state = self.state
+        state.settle()
+        if state.quoted or (state.span > 0 and not state.edge):
+            state.quoted = True
+            return True
+        return state.fence and self.in_fence == "text"
+
+    def as_text(self, literal: str) -> None:
+        """Show the literal at the cursor."""
+        self.source.pos += len(literal)
+        self.show(self.source.pos)
+
+    def pass_fence(self) -> None:
+        """Show the fence at the cursor; at the start of a line it opens a block of code, and any fence closes it."""
+        self.state.fence = self.state.bol and not self.state.fence
+        self.as_text(FENCE)
+
+    def show(self, end: int) -> None:
+        """Show the text up to here."""
+        text = self._span(end)
+        if text:
+            self.state.saw(text)
+            self.out.append(Shown(text, self.state.mode == "reasoning" or self.state.body))
+
+    def tell_markup(self, end: int, *, dangling: bool = False) -> None:
+        """Pass over what stands up to here: it is markup, and white space behind it waits."""
+        text = self._span(end)
+        if text:
+            self.out.append(Markup(text, dangling))
+        self.state.edge = True
+        self.state.run = 0
+
+    def tell(self, items: list[Output]) -> None:
+        """Tell what a region gave; its spans end at the cursor."""
+        self._span(self.source.pos)
+        self.out += items
+        self.state.edge = True
+        self.state.in_wrapper = False
+        self.state.run = 0
+
+    def _span(self, end: int) -> str:
+        start, source = self.done, self.source
+        start = max(start, self.hidden)
+        text = source.text(start, end) if end > start else ""
+        self.done = end
+        source.forget(end)
+        return text
+
+    def new_region(self, opener: str, closes: tuple[str, ...], most: int | None) -> Region:
+        """Return a region that begins at the cursor and may have so many characters."""
+        state = self.state
+        region = Region(
+            self.source, opener, self.declared, self.limits,
+            closes=closes, wrapped=state.wrapper, at_line=state.edge or state.bol, hidden=self.hidden, most=most,
+        )  # fmt: skip
+        region.after_unread = state.unreadable
+        return region
+
+    def _too_long(self, region: Region) -> Unread:
+        most = [size for size in (region.most, self.limits.max_raw_bytes) if size is not None]
+        start = max(region.start, self.hidden)
+        raw = self.source.text(start, region.start + min(most))
+        return Unread("arguments_too_large", raw, detail="it is longer than Limits.max_arguments_bytes")
+
+    def finish(self, region: Region) -> None:
+        """Tell what a region gave, and go on behind it."""
+        state = self.state
+        if region.start > self.done:
+            self.tell_markup(region.start)
+        if region.is_too_long:
+            region.items = [self._too_long(region)]
+        self.tell(region.items)
+        state.owed = (*state.owed, *region.owed)[-_MOST_OWED:]
+        state.unreadable = region.after_unread
+        if region.is_wrapper:
+            state.wrapper, state.in_wrapper = region.owed, True
+        else:
+            state.strong = state.strong or any(isinstance(item, (Written, Unread)) for item in region.items)

@@ -1,0 +1,121 @@
+"""Where a raw value ends: at the first closer that has a legal continuation.
+
+Theory of operation. Candidates are the value's closers, the call's closers, and what opens a parameter. A value's closer
+counts where another parameter, the end of the call, or a closer that is owed follows; the others end a value that lacks
+its own only where what follows shows that they do. Anything else is part of the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from wholecall.text.heads import read_key, read_tag_head
+from wholecall.text.markers import matcher
+from wholecall.text.names import LONGEST, NAME
+
+if TYPE_CHECKING:
+    from wholecall.text.records import Params, Tag
+    from wholecall.text.region import Region
+    from wholecall.text.values import Schema
+
+__all__ = ["Shape", "read_value_end"]
+
+_WRONG_CLOSER: Final = "</content>"
+_LONGEST_SPACE: Final = 4096  # characters of white space between a closer and what follows it
+
+
+class Shape(NamedTuple):
+    """What a call with tagged parameters consists of, whether a tag or a name opened it.
+
+    Attributes:
+        name: the tool's name.
+        params: its parameters.
+        closes: what ends the call.
+        again: what begins the next call of the same kind.
+        tag: the record, if a tag opened it; else a name did, and pairs follow.
+        stops: whether what ends it is a stop token, which servers swallow: a clean end of the text does as well.
+    """
+
+    name: str
+    params: Params
+    closes: tuple[str, ...]
+    again: tuple[str, ...]
+    tag: Tag | None = None
+    stops: bool = False
+
+
+def read_value_end(
+    region: Region, shape: Shape, schema: Schema, given: dict[str, Any]
+) -> Generator[None, None, tuple[int, bool]]:
+    """Find the end of the value at the cursor; return it, and whether its own closer stands there.
+
+    The cursor is behind that closer then, else at the end of the value.
+    """
+    source, params = region.source, shape.params
+    closers = frozenset((*params.closes, _WRONG_CLOSER)) - frozenset(shape.closes)
+    marks = matcher((*closers, *shape.closes, *params.opens))
+    while True:
+        mark = yield from source.find(marks)
+        if mark is None:
+            raise region.cut(shape.name)
+        at = source.pos
+        source.pos = behind = at + len(mark)
+        if mark in closers:
+            good = yield from _may_follow_value(region, shape)
+        elif mark in shape.closes:
+            good = yield from _may_follow_call(region, shape, mark)
+        else:
+            source.pos = at
+            good = yield from _begins_next(region, shape, schema, given, mark)
+        if good:
+            source.pos = behind if mark in closers else at
+            return at, mark in closers
+        source.pos = at + 1
+
+
+def _may_follow_value(region: Region, shape: Shape) -> Generator[None, None, bool]:
+    """Whether what follows a value's closer can follow it."""
+    source = region.source
+    if not (yield from source.space(_LONGEST_SPACE)):
+        return True
+    mark = yield from source.take(matcher((*shape.params.opens, *shape.closes, *region.wrapped)))
+    if mark is None or mark not in shape.params.opens:
+        return mark is not None
+    return (yield from read_key(region, shape.params, mark)) is not None
+
+
+def _may_follow_call(region: Region, shape: Shape, closer: str) -> Generator[None, None, bool]:
+    """Whether a call's closer, in a value without one, ends both."""
+    source = region.source
+    if not (yield from source.space(_LONGEST_SPACE)):
+        return source.ended == "clean"
+    others = matcher([other for other in region.wrapped if other != closer])
+    if (yield from source.match(others)) is not None:
+        return True
+    opener = yield from source.take(matcher(shape.again))
+    if opener is None:
+        return False
+    if shape.tag is not None:
+        return (yield from read_tag_head(region, shape.tag, opener)) is not None
+    yield from source.space()
+    if not (yield from source.run(NAME, LONGEST)):
+        return False
+    legal = matcher(("\n", *shape.params.opens, *shape.closes))
+    yield from source.space_in_line()
+    return (yield from source.match(legal)) is not None
+
+
+def _begins_next(
+    region: Region, shape: Shape, schema: Schema, given: dict[str, Any], opener: str
+) -> Generator[None, None, bool]:
+    """Whether a parameter that begins in a value without closer ends that value: at a line's start, with a new key."""
+    source = region.source
+    line = source.before().rpartition("\n")
+    if not line[1] or line[2].strip():
+        return False
+    source.pos += len(opener)
+    head = yield from read_key(region, shape.params, opener)
+    if head is None or head.name in given:
+        return False
+    return not schema.properties or head.name in schema.properties

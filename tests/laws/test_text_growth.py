@@ -1,0 +1,150 @@
+"""Law 84: reading is linear in the text, whatever stands in it; steps and copied characters are counted, not seconds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.text.reading import ALL_WEAK, EVERY, TOOLS, begun, literals
+from wholecall.text.formats import FORMATS
+from wholecall.text.source import Source
+
+MOST = 2.3  # work(2n) / work(n); quadratic is 4
+N = 200
+PIECE = 7
+_PART = 4096  # characters; more than all that a reader looks ahead
+_STEADY = 1.25  # 1 if linear, 5/3 if quadratic
+
+# What a hostile text has more and more of, in the format that has most to do with it.
+MORE: dict[str, tuple[str, Callable[[int], str]]] = {
+    "white space": ("auto", lambda n: " \n" * n),
+    "white space behind an opener": ("hermes", lambda n: "<tool_call>" + " \n" * n + "x"),
+    "white space behind closers": ("qwen_xml", lambda n: "<function=f>\n<parameter=a>" + ("</parameter>" + " " * 40) * n),
+    "closers without continuation": ("qwen_xml", lambda n: "<tool_call><function=f>\n<parameter=a>" + "</parameter>x" * n),
+    "calls' closers without continuation": ("qwen_xml", lambda n: "<function=f>\n<parameter=a>" + "</function>x" * n),
+    "heads in a value": ("qwen_xml", lambda n: "<tool_call><function=f>\n<parameter=a>" + "\n<parameter=" * n),
+    "parameters": ("qwen_xml", lambda n: "<function=f>\n" + "".join(f"<parameter=a{i}>1</parameter>" for i in range(n))),
+    "pairs": ("glm", lambda n: "<tool_call>f" + "<arg_key>a</arg_key><arg_value>1</arg_value>" * n),
+    "pairs that do not follow": ("glm", lambda n: "<tool_call>f<arg_key>a</arg_key><arg_value>" + "</arg_value><arg_key>" * n),
+    "brackets": ("hermes", lambda n: "<tool_call>" + '{"a":[' * n),
+    "elements": ("hermes", lambda n: "<tool_call>[" + '{"name":"f"},' * n + "]</tool_call>"),
+    "members": ("hermes", lambda n: "<tool_call>{" + "".join(f'"a{i}":1,' for i in range(n)) + "}</tool_call>"),
+    "apostrophes": ("hermes", lambda n: "<tool_call>{" + "it's " * n),
+    "escapes": ("hermes", lambda n: '<tool_call>{"a": "' + '\\"' * n),
+    "calls of Python": ("lfm2", lambda n: "<|tool_call_start|>[" + "f(a=1), " * n + "]<|tool_call_end|>"),
+    "quotes of Python": ("lfm2", lambda n: "<|tool_call_start|>[f(a=" + "'''" * n),
+    "relaxed strings": ("gemma4", lambda n: "<|tool_call>call:f{" + 'a:<|"|>x<|"|>,' * n),
+    "elements of elements": ("minimax_m3", lambda n: ']<]minimax[>[<invoke name="f">' + "]<]minimax[>[<a>" * n),
+    "fences": ("auto", lambda n: "```\n" * n),
+    "backticks": ("auto", lambda n: "a`` `" * n),
+    "weak beginnings": ("auto", lambda n: '{"name": "f", "arguments": ' * n),
+    "weak beginnings by line": ("auto", lambda n: '[{"name": "f"},\n' * n),
+    "weak calls": ("auto", lambda n: '{"name": "f", "arguments": {}}\n' * n + "x"),
+    "weak calls of Python": ("auto", lambda n: "[f(a=1)]\n" * n + "x"),
+    "actions": ("auto", lambda n: "Action: f\n" * n),
+    "headers": ("harmony", lambda n: "<|start|>assistant<|channel|>" * n),
+    "messages": ("harmony", lambda n: "<|channel|>final<|message|>x" * n),
+    "ends in a body": ("harmony", lambda n: "<|channel|>final<|message|>" + "<|end|>x" * n),
+    "calls in reasoning": ("hermes", lambda n: "<think>" + "<tool_call>{}" * n),
+    "reasoning": ("hermes", lambda n: "<think>x</think>" * n),
+    "wrappers with noise": ("kimi_k2", lambda n: "<|tool_calls_section_begin|> x " * n),
+    "owed closers": ("anthropic", lambda n: '<function_calls><invoke name="f">' * n),
+    "letters": ("functools", lambda n: "func tools " * n),
+}  # fmt: skip
+
+
+class CountingSource(Source):
+    """Counts the characters that it copies."""
+
+    copied = 0
+
+    def append(self, piece: str) -> None:
+        """Take one more piece."""
+        super().append(piece)
+        self.copied += len(self.window_at_cursor()[0])
+
+    def text(self, start: int, end: int) -> str:
+        """Return the text between two places."""
+        found = super().text(start, end)
+        self.copied += len(found)
+        return found
+
+    def _reach(self, place: int) -> None:
+        super()._reach(place)
+        self.copied += len(self.window_at_cursor()[0])
+
+
+def work(name: str, text: str, size: int) -> float:
+    """Return the steps that it takes to read a text in pieces: calls, and characters that were copied."""
+    engine = begun(name, tools=TOOLS, weak=ALL_WEAK)
+    engine.source = source = CountingSource(64)
+    steps = 0
+
+    def count(_frame: Any, event: str, _arg: Any) -> None:
+        nonlocal steps
+        steps += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        for at in range(0, len(text), size):
+            engine.feed(text[at : at + size])
+        engine.close("clean")
+    finally:
+        sys.setprofile(before)
+    return steps + source.copied / 16
+
+
+@pytest.mark.parametrize("what", MORE)
+@pytest.mark.parametrize("size", [PIECE, 10**9])
+def test_reading_is_linear(what: str, size: int) -> None:
+    """Twice as much of what hostile texts are made of is about twice the work."""
+    name, make = MORE[what]
+    work(name, make(N), size)  # so that expressions are compiled
+
+    assert MOST > work(name, make(2 * N), size) / work(name, make(N), size)
+
+
+def growth(name: str, unit: str, size: int) -> float:
+    """Return how much more the third part of a long text costs than the second; the first has the bounded costs."""
+    n = max(_PART // len(unit), 1)
+    work(name, unit * n, size)  # so that expressions are compiled
+    first, second, third = (work(name, unit * n * times, size) for times in (1, 2, 3))
+    return (third - second) / (second - first)
+
+
+def own() -> dict[str, list[str]]:
+    """Return by format the markers that no format before it has."""
+    seen = set[str]()
+    found: dict[str, list[str]] = {}
+    for name in FORMATS:
+        found[name] = [literal for literal in literals(EVERY[name]) if literal not in seen]
+        seen.update(found[name])
+    return found
+
+
+OWN = own()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMATS)
+def test_markers_without_end_are_linear(name: str) -> None:
+    """So it is for every marker of every format, over and over, alone and with words behind it."""
+    for literal in OWN[name]:
+        for unit in (literal, f"{literal}f\n", f"\n{literal} {{"):
+            assert growth(name, unit, PIECE) < _STEADY, unit
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_markers_of_a_format_are_linear_together(name: str) -> None:
+    """The markers of a format, one after the other, over and over, cost in proportion to their number."""
+    assert growth(name, "f\n".join(OWN[name] or ["{"]), PIECE) < _STEADY
+
+
+@pytest.mark.parametrize(("name", "unit"), [("kimi_k3", "<|open|>call "), ("harmony", "<|channel|>")])
+def test_what_is_looked_for_far_ahead_is_linear(name: str, unit: str) -> None:
+    """Heads and headers that do not end are given up after a bounded part of the text, again and again."""
+    assert growth(name, unit, PIECE) < _STEADY

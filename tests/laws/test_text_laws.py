@@ -1,0 +1,161 @@
+"""What holds of every text, whatever a model wrote: pieces do not matter, nothing is lost, nothing raises."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.support.examples import examples
+from tests.text.reading import (
+    ALL_WEAK,
+    EVERY,
+    TOOLS,
+    begun,
+    calls,
+    cut,
+    literals,
+    merged,
+    read,
+    soups,
+    spelled,
+)
+from wholecall.limits import Limits
+from wholecall.snapshots import opened, sealed
+from wholecall.text.outputs import Output, Shown
+from wholecall.text.records import Weak
+from wholecall.text.rules import rules_of
+from wholecall.text.source import LOOK_BACK, Ended
+from wholecall.text.state import Saved
+
+MANY = examples(3, long=10)
+RANDOM = st.integers(0, 2**32).map(random.Random)
+ENDS = st.sampled_from(("clean", "length", "open"))
+SMALL = Limits(max_arguments_bytes=40, max_raw_bytes=30, max_held_text=50, max_depth=3)
+
+
+@st.composite
+def readings(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw how an engine is made."""
+    return {
+        "tools": draw(st.sampled_from((None, TOOLS))),
+        "weak": draw(st.sampled_from((None, ALL_WEAK))),
+        "prompt": draw(
+            st.sampled_from(("", "", "<think>", "<|start|>assistant", "so ", "<tool_", "\n<tool_call>"))
+        ),
+        "in_reasoning": draw(st.sampled_from(("ignore", "unclosed", "call"))),
+        "in_fence": draw(st.sampled_from(("text", "call"))),
+        "limits": draw(st.sampled_from((None, None, SMALL))),
+    }
+
+
+@MANY
+@given(soups(), readings(), ENDS, RANDOM, st.sampled_from((0, 0, 7, 4096)))
+def test_no_split_changes_what_is_said(
+    soup: tuple[str, str], reading: dict[str, Any], ended: Ended, rng: random.Random, window: int
+) -> None:
+    """Laws 77 and 79: a text in pieces says what the whole text says, and nothing raises."""
+    name, text = soup
+    whole = merged(read(name, [text], ended, **reading))
+
+    assert whole == merged(read(name, cut(text, rng), ended, **reading, window=window))
+    assert whole == merged(read(name, list(text), ended, **reading, window=window))
+
+
+@MANY
+@given(soups(), readings(), st.integers(0, 10_000), st.sampled_from(("length", "open")))
+def test_a_prefix_gives_a_prefix_of_the_calls(
+    soup: tuple[str, str], reading: dict[str, Any], place: int, ended: Ended
+) -> None:
+    """Law 78: what a text that breaks off gives as calls, the whole text gives as well."""
+    name, text = soup
+    whole = calls(read(name, [text], "length", **reading))
+    found = calls(read(name, [text[: place % (len(text) + 1)]], ended, **reading))
+
+    assert whole[: len(found)] == found
+
+
+@MANY
+@given(soups(), readings(), ENDS)
+@example(("functools", "functools[]]>"), {}, "clean")
+@example(("hermes", '<tool_call>{"name": "f"}}}'), {}, "clean")
+def test_nothing_is_lost(soup: tuple[str, str], reading: dict[str, Any], ended: Ended) -> None:
+    """Law 80: what is shown, markup, and the sources of calls and drops are the text, in order."""
+    name, text = soup
+
+    assert text == spelled(read(name, [text], ended, **{**reading, "limits": None}))
+
+
+@examples()
+@given(
+    st.sampled_from(sorted(EVERY)), st.lists(st.text(), max_size=10), st.sampled_from((frozenset(), ALL_WEAK))
+)
+def test_plain_text_comes_out_as_it_went_in(name: str, pieces: list[str], shapes: frozenset[Weak]) -> None:
+    """Law 81: text without a character that a marker begins with comes out piece by piece, at once."""
+    first = rules_of(EVERY[name], shapes).text.first
+    plain = ["".join(c for c in piece if c not in first and not c.isspace()) for piece in pieces]
+    engine = begun(name, tools=TOOLS, weak=shapes)
+
+    assert [[Shown(piece)] if piece else [] for piece in plain] == [engine.feed(piece) for piece in plain]
+    assert [] == engine.close("clean")
+
+
+@MANY
+@given(soups(), readings(), ENDS, RANDOM, RANDOM)
+def test_an_engine_goes_on_elsewhere(
+    soup: tuple[str, str], reading: dict[str, Any], ended: Ended, rng: random.Random, moves: random.Random
+) -> None:
+    """Law 85: what is saved after any piece, as plain data, is enough to say the same from there on."""
+    name, text = soup
+    whole = merged(read(name, [text], ended, **reading))
+    engine, found = begun(name, **reading), list[Output]()
+    for piece in cut(text, rng):
+        found += engine.feed(piece)
+        if moves.random() < 0.5:
+            saved = msgspec.msgpack.decode(msgspec.msgpack.encode(engine.saved()), type=Saved)
+            engine = begun(name, **{**reading, "prompt": ""})
+            engine.restore(saved)
+
+    assert whole == merged(found + engine.close(ended))
+
+
+class Holder:
+    """Holds what an engine saved, as a part of a parser does."""
+
+    saved: Saved
+
+
+@examples()
+@given(soups(), readings(), RANDOM)
+def test_what_is_saved_fits_a_snapshot(
+    soup: tuple[str, str], reading: dict[str, Any], rng: random.Random
+) -> None:
+    """Law 85: the snapshots of the package hold what an engine saves, as it is."""
+    name, text = soup
+    engine, kept, made = begun(name, **reading), Holder(), Holder()
+    for piece in cut(text, rng):
+        engine.feed(piece)
+    kept.saved = engine.saved()
+    options, rows = opened(sealed(Limits(), [kept]), Limits)
+    rows.fill([made], {})
+
+    assert options == Limits()
+    assert engine.saved() == made.saved
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+@pytest.mark.parametrize("window", [0, 4096])
+@pytest.mark.parametrize("blank", [" ", "\n", "x"])
+def test_long_runs_behind_a_marker_change_nothing(name: str, window: int, blank: str) -> None:
+    """Laws 77 and 80: runs of blanks and letters that are longer than the look-back stand behind every marker."""
+    run = blank * (2 * LOOK_BACK + 3)
+    for literal in literals(EVERY[name]):
+        text = f"{literal}{run}{literal}f{run}{{}}{run}"
+        whole = merged(read(name, [text], weak=ALL_WEAK, tools=TOOLS))
+
+        assert text == spelled(whole)
+        assert whole == merged(read(name, list(text), weak=ALL_WEAK, tools=TOOLS, window=window))
