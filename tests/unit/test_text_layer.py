@@ -293,6 +293,13 @@ def test_the_format_of_a_model() -> None:
         TextCalls.of_model("house-model-1")
 
 
+def test_a_call_with_replaced_bytes_is_none() -> None:
+    """Bytes that are no UTF-8 were replaced: what the model wrote there is not known."""
+    data = chat(CALL.replace("4", '"Ume\u00e5"')).replace(b"\\u00e5", b"\xe5")
+
+    assert [("dredge", "invalid_utf8")] == drops(read(data))
+
+
 def test_history_takes_them_like_others() -> None:
     """A call from text is a call of the message; what was told twice is in it once, and our own notes are not."""
     turn = read(chat(f"Go. {CALL}", CALL, {"tool_calls": [SAME]}, finish="tool_calls"))

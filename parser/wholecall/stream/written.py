@@ -47,6 +47,7 @@ class TextAssembler(Assembler):
 
     def advance_replaced(self, deltas: Iterable[Delta]) -> None:
         """Take the deltas of a frame in which bytes that are not UTF-8 were replaced."""
+        self._layer.replaced = True
         pieces = (
             piece for delta in deltas for piece in (delta.pieces() if isinstance(delta, Run) else (delta,))
         )

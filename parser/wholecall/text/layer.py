@@ -75,8 +75,13 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TextLayer:
-    """Reads the texts of one stream."""
+    """Reads the texts of one stream.
 
+    Attributes:
+        replaced: whether bytes of the stream were not UTF-8 and were replaced: a call with such a character is none.
+    """
+
+    replaced: bool
     _turn: str | None
     _over: list[tuple[str | None, int]]
     _kept: list[Kept]
@@ -95,6 +100,7 @@ class TextLayer:
         self._engines: dict[_Channel, TextEngine] = {}
         self._blocks: dict[_Channel, ReasoningFragment] = {}  # what the last fragment of reasoning was of
         self._over = []  # choices whose reason came: what follows passes as it is
+        self.replaced = False
         self._turn = None
         self._kept = []  # the engines, for a snapshot
 
@@ -249,9 +255,12 @@ class TextLayer:
             if isinstance(output, Shown):
                 yield self._shown(channel, output)
             elif isinstance(output, Written):
+                is_damaged = self.replaced and "\ufffd" in output.source
                 yield CallWritten(
                     choice, output.name, output.id, output.arguments, output.source, output.edits,
                     ("from_text", *output.flags), self._extra(),
+                    reason="invalid_utf8" if is_damaged else None,
+                    detail="its text held bytes that are not UTF-8" if is_damaged else "",
                 )  # fmt: skip
             elif isinstance(output, Unread):
                 yield CallWritten(
