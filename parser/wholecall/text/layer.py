@@ -148,7 +148,7 @@ class TextLayer:
                 yield from self._end(delta.choice, "length" if delta.reason in CUT_REASONS else "clean")
                 yield delta
             elif isinstance(delta, TurnEnded):
-                yield from self.close("clean", self._turn if delta.key is None else delta.key)
+                yield from self._end_turn("clean", self._turn if delta.key is None else delta.key)
                 yield delta
             elif isinstance(delta, TurnOpened):
                 yield from self._opened(delta)
@@ -163,11 +163,13 @@ class TextLayer:
     def _opened(self, delta: TurnOpened) -> Iterator[Delta]:
         """A message that begins anew, or one without a key, has texts of its own."""
         if delta.restart or delta.key is None:
-            turn = delta.key if delta.restart else self._turn
-            yield from self.close("open", turn)
-            self._over = [over for over in self._over if over[0] != turn]
+            yield from self._end_turn("open", delta.key if delta.restart else self._turn)
         self._turn = delta.key
         yield delta
+
+    def _end_turn(self, ended: Ended, turn: str | None) -> Iterator[Delta]:
+        yield from self.close(ended, turn)
+        self._over = [over for over in self._over if over[0] != turn]
 
     def _end(self, choice: int, ended: Ended) -> Iterator[Delta]:
         for is_reasoning in (True, False):
@@ -179,6 +181,7 @@ class TextLayer:
         engine = self._engines.pop(channel, None)
         if engine is not None:
             yield from self._told(channel, engine.close(ended))
+        self._blocks.pop(channel, None)
 
     def close(self, ended: Ended, turn: str | None = None, *, all_turns: bool = False) -> Iterator[Delta]:
         """End the texts of a turn, or of all turns, and yield what they still say."""
