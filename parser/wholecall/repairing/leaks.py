@@ -62,6 +62,7 @@ class Leaks:
         self._most = most_of(limits.max_event_bytes)
         self._pieces = PieceReader(limits, self._most)
         self._waiting: list[_Block] = []
+        self._size = 0  # bytes of them
         self._events: list[Event[Any]] = []  # of the blocks that wait
         self._wire: Wire | None = None
         self._passes = False
@@ -95,9 +96,10 @@ class Leaks:
             return [raw]
         block = _Block(raw, list(self._pieces.read(raw)))
         self._waiting.append(block)
+        self._size += len(raw)
         self._events += events
         wire = self._wire = self._wire or self._new_wire()
-        if wire is None or len(self.held) > self._most:
+        if wire is None or self._size > self._most:
             return self._give_up()
         for piece in block.pieces:
             wire.see(piece)
@@ -110,14 +112,14 @@ class Leaks:
     def _give_up(self) -> list[bytes]:
         """Let all that waits pass, and all that follows."""
         self._passes = True
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting, self._size = self._waiting, [], 0
         return [block.raw for block in waiting]
 
     # What goes on.
 
     def _settled(self, wire: Wire) -> Iterator[bytes]:
         """Yield the blocks that waited: as they came, unless a call began in them or is told now."""
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting, self._size = self._waiting, [], 0
         events, self._events = self._events, []
         starts = [event for event in events if isinstance(event, ToolCallStarted) and self._is_ours(event)]
         self._begun.update((event.turn, event.choice, event.index) for event in starts)

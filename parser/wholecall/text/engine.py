@@ -82,6 +82,11 @@ class TextEngine(Teller):
         return self._resume()
 
     @property
+    def is_holding(self) -> bool:
+        """Whether text waits for what follows it."""
+        return self.source.size > max(self.done, self.hidden)
+
+    @property
     def held(self) -> str:
         """The text that was not told yet."""
         return self.source.text(self.done, self.source.size)

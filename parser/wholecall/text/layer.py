@@ -107,7 +107,7 @@ class TextLayer:
     @property
     def is_holding(self) -> bool:
         """Whether text waits that may still become a call."""
-        return any(engine.held for engine in self._engines.values())
+        return any(engine.is_holding for engine in self._engines.values())
 
     def keep(self) -> None:
         """Note what a snapshot needs of the engines."""
