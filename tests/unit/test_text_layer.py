@@ -288,9 +288,12 @@ def test_unknown_words_are_refused(options: dict[str, Any]) -> None:
 
 def test_the_format_of_a_model() -> None:
     """A model's name picks its format; one that nobody knows is refused."""
-    assert "qwen_xml" == TextCalls.of_model("Qwen/Qwen3-Coder-30B-A3B").format
+    assert "qwen_xml" == TextCalls(model="Qwen/Qwen3-Coder-30B-A3B").format
     with pytest.raises(ValueError, match="auto"):
-        TextCalls.of_model("house-model-1")
+        TextCalls(model="house-model-1")
+    with pytest.raises(ValueError, match="not both"):
+        TextCalls("hermes", model="Qwen/Qwen3-Coder-30B-A3B")
+    assert TextCalls("qwen_xml", weak={"json"}) == TextCalls(format="qwen_xml", weak=frozenset({"json"}))
 
 
 def test_a_call_with_replaced_bytes_is_none() -> None:

@@ -105,9 +105,12 @@ def test_weak_shapes_want_tools() -> None:
 def test_a_format_of_your_own() -> None:
     """A `Format` stands in the place of a name."""
     own = Format(name="house", calls=(Block(opens=("@@call",), closes=("@@end",)),))
-    turn = read_text('x @@call{"name": "go", "arguments": {}}@@end', TextCalls(format=own))
+    text = 'x @@call{"name": "go", "arguments": {}}@@end'
+    turns = [read_text(text, TextCalls(format=own)), read_text(text, own)]
 
-    assert ([("go", {})], {"text_format": "house"}) == (calls(turn), turn.calls[0].extra)
+    assert [([("go", {})], {"text_format": "house"})] * 2 == [
+        (calls(turn), turn.calls[0].extra) for turn in turns
+    ]
 
 
 @pytest.mark.parametrize("name", text_formats())

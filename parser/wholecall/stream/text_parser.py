@@ -23,6 +23,7 @@ from wholecall.uncopyable import Uncopyable
 if TYPE_CHECKING:
     from wholecall.output.events import Event
     from wholecall.output.turns import Turn
+    from wholecall.text.records import Format
     from wholecall.text.source import Ended
     from wholecall.tools import AnyTools
 
@@ -44,7 +45,7 @@ class TextParser(Uncopyable, Generic[ArgsT]):
             ...
 
     Args:
-        text: a format's name, `"auto"`, or `TextCalls`.
+        text: a format's name, `"auto"`, a `Format` of your own, or `TextCalls`.
         tools: the tools that the model was given, as for `ToolCallParser`. They also say of which types values of
             tagged formats are.
         policy: how calls are judged.
@@ -60,7 +61,7 @@ class TextParser(Uncopyable, Generic[ArgsT]):
 
     def __init__(
         self,
-        text: str | TextCalls = "auto",
+        text: str | Format | TextCalls = "auto",
         *,
         tools: Any = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
@@ -119,7 +120,7 @@ class TextParser(Uncopyable, Generic[ArgsT]):
 
 def read_text(
     text: str,
-    format: str | TextCalls = "auto",  # noqa: A002 - the word of all calls
+    format: str | Format | TextCalls = "auto",  # noqa: A002 - the word of all calls
     *,
     tools: AnyTools | None = None,
     prompt: str | None = None,
@@ -131,7 +132,7 @@ def read_text(
 
     Args:
         text: all of it.
-        format: a format's name, `"auto"`, or `TextCalls`.
+        format: a format's name, `"auto"`, a `Format` of your own, or `TextCalls`.
         tools: the tools that the model was given, as for `TextParser`.
         prompt: the end of the prompt that the model continues; see `TextCalls`.
         ended: how the text ended; see `TextParser.close`.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Literal, Union, get_args
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from wholecall.errors import UnknownDialect, choices
 from wholecall.text.formats import AUTO, FORMATS, text_formats
@@ -17,12 +19,19 @@ InReasoning = Literal["ignore", "unclosed", "call"]
 InFence = Literal["text", "call"]
 
 
-class TextCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class _Named(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A choice of calls in text by the name of its format, which may be given without its keyword."""
+
+    format: Union[str, Format] = "auto"
+
+
+class TextCalls(_Named, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Which calls written as text count, and where.
 
     Attributes:
         format: a format's name (`text_formats()` lists them), `"auto"` for all that can be told apart, or a
             `Format` of your own.
+        model: the name of a model, such as `"Qwen/Qwen3-Coder-30B"`, in place of the format that it writes.
         prompt: the end of the prompt that the model continues, where that opens something: `"<think>"`,
             `"<|start|>assistant"`, `">>>"`. It is read first, and nothing of it is shown.
         in_reasoning: what a call in reasoning is: none (`"ignore"`), one if the reasoning never closes and the text
@@ -30,13 +39,17 @@ class TextCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         in_fence: what a marker in a code fence is: `"text"`, or a `"call"`.
         weak: which shapes without a marker count: a set of `"json"`, `"python"`, `"fenced"`, `"relaxed"`,
             `"action"` and `"react"`; None for those of the format, which for `"auto"` are none. They need tools in any case.
+
+    Raises:
+        UnknownDialect: there is no format of this name.
+        ValueError: no format is known for the model, it is named beside another format, or an option has no such word.
     """
 
-    format: Union[str, Format] = "auto"
+    model: Union[str, None] = None
     prompt: str = ""
     in_reasoning: InReasoning = "unclosed"
     in_fence: InFence = "text"
-    weak: Union[frozenset[Weak], None] = None
+    weak: Union[AbstractSet[Weak], None] = None
 
     def __post_init__(self) -> None:
         self._checked("in_reasoning", InReasoning)
@@ -44,6 +57,10 @@ class TextCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         unknown = sorted((self.weak or frozenset()) - set(get_args(Weak)))
         if unknown:
             raise ValueError(f"there is no weak shape {unknown[0]!r}; {choices(unknown[0], get_args(Weak))}")
+        if self.weak is not None:
+            force_setattr(self, "weak", frozenset(self.weak))
+        if self.model is not None:
+            force_setattr(self, "format", self._of_model(self.model))
         self.read_as()
 
     def _checked(self, name: str, words: object) -> None:
@@ -51,19 +68,17 @@ class TextCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         if value not in get_args(words):
             raise ValueError(f"{name} is {' or '.join(map(repr, get_args(words)))}, not {value!r}")
 
-    @classmethod
-    def of_model(cls, model: str, **options: object) -> TextCalls:
-        """Return the choice for a model by its name, such as `"Qwen/Qwen3-Coder-30B"`.
-
-        Raises:
-            ValueError: no format is known for it; `format="auto"` reads all that can be told apart.
-        """
+    def _of_model(self, model: str) -> str:
         found = text_format_of(model)
         if found is None:
             raise ValueError(
                 f"no format of calls in text is known for the model {model!r}; take format='auto'"
             )
-        return cls(format=found, **options)  # type: ignore[arg-type]
+        if self.format not in (AUTO.name, found):
+            raise ValueError(
+                f"the model {model!r} writes {found!r}; give the model or another format, not both"
+            )
+        return found
 
     def read_as(self) -> Format:
         """Return the format.
@@ -85,16 +100,16 @@ class TextCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
 
     def weak_shapes(self) -> frozenset[Weak]:
         """Return the shapes without a marker that count."""
-        return frozenset(self.read_as().weak) if self.weak is None else self.weak
+        return frozenset(self.read_as().weak if self.weak is None else self.weak)
 
 
-TextWanted = Union[str, TextCalls, None]
+TextWanted = Union[str, Format, TextCalls, None]
 
 
 def text_calls(wanted: TextWanted) -> TextCalls | None:
-    """Return what a caller's word means: None for none, a format's name, or the choice itself.
+    """Return what a caller's word means: None for none, a format or its name, or the choice itself.
 
     Raises:
         UnknownDialect: there is no format of this name.
     """
-    return TextCalls(format=wanted) if isinstance(wanted, str) else wanted
+    return TextCalls(wanted) if isinstance(wanted, (str, Format)) else wanted
