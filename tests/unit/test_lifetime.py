@@ -320,7 +320,12 @@ def _kept(data: bytes, times: int) -> int:
 
 
 @pytest.mark.parametrize(
-    "dialect", ["chat-completions", "responses", "anthropic", "gemini", "bedrock-converse"]
+    "dialect",
+    [
+        "chat-completions",
+        "bedrock-converse",
+        *(pytest.param(other, marks=pytest.mark.slow) for other in ("responses", "anthropic", "gemini")),
+    ],
 )
 def test_streams_leave_nothing_behind(dialect: str) -> None:
     """Of hundreds of streams nothing is left: less than one pointer each."""
