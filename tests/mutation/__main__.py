@@ -28,6 +28,7 @@ MODULES = {
     "parse": "wholecall.parse",
     "recovery": "wholecall.arguments.recovery",
     "sse": "wholecall.framing.sse",
+    "forms": "wholecall.framing.forms",
 }
 _TESTS = {"ladder": "arguments", "parse": "arguments", "turns": "assembler"}  # where they go by another name
 _HERE = Path(__file__).parent

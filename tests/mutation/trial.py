@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import inspect
 import json
 import os
 import resource
@@ -206,6 +207,7 @@ def _changed(module: str, mutant: Mutant) -> Callable[[], None]:
         ]
         owner = vars(owner)[name]
     function = owner.fget if isinstance(owner, property) else getattr(owner, "__func__", owner)
+    function = inspect.unwrap(function)  # what a cache remembers goes with the process
     assert isinstance(function, FunctionType)
     return lambda: setattr(function, "__code__", code)
 

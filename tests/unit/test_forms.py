@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wholecall.framing.forms import NO_PREFIX, Block, form_of, may_be_named, named
+from wholecall.framing.forms import Block, form_of, id_of, may_be_named, named
 from wholecall.framing.frame import Frame
 
 PLAIN = "data: a\n\ndata: b"
@@ -22,6 +22,7 @@ WITH_IDS = "id: 1\nevent: x\ndata: a\n\nid: 2\nevent: y\ndata: b"
         pytest.param("data: a\nid: 1\n\ndata: b\nid: 2", id="data first"),
         pytest.param("id:1\nevent:r\n:200\ndata:a\n\nid:2\nevent:r\n:429\ndata:b", id="a comment"),
         pytest.param("data: a\n\n\ndata: b", id="a blank line more"),
+        pytest.param(":\n" * 5 + "data: a\n\n" + ":\n" * 5 + "data: b", id="six lines"),
     ],
 )
 def test_events_of_one_form(block: str) -> None:
@@ -75,7 +76,7 @@ def test_rare_forms(block: str) -> None:
         (PLAIN, "data: "),
         ("data:a", "data:"),
         ("event: x\ndata: a\n\nevent: y\ndata: b", "event: y\ndata: "),
-        (WITH_IDS, NO_PREFIX),
+        (WITH_IDS, ""),
     ],
 )
 def test_what_comes_before_the_data(block: str, prefix: str) -> None:
@@ -86,11 +87,48 @@ def test_what_comes_before_the_data(block: str, prefix: str) -> None:
     assert prefix == form.prefix(block.rpartition("\n\n")[2])
 
 
+@pytest.mark.parametrize("event", ["data:  a", "event:  x\ndata:  a", "id:  1\ndata:  a"])
+def test_a_space_more_belongs_to_the_value(event: str) -> None:
+    """Where a space stands before each value, a second one is part of it."""
+    form = form_of(event)
+
+    assert form is not None
+    assert [" a"] == form.texts(event)
+
+
+@pytest.mark.parametrize(
+    ("block", "has_name", "has_id", "is_bare"),
+    [
+        (PLAIN, False, False, False),
+        ("data:a", False, False, True),
+        ("event:x\ndata: a", True, False, False),
+        ("id:1\ndata: a", False, True, False),
+        (WITH_IDS, True, True, False),
+    ],
+)
+def test_what_events_of_a_form_have(block: str, has_name: bool, has_id: bool, is_bare: bool) -> None:
+    """Frames are made where events have names or ids; data after a bare colon begins with no space."""
+    form = form_of(block)
+
+    assert form is not None
+    assert (has_name, has_id, is_bare) == (form.has_name, form.has_id, form.is_bare)
+
+
 def test_frames_of_a_block() -> None:
     """Each has its own name and id; without an id it has the last one before the block."""
     assert [Frame("x", "a", "1"), Frame("y", "b", "2")] == list(Block(WITH_IDS, "0"))
     assert [Frame("x", "a", "0"), Frame("y", "b", "0")] == list(Block(MIXED, "0"))
     assert Frame("y", "b", "2") == Block(WITH_IDS, "0")[1]
+    nameless = "event:\nid: 1\ndata: a: b\n\nid: 2\ndata: c"
+    assert [Frame("message", "a: b", "1"), Frame("message", "c", "2")] == list(Block(nameless, "0"))
+
+
+@pytest.mark.parametrize(
+    "event", ["id: 7\ndata: a", "id:7\ndata: a", "event: x\nid: 7\ndata: id: 8", "data: a\nid: 7"]
+)
+def test_the_id_of_an_event(event: str) -> None:
+    """It is the value of the field, wherever its line stands."""
+    assert "7" == id_of(event)
 
 
 @pytest.mark.parametrize(
@@ -100,11 +138,15 @@ def test_frames_of_a_block() -> None:
         ("event: x\ndata: a", ("x", "a")),
         ("event:x\ndata: ", ("x", "")),
         ("event: \ndata: a", ("message", "a")),
+        ("data: a data: b", ("message", "a data: b")),
+        (f"event: {'x' * 71}\ndata: a", ("x" * 71, "a")),
+        ("", None),
+        ("event: x\n", None),
         ("id: 1\ndata: a", None),
         ("data: a\ndata: b", None),
         ("event: x\nevent: y\ndata: a", None),
         ("data:a", None),
-        (f"event: {'x' * 80}\ndata: a", None),
+        (f"event: {'x' * 72}\ndata: a", None),
     ],
 )
 def test_events_with_a_name_alone(event: str, found: tuple[str, str] | None) -> None:

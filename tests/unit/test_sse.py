@@ -151,21 +151,30 @@ def test_the_standard_is_the_default() -> None:
     assert [message("a")] == frames.read(SSEFraming(), [stream])
 
 
+@pytest.mark.parametrize("by_texts", [False, True])
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_any_bytes_will_do(kind: type[bytes | bytearray | memoryview]) -> None:
+def test_any_bytes_will_do(kind: type[bytes | bytearray | memoryview], by_texts: bool) -> None:
     """A read may be of any type that holds bytes."""
-    framing = SSEFraming()
+    reads = [kind(data) for data in (b"data: ", b"a\n\n", b"data: b\n\n")]
 
-    reads = [b"data: ", b"a\n\n", b"data: b\n\n"]
-
-    assert [[], [message("a")], [message("b")]] == [framing.feed(kind(data)) for data in reads]
+    assert [message("a"), message("b")] == frames.read(SSEFraming(), reads, by_texts=by_texts)
 
 
-def test_a_line_end_belongs_to_the_one_right_before_it() -> None:
+@pytest.mark.parametrize("by_texts", [False, True])
+def test_a_line_end_belongs_to_the_one_right_before_it(by_texts: bool) -> None:
     """An LF is half of a line end only if it comes right behind a CR, also where another read stands between them."""
     reads = [b"data: a\r\n\r", b"data: b\n", b"\ndata: c\r\n\r\n"]
 
-    assert [message("a"), message("b"), message("c")] == read(reads)
+    assert [message("a"), message("b"), message("c")] == frames.read(SSEFraming(), reads, by_texts=by_texts)
+
+
+@pytest.mark.parametrize("reads", [[], [b"data: a\n\n"]])
+def test_nothing_comes_after_the_end(reads: list[bytes]) -> None:
+    """What is read after the end says nothing, also where nothing came before it."""
+    framing = SSEFraming()
+    frames.read(framing, reads)
+
+    assert ([], []) == (framing.feed(b"data: b\n\n"), framing.read(b"data: b\n\n")[0])
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])

@@ -37,15 +37,18 @@ class Watched(SSEFraming):
 
 
 ONE = b"data: a\n\n"
+X, Y = b"event: x\n" + ONE, b"event: y\n" + ONE
 
 
+@pytest.mark.parametrize("by_texts", [False, True])
 @pytest.mark.parametrize(
     ("reads", "searched"),
     [
         pytest.param([ONE * 2], 0, id="without names"),
         pytest.param([b"event: x\n" + ONE + b"event: x\n" + ONE], 0, id="with one name"),
         pytest.param([b"event: x\n" + ONE + b"event: y\n" + ONE], 0, id="with names"),
-        pytest.param([b"event: x\n" + ONE], 0, id="one with a name"),
+        pytest.param([X], 0, id="one with a name"),
+        pytest.param([X, X + Y], 0, id="with one name, then with names"),
         pytest.param([b"event: x\n" + ONE, ONE], 0, id="with a name, then without"),
         pytest.param(
             [b"event: x\n" + ONE + b"event: y\n" + ONE * 2], 18 + 18 + 9, id="with names and without"
@@ -69,15 +72,47 @@ ONE = b"data: a\n\n"
         pytest.param([b"id: 1\ndata: a", b"\n\n" + ONE], 24, id="another form after it, in one read"),
         pytest.param([b"retry: 1\n", b"data: a", b"\n", b"\n", ONE], 9 + 7 + 1 + 1, id="behind single bytes"),
         pytest.param([b"retry: 1\n", b"\n", ONE], 9 + 1, id="behind an event without data"),
+        pytest.param([b"retry: 1\ndata: a\n", b"\n" + ONE], 17 + 1, id="behind a blank line"),
+        pytest.param(
+            [b"retry: 1\ndata: a", b"\n\n" + ONE], 16 + 2, id="behind the end of a line and a blank one"
+        ),
+        pytest.param([b"retry: 1\n" + ONE + b"data: b", b"\n\n"], 9 + 9, id="begun behind an unusual one"),
     ],
 )
-def test_the_line_reader_reads_unusual_events_alone(reads: list[bytes], searched: int) -> None:
+def test_the_line_reader_reads_unusual_events_alone(
+    reads: list[bytes], searched: int, by_texts: bool
+) -> None:
     """Ordinary events are read in blocks, and so are those after an unusual one, from its blank line on."""
     framing = Watched()
-    found = [frame for read in reads for frame in framing.feed(read)]
+    found = frames.read(framing, reads, by_texts=by_texts)
 
     assert searched == framing.searched
     assert b"".join(reads).count(b"data:") == len(found)
+
+
+@pytest.mark.parametrize(
+    ("reads", "like"),
+    [
+        pytest.param([ONE * 2], message(""), id="without names"),
+        pytest.param([ONE + b"data: b"], message(""), id="and the beginning of one"),
+        pytest.param([b"data:a\n\n" * 2], message(""), id="without a space"),
+        pytest.param([b"id: 7\n" + ONE, ONE * 2], message("", id="7"), id="behind an id"),
+        pytest.param([X], Frame("x", ""), id="one with a name"),
+        pytest.param([X, Y], Frame("y", ""), id="one of another name"),
+        pytest.param([X, X * 2], Frame("x", ""), id="with one name"),
+        pytest.param([X * 2 + Y, Y * 2], Frame("y", ""), id="with the last name of several"),
+        pytest.param([b"event:x\ndata:a\n\n", b"event:x\ndata:a\n\n" * 2], Frame("x", ""), id="and no space"),
+        pytest.param([b"event: x\ndata: \n\n", X * 2], Frame("x", ""), id="behind one without data"),
+        pytest.param(
+            [X, b"event: x\ndata:  a\n\n" * 2], Frame("x", ""), id="with data that begins with a space"
+        ),
+    ],
+)
+def test_events_that_differ_in_their_data_alone_are_like_one_frame(reads: list[bytes], like: Frame) -> None:
+    """No frame is made for each event of a read if they have the same name and id; nor does one keep their data."""
+    framing = SSEFraming()
+
+    assert like == [framing.read(data)[1] for data in reads][-1]
 
 
 def test_events_that_cannot_pass_a_limit_are_read_in_blocks() -> None:
@@ -136,6 +171,21 @@ def test_events_that_cannot_pass_a_limit_are_read_in_blocks() -> None:
         ),
         pytest.param(b"data: a\nevent: x\n\n", [Frame("x", "a")], id="a name behind the data"),
         pytest.param(b"data: data: a\n\n", [message("data: a")], id="data that looks like data"),
+        pytest.param(b"data: a data: \n\n", [message("a data: ")], id="data that ends like a field"),
+        pytest.param(
+            b"data:a\n\ndata:b\n\ndata: c\n\n",
+            [message(x) for x in "abc"],
+            id="without a space, then with one",
+        ),
+        pytest.param(
+            b"event: x\ndata: a\n\ndata:b\n\n", [Frame("x", "a"), message("b")], id="no name, and no space"
+        ),
+        pytest.param(
+            b"id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3\ndata: c\n\ndata: d\n\n",
+            [message("a", id="1"), message("b", id="2"), message("c", id="3"), message("d", id="3")],
+            id="the last of several ids",
+        ),
+        pytest.param(b": c\ndata: a\ndata: b\n\n", [message("a\nb")], id="lines of data behind a comment"),
         pytest.param(
             b"data: event: x\n\ndata: b\n\n", [message("event: x"), message("b")], id="data like a name"
         ),

@@ -19,7 +19,7 @@ from wholecall.framing.frame import Frame, Like
 
 __all__ = ["NO_PREFIX", "Block", "Form", "form_of", "id_of", "may_be_named", "named"]
 
-NO_PREFIX = "\r"  # no event begins so: its lines end in LF here
+NO_PREFIX = ""  # takes nothing off an event
 _FIELD = re.compile(r"(id|event|data|): ?")  # one without a name is a comment
 _NAME = re.compile(r"(event:[^\n]*\n)?")
 _ID = re.compile(r"(?:\A|\n)id: ?([^\n]*)")
@@ -80,7 +80,7 @@ class Block:
         self._events = self._events or self._text.split("\n\n")
         if usual := named(self._events[at]):
             return Frame(*usual, self._id)
-        fields = {"event": "message", "id": self._id}
+        fields = {"event": "", "id": self._id}
         for line in self._events[at].split("\n"):
             field, _, value = line.partition(":")
             fields[field] = value.removeprefix(" ")
@@ -116,14 +116,13 @@ def _name(head: str) -> str | None:
 
 def form_of(block: str) -> Form | None:
     """Return the form of a block's first event; None if it is rare."""
-    end = block.find("\n\n")
-    lines = (block if end < 0 else block[:end]).split("\n", _MOST_LINES)
+    lines = block.partition("\n\n")[0].split("\n", _MOST_LINES)
     return _form(tuple([found[0] if (found := _FIELD.match(line)) else "" for line in lines]))
 
 
 @lru_cache(maxsize=64)
 def _form(heads: tuple[str, ...]) -> Form | None:
-    fields = [head.partition(":")[0] for head in heads]
+    fields = [head.rstrip(": ") for head in heads]
     known = [field for field in fields if field]
     if "" in heads or len(heads) > _MOST_LINES or "data" not in fields or len(set(known)) < len(known):
         return None
@@ -131,8 +130,8 @@ def _form(heads: tuple[str, ...]) -> Form | None:
     # U+0000 is no id.
     values = {"data": r"([^\n]*)", "id": r"[^\n\0]*"}
     lines = [
-        head + ("" if head.endswith(" ") else "(?! )") + values.get(field, r"[^\n]*")
-        for head, field in zip(heads, fields, strict=True)
+        head + ("" if head.endswith(" ") else "(?! )") + values.get(head.rstrip(": "), r"[^\n]*")
+        for head in heads
     ]
     pattern = re.compile(r"(?:\A|(?<=\n\n))" + "\n".join(lines) + r"(?:\n\n|\Z)")
     return Form(pattern, "event" in fields, "id" in fields, "data:" in heads)

@@ -48,6 +48,7 @@ _MISSPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}: ?[{\[]")
 _SPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}(: ?)?")
 _MAX_RETRY_DIGITS = 18
 _COLON, _BRACE = b":{"
+_USUAL = ("data: ", "message")  # what stands before the data of an event, and its name
 _NOTHING: tuple[list[str], list[Frame]] = ([], [])  # is never changed
 
 
@@ -103,10 +104,6 @@ class SSEFraming(LineFraming):
         self._misspelt = misspelt
         self._unlimited = min(self._max_line, self._max_event)  # no limit can be passed by fewer bytes
         self._max_held = min(_HELD, self._unlimited)
-        self._form: Form | None = None  # of the last events that were not all of one name
-        # What stands before the data of an event, and before that of the next one; whether without a space; their frame.
-        self._prefix, self._between, self._bare = "data: ", "\n\ndata: ", False
-        self._like = Frame("message", "")
         self._after_cr = False
         self._resting = True
         self._held = b""
@@ -117,15 +114,17 @@ class SSEFraming(LineFraming):
         self._dropping = False  # this event grew too large
         self._raw = bytearray()  # the lines of a bare JSON object, each followed by LF
         self._nesting = Nesting()
+        self._form: Form | None = None  # of the last events that were not all of one name
+        self.remade()
 
     def remade(self) -> None:
-        """Restore what snapshots do not hold."""
-        self._like = Frame("message", "", self._id)
+        """Expect what servers write most, for snapshots hold no expectation."""
+        self._expect(*_USUAL)
 
     def read(self, data: BytesLike) -> tuple[list[str], Like]:
         """Read the next bytes like `feed`; return the texts of the frames, and what else they are."""
         # Most reads come between two events and need no further look.
-        if not self._resting or self.replaced or type(data) is not bytes:
+        if not self._resting or type(data) is not bytes:
             return super().read(data)
         if self._guarded:
             if self._dead or self._head is None or self._stream_room is not None:
@@ -141,10 +140,7 @@ class SSEFraming(LineFraming):
         if found is not None and (not rest or self._holds(rest)):
             return found
         frames: list[Frame] = []
-        if blank:
-            self._read_block(block, found, frames)
-        if rest and not self._holds(rest):
-            self._read_by_line(rest, frames)
+        self._read_on(block, found, rest, frames)
         return [frame.data for frame in frames], frames
 
     def _read(self, data: bytes, frames: list[Frame]) -> None:
@@ -169,8 +165,16 @@ class SSEFraming(LineFraming):
             data = self._held + data
             self._held = b""
         block, blank, rest = data.rpartition(b"\n\n")
-        if blank:
-            self._read_block(block, self._events(block), frames)
+        self._read_on(block, self._events(block) if blank else _NOTHING, rest, frames)
+
+    def _read_on(
+        self, block: bytes, found: tuple[list[str], Like] | None, rest: bytes, frames: list[Frame]
+    ) -> None:
+        """Make frames of whole events, of which `_events` found this; read the beginning of the next one."""
+        if found is not None:
+            frames += framed(*found)
+        else:
+            self._read_by_line(block + b"\n\n", frames)
         if rest and not self._holds(rest):
             self._read_by_line(rest, frames)
 
@@ -191,29 +195,29 @@ class SSEFraming(LineFraming):
             return None
         # Nearly always all events of a read have the same name, or none, and so has the next read.
         first = text.removeprefix(self._prefix)
-        if len(first) < len(text):
-            if "\n" not in first and not (self._bare and first[:1] == " "):
-                return [first], self._like  # one event, as live streams bring them
-            texts = first.split(self._between)
-            # To join is cheaper than to count newlines in the text.
-            if "\n" not in "".join(texts) and not (self._bare and any(text[:1] == " " for text in texts)):
-                return texts, self._like
-        elif "\n\n" not in text:
+        if len(first) == len(text):
             return self._one_event(text)
-        return self._events_in_form(text)
+        if "\n" not in first and not self._bare:
+            return [first], self._like  # one event, as live streams bring them
+        texts = first.split(self._between)
+        # To join is cheaper than to count newlines in the text.
+        if "\n" in "".join(texts) or (self._bare and any(text[:1] == " " for text in texts)):
+            return self._events_in_form(text)
+        return texts, self._like
 
     def _one_event(self, text: str) -> tuple[list[str], Like] | None:
-        """Return what `_events` does for one event that begins otherwise than the last one."""
+        """Return what `_events` does where the first event, mostly the only one, begins otherwise than the last."""
         found = named(text)
         if found is None:
             return self._events_in_form(text)
         name, data = found
-        self._expect(text[: -len(data)] if data else text, Frame(name, "", self._id))
+        self._expect(text[: len(text) - len(data)], name)
         return [data], self._like
 
-    def _expect(self, prefix: str, like: Frame, *, bare: bool = False) -> None:
-        """Expect events that have this text before their data, and are else like one frame."""
-        self._prefix, self._between, self._bare, self._like = prefix, f"\n\n{prefix}", bare, like
+    def _expect(self, prefix: str, name: str, *, bare: bool = False) -> None:
+        """Expect events of one name that have this text before their data; `bare`: without a space."""
+        self._prefix, self._between, self._bare = prefix, f"\n\n{prefix}", bare
+        self._like = Frame(name, "", self._id)
 
     def _events_in_form(self, text: str) -> tuple[list[str], Like] | None:
         """Return what `_events` does for events of several names, or with ids, if all are of one form."""
@@ -225,20 +229,14 @@ class SSEFraming(LineFraming):
         if texts is None or form is None:
             return None
         block = Block(text, self._id)
-        last = text[text.rfind("\n\n") + 2 :] if len(texts) > 1 else text
+        last = text.rpartition("\n\n")[2]
         prefix = form.prefix(last)
         if form.has_id:
             self._id, self._prefix = id_of(last), prefix
         elif prefix != self._prefix:
-            self._expect(prefix, Block(prefix, self._id)[0], bare=form.is_bare)
+            [frame] = Block(prefix, self._id)
+            self._expect(prefix, frame.event, bare=form.is_bare)
         return texts, (block if form.has_name or form.has_id else self._like)
-
-    def _read_block(self, block: bytes, found: tuple[list[str], Like] | None, frames: list[Frame]) -> None:
-        """Make frames of whole events; `found` is what `_events` found."""
-        if found is not None:
-            frames += framed(*found)
-        else:
-            self._read_by_line(block + b"\n\n", frames)
 
     # The line reader.
 
