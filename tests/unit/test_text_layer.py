@@ -303,6 +303,21 @@ def test_a_call_with_replaced_bytes_is_none() -> None:
     assert [("dredge", "invalid_utf8")] == drops(read(data))
 
 
+def test_lost_text_leaves_no_call_behind_it() -> None:
+    """A frame that cannot be read may have held anything: a call round it, and those that follow it, are drops."""
+    frames = chat(CALL, CALL[:25], CALL[25:], CALL).split(b"\n\n")
+    broken = b"\n\n".join([*frames[:2], b"data: {broken", *frames[2:]])
+
+    assert [DREDGE] == calls(read(broken))
+    assert [("dredge", "incomplete_input")] * 2 == drops(read(broken))
+    assert [DREDGE] * 3 == calls(read(b"\n\n".join(frames)))
+
+
+def test_blanks_are_no_answer() -> None:
+    """White space behind the reasoning shows nothing, so that a call in it counts."""
+    assert [DREDGE] == calls(read(chat(REASONED, "\n\n")))
+
+
 def test_history_takes_them_like_others() -> None:
     """A call from text is a call of the message; what was told twice is in it once, and our own notes are not."""
     turn = read(chat(f"Go. {CALL}", CALL, {"tool_calls": [SAME]}, finish="tool_calls"))

@@ -324,7 +324,7 @@ class Choice:
         if self.record is not None:
             self.record.n_lost = len(self.record.pieces)
         for call in self.calls:
-            if not call.is_over:
+            if not call.is_over and call.source is None:  # else it came whole
                 call.hole = True
 
     def reason_with(self, delta: ReasoningFragment) -> None:

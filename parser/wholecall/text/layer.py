@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from wholecall.text.outputs import Output
     from wholecall.text.source import Ended
     from wholecall.tools import Tools
+    from wholecall.types import DropReason
 
 __all__ = ["TextLayer"]
 
@@ -79,9 +80,11 @@ class TextLayer:
 
     Attributes:
         replaced: whether bytes of the stream were not UTF-8 and were replaced: a call with such a character is none.
+        holed: whether text was lost: nobody knows what it opened, so that no call behind it is one.
     """
 
     replaced: bool
+    holed: bool
     _turn: str | None
     _over: list[tuple[str | None, int]]
     _kept: list[Kept]
@@ -100,7 +103,7 @@ class TextLayer:
         self._engines: dict[_Channel, TextEngine] = {}
         self._blocks: dict[_Channel, ReasoningFragment] = {}  # what the last fragment of reasoning was of
         self._over = []  # choices whose reason came: what follows passes as it is
-        self.replaced = False
+        self.replaced = self.holed = False
         self._turn = None
         self._kept = []  # the engines, for a snapshot
 
@@ -156,6 +159,7 @@ class TextLayer:
                 yield from self.abort()
                 yield delta
             else:
+                self.holed = self.holed or (isinstance(delta, WireFault) and delta.hole)
                 yield delta
 
     # The ends of texts.
@@ -170,6 +174,7 @@ class TextLayer:
     def _end_turn(self, ended: Ended, turn: str | None) -> Iterator[Delta]:
         yield from self.close(ended, turn)
         self._over = [over for over in self._over if over[0] != turn]
+        self.holed = self.holed and bool(self._engines)
 
     def _end(self, choice: int, ended: Ended) -> Iterator[Delta]:
         for is_reasoning in (True, False):
@@ -206,7 +211,8 @@ class TextLayer:
     # Texts.
 
     def _text(self, choice: int, texts: list[str]) -> Iterator[Delta]:
-        yield from self._release(choice)
+        if not all(map(str.isspace, texts)):
+            yield from self._release(choice)
         channel = _Channel(self._turn, choice, False)
         engine = self._engines.get(channel) or self._engine(channel)
         outputs = [output for text in texts for output in engine.feed(text)]
@@ -258,12 +264,9 @@ class TextLayer:
             if isinstance(output, Shown):
                 yield self._shown(channel, output)
             elif isinstance(output, Written):
-                is_damaged = self.replaced and "\ufffd" in output.source
                 yield CallWritten(
                     choice, output.name, output.id, output.arguments, output.source, output.edits,
-                    ("from_text", *output.flags), self._extra(),
-                    reason="invalid_utf8" if is_damaged else None,
-                    detail="its text held bytes that are not UTF-8" if is_damaged else "",
+                    ("from_text", *output.flags), self._extra(), *self._objection(output),
                 )  # fmt: skip
             elif isinstance(output, Unread):
                 yield CallWritten(
@@ -272,6 +275,14 @@ class TextLayer:
                 )  # fmt: skip
             elif output.dangling:
                 yield Noted(choice, "dangling_marker")
+
+    def _objection(self, output: Written) -> tuple[DropReason | None, str]:
+        """Return what speaks against a call that is whole by its text alone."""
+        if self.holed:
+            return "incomplete_input", "text was lost before it, or in it"
+        if self.replaced and "\ufffd" in output.source:
+            return "invalid_utf8", "its text held bytes that are not UTF-8"
+        return None, ""
 
     def _shown(self, channel: _Channel, output: Shown) -> Delta:
         if channel.is_reasoning:
