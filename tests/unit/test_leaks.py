@@ -82,6 +82,13 @@ def test_a_call_that_fits_no_tool_is_text_again() -> None:
     assert ["schema"] == [drop.reason for drop in dropped]
 
 
+def test_a_cut_call_beside_a_whole_one_is_text() -> None:
+    """A chunk holds the end of a call and the beginning of one that is cut: the latter is shown as it came."""
+    turn = collect([repaired(chat(CALL[:20], CALL[20:] + CALL[:30], finish="length"))])
+
+    assert ([("dredge", {"metres": 4})], CALL[:30]) == (calls(turn), turn.text)
+
+
 def test_a_whole_body_is_mended() -> None:
     """A body that is not streamed gets its calls where clients look for them."""
     message = {"role": "assistant", "content": f"Go. {CALL}"}

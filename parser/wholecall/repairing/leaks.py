@@ -129,7 +129,7 @@ class Leaks:
         after = [block for block, is_end in zip(waiting, ends, strict=True) if is_end]
         if not starts:
             yield from (block.raw for block in before)
-            yield from self._told(wire, events)
+            yield from self._told(wire, events, is_stripped=False)
             yield from (block.raw for block in after)
             return
         said = list(_said(wire, events))
@@ -141,20 +141,20 @@ class Leaks:
                     said = []
                 yield rest
         yield from said
-        yield from self._told(wire, events)
+        yield from self._told(wire, events, is_stripped=True)
         yield from (wire.stripped(piece) for block in after for piece in block.pieces)
 
     def _is_ours(self, event: Any) -> bool:
         return self._parser.is_from_text(event)
 
-    def _told(self, wire: Wire, events: Iterable[Event[Any]]) -> Iterator[bytes]:
-        """Yield the calls that came out, and the texts of those that did not."""
+    def _told(self, wire: Wire, events: Iterable[Event[Any]], *, is_stripped: bool) -> Iterator[bytes]:
+        """Yield the calls that came out, and the texts of those that did not where these were taken out."""
         for event in events:
             if isinstance(event, ToolCall) and self._is_ours(event):
                 yield self._call(wire, event)
             elif isinstance(event, ToolCallDropped) and self._is_ours(event) and event.reason != "told_twice":
                 self.dropped.append(event)
-                if self._is_gone(event):
+                if self._is_gone(event) or is_stripped:
                     yield wire.said(event.choice, event.raw_arguments, reasoning=False)
 
     def _is_gone(self, event: ToolCallDropped) -> bool:
