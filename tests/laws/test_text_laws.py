@@ -90,7 +90,7 @@ def test_nothing_is_lost(soup: tuple[str, str], reading: dict[str, Any], ended: 
     assert text == spelled(read(name, [text], ended, **{**reading, "limits": None}))
 
 
-@examples()
+@examples(long=10)
 @given(
     st.sampled_from(sorted(EVERY)), st.lists(st.text(), max_size=10), st.sampled_from((frozenset(), ALL_WEAK))
 )
@@ -129,7 +129,7 @@ class Holder:
     saved: Saved
 
 
-@examples()
+@examples(long=10)
 @given(soups(), readings(), RANDOM)
 def test_what_is_saved_fits_a_snapshot(
     soup: tuple[str, str], reading: dict[str, Any], rng: random.Random

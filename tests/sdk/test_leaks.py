@@ -10,6 +10,7 @@ import pytest
 import wholecall.transport
 from tests.support.loopback import Answer, serve
 from tests.unit.test_leaks import CALL, QWEN
+from tests.unit.test_leaks_responses import response, spoken
 from tests.unit.test_text_layer import chat
 
 pytestmark = pytest.mark.sdk
@@ -61,3 +62,18 @@ def test_a_whole_answer_arrives_structured() -> None:
         choice.message.content,
         choice.finish_reason,
     )
+
+
+def test_a_response_arrives_structured() -> None:
+    """The helper of Responses builds its snapshot from pieces, and holds it against what the end restates."""
+    stream = response(spoken(f"Go. {QWEN}"))
+    with serve(*[Answer([stream], "text/event-stream")] * 2) as server, _client(server.url) as client:
+        events = list(client.responses.create(model="m", input="Dig.", stream=True))
+        with client.responses.stream(model="m", input="Dig.") as helper:
+            final = helper.get_final_response()
+    said = "".join(one.delta for one in events if one.type == "response.output_text.delta")
+    [call] = [item for item in final.output if item.type == "function_call"]
+
+    assert ("Go. ", "Go. ") == (said, final.output_text)
+    assert ("dredge", {"metres": 4}) == (call.name, json.loads(call.arguments))
+    assert "response.function_call_arguments.done" in {one.type for one in events}

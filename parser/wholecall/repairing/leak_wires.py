@@ -1,13 +1,7 @@
-"""How leaked calls, and what is left of their text, stand on the wire of a dialect.
-
-Theory of operation. `leaks` knows which blocks hold text that was read, what of it is shown, and which calls came out. A
-wire knows where a dialect's frames hold text, how such a frame is without it, and how to write text and calls. It only
-has to be understood by the mender that follows: numbers of blocks and indices of calls are put right there.
-"""
+"""The wires of Chat Completions and of Anthropic Messages, and which dialect has which wire."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
@@ -15,34 +9,11 @@ from typing import Any, Final
 from wholecall.encoders.base import server_sent
 from wholecall.encoders.chat import CHUNK
 from wholecall.repairing.chat_reading import choices_of, finishes, has_content, number_of
+from wholecall.repairing.leak_responses import ResponsesWire
+from wholecall.repairing.leak_wire import Wire
 from wholecall.repairing.pieces import Piece
 
-__all__ = ["WIRES", "Wire"]
-
-
-class Wire(ABC):
-    """The frames of one stream."""
-
-    @abstractmethod
-    def see(self, piece: Piece) -> None:
-        """Take note of a frame: of what others will have in common with it, and of the numbers that it uses."""
-
-    @abstractmethod
-    def ends(self, piece: Piece) -> bool:
-        """Return whether the frame ends a choice or the stream: calls come before it."""
-
-    @abstractmethod
-    def stripped(self, piece: Piece) -> bytes:
-        """Return the frame without what it says, nothing if it does nothing else."""
-
-    @abstractmethod
-    def said(self, choice: int, text: str, *, reasoning: bool) -> bytes:
-        """Return frames that say this."""
-
-    @abstractmethod
-    def call(self, choice: int, id: str, name: str, arguments: str) -> bytes:
-        """Return frames that hold a whole call."""
-
+__all__ = ["WIRES"]
 
 # Chat Completions.
 
@@ -57,7 +28,7 @@ class _ChatWire(Wire):
         self._head: dict[str, Any] = {}
         self._n_calls: dict[int, int] = {}  # by choice: how many indices were used
 
-    def see(self, piece: Piece) -> None:
+    def see(self, piece: Piece) -> bool:
         payload = piece.payload or {}
         if choices_of(payload):
             self._head = {key: value for key, value in payload.items() if key not in _NO_HEAD}
@@ -65,27 +36,27 @@ class _ChatWire(Wire):
             number = number_of(choice)
             for index in _indices(choice):
                 self._n_calls[number] = max(self._n_calls.get(number, 0), index + 1)
+        return True
 
     def ends(self, piece: Piece) -> bool:
         return piece.is_done or bool(finishes(piece.payload or {}))
 
-    def stripped(self, piece: Piece) -> bytes:
+    def stripped(self, piece: Piece) -> bytes | None:
         payload = piece.payload or {}
-        if not choices_of(payload):
-            return piece.raw
+        if not any(map(_speaks, choices_of(payload))):
+            return None
         rest = {**payload, "choices": [_without_speech(choice) for choice in choices_of(payload)]}
         return piece.with_payload(rest) if has_content(rest) else b""
 
     def said(self, choice: int, text: str, *, reasoning: bool) -> bytes:
         return self._delta(choice, {"reasoning_content" if reasoning else "content": text})
 
-    def call(self, choice: int, id: str, name: str, arguments: str) -> bytes:
+    def call(self, choice: int, id: str, name: str, arguments: str) -> list[bytes]:
         index = self._n_calls.get(choice, 0)
         self._n_calls[choice] = index + 1
         body = {"name": name, "arguments": arguments}
-        return self._delta(
-            choice, {"tool_calls": [{"index": index, "id": id, "type": "function", "function": body}]}
-        )
+        call = {"index": index, "id": id, "type": "function", "function": body}
+        return [self._delta(choice, {"tool_calls": [call]})]
 
     def _delta(self, choice: int, delta: dict[str, Any]) -> bytes:
         body = {"index": choice, "delta": delta, "finish_reason": None}
@@ -97,6 +68,11 @@ def _indices(choice: dict[str, Any]) -> list[int]:
     listed = delta.get("tool_calls") if isinstance(delta, dict) else None
     calls = [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
     return [index for call in calls if type(index := call.get("index")) is int and index >= 0]
+
+
+def _speaks(choice: dict[str, Any]) -> bool:
+    delta = choice.get("delta")
+    return isinstance(delta, dict) and not delta.keys().isdisjoint(_SAID)
 
 
 def _without_speech(choice: dict[str, Any]) -> dict[str, Any]:
@@ -119,26 +95,26 @@ class _AnthropicWire(Wire):
         self._blocks: dict[str, int] = {}  # by their kind
         self._next = 0
 
-    def see(self, piece: Piece) -> None:
+    def see(self, piece: Piece) -> bool:
         payload = piece.payload or {}
         index, block = payload.get("index"), payload.get("content_block")
-        if type(index) is not int:
-            return
-        self._next = max(self._next, index + 1)
-        if piece.kind == "content_block_start" and isinstance(block, dict):
-            self._blocks[str(block.get("type"))] = index
+        if type(index) is int:
+            self._next = max(self._next, index + 1)
+            if piece.kind == "content_block_start" and isinstance(block, dict):
+                self._blocks[str(block.get("type"))] = index
+        return True
 
     def ends(self, piece: Piece) -> bool:
         return piece.kind in ("message_delta", "message_stop")
 
-    def stripped(self, piece: Piece) -> bytes:
+    def stripped(self, piece: Piece) -> bytes | None:
         payload = piece.payload or {}
         delta, block = payload.get("delta"), payload.get("content_block")
         if piece.kind == "content_block_delta" and isinstance(delta, dict) and delta.get("type") in _KINDS:
             return b""
         if piece.kind == "content_block_start" and isinstance(block, dict) and block.get("text"):
             return piece.with_payload({**payload, "content_block": {**block, "text": ""}})
-        return piece.raw
+        return None
 
     def said(self, choice: int, text: str, *, reasoning: bool) -> bytes:  # noqa: ARG002 - there is one
         kind = "thinking" if reasoning else "text"
@@ -147,17 +123,15 @@ class _AnthropicWire(Wire):
         delta = {"type": _DELTAS[kind], kind: text}
         return _event("content_block_delta", index=self._blocks[kind], delta=delta)
 
-    def call(self, choice: int, id: str, name: str, arguments: str) -> bytes:  # noqa: ARG002 - as above
+    def call(self, choice: int, id: str, name: str, arguments: str) -> list[bytes]:  # noqa: ARG002 - as above
         index, self._next = self._next, self._next + 1
         block = {"type": "tool_use", "id": id, "name": name, "input": {}}
         delta = {"type": "input_json_delta", "partial_json": arguments}
-        return b"".join(
-            [
-                _event("content_block_start", index=index, content_block=block),
-                _event("content_block_delta", index=index, delta=delta),
-                _event("content_block_stop", index=index),
-            ]
-        )
+        return [
+            _event("content_block_start", index=index, content_block=block),
+            _event("content_block_delta", index=index, delta=delta),
+            _event("content_block_stop", index=index),
+        ]
 
 
 def _event(kind: str, **members: Any) -> bytes:
@@ -165,5 +139,5 @@ def _event(kind: str, **members: Any) -> bytes:
 
 
 WIRES: Final[Mapping[str, type[Wire]]] = MappingProxyType(
-    {"chat-completions": _ChatWire, "anthropic": _AnthropicWire}
+    {"chat-completions": _ChatWire, "anthropic": _AnthropicWire, "responses": ResponsesWire}
 )

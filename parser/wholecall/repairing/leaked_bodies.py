@@ -1,7 +1,7 @@
 """Calls that a server leaked into the text of a whole body, put where structured ones stand.
 
 Theory of operation. As for streams (`leaks`): a parser of its own reads the body with `text=`; where a call came out of
-a choice's text, its message gets the call, and the text without it. Bodies of other dialects pass as they come.
+a choice's text, its message gets the call, and the text without it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from wholecall.dialects.decode import plain
 from wholecall.encoders.base import argument_text, json_bytes
 from wholecall.output.events import Event, TextDelta, ToolCall, ToolCallDropped
 from wholecall.repairing.chat_reading import choices_of, number_of
+from wholecall.repairing.leak_responses import call_item, with_text
 from wholecall.repairing.mender import lasting
 from wholecall.stream.parser import ToolCallParser
 
@@ -111,6 +112,14 @@ def _anthropic(payload: dict[str, Any], found: _Found) -> dict[str, Any]:
     return {**payload, "content": [*kept, *calls]}
 
 
+def _responses(payload: dict[str, Any], found: _Found) -> dict[str, Any]:
+    """Write the text into the first part that says something, and the calls behind all items."""
+    output = payload.get("output")
+    items = with_text(output, found.text(0)) if isinstance(output, list) else []
+    calls = [call_item(call.id, call.name, argument_text(call)) for call in found.calls(0)]
+    return {**payload, "output": [*items, *calls]}
+
+
 _FORMS: Final[Mapping[str, Callable[[dict[str, Any], _Found], dict[str, Any]]]] = MappingProxyType(
-    {"chat-completions": _chat, "anthropic": _anthropic}
+    {"chat-completions": _chat, "anthropic": _anthropic, "responses": _responses}
 )

@@ -7,7 +7,7 @@ chunks before the one that ends their choice: that is when they are judged. So t
 parses calls, and correct its reasons as they do anyway.
 
 What began as a call and is none is shown as the text that it was; only what the server told twice is gone. Where text and
-calls stand on the wire is in `leak_wires`; streams of other dialects pass as they come.
+calls stand on the wire is in `leak_wires`, for the dialects that have a mender.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from wholecall.output.events import (
     ToolCallDropped,
     ToolCallStarted,
 )
-from wholecall.repairing.leak_wires import WIRES, Wire
+from wholecall.repairing.leak_wire import Wire
+from wholecall.repairing.leak_wires import WIRES
 from wholecall.repairing.mender import lasting, most_of
 from wholecall.repairing.pieces import Piece, PieceReader
 from wholecall.stream.parser import ToolCallParser
@@ -101,9 +102,14 @@ class Leaks:
         wire = self._wire = self._wire or self._new_wire()
         if wire is None or self._size > self._most:
             return self._give_up()
-        for piece in block.pieces:
-            wire.see(piece)
+        self._see(block, wire)
         return [] if parser.is_holding else self._settled(wire)
+
+    def _see(self, block: _Block, wire: Wire) -> None:
+        """Show a block that came to the wire; what came before does not go on again."""
+        fresh = [piece for piece in block.pieces if wire.see(piece)]
+        if len(fresh) < len(block.pieces):
+            self._waiting[-1] = _Block(b"".join(piece.raw for piece in fresh), fresh)
 
     def _new_wire(self) -> Wire | None:
         make = WIRES.get(self._parser.dialect or "")
@@ -127,22 +133,26 @@ class Leaks:
         ends = [any(map(wire.ends, block.pieces)) for block in waiting]
         before = [block for block, is_end in zip(waiting, ends, strict=True) if not is_end]
         after = [block for block, is_end in zip(waiting, ends, strict=True) if is_end]
-        if not starts:
-            yield from (block.raw for block in before)
-            yield from self._told(wire, events, is_stripped=False)
-            yield from (block.raw for block in after)
-            return
-        said = list(_said(wire, events))
+        said = _said(wire, events) if starts else iter(())
         for block in before:
-            for piece in block.pieces:
-                rest = wire.stripped(piece)
-                if rest != piece.raw:
-                    yield from said  # where the first of it came
-                    said = []
-                yield rest
+            yield from self._gone_on(wire, block, said, is_stripped=bool(starts))
         yield from said
-        yield from self._told(wire, events, is_stripped=True)
-        yield from (wire.stripped(piece) for block in after for piece in block.pieces)
+        yield from self._told(wire, events, is_stripped=bool(starts))
+        for block in after:
+            yield from self._gone_on(wire, block, said, is_stripped=bool(starts))
+
+    def _gone_on(
+        self, wire: Wire, block: _Block, said: Iterator[bytes], *, is_stripped: bool
+    ) -> Iterator[bytes]:
+        """Yield a block as it goes on; what is shown of stripped text, where the first of it was."""
+        out: list[bytes] = []
+        for piece in block.pieces:
+            rest = wire.stripped(piece) if is_stripped else None
+            out += [wire.passing(piece)] if rest is None else [*said, rest]
+        as_it_came = len(out) == len(block.pieces) and all(
+            one is piece.raw for one, piece in zip(out, block.pieces, strict=True)
+        )
+        yield from [block.raw] if as_it_came else out
 
     def _is_ours(self, event: Any) -> bool:
         return self._parser.is_from_text(event)
@@ -151,7 +161,7 @@ class Leaks:
         """Yield the calls that came out, and the texts of those that did not where these were taken out."""
         for event in events:
             if isinstance(event, ToolCall) and self._is_ours(event):
-                yield self._call(wire, event)
+                yield from self._call(wire, event)
             elif isinstance(event, ToolCallDropped) and self._is_ours(event) and event.reason != "told_twice":
                 self.dropped.append(event)
                 if self._is_gone(event) or is_stripped:
@@ -165,7 +175,7 @@ class Leaks:
         self._begun.discard(key)
         return True
 
-    def _call(self, wire: Wire, event: ToolCall[Any]) -> bytes:
+    def _call(self, wire: Wire, event: ToolCall[Any]) -> list[bytes]:
         call = lasting(event, self._parser.turn.response_id)
         return wire.call(event.choice, call.id, event.name, argument_text(event))
 

@@ -60,8 +60,8 @@ class Repairer(Beginning, Uncopyable):
             the model to go on. Reasons of the wire that say that something went wrong (`length`) always stay.
         on_dropped: called with each call that was withheld, and why.
         on_fault: called with each fault of the wire.
-        text: calls that the model writes as text, as for `ToolCallParser`: in streams of Chat Completions and of
-            Anthropic Messages they come out as structured ones, and the text without them.
+        text: calls that the model writes as text, as for `ToolCallParser`: they come out as structured ones, and the
+            text without them.
         policy: how calls are judged.
         limits: what a stream may hold; `max_pending_frames_bytes` bounds what waits for the dialect, and
             `max_event_bytes` what waits for a verdict.

@@ -18,12 +18,12 @@ import msgspec
 from wholecall.dialects.decode import decode
 from wholecall.dialects.openai.responses_events import outcome_of
 from wholecall.dialects.openai.responses_items import Item, call_delta, is_call
-from wholecall.dialects.openai.responses_progress import is_replay
 from wholecall.encoders.base import json_bytes
 from wholecall.encoders.responses import ResponsesEncoder
 from wholecall.limits import Limits
 from wholecall.output.events import Event
 from wholecall.repairing.items import MOST_DIGITS, ItemMender, Role
+from wholecall.repairing.numbering import Numbering
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
 from wholecall.repairing.withholding import CALLS_WITHHELD, Withheld
@@ -51,7 +51,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         super().__init__(ResponsesEncoder(), limits, live=live, withheld=withheld)
         self._slots: set[Any] = set()  # the wire's numbers of items that are calls, and their ids
         self._numbers: dict[Any, int] = {}  # of items that went out: ours by the wire's
-        self._expected = -1  # the wire's next sequence number
+        self._wires_numbers = Numbering()
         self._is_begun = False  # a response, for the client
         self._begin_tracks()
 
@@ -70,29 +70,16 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
 
         Clients do not raise for a failed response, only for an `error` at the top of a frame.
         """
-        fresh = [self._typed(piece) for piece in pieces if not self._is_replayed(piece)]
+        numbers, known = self._wires_numbers, self._response_id
+        fresh = [
+            self._typed(piece) for piece in pieces if not numbers.is_replayed(piece.payload or {}, known)
+        ]
         out = super().take(fresh, events)
         void, self._void = self._void, None
         if void is None or self.failed is not None or any(map(_is_raised, pieces)):
             return out
         self.failed, self.mould = CALLS_WITHHELD, None
         return out + self._encoder.raised(void, CALLS_WITHHELD)
-
-    def _is_replayed(self, piece: Piece) -> bool:
-        payload = piece.payload or {}
-        number, response = payload.get("sequence_number"), payload.get("response")
-        if type(number) is not int or number < 0 or "stream_id" in payload:
-            return False
-        starts = payload.get("type") == "response.created"
-        again = starts and isinstance(response, dict) and response.get("id") == self._response_id
-        if is_replay(number, self._expected, starts=starts, again=again):
-            return True
-        self._expect_after(number)
-        return False
-
-    def _expect_after(self, number: int) -> None:
-        if number or self._expected != 1:  # a constant 0 counts nothing
-            self._expected = number + 1
 
     def _is_named(self, piece: Piece) -> bool:
         return (piece.event or "").startswith("response.")
@@ -214,13 +201,13 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
     def shown(self, number: int | None) -> None:
         """Take note that text was shown, up to the frame of this number."""
         if number is not None:
-            self._expect_after(number)
+            self._wires_numbers.expect_after(number)
             self._encoder.next_number = number + 1
 
     def go_on(self, block: bytes, text: str, events: Sequence[Event[Any]]) -> bytes:
         """Take a frame from the mould with a further piece of a call; its number is the next one."""
         if self.mould is not None and self.mould.number is not None:
-            self._expect_after(self.mould.number)
+            self._wires_numbers.expect_after(self.mould.number)
         return super().go_on(block, text, events)
 
     def _pass_more(self, piece: Piece) -> None:

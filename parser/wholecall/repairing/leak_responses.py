@@ -1,0 +1,267 @@
+"""The wire of OpenAI Responses, where a text comes in pieces, and then whole up to four times.
+
+Theory of operation. What goes on of each part's text is kept, because the events that end the part, its item and the
+response restate it. A part of which something was stripped is restated as it went on; all others pass as they came. What
+a server tells only in the finished response is said there, and nowhere else.
+
+A gap in the numbers of events is a loss. So an event that is left out gives its number to the next one, and one of ours
+moves those that follow; gaps of the server's own stay.
+
+Source: OpenAI API reference, "Responses: streaming events".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from wholecall.encoders.base import server_sent
+from wholecall.repairing.leak_wire import Wire
+from wholecall.repairing.numbering import NUMBER, Numbering
+from wholecall.repairing.pieces import Piece
+
+__all__ = ["ResponsesWire", "call_item", "with_text"]
+
+_LISTS: Final = ("content", "summary")  # of an item: where its parts stand
+_TEXTS: Final = ("text", "refusal")  # of a part
+_SPEECH: Final = ("output_text", "text", "refusal")  # types of parts that are shown
+_ENDS: Final = frozenset(
+    f"response.{word}" for word in ("completed", "incomplete", "failed", "cancelled", "done")
+)
+
+
+class _Family(NamedTuple):
+    """The events of one kind of text: which list of the item its parts stand in, and which member the text is."""
+
+    parts: str
+    member: str
+    is_reasoning: bool
+
+
+_FAMILIES: Final[Mapping[str, _Family]] = MappingProxyType(
+    {
+        "response.output_text": _Family("content", "text", False),
+        "response.refusal": _Family("content", "refusal", False),
+        "response.reasoning_text": _Family("content", "text", True),
+        "response.reasoning_summary_text": _Family("summary", "text", True),
+    }
+)
+_PARTS: Final[Mapping[str, str]] = (
+    MappingProxyType(  # events that restate a part, and the list that it stands in
+        {"response.content_part.done": "content", "response.reasoning_summary_part.done": "summary"}
+    )
+)
+
+
+class _Part(NamedTuple):
+    """A part of an item, by the numbers of the wire."""
+
+    item: object
+    parts: str
+    number: object
+
+
+class ResponsesWire(Wire):
+    """The events of one stream, one response after the other."""
+
+    def __init__(self) -> None:
+        self._came = Numbering()
+        self._wires: int | None = None  # the number of the last event, as it came
+        self._ours = 0  # and as it went on
+        self._begin(None)
+
+    def _begin(self, response_id: str | None) -> None:
+        self._response_id = response_id
+        self._items: dict[str, object] = {}  # the numbers of items by their ids
+        self._next_index = 0
+        self._shown: dict[_Part, list[str]] = {}
+        self._stripped: set[_Part] = set()
+        self._last: dict[bool, dict[str, Any]] = {}  # the last piece of text, and of reasoning
+        self._unsaid: list[str] | None = None  # text of which no piece came
+
+    def see(self, piece: Piece) -> bool:
+        """Take note of an event that came."""
+        return not self._came.is_replayed(piece.payload or {}, self._response_id)
+
+    def ends(self, piece: Piece) -> bool:
+        """Return whether an event ends the response."""
+        return piece.is_done or piece.kind in _ENDS
+
+    def stripped(self, piece: Piece) -> bytes | None:
+        """Return nothing for a piece of text, and None for every other event."""
+        family, word = _family_of(piece.kind)
+        if family is None or word != "delta":
+            return None
+        payload = piece.payload or {}
+        self._stripped.add(self._said_in(payload, family))
+        if self._numbered(payload) and self._wires:
+            self._ours -= 1  # its number is free
+        return b""
+
+    def passing(self, piece: Piece) -> bytes:
+        """Return an event with its number, and with the text that it restates, as they went on."""
+        payload = piece.payload or {}
+        if piece.kind == "response.created":
+            response = payload.get("response")
+            self._begin(response.get("id") if isinstance(response, dict) else None)
+        index = payload.get("output_index")
+        if type(index) is int:
+            self._next_index = max(self._next_index, index + 1)
+        family, word = _family_of(piece.kind)
+        if family is not None and word == "delta" and isinstance(payload.get("delta"), str):
+            self._shown[self._said_in(payload, family)].append(payload["delta"])
+        edits = self._restated(piece.kind, payload) | self._numbered(payload)
+        return piece.raw if edits.items() <= payload.items() else piece.with_payload({**payload, **edits})
+
+    def said(self, choice: int, text: str, *, reasoning: bool) -> bytes:  # noqa: ARG002 - there is one
+        """Return a piece of text, in the part that had the last one."""
+        like = self._last.get(reasoning)
+        if like is None:  # the end of the item, or of the response, says it
+            self._unsaid = [*(self._unsaid or ()), *([] if reasoning else [text])]
+            return b""
+        family, _ = _family_of(like["type"])
+        assert family is not None
+        part = self._said_in(like, family)
+        self._shown[part].append(text)
+        self._stripped.add(part)
+        rest = {name: value for name, value in like.items() if name != "logprobs"}
+        return self._event(rest.pop("type"), **{**rest, "delta": text})
+
+    def call(self, choice: int, id: str, name: str, arguments: str) -> list[bytes]:  # noqa: ARG002 - as above
+        """Return the four events of a call's item."""
+        index, self._next_index = self._next_index, self._next_index + 1
+        item = call_item(id, name, arguments)
+        place = {"item_id": item["id"], "output_index": index}
+        begun = {**item, "status": "in_progress", "arguments": ""}
+        return [
+            self._event("response.output_item.added", output_index=index, item=begun),
+            self._event("response.function_call_arguments.delta", **place, delta=arguments),
+            self._event("response.function_call_arguments.done", **place, name=name, arguments=arguments),
+            self._event("response.output_item.done", output_index=index, item=item),
+        ]
+
+    # Numbers.
+
+    def _numbered(self, payload: Mapping[str, Any]) -> dict[str, int]:
+        """Return the number of an event that goes on, where it has one."""
+        number = payload.get(NUMBER)
+        if type(number) is not int:
+            return {}
+        is_first = number == 0 or self._wires is None  # a constant 0 counts nothing, another 0 counts anew
+        self._ours = number if is_first else self._ours + number - (self._wires or 0)
+        self._wires = number
+        return {NUMBER: self._ours}
+
+    def _event(self, kind: str, **members: Any) -> bytes:
+        """Return an event of ours, numbered if those of the stream are."""
+        members.pop(NUMBER, None)
+        if self._wires is not None:
+            self._ours += self._wires > 0
+            members[NUMBER] = self._ours
+        return server_sent({"type": kind, **members}, kind)
+
+    # Parts.
+
+    def _said_in(self, payload: dict[str, Any], family: _Family) -> _Part:
+        """Return the part that a piece of text belongs to, and take note of both."""
+        item = payload.get("output_index")
+        if isinstance(payload.get("item_id"), str):
+            self._items[payload["item_id"]] = item
+        part = _Part(item, family.parts, payload.get(f"{family.parts}_index"))
+        self._shown.setdefault(part, [])
+        self._last[family.is_reasoning] = payload
+        return part
+
+    def _restated(self, kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what an event restates otherwise than it came."""
+        if not self._stripped and self._unsaid is None:
+            return {}
+        item, (family, word) = payload.get("output_index"), _family_of(kind)
+        if family is not None and word == "done":
+            text = self._text(_Part(item, family.parts, payload.get(f"{family.parts}_index")))
+            return {} if text is None else {family.member: text, **_without_logprobs(payload)}
+        if kind in _PARTS and isinstance(payload.get("part"), dict):
+            parts = _PARTS[kind]
+            return {"part": self._part(payload["part"], _Part(item, parts, payload.get(f"{parts}_index")))}
+        if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
+            return {"item": self._item(payload["item"], item)}
+        response = payload.get("response")
+        if kind in _ENDS and isinstance(response, dict) and isinstance(response.get("output"), list):
+            return {"response": {**response, "output": self._output(response["output"])}}
+        return {}
+
+    def _output(self, items: list[Any]) -> list[Any]:
+        if self._unsaid is not None:
+            items = with_text(items, "".join(self._unsaid))
+        return [
+            self._item(item, self._items.get(str(item.get("id")), at)) if isinstance(item, dict) else item
+            for at, item in enumerate(items)
+        ]
+
+    def _item(self, item: dict[str, Any], number: object) -> dict[str, Any]:
+        found = {name: item[name] for name in _LISTS if isinstance(item.get(name), list)}
+        edited = {
+            name: [
+                self._part(part, _Part(number, name, at)) if isinstance(part, dict) else part
+                for at, part in enumerate(parts)
+            ]
+            for name, parts in found.items()
+        }
+        return item if edited == found else {**item, **edited}
+
+    def _part(self, part: dict[str, Any], which: _Part) -> dict[str, Any]:
+        text = self._text(which)
+        return part if text is None else _with_text(part, text)
+
+    def _text(self, part: _Part) -> str | None:
+        """Return what went on of a part's text; None if all of it did."""
+        return "".join(self._shown[part]) if part in self._stripped else None
+
+
+def _family_of(kind: str) -> tuple[_Family | None, str]:
+    """Return the kind of text that an event is about, and whether it is a piece of it or all of it."""
+    name, _, word = kind.rpartition(".")
+    return _FAMILIES.get(name), word
+
+
+def _with_text(part: dict[str, Any], text: str) -> dict[str, Any]:
+    texts = {name: text for name in _TEXTS if isinstance(part.get(name), str)}
+    return {**part, **texts, **_without_logprobs(part)}
+
+
+def _without_logprobs(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the empty list for probabilities of tokens, some of which are gone."""
+    return {"logprobs": []} if payload.get("logprobs") else {}
+
+
+def call_item(id: str, name: str, arguments: str) -> dict[str, Any]:
+    """Return the item of a whole call."""
+    labels = {"type": "function_call", "id": f"fc_{id}", "call_id": id, "name": name}
+    return {**labels, "arguments": arguments, "status": "completed"}
+
+
+def _texts_of(items: list[Any]) -> list[dict[str, Any]]:
+    """Return the parts of messages that hold text which is shown."""
+    messages = (item for item in items if isinstance(item, dict) and item.get("type") == "message")
+    lists = (message["content"] for message in messages if isinstance(message.get("content"), list))
+    return [
+        part for parts in lists for part in parts if isinstance(part, dict) and part.get("type") in _SPEECH
+    ]
+
+
+def with_text(items: list[Any], text: str) -> list[Any]:
+    """Return items whose messages say this text: in the first part that says something, the others say nothing."""
+    spoken = _texts_of(items)
+
+    def edited(part: Any) -> Any:
+        if not any(part is one for one in spoken):
+            return part
+        return _with_text(part, text if part is spoken[0] else "")
+
+    return [
+        {**item, "content": [edited(part) for part in item["content"]]}
+        if isinstance(item, dict) and item.get("type") == "message" and isinstance(item.get("content"), list)
+        else item
+        for item in items
+    ]

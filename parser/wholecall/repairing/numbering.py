@@ -1,0 +1,49 @@
+"""The numbers of a Responses stream's events: which were seen before.
+
+Clients that do not look at the numbers must not see an event twice. A gap is what the server lost; whoever leaves an
+event out has to number those that follow anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from wholecall.dialects.openai.responses_progress import is_replay
+
+__all__ = ["NUMBER", "Numbering"]
+
+NUMBER = "sequence_number"
+
+
+class Numbering:
+    """The numbers of one stream, as they come.
+
+    Attributes:
+        expected: the next one; -1 before the first.
+    """
+
+    def __init__(self) -> None:
+        self.expected = -1
+
+    def is_replayed(self, payload: Mapping[str, Any], response_id: str | None) -> bool:
+        """Return whether an event was seen before, and take note of its number if not.
+
+        Args:
+            payload: of the event.
+            response_id: of the response that began last; one that begins again is a replay.
+        """
+        number, response = payload.get(NUMBER), payload.get("response")
+        if type(number) is not int or number < 0 or "stream_id" in payload:
+            return False
+        starts = payload.get("type") == "response.created"
+        again = starts and isinstance(response, dict) and response.get("id") == response_id
+        if is_replay(number, self.expected, starts=starts, again=again):
+            return True
+        self.expect_after(number)
+        return False
+
+    def expect_after(self, number: int) -> None:
+        """Take note of the number of an event."""
+        if number or self.expected != 1:  # a constant 0 counts nothing
+            self.expected = number + 1
