@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.test_leaks import QWEN, repaired
 from tests.unit.test_text_layer import CALL, calls
-from wholecall import collect
+from wholecall import Limits, collect
 from wholecall.output.events import ToolCallDropped
 from wholecall.repairing import repair_body
 
@@ -245,6 +245,31 @@ def test_a_call_that_fits_no_tool_is_text_again() -> None:
         {name: said for name, said in texts(out).items() if name in ("deltas", "completed")},
         [drop.reason for drop in dropped],
     )
+
+
+@pytest.mark.parametrize("odd", [[], {}, "x", None, True, -1, 2**70, 1.5])
+@pytest.mark.parametrize(
+    "member", ["output_index", "content_index", "item_id", "sequence_number", "delta", "text"]
+)
+def test_odd_labels_do_no_harm(member: str, odd: Any) -> None:
+    """Whatever stands where a number, a label or a text should, nothing raises, and what is cut any other way is the same."""
+    events = [
+        {**one, member: odd} if member in one else one for one in events_of(response(spoken(CALL), called(1)))
+    ]
+    data = sse(events)
+
+    assert repaired(data) == repaired(data, 17)
+
+
+def test_what_is_too_long_to_be_restated_is_not_kept() -> None:
+    """A text that is longer than an event may be goes without its call, and what restates a little of it stays."""
+    item, text = message("x", 0), "x" * 3000 + CALL
+    pieces = [one for one in spoken(text, size=50) if not one["type"].endswith(".done")]
+    out = repaired(response(pieces, output=[item]), limits=Limits(max_event_bytes=2000))
+    turn = collect([out])
+
+    assert ("x" * 3000, [("dredge", {"metres": 4})]) == (turn.text, calls(turn))
+    assert item == events_of(out)[-1]["response"]["output"][0]
 
 
 def test_a_whole_body_is_mended() -> None:

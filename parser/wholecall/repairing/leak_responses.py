@@ -5,7 +5,8 @@ response restate it. A part of which something was stripped is restated as it we
 a server tells only in the finished response is said there, and nowhere else.
 
 A gap in the numbers of events is a loss. So an event that is left out gives its number to the next one, and one of ours
-moves those that follow; gaps of the server's own stay.
+moves those that follow; gaps of the server's own stay. Texts that are longer than an event may be cannot be restated, and
+are not kept.
 
 Source: OpenAI API reference, "Responses: streaming events".
 """
@@ -57,15 +58,16 @@ _PARTS: Final[Mapping[str, str]] = (
 class _Part(NamedTuple):
     """A part of an item, by the numbers of the wire."""
 
-    item: object
+    item: int | None
     parts: str
-    number: object
+    number: int | None
 
 
 class ResponsesWire(Wire):
     """The events of one stream, one response after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
         self._came = Numbering()
         self._wires: int | None = None  # the number of the last event, as it came
         self._ours = 0  # and as it went on
@@ -73,9 +75,10 @@ class ResponsesWire(Wire):
 
     def _begin(self, response_id: str | None) -> None:
         self._response_id = response_id
-        self._items: dict[str, object] = {}  # the numbers of items by their ids
+        self._items: dict[str, int | None] = {}  # the numbers of items by their ids
         self._next_index = 0
         self._shown: dict[_Part, list[str]] = {}
+        self._size = 0  # characters of them
         self._stripped: set[_Part] = set()
         self._last: dict[bool, dict[str, Any]] = {}  # the last piece of text, and of reasoning
         self._unsaid: list[str] | None = None  # text of which no piece came
@@ -110,7 +113,7 @@ class ResponsesWire(Wire):
             self._next_index = max(self._next_index, index + 1)
         family, word = _family_of(piece.kind)
         if family is not None and word == "delta" and isinstance(payload.get("delta"), str):
-            self._shown[self._said_in(payload, family)].append(payload["delta"])
+            self._keep(self._said_in(payload, family), payload["delta"])
         edits = self._restated(piece.kind, payload) | self._numbered(payload)
         return piece.raw if edits.items() <= payload.items() else piece.with_payload({**payload, **edits})
 
@@ -123,7 +126,7 @@ class ResponsesWire(Wire):
         family, _ = _family_of(like["type"])
         assert family is not None
         part = self._said_in(like, family)
-        self._shown[part].append(text)
+        self._keep(part, text)
         self._stripped.add(part)
         rest = {name: value for name, value in like.items() if name != "logprobs"}
         return self._event(rest.pop("type"), **{**rest, "delta": text})
@@ -165,27 +168,32 @@ class ResponsesWire(Wire):
 
     def _said_in(self, payload: dict[str, Any], family: _Family) -> _Part:
         """Return the part that a piece of text belongs to, and take note of both."""
-        item = payload.get("output_index")
+        part = _part_of(payload, family.parts)
         if isinstance(payload.get("item_id"), str):
-            self._items[payload["item_id"]] = item
-        part = _Part(item, family.parts, payload.get(f"{family.parts}_index"))
+            self._items[payload["item_id"]] = part.item
         self._shown.setdefault(part, [])
         self._last[family.is_reasoning] = payload
         return part
 
+    def _keep(self, part: _Part, text: str) -> None:
+        self._size += len(text)
+        if self._size > self._most:
+            self._shown[part].clear()
+        else:
+            self._shown[part].append(text)
+
     def _restated(self, kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         """Return what an event restates otherwise than it came."""
-        if not self._stripped and self._unsaid is None:
+        if (not self._stripped and self._unsaid is None) or self._size > self._most:
             return {}
-        item, (family, word) = payload.get("output_index"), _family_of(kind)
+        family, word = _family_of(kind)
         if family is not None and word == "done":
-            text = self._text(_Part(item, family.parts, payload.get(f"{family.parts}_index")))
+            text = self._text(_part_of(payload, family.parts))
             return {} if text is None else {family.member: text, **_without_logprobs(payload)}
         if kind in _PARTS and isinstance(payload.get("part"), dict):
-            parts = _PARTS[kind]
-            return {"part": self._part(payload["part"], _Part(item, parts, payload.get(f"{parts}_index")))}
+            return {"part": self._part(payload["part"], _part_of(payload, _PARTS[kind]))}
         if kind == "response.output_item.done" and isinstance(payload.get("item"), dict):
-            return {"item": self._item(payload["item"], item)}
+            return {"item": self._item(payload["item"], _part_of(payload, "").item)}
         response = payload.get("response")
         if kind in _ENDS and isinstance(response, dict) and isinstance(response.get("output"), list):
             return {"response": {**response, "output": self._output(response["output"])}}
@@ -199,7 +207,7 @@ class ResponsesWire(Wire):
             for at, item in enumerate(items)
         ]
 
-    def _item(self, item: dict[str, Any], number: object) -> dict[str, Any]:
+    def _item(self, item: dict[str, Any], number: int | None) -> dict[str, Any]:
         found = {name: item[name] for name in _LISTS if isinstance(item.get(name), list)}
         edited = {
             name: [
@@ -223,6 +231,12 @@ def _family_of(kind: str) -> tuple[_Family | None, str]:
     """Return the kind of text that an event is about, and whether it is a piece of it or all of it."""
     name, _, word = kind.rpartition(".")
     return _FAMILIES.get(name), word
+
+
+def _part_of(payload: Mapping[str, Any], parts: str) -> _Part:
+    """Return the part that an event is about."""
+    item, number = payload.get("output_index"), payload.get(f"{parts}_index")
+    return _Part(item if type(item) is int else None, parts, number if type(number) is int else None)
 
 
 def _with_text(part: dict[str, Any], text: str) -> dict[str, Any]:

@@ -17,7 +17,14 @@ __all__ = ["Wire"]
 
 
 class Wire(ABC):
-    """The frames of one stream."""
+    """The frames of one stream.
+
+    Args:
+        most: bytes that an event may have, and a text that is to be restated.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
 
     @abstractmethod
     def see(self, piece: Piece) -> bool:

@@ -24,7 +24,8 @@ _NO_HEAD: Final = frozenset({"choices", "usage", "error", "object"})
 class _ChatWire(Wire):
     """Chunks with choices."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
         self._head: dict[str, Any] = {}
         self._n_calls: dict[int, int] = {}  # by choice: how many indices were used
 
@@ -91,7 +92,8 @@ _KINDS: Final = frozenset(_DELTAS.values())
 class _AnthropicWire(Wire):
     """Content blocks; text goes to the block of its kind that began last."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
         self._blocks: dict[str, int] = {}  # by their kind
         self._next = 0
 

@@ -113,7 +113,7 @@ class Leaks:
 
     def _new_wire(self) -> Wire | None:
         make = WIRES.get(self._parser.dialect or "")
-        return None if make is None or self._parser.is_enveloped else make()
+        return None if make is None or self._parser.is_enveloped else make(self._most)
 
     def _give_up(self) -> list[bytes]:
         """Let all that waits pass, and all that follows."""
