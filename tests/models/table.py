@@ -79,5 +79,5 @@ SETTINGS = {
     "one habit, a sample": Setting(1.0, 1500),
     "two habits, a sample": Setting(2.0, 1500, few=True),
     "one habit": Setting(1.0, None, is_slow=True),
-    "two habits": Setting(2.0, 15_000, is_slow=True),
+    "two habits": Setting(2.0, 10_000, is_slow=True),
 }
