@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
+from tests.hygiene.test_readme import blocks
 from tests.support.agent_streams import BROKEN, DIALECTS, tide
 from tests.support.surfaces import sdk
 from wholecall import Limits
 from wholecall.asgi import AnswerEnded, RepairMiddleware
 from wholecall.repairing import Repairer
+from wholecall.serving import Answer, Loopback
 
 pytestmark = pytest.mark.sdk
 
@@ -341,3 +343,38 @@ def test_the_form_of_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert 200 == server.status
     assert "stop" == json.loads(server.body)["choices"][0]["finish_reason"]
+
+
+def test_the_gateway_of_the_page(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The gateway of docs/asgi.md hands on streams, bodies and refusals, and prints what was withheld."""
+    ((_, code),) = blocks("python", page="docs/asgi.md", needs="fastapi")
+    refused = b'{"error":{"message":"slow down"}}'
+
+    async def run(names: dict[str, Any]) -> list[Server]:
+        servers = [Server(names["app"]) for _ in range(3)]
+        with pytest.raises(AnswerEnded):
+            await servers[0].post()
+        for server in servers[1:]:
+            await server.post()
+        await names["http"].aclose()
+        return servers
+
+    with Loopback() as upstream:
+        body = json.dumps(WHOLE).encode()
+        answers = [
+            Answer([TEXT, BEGUN]),
+            Answer([body], "application/json"),
+            Answer([refused], "application/json", 429),
+        ]
+        upstream.prepare(answers)
+        monkeypatch.setenv("UPSTREAM", upstream.url)
+        names: dict[str, Any] = {}
+        exec(code, names)  # noqa: S102 - the pages are ours
+        stream, whole, refusal = asyncio.run(run(names))
+
+    assert b'"code":"upstream_incomplete"' in stream.body
+    assert (502, 429, refused) == (whole.status, refusal.status, refusal.body)
+    told = capsys.readouterr().out.splitlines()
+    assert [True, True] == [
+        reason in line for reason, line in zip(("unterminated", "not_an_object"), told, strict=True)
+    ]
