@@ -14,9 +14,10 @@ from tests.support import bless, corpora, quirky
 from tests.support.naive import data_of as payloads
 from tests.support.naive import error_of, finish_reasons, read_calls
 from wholecall import Limits, Policy, ToolCallDropped
-from wholecall.asgi import AnswerEnded, Counters, Exchange, RepairMiddleware
+from wholecall.asgi import AnswerEnded, RepairMiddleware
 from wholecall.encoders import ENCODERS
 from wholecall.repairing import Repairer, Report, repair_body
+from wholecall.transport import Counters, Exchange
 
 PATH = "/v1/chat/completions"
 EVENTS, JSON = "text/event-stream", "application/json"
@@ -434,6 +435,29 @@ def test_frameworks_may_hide_what_stopped_them(wraps: Any) -> None:
     assert [False] == ends(sent)
 
 
+class Group(Exception):
+    """What a group of tasks raises, where there is no such exception in Python."""
+
+    def __init__(self, *exceptions: Exception) -> None:
+        super().__init__()
+        self.exceptions = exceptions
+
+
+@pytest.mark.parametrize("wrap", [lambda error: error, Group])
+def test_a_clean_end_is_no_exception(wrap: Any) -> None:
+    """Where the answer has an end of its own the server hears nothing of what stopped the application."""
+
+    async def app(_scope: Any, _receive: Any, send: Any) -> None:
+        await send(start())
+        try:
+            await send({"type": BODY, "body": CREATED + b"data: " + b"x" * 2000, "more_body": True})
+        except OSError as error:
+            stopped = error
+        raise wrap(stopped)
+
+    assert [True] == ends(answered(app, limits=Limits(max_event_bytes=1000)))
+
+
 def test_an_application_that_sends_on_gets_it_again() -> None:
     """Nothing follows an error, however often the application tries; trailers neither."""
     n_raised = 0
@@ -549,6 +573,18 @@ def test_a_server_that_raises_is_not_asked_again() -> None:
         asyncio.run(middleware(scope_of(), never, send))
 
     assert (3, ["aborted"]) == (n_sent, [drop.reason for drop in drops])
+
+
+def test_a_client_that_left_before_the_frame_of_an_exception() -> None:
+    """If nobody takes the frame, the application's exception goes on all the same."""
+
+    async def send(message: Any) -> None:
+        if b'"error"' in message.get("body", b""):
+            raise OSError("gone")
+
+    app = sending(start(), *bodies(TEXT, is_all=False), error=LookupError("of the application"))
+    with pytest.raises(LookupError, match="of the application"):
+        asyncio.run(RepairMiddleware(app)(scope_of(), never, send))
 
 
 def test_a_cancelled_application_drops_what_is_open() -> None:

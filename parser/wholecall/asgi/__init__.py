@@ -9,6 +9,5 @@ from __future__ import annotations
 
 from wholecall.asgi.answer import AnswerEnded
 from wholecall.asgi.middleware import RepairMiddleware
-from wholecall.repairing.news import Counters, Exchange
 
-__all__ = ["AnswerEnded", "Counters", "Exchange", "RepairMiddleware"]
+__all__ = ["AnswerEnded", "RepairMiddleware"]

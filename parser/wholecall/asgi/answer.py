@@ -66,7 +66,7 @@ class Answer:
         self._held = bytearray()  # of a body that waits for its end, or for its first byte
         self._repairer: Repairer | None = None  # of an event stream that is not over
         self._stopped: AnswerEnded | None = None  # what the application gets that goes on
-        self._is_gone = False
+        self._is_gone = False  # the server said so to who sent
 
     # What the application calls.
 
@@ -74,7 +74,6 @@ class Answer:
         """Hand on what the client sends; what is open is dropped when it goes."""
         message = await self._receive()
         if message["type"] == "http.disconnect":
-            self._is_gone = True
             await self.leave()
         return message
 
@@ -175,10 +174,8 @@ class Answer:
             if goes_on:
                 await self._refuse(message)
             return
-        if out is body:
-            await self._out(message)
-        elif out or not body:
-            await self._out({**message, "body": out})
+        if out or not body:
+            await self._out(message if out is body else {**message, "body": out})
         await self._news.atell()
 
     async def _finish(self, message: Message, out: bytes) -> None:

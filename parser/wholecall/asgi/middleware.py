@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from wholecall.asgi.answer import UNREAD, Answer, App, Receive, Scope, Send
@@ -16,11 +16,8 @@ from wholecall.policy import Policy
 from wholecall.repairing import Repairer, Report, answers
 from wholecall.repairing.news import Counters, Exchange, News
 from wholecall.repairing.withholding import Withheld
-from wholecall.tools import Tools
-
-if TYPE_CHECKING:
-    from wholecall.text.options import TextWanted
-    from wholecall.tools import AnyTools
+from wholecall.text.options import TextWanted
+from wholecall.tools import AnyTools, Tools
 
 __all__ = ["RepairMiddleware"]
 
