@@ -24,7 +24,7 @@ _BLOCK = re.compile(
 )
 
 
-NEEDS = frozenset({"anthropic", "openai", "pydantic_ai", "pytest"})
+NEEDS = frozenset({"anthropic", "fastapi", "openai", "pydantic_ai", "pytest"})
 
 
 def blocks(*languages: str, page: str = "README.md", needs: str | None = None) -> list[tuple[int, str]]:

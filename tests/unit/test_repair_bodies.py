@@ -241,6 +241,14 @@ def test_limits_are_errors() -> None:
     assert ["line_too_long"] == [fault.kind for fault in faults]
 
 
+def test_a_body_of_many_lines_is_no_way_round_the_limits() -> None:
+    """Nor may one whose lines are short, but which is too large as a whole."""
+    data = json.dumps(chat(CUT, content="x" * 2000), indent=1).encode()
+    found = repair_body(data, limits=Limits(max_event_bytes=1000))
+
+    assert ("event_too_large", b"f0" in data, b"f0" in found.data) == (found.report.error, True, False)
+
+
 def test_a_report_says_what_became_of_it() -> None:
     """Its numbers are those of streams; a repr shows no body."""
     found = repair_body(json.dumps(chat(WHOLE, CUT)).encode())

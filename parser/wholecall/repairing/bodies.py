@@ -101,7 +101,7 @@ def repair_body(
                 on_dropped(event)
         elif isinstance(event, StreamFault) and on_fault is not None:
             on_fault(event)
-    form, fault = _FORMS.get(parser.dialect or ""), own_fault(events)
+    form, fault = _FORMS.get(parser.dialect or ""), _unjudged(events)
     error: str | None = None
     mended = data
     if fault is not None:  # what is too large to be judged must not pass
@@ -109,6 +109,12 @@ def repair_body(
     elif form is not None and not parser.is_enveloped:
         error, mended = _mended(form, data, events, losses, parser.turn.response_id)
     return RepairedBody(mended, _report(parser.dialect, events, error, is_mended=mended is not came))
+
+
+def _unjudged(events: Sequence[Event[Any]]) -> StreamFault | None:
+    """Return the fault for which a body was not read to its end; one that is too large is skipped as an event is."""
+    skipped = (event for event in events if type(event) is StreamFault and event.kind == "event_too_large")
+    return own_fault(events) or next(skipped, None)
 
 
 def _goes_on(dialect: str | None) -> bool:

@@ -1,0 +1,13 @@
+"""Repair inside a server: an ASGI middleware, behind which every client gets whole tool calls or none.
+
+::
+
+    app.add_middleware(wholecall.asgi.RepairMiddleware)
+"""
+
+from __future__ import annotations
+
+from wholecall.asgi.answer import AnswerEnded
+from wholecall.asgi.middleware import RepairMiddleware
+
+__all__ = ["AnswerEnded", "RepairMiddleware"]

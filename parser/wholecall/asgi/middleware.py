@@ -1,0 +1,127 @@
+"""The middleware: an application round another one, which wraps what that receives and sends."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from wholecall.asgi.answer import UNREAD, Answer, App, Receive, Scope, Send
+from wholecall.asgi.options import DEFAULTS, checked_paths, from_environment
+from wholecall.limits import Limits
+from wholecall.output.events import StreamFault, ToolCallDropped
+from wholecall.policy import Policy
+from wholecall.repairing import Repairer, Report, answers
+from wholecall.repairing.news import Counters, Exchange, News
+from wholecall.repairing.withholding import Withheld
+from wholecall.text.options import TextWanted
+from wholecall.tools import AnyTools, Tools
+
+__all__ = ["RepairMiddleware"]
+
+
+class RepairMiddleware:
+    """An ASGI application round another one, whose event streams and JSON bodies with tool calls it makes strict.
+
+    Only answers to a POST to an endpoint for tool calls are touched, of status 200 and without a `content-encoding`:
+    put it inside of what compresses. It has no dependencies, and runs under every ASGI server and framework.
+
+    Args:
+        app: the application that answers.
+        live: whether calls are shown while they arrive, as `live_arguments` of `Repairer`; False by default.
+        withheld: how a turn ends all of whose calls were withheld, as for `Repairer`; `"auto"` by default.
+        tools: the tools that the model was given, as for `Repairer`; only where all requests give the same ones.
+        text: calls that the model writes as text, as for `Repairer`; None by default.
+        on_dropped: called with each call that was withheld, and its `Exchange`; it may be asynchronous, as the next two
+            may. What they raise goes to the application.
+        on_fault: called with each fault of the stream, and its exchange.
+        on_repaired: called with the `Report` of each answer that was changed, once it is over, and its exchange.
+        counters: adds up what becomes of all answers.
+        policy: how calls are judged.
+        limits: what a stream may hold, or a body; `Limits.gateway()` by default.
+        paths: how the paths of endpoints end; `/chat/completions`, `/responses` and `/messages` by default.
+
+    What is None is taken from the environment, for servers that give a middleware no options: `WHOLECALL_ASGI_LIVE`
+    (1 or 0), `WHOLECALL_ASGI_WITHHELD`, `WHOLECALL_ASGI_TEXT` (the name of a format), `WHOLECALL_ASGI_LIMITS`
+    (`gateway`, `default`, `desktop` or `none`) and `WHOLECALL_ASGI_PATHS` (with commas between them).
+
+    Raises:
+        TypeError, ValueError, ImportError: an option is none of its words, also where the environment gives it; or as
+            for `Repairer`.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        live: bool | None = None,
+        withheld: Withheld | None = None,
+        tools: AnyTools | None = None,
+        text: TextWanted = None,
+        on_dropped: Callable[[ToolCallDropped, Exchange], object] | None = None,
+        on_fault: Callable[[StreamFault, Exchange], object] | None = None,
+        on_repaired: Callable[[Report, Exchange], object] | None = None,
+        counters: Counters | None = None,
+        policy: Policy = Policy(),  # noqa: B008 - frozen
+        limits: Limits | None = None,
+        paths: Sequence[str] | None = None,
+    ) -> None:
+        self.app = app
+        given = {"live": live, "withheld": withheld, "text": text, "limits": limits, "paths": paths}
+        chosen = {**DEFAULTS, **from_environment(os.environ)}
+        chosen.update({name: value for name, value in given.items() if value is not None})
+        self._paths = checked_paths(chosen["paths"])
+        self._limits: Limits = chosen["limits"]
+        self._options: dict[str, Any] = {
+            "live_arguments": chosen["live"],
+            "withheld": chosen["withheld"],
+            "text": chosen["text"],
+            "tools": tools if tools is None or isinstance(tools, Tools) else Tools[Any](tools),
+            "policy": policy,
+            "limits": chosen["limits"],
+            "on_dropped": on_dropped,
+            "on_fault": on_fault,
+            "on_repaired": on_repaired,
+            "counters": counters,
+        }
+        Repairer(**News(self._options, Exchange(id="", method="", url="")).options)  # refuses what is wrong
+
+    def __repr__(self) -> str:
+        return f"<RepairMiddleware {self.app!r}>"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer, and make the answer strict if it may hold tool calls."""
+        is_request = scope["type"] == "http"
+        if not is_request or not answers.asks_for_calls(scope["method"], scope["path"], self._paths):
+            await self.app(scope, receive, send)
+            return
+        exchange = Exchange(id=uuid.uuid4().hex, method=scope["method"], url=quote(scope["path"]))
+        answer = Answer(self._options, exchange, _most_of(self._limits), receive, send)
+        try:
+            await self.app(_without_files(scope), answer.receive, answer.send)
+        except Exception as error:
+            if not answer.was_stopped_by(error):
+                await answer.fail()
+                raise
+        else:
+            await answer.close()
+        finally:
+            await answer.leave()
+        if answer.cut is not None:
+            raise answer.cut
+
+
+def _without_files(scope: Scope) -> Scope:
+    """Return what an application is asked, without the offer to send a file that nobody here would read."""
+    offered = scope.get("extensions") or {}
+    if UNREAD.isdisjoint(offered):
+        return scope
+    return {**scope, "extensions": {name: offered[name] for name in offered if name not in UNREAD}}
+
+
+def _most_of(limits: Limits) -> int | None:
+    """Return how many bytes of a whole body can be judged."""
+    bounds = (limits.max_stream_bytes, limits.max_event_bytes)
+    return min((bound for bound in bounds if bound is not None), default=None)
