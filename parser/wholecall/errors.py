@@ -1,4 +1,4 @@
-"""The exceptions for a caller's mistakes; faults of the wire never raise, they are `StreamFault` events.
+"""The exceptions for a caller's mistakes, and what refuses to be copied; faults of the wire never raise, they are events.
 
 ::
 
@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import ClassVar, NoReturn, SupportsIndex
 
 __all__ = [
     "BadRecording",
     "BadSnapshot",
     "StreamClosed",
     "StreamFailed",
+    "Uncopyable",
     "UnknownDialect",
     "WholecallError",
     "choices",
@@ -113,3 +115,20 @@ class BadRecording(WholecallError):
 
 class BadSnapshot(WholecallError, ValueError):
     """A snapshot that `ToolCallParser.restore` cannot read; the message states why, and quotes nothing of it."""
+
+
+class Uncopyable:
+    """An object that can neither be copied nor pickled.
+
+    Half a copy is worse than none: it would share what it was copied from, or a stream that only one can read.
+    """
+
+    INSTEAD: ClassVar = "it stands for one stream"  # what the caller is told
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        """Refuse `pickle`, `copy.copy` and `copy.deepcopy`.
+
+        Raises:
+            TypeError: always; the message says what to do instead.
+        """
+        raise TypeError(f"a {type(self).__name__} can be neither copied nor pickled: {self.INSTEAD}")

@@ -15,17 +15,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from wholecall import Event, Limits, Policy, ToolCallParser, UnknownDialect
 from wholecall.dialects.table import named
-from wholecall.errors import UnknownDialect
-from wholecall.limits import Limits
-from wholecall.output.events import Event
-from wholecall.policy import Policy
 from wholecall.recordings.finding import StrPath
 from wholecall.recordings.model import Recording
 from wholecall.recordings.reading import read
 from wholecall.shells import iterate
 from wholecall.stream.options import EventsWanted
-from wholecall.stream.parser import ToolCallParser
 
 if TYPE_CHECKING:
     from wholecall.text.options import TextWanted

@@ -13,7 +13,7 @@ import pytest
 from tests.support import bless, corpora, quirky
 from tests.support.naive import data_of as payloads
 from tests.support.naive import error_of, finish_reasons, read_calls
-from wholecall import Limits, Policy, ToolCallDropped
+from wholecall import Limits, Policy, TextCalls, ToolCallDropped
 from wholecall.asgi import AnswerEnded, RepairMiddleware
 from wholecall.encoders import ENCODERS
 from wholecall.repairing import Repairer, Report, repair_body
@@ -903,7 +903,7 @@ def test_paths() -> None:
         ("LIVE", "1", {"live_arguments": True}),
         ("LIVE", "off", {"live_arguments": False}),
         ("WITHHELD", "end", {"withheld": "end"}),
-        ("TEXT", "auto", {"text": "auto"}),
+        ("TEXT", "auto", {"text": TextCalls("auto")}),
         ("LIMITS", "none", {"limits": Limits.none()}),
         ("LIMITS", "Default", {"limits": Limits()}),
         ("LIMITS", "", {"limits": Limits.gateway()}),

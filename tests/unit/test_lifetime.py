@@ -39,10 +39,10 @@ from wholecall import (
     parse_arguments,
     wrap,
 )
+from wholecall.errors import Uncopyable
 from wholecall.repairing import Repairer
 from wholecall.text import FORMATS
 from wholecall.timeline import Timeline
-from wholecall.uncopyable import Uncopyable
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     **{f"pickle {n}": lambda value, n=n: pickle.loads(pickle.dumps(value, n)) for n in range(6)},  # noqa: S301

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from contextlib import suppress
 from typing import Any, Final
 
-from wholecall.errors import WholecallError
+from wholecall import WholecallError
 from wholecall.repairing import Repairer, answers, repair_body
 from wholecall.repairing.news import Exchange, News
 

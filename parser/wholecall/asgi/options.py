@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from wholecall.errors import choices
-from wholecall.limits import Limits
+from wholecall import Limits, TextCalls
 from wholecall.repairing import answers
 from wholecall.repairing.withholding import Withheld, checked
-from wholecall.text.options import text_calls
 
 __all__ = ["DEFAULTS", "checked_paths", "from_environment"]
 
@@ -24,17 +22,12 @@ def _switch(value: str) -> bool:
 
 def _limits(value: str) -> Limits:
     if value.lower() not in _LIMITS:
-        raise ValueError(f"there are no limits {value!r}; {choices(value, _LIMITS)}")
+        raise ValueError(f"there are no limits {value!r}; use one of: {', '.join(_LIMITS)}")
     return _LIMITS[value.lower()]()
 
 
 def _withheld(value: str) -> Withheld:
     return checked(value.lower())  # type: ignore[arg-type]  # it is what is checked
-
-
-def _text(value: str) -> str:
-    text_calls(value)
-    return value
 
 
 def _paths(value: str) -> Sequence[str]:
@@ -74,7 +67,7 @@ DEFAULTS: Final[dict[str, Any]] = {
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
     "live": _switch,
     "withheld": _withheld,
-    "text": _text,
+    "text": TextCalls,
     "limits": _limits,
     "paths": _paths,
 }

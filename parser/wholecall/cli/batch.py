@@ -11,10 +11,10 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import TypeVar
 
+from wholecall import BadRecording
 from wholecall.cli.nonsense import Nonsense
 from wholecall.cli.out import complain
 from wholecall.cli.progress import Progress
-from wholecall.errors import BadRecording
 from wholecall.recordings import Recording, read
 
 __all__ = ["Batch"]

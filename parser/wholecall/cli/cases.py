@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from wholecall import ToolCallParser
 from wholecall.cli.out import complain
 from wholecall.framing.opening import framing_of
-from wholecall.stream.parser import ToolCallParser
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from wholecall import text_formats
 from wholecall.cli.options import add_command_parser, dialect_names
 from wholecall.cli.out import OK, UNREADABLE, complain
-from wholecall.text.formats import text_formats
 
 __all__ = ["add_command"]
 

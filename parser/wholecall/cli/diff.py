@@ -17,10 +17,10 @@ from typing import Any
 
 import msgspec
 
+from wholecall import BadRecording
 from wholecall.cli.options import add_command_parser, add_dialect, add_text
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, write
 from wholecall.cli.show import printable
-from wholecall.errors import BadRecording
 from wholecall.recordings import read
 from wholecall.replay import replay
 

@@ -17,12 +17,12 @@ from typing import Any
 
 import msgspec
 
+from wholecall import BadRecording
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
 from wholecall.cli.show import printable
 from wholecall.cli.target import STDIO, replacing
 from wholecall.cli.transcript_files import Found, found_files, targets_of
 from wholecall.cli.transcripts import NoTranscript, Page, Transcript, opened_transcript
-from wholecall.errors import BadRecording
 from wholecall.history.book import Book
 from wholecall.history.judging import Rules
 from wholecall.history.mending import Report, mend

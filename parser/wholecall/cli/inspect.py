@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
+from wholecall import BadRecording
 from wholecall.cli.colour import CHOICES, console, wants_colour
 from wholecall.cli.html import HtmlPage
 from wholecall.cli.options import add_command_parser, add_dialect, add_text
@@ -22,7 +23,6 @@ from wholecall.cli.out import OK, UNREADABLE, complain, json_writer, write
 from wholecall.cli.tally import Tally
 from wholecall.cli.target import STDIO, is_read
 from wholecall.cli.timeline_text import MIN_WIDTH, Plain, Rich, TimelineText, touches_calls
-from wholecall.errors import BadRecording
 from wholecall.recordings import Recording, read
 from wholecall.recordings.finding import STDIN
 from wholecall.replay import dialect_of

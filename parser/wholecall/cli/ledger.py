@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from wholecall.output.events import (
+from wholecall import (
     EXECUTABLE,
     TERMINAL,
     Event,

@@ -14,9 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from wholecall.cli.show import cells, counted, fitted, packed, printable, wrapped
-from wholecall.output.events import (
-    PIECES,
+from wholecall import (
     TERMINAL,
     BuiltinToolCall,
     CustomToolCall,
@@ -31,6 +29,8 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
+from wholecall.cli.show import cells, counted, fitted, packed, printable, wrapped
+from wholecall.output.events import PIECES
 
 __all__ = ["MIN_WIDTH", "Listing"]
 

@@ -14,8 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from wholecall import text_formats
 from wholecall.dialects.table import DIALECTS, load_plugins, named
-from wholecall.text.formats import text_formats
 from wholecall.text.options import text_calls
 
 __all__ = ["add_command_parser", "add_dialect", "add_import", "add_text", "dialect_names", "prepare"]

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from wholecall import BadRecording, Event
 from wholecall.cli.batch import Batch
 from wholecall.cli.colour import CHOICES
 from wholecall.cli.nonsense import Beginning, Nonsense
@@ -19,8 +20,6 @@ from wholecall.cli.options import add_command_parser, add_dialect, add_text
 from wholecall.cli.out import FOUND, OK, UNREADABLE
 from wholecall.cli.replay_output import Output, output_of
 from wholecall.cli.tally import Tally
-from wholecall.errors import BadRecording
-from wholecall.output.events import Event
 from wholecall.recordings import Recording
 from wholecall.recordings.finding import STDIN
 from wholecall.recordings.others import OTHERS

@@ -11,13 +11,13 @@ import shutil
 import sys
 from typing import NamedTuple, Protocol
 
+from wholecall import TERMINAL, Event
 from wholecall.cli.colour import wants_colour
 from wholecall.cli.listing import MIN_WIDTH, Listing
 from wholecall.cli.out import json_writer, write
 from wholecall.cli.show import wrapped
 from wholecall.cli.table import Groups
 from wholecall.cli.tally import Tally
-from wholecall.output.events import TERMINAL, Event
 from wholecall.recordings.finding import STDIN
 from wholecall.stream.options import EventsWanted
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from wholecall import TERMINAL, Event, StreamFault, ToolCallDropped, TurnStarted
 from wholecall.cli.show import counted
-from wholecall.output.events import PIECES, TERMINAL, Event, StreamFault, ToolCallDropped, TurnStarted
+from wholecall.output.events import PIECES
 
 __all__ = ["Tally"]
 

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from textwrap import wrap
 from typing import Any, Protocol
 
-from wholecall.cli.frame_summary import summary
-from wholecall.cli.show import cells, clipped, padded, printable
-from wholecall.output.events import (
+from wholecall import (
     Event,
     ReasoningDelta,
     StreamFault,
@@ -24,6 +22,8 @@ from wholecall.output.events import (
     TurnFinished,
     TurnStarted,
 )
+from wholecall.cli.frame_summary import summary
+from wholecall.cli.show import cells, clipped, padded, printable
 from wholecall.timeline import Step
 from wholecall.timeline.watch import CallChange
 

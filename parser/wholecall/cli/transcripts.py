@@ -17,8 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Union, overload
 
+from wholecall import BadRecording
 from wholecall.cli.target import STDIO
-from wholecall.errors import BadRecording
 
 __all__ = ["NoTranscript", "Page", "Transcript", "opened_transcript"]
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
-from wholecall.errors import BadRecording
+from wholecall import BadRecording
 from wholecall.framing.opening import sniff
 from wholecall.recordings.model import Chunk, Recording, Request
 from wholecall.redacting.binary import Messages

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from wholecall.output.events import Event
+from wholecall import Event
 
 __all__ = ["shape"]
 

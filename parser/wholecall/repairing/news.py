@@ -11,13 +11,20 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping
 from inspect import isawaitable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import msgspec
 
+from wholecall.output.events import StreamFault, ToolCallDropped
+from wholecall.policy import Policy
 from wholecall.repairing.report import Report
+from wholecall.repairing.withholding import Withheld
 
-__all__ = ["CALLBACKS", "Counters", "Exchange", "News"]
+if TYPE_CHECKING:
+    from wholecall.text.options import TextWanted
+    from wholecall.tools import AnyTools
+
+__all__ = ["CALLBACKS", "Counters", "Exchange", "News", "Wanted"]
 
 CALLBACKS: Final = ("on_dropped", "on_fault", "on_repaired")
 _OURS: Final = frozenset({*CALLBACKS, "counters"})  # options that are none of a repairer's
@@ -74,6 +81,25 @@ class Counters:
             self.n_failed += report.error is not None
             self.n_calls += report.n_calls
             self.n_withheld += report.n_withheld
+
+
+class Wanted(TypedDict, total=False):
+    """What a caller wants of all exchanges.
+
+    `tools`, `live_arguments`, `withheld`, `text` and `policy` are those of `Repairer`. The functions get the exchange,
+    too: `on_dropped` each call that was withheld, `on_fault` each fault of the wire, and `on_repaired` the report of each
+    stream or body that was changed, once it is over. `counters` adds up all of them.
+    """
+
+    tools: AnyTools | None
+    live_arguments: bool
+    withheld: Withheld
+    on_dropped: Callable[[ToolCallDropped, Exchange], object] | None
+    on_fault: Callable[[StreamFault, Exchange], object] | None
+    on_repaired: Callable[[Report, Exchange], object] | None
+    counters: Counters | None
+    text: TextWanted
+    policy: Policy
 
 
 class News:

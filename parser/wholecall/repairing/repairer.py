@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wholecall.errors import StreamClosed
+from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.limits import Limits
 from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta, ToolCallDropped
 from wholecall.policy import Policy
@@ -29,7 +29,6 @@ from wholecall.repairing.withholding import Withheld, checked
 from wholecall.stream.parser import ToolCallParser
 from wholecall.text.options import text_calls
 from wholecall.tools import Tools
-from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from wholecall.text.options import TextWanted

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from wholecall.errors import BadRecording
+from wholecall import BadRecording
 from wholecall.framing.opening import sniff
 from wholecall.recordings import Recording, read
 from wholecall.recordings.finding import StrPath, find

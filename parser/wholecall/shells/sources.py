@@ -15,8 +15,8 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, supp
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 
+from wholecall.errors import Uncopyable
 from wholecall.stream.parser import ToolCallParser
-from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

@@ -13,12 +13,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from wholecall.arguments.verdict import ArgsT
+from wholecall.errors import Uncopyable
 from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.output.turns import Turn
 from wholecall.shells.sources import AsyncFeeding, Feeding, advice, is_asynchronous, is_synchronous
 from wholecall.stream.options import ParserOptions, for_turns
 from wholecall.stream.parser import ToolCallParser
-from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 from wholecall.arguments.verdict import ArgsT
 from wholecall.deltas import WireFault
-from wholecall.errors import BadSnapshot, StreamClosed, UnknownDialect, choices
+from wholecall.errors import BadSnapshot, StreamClosed, Uncopyable, UnknownDialect, choices
 from wholecall.framing import FRAMINGS, Framing
 from wholecall.framing.base import BytesLike, checked
 from wholecall.framing.frame import framed
@@ -30,7 +30,6 @@ from wholecall.stream.payloads import frames_of
 from wholecall.stream.reading import FrameReader, nothing
 from wholecall.text.options import text_calls
 from wholecall.tools import Tools
-from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -12,13 +12,12 @@ from msgspec.structs import replace
 
 from wholecall.arguments.verdict import ArgsT
 from wholecall.deltas import Finish, TextFragment
-from wholecall.errors import StreamClosed
+from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.limits import Limits
 from wholecall.policy import Policy
 from wholecall.stream.assembling import assembler
 from wholecall.text.options import TextCalls, text_calls
 from wholecall.tools import Tools
-from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from wholecall.output.events import Event

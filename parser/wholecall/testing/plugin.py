@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
-from wholecall.errors import BadRecording
+from wholecall import BadRecording
 from wholecall.recordings.finding import StrPath
 from wholecall.serving.answers import Match
 from wholecall.serving.recorded import RecordedAnswers, Served

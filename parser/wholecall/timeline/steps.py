@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import msgspec
 
 from wholecall.discreet import to_line
-from wholecall.errors import StreamClosed
+from wholecall.errors import StreamClosed, Uncopyable
 from wholecall.framing import FRAMINGS, Frame, Framing
 from wholecall.framing.base import BytesLike, checked
 from wholecall.framing.opening import framing_of
@@ -34,7 +34,6 @@ from wholecall.timeline.pieces import Piece, Pieces, pieces_of
 from wholecall.timeline.spans import ListeningAssembler, TextSpan
 from wholecall.timeline.watch import CallChange, CallWatch
 from wholecall.types import Anomaly
-from wholecall.uncopyable import Uncopyable
 
 if TYPE_CHECKING:
     from wholecall.machine.turn import TurnState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wholecall.limits import Limits
+from wholecall import Limits
 from wholecall.transport.exchange import RepairOptions
 from wholecall.transport.library import Library, keep_alive, library_of, pool_limits, timeout
 from wholecall.transport.repair import AsyncRepairTransport, RepairTransport

@@ -16,9 +16,8 @@ from collections.abc import AsyncIterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from wholecall.limits import Limits
+from wholecall import Limits, Tools
 from wholecall.repairing import RepairedBody, Repairer, answers, repair_body
-from wholecall.tools import Tools
 from wholecall.transport.bodies import AsyncBody, Body
 from wholecall.transport.exchange import Exchange, News, RepairOptions, refuse_coroutines
 from wholecall.transport.library import Library, body_type, library_of, pool_limits, probes
