@@ -3,3 +3,4 @@
 from __future__ import annotations
 
 __all__: list[str] = []
+_private = True
