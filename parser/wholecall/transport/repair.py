@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from wholecall.limits import Limits
-from wholecall.repairing import RepairedBody, Repairer, repair_body
+from wholecall.repairing import RepairedBody, Repairer, answers, repair_body
 from wholecall.tools import Tools
 from wholecall.transport.bodies import AsyncBody, Body
 from wholecall.transport.exchange import Exchange, News, RepairOptions, refuse_coroutines
@@ -29,18 +29,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
 __all__ = ["AsyncRepairTransport", "RepairTransport"]
-
-_ENDPOINTS: Final = ("/chat/completions", "/responses", "/messages")
-_STREAM: Final = "text/event-stream"
-_KINDS: Final = frozenset({_STREAM, "text/plain", "application/json"})
-_ID: Final = "x-wholecall-id"
-_BAD_GATEWAY: Final = 502
-_NO_RETRY: Final = ("x-should-retry", "false")  # OpenAI's and Anthropic's SDKs obey it
-_ALTERED: Final = (
-    "content-encoding",
-    "content-length",
-    "transfer-encoding",
-)  # headers that the body outdates
 
 
 class RepairTransport:
@@ -92,8 +80,8 @@ class RepairTransport:
         response.request, exchange = request, Exchange.of(request)
         news, chunks = News(self._options, exchange), response.iter_bytes()
         try:
-            head = b"" if kind == _STREAM else next(chunks, b"")
-            whole = _judged(b"".join([head, *chunks]), news) if _is_json(head) else None
+            head = b"" if kind == answers.EVENT_STREAM else next(chunks, b"")
+            whole = _judged(b"".join([head, *chunks]), news) if answers.is_json(head) else None
             news.tell()
         except BaseException:
             response.close()
@@ -140,9 +128,9 @@ class AsyncRepairTransport:
         response.request, exchange = request, Exchange.of(request)
         news, chunks = News(self._options, exchange), response.aiter_bytes()
         try:
-            head = b"" if kind == _STREAM else await anext(chunks, b"")
-            rest = [chunk async for chunk in chunks] if _is_json(head) else []
-            whole = _judged(b"".join([head, *rest]), news) if _is_json(head) else None
+            head = b"" if kind == answers.EVENT_STREAM else await anext(chunks, b"")
+            rest = [chunk async for chunk in chunks] if answers.is_json(head) else []
+            whole = _judged(b"".join([head, *rest]), news) if answers.is_json(head) else None
             await news.atell()
         except BaseException:
             await response.aclose()
@@ -189,17 +177,9 @@ def _checked(options: RepairOptions) -> RepairOptions:
 
 def _kind(request: Any, response: Any) -> str | None:
     """Return the type of a response that may hold tool calls, None of any other."""
-    kind: str = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    is_answer = (
-        response.status_code == 200
-        and request.method == "POST"
-        and request.url.path.rstrip("/").endswith(_ENDPOINTS)
-    )
-    return kind if is_answer and kind in _KINDS else None
-
-
-def _is_json(head: bytes) -> bool:
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    if not answers.asks_for_calls(request.method, request.url.path):
+        return None
+    return answers.kind_of(response.status_code, response.headers.get("content-type", ""))
 
 
 def _judged(data: bytes, news: News) -> RepairedBody:
@@ -226,14 +206,14 @@ def _with_whole(http: Any, response: Any, body: RepairedBody, exchange: Exchange
     """Return the response with a whole body, which may be an error."""
     headers, status = _headers(response, exchange), response.status_code
     if body.report.error is not None:
-        status = _BAD_GATEWAY
-        headers.update([_NO_RETRY, ("content-type", "application/json")])
+        status = answers.ERROR_STATUS
+        headers.update(answers.ERROR_HEADERS)
     return http.Response(status, headers=headers, content=body.data)
 
 
 def _headers(response: Any, exchange: Exchange) -> Any:
     headers = response.headers.copy()
-    for name in _ALTERED:
+    for name in answers.OUTDATED:
         headers.pop(name, None)
-    headers[_ID] = exchange.id
+    headers[answers.ID] = exchange.id
     return headers

@@ -1,0 +1,67 @@
+"""Which answers are looked at for tool calls, and what changes of an answer besides its body.
+
+Theory of operation. Only answers to a POST to an endpoint for tool calls are concerned, and only those of status 200
+with an event stream, JSON or plain text. What is labelled as an event stream is one. What is labelled as JSON or text
+may be either, and its first byte decides. All functions are pure, and take what HTTP libraries and servers have alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+__all__ = [
+    "ENDPOINTS",
+    "ERROR_HEADERS",
+    "ERROR_STATUS",
+    "EVENT_STREAM",
+    "ID",
+    "OUTDATED",
+    "asks_for_calls",
+    "is_json",
+    "kind_of",
+]
+
+ENDPOINTS: Final = ("/chat/completions", "/responses", "/messages")
+EVENT_STREAM: Final = "text/event-stream"
+ID: Final = "x-wholecall-id"  # the header by which an answer that was read is known
+OUTDATED: Final = (
+    "content-encoding",
+    "content-length",
+    "transfer-encoding",
+)  # headers that another body outdates
+# What a whole body becomes that is an error: a bad gateway, for which SDKs raise, and which they do not ask again.
+ERROR_STATUS: Final = 502
+ERROR_HEADERS: Final = (("x-should-retry", "false"), ("content-type", "application/json"))
+
+_OK: Final = 200
+_KINDS: Final = frozenset({EVENT_STREAM, "text/plain", "application/json"})
+_BLANK: Final = b"\xef\xbb\xbf \t\r\n"  # a byte order mark, too
+
+
+def asks_for_calls(method: str, path: str, endpoints: Sequence[str] = ENDPOINTS) -> bool:
+    """Whether the answer to a request may hold tool calls.
+
+    Args:
+        method: the HTTP method, in capitals.
+        path: without the query.
+        endpoints: how such paths end; a slash at the end of the path is ignored.
+    """
+    return method == "POST" and path.rstrip("/").endswith(tuple(endpoints))
+
+
+def kind_of(status: int, content_type: str) -> str | None:
+    """Return the media type of an answer that may hold tool calls, in small letters; None of any other.
+
+    Args:
+        status: the HTTP status.
+        content_type: the header's value, with or without parameters; empty where there is none.
+    """
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind if status == _OK and kind in _KINDS else None
+
+
+def is_json(head: bytes) -> bool | None:
+    """Whether a body that begins with these bytes is JSON rather than a stream; None while they are blank."""
+    first = head.lstrip(_BLANK)[:1]
+    return first in (b"{", b"[") if first else None

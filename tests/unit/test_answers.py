@@ -1,0 +1,72 @@
+"""Which requests and answers are looked at for tool calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from wholecall.repairing import answers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "asks"),
+    [
+        ("POST", "/v1/chat/completions", True),
+        ("POST", "/v1/chat/completions/", True),
+        ("POST", "/responses", True),
+        ("POST", "/anthropic/v1/messages", True),
+        ("GET", "/v1/chat/completions", False),
+        ("HEAD", "/v1/messages", False),
+        ("POST", "/v1/completions", False),
+        ("POST", "/v1/messages/count_tokens", False),
+        ("POST", "/v1/responses/compact", False),
+        ("POST", "/", False),
+        ("POST", "", False),
+    ],
+)
+def test_requests(method: str, path: str, *, asks: bool) -> None:
+    """A POST to an endpoint for tool calls asks for them, wherever that is mounted, with a slash behind it or not."""
+    assert asks == answers.asks_for_calls(method, path)
+
+
+def test_endpoints_of_others() -> None:
+    """Who names endpoints means these and no others."""
+    found = [
+        answers.asks_for_calls("POST", path, ["/generate"]) for path in ("/v1/generate/", "/v1/responses")
+    ]
+
+    assert [True, False] == found
+
+
+@pytest.mark.parametrize(
+    ("status", "content_type", "kind"),
+    [
+        (200, "text/event-stream", "text/event-stream"),
+        (200, "Text/Event-Stream ; charset=utf-8", "text/event-stream"),
+        (200, "application/json", "application/json"),
+        (200, "text/plain; charset=utf-8", "text/plain"),
+        (200, "text/html", None),
+        (200, "application/vnd.amazon.eventstream", None),
+        (200, "", None),
+        (201, "application/json", None),
+        (429, "text/event-stream", None),
+    ],
+)
+def test_kinds(status: int, content_type: str, kind: str | None) -> None:
+    """Of status 200 alone, event streams, JSON and plain text may hold calls."""
+    assert kind == answers.kind_of(status, content_type)
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [
+        (b'{"id"', True),
+        (b"\xef\xbb\xbf \r\n[", True),
+        (b"data: {", False),
+        (b": hi", False),
+        (b"", None),
+        (b" \n\xef", None),
+    ],
+)
+def test_the_first_byte_decides(head: bytes, *, found: bool | None) -> None:
+    """A bracket begins JSON, anything else a stream; blanks and parts of a byte order mark say nothing yet."""
+    assert found is answers.is_json(head)
