@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+__all__ = []
 _private = True
