@@ -1,0 +1,38 @@
+// The AI SDK over the three dialects. It runs the tools itself, so what counts is what it ran.
+
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { jsonSchema, streamText, tool } from "ai";
+
+import { KEY, QUESTION, Refused, SCHEMA } from "./common.mjs";
+
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+const settings = (url) => ({ apiKey: KEY, baseURL: `${url}/v1` });
+
+const client = (modelOf) => async (url, calls, names) => {
+  const toolOf = (name) =>
+    tool({
+      inputSchema: jsonSchema(SCHEMA),
+      execute: (input) => {
+        calls.push({ name, arguments: input });
+        return "served";
+      },
+    });
+  const tools = Object.fromEntries(names.map((name) => [name, toolOf(name)]));
+  const result = streamText({ model: modelOf(url), prompt: QUESTION, tools, maxRetries: 0, onError: () => {} });
+  for await (const part of result.fullStream) {
+    if (part.type === "error") throw part.error;
+    if (part.type === "tool-error") throw new Refused(String(part.error));
+  }
+};
+
+export const ai = {
+  chat: {
+    "ai + @ai-sdk/openai": client((url) => createOpenAI(settings(url)).chat("m")),
+    "ai + @ai-sdk/openai-compatible": client((url) => createOpenAICompatible({ ...settings(url), name: "served" })("m")),
+  },
+  anthropic: { "ai + @ai-sdk/anthropic": client((url) => createAnthropic(settings(url))("m")) },
+  responses: { "ai + @ai-sdk/openai": client((url) => createOpenAI(settings(url)).responses("m")) },
+};
