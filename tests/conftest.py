@@ -86,8 +86,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             _prepare_sdk(item)
         if item.get_closest_marker("browser") is not None and not any(map(shutil.which, _BROWSERS)):
             item.add_marker(pytest.mark.skip(reason=f"needs a browser: no {', '.join(_BROWSERS)}"))
-        if item.get_closest_marker("node") is not None and shutil.which("node") is None:
-            item.add_marker(pytest.mark.skip(reason="needs Node.js: no node"))
+        if item.get_closest_marker("node") is not None:
+            _prepare_node(item)
         if item.get_closest_marker("cases") is None:
             continue
         asked = [
@@ -106,6 +106,14 @@ def _prepare_sdk(item: pytest.Item) -> None:
         extra = folder.replace("_", "-")
         item.add_marker(pytest.mark.skip(reason=f"needs the extra {extra}: no {', '.join(absent)}"))
     item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning"))
+
+
+def _prepare_node(item: pytest.Item) -> None:
+    """Skip a test where there is no Node.js; agents, which are large, also where nobody installed them."""
+    if shutil.which("node") is None:
+        item.add_marker(pytest.mark.skip(reason="needs Node.js: no node"))
+    elif item.get_closest_marker("slow") is not None and not (item.path.parent / "node_modules").is_dir():
+        item.add_marker(pytest.mark.skip(reason="needs `npm ci` in tests/node/agents"))
 
 
 def _case_folder(config: pytest.Config, option: str) -> Path:
