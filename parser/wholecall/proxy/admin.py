@@ -17,7 +17,7 @@ import msgspec
 from wholecall.discreet import to_line
 from wholecall.proxy.log import Line
 from wholecall.proxy.tally import CONTENT_TYPE, Snapshot, merged, to_text
-from wholecall.proxy.watch import MOST_RECENT
+from wholecall.proxy.watch import MOST_RECENT, Watch
 
 __all__ = ["Admin", "Ask", "Status"]
 _private = True
@@ -46,6 +46,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"<Status {self.unready or 'ready'}>"
+
+    @classmethod
+    def of(cls, watch: Watch, unready: str | None) -> Status:
+        """Return the status of this process, as it is now."""
+        return cls(unready=unready, numbers=watch.snapshot(), recent=list(watch.recent))
 
 
 # Returns the status of each process; raises OSError or TimeoutError where none can be had.

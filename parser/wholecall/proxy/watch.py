@@ -12,9 +12,9 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import IO, Final
 
-from wholecall.proxy.config import UpstreamConfig
+from wholecall.proxy.config import Config, UpstreamConfig
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.log import Line, Log, line_of
 from wholecall.proxy.recording import Recordings, Tape
@@ -60,6 +60,21 @@ class Watch:
 
     def __repr__(self) -> str:
         return f"<Watch {len(self._open)} open>"
+
+    @classmethod
+    def of(cls, config: Config, stream: IO[str]) -> Watch:
+        """Return one with what a configuration asks for; its log and its recordings stay as they are when it changes.
+
+        Args:
+            config: the configuration.
+            stream: where the access log goes.
+
+        Raises:
+            OSError: the folder of the recordings cannot be made, or nothing can be written into it.
+        """
+        log = None if config.log == "off" else Log(stream, config.log)
+        recordings = None if config.record.dir is None else Recordings(config.record)
+        return cls(config.upstreams, log=log, recordings=recordings)
 
     def know(self, upstreams: Iterable[UpstreamConfig]) -> None:
         """Take the upstreams of another configuration; what was counted stays."""

@@ -12,7 +12,7 @@ from tests.support.exchanges import entry
 from wholecall.proxy.admin import Admin, Status
 from wholecall.proxy.log import line_of
 from wholecall.proxy.tally import Tally
-from wholecall.proxy.watch import MOST_RECENT
+from wholecall.proxy.watch import MOST_RECENT, Watch
 
 LOCAL = [(b"host", b"127.0.0.1:8118")]
 
@@ -178,11 +178,14 @@ def test_answers_are_not_kept() -> None:
 
 def test_a_status_is_plain_data() -> None:
     """A status survives a pipe."""
-    status = Status(unready="full", numbers=counted(3).numbers, recent=[line_of(entry())])
+    watch = Watch()
+    watch.begin(entry())
+    watch.over(odd := entry(outcome="mended", mended=True))
+    status = Status.of(watch, "full")
     copy = msgspec.json.decode(msgspec.json.encode(status), type=Status)
 
     assert answered("/metrics", status)[2] == answered("/metrics", copy)[2]
-    assert (status.recent, status.unready) == (copy.recent, copy.unready)
+    assert ([line_of(odd)], "full") == (copy.recent, copy.unready)
 
 
 @pytest.mark.parametrize("kind", ["lifespan", "websocket"])

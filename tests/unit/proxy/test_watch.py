@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.exchanges import SECRET, entry
 from wholecall.output.events import ToolCallDropped
-from wholecall.proxy.config import RecordConfig, UpstreamConfig
+from wholecall.proxy.config import Config, RecordConfig, UpstreamConfig
 from wholecall.proxy.entry import Watcher
 from wholecall.proxy.log import Log
 from wholecall.proxy.recording import Recordings
@@ -197,6 +197,31 @@ def test_losses_are_counted(tmp_path: Path) -> None:
     found = watch.snapshot()
     assert [([], [1])] == found["recordings_lost_total"]
     assert [([], [1])] == found["log_lines_lost_total"]
+
+
+def test_a_configuration_says_what_is_done(tmp_path: Path) -> None:
+    """One is made of a configuration: the form of the log, the folder of recordings, the names of models."""
+    stream = io.StringIO()
+    config = Config(upstreams=UPSTREAMS, log="text", record=RecordConfig(dir=tmp_path, only="odd"))
+    watch = Watch.of(config, stream)
+    exchange = entry(model="gpt-9", tokens_in=5, outcome="cut")
+    watch.begin(exchange)
+    watch.chunk(exchange, b"data: {}\n\n")
+    watch.over(exchange)
+    watch.close()
+
+    assert stream.getvalue().startswith("2026-11-23T09:06:55.250Z POST ")
+    assert {("openai", "gpt-*", "in"): [5]} == numbers(watch, "tokens_total")
+    assert ["2026-11-23T09-06-55_req-1.jsonl"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_nothing_asked_nothing_done() -> None:
+    """Without a log and recordings there is only what is counted."""
+    stream = io.StringIO()
+    watch = seen({}, watch=Watch.of(Config(upstreams=UPSTREAMS, log="off"), stream))
+    watch.close()
+
+    assert ("", [1]) == (stream.getvalue(), *numbers(watch, "requests_total").values())
 
 
 class SlowLoop(asyncio.AbstractEventLoop):
