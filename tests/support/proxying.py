@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import heapq
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager
 from typing import Any, Union
 
 from wholecall.proxy.app import ProxyApp
@@ -13,7 +14,7 @@ from wholecall.proxy.config import Config, UpstreamConfig
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.wire import Headers, Question, UpstreamFailed
 
-__all__ = ["CHAT", "DONE", "Client", "Clock", "Reply", "Scripted", "Seen", "call", "config", "frame", "run", "settle"]
+__all__ = ["CHAT", "DONE", "Client", "Clock", "Reply", "Scripted", "Seen", "call", "config", "events_of", "frame", "run", "settle", "staged"]
 
 CHAT = "/v1/chat/completions"
 STREAM: Headers = [(b"content-type", b"text/event-stream")]
@@ -300,18 +301,61 @@ class Client:
         return bool(self.sent) and not self.sent[-1].get("more_body", True)
 
 
+class Stage:
+    """A request on its way through the proxy.
+
+    Attributes:
+        app: the proxy.
+        clock: that it goes by.
+        task: the server's, in which the application runs.
+        raised: what it raised, once it is over.
+    """
+
+    def __init__(self, client: Client, upstream: Scripted, given: Config, options: dict[str, Any]) -> None:
+        self.clock = Clock()
+        self.seen = Seen()
+        made = {"upstream": lambda _: upstream, "watcher": self.seen, "clock": self.clock}
+        self.app = ProxyApp(given, **{**made, **options})
+        self.task = asyncio.ensure_future(self.app(client.scope, client.receive, client.send))
+        self.raised: BaseException | None = None
+
+    @property
+    def entry(self) -> Entry:
+        """What became of it."""
+        (entry,) = self.seen.entries
+        return entry
+
+
+@asynccontextmanager
+async def staged(
+    client: Client, upstream: Scripted, given: Config | None = None, **options: Any
+) -> AsyncIterator[Stage]:
+    """Begin a request; when the block is left, wait for its end, after which nothing may be left."""
+    before = asyncio.all_tasks()
+    stage = Stage(client, upstream, given or config(), options)
+    await settle()
+    yield stage
+    (stage.raised,) = await asyncio.gather(stage.task, return_exceptions=True)
+    await stage.app.close()
+    assert 0 == stage.clock.n_waiting
+    assert before == asyncio.all_tasks()
+    assert 0 == stage.app.n_open
+
+
 def run(
     client: Client, upstream: Scripted, given: Config | None = None, **options: Any
 ) -> tuple[BaseException | None, Entry]:
     """Send one request through the proxy; return what it raised, and what became of it."""
-    seen = Seen()
 
-    async def go() -> BaseException | None:
-        app = ProxyApp(given or config(), upstream=lambda _: upstream, watcher=seen, **options)
-        (raised,) = await asyncio.gather(app(client.scope, client.receive, client.send), return_exceptions=True)
-        await app.close()
-        return raised
+    async def go() -> Stage:
+        async with staged(client, upstream, given, **options) as stage:
+            pass
+        return stage
 
-    raised = asyncio.run(go())
-    (entry,) = seen.entries
-    return raised, entry
+    stage = asyncio.run(go())
+    return stage.raised, stage.entry
+
+
+def events_of(stream: bytes) -> list[bytes]:
+    """Return the events of a stream, each with its blank line."""
+    return [event + b"\n\n" for event in stream.split(b"\n\n") if event]

@@ -85,6 +85,8 @@ class Vigil:
         phase: what the exchange waits for.
         came: when the upstream gave bytes last.
         sent: when the last piece for the client was sent.
+        pinged: when the last ping was tried.
+        is_heard: whether bytes came since anything went out.
     """
 
     __slots__ = (
@@ -95,6 +97,7 @@ class Vigil:
         "_ping_always",
         "_write",
         "came",
+        "is_heard",
         "phase",
         "pinged",
         "sent",
@@ -111,6 +114,7 @@ class Vigil:
         write: float | None = None,
     ) -> None:
         self.phase: Phase = "asking"
+        self.is_heard = False
         self.came = self.sent = self.pinged = now
         self._ping = _NEVER if ping is None else ping
         self._ping_always = ping_always
@@ -137,8 +141,8 @@ class Vigil:
             return "client_stalled" if now - self.came >= self._write else None
         if now - max(self.came, self.sent) >= self._idle:
             return "upstream_stalled"
-        went = max(self.sent, self.pinged)
-        return "ping" if now - went >= self._ping and (self._ping_always or self.came > went) else None
+        is_wanted = self._ping_always or self.is_heard
+        return "ping" if is_wanted and now - max(self.sent, self.pinged) >= self._ping else None
 
     def wait(self, now: float) -> float | None:
         """Return in how many seconds something may be due; None for never."""
@@ -148,8 +152,7 @@ class Vigil:
             deadline, longest = self.came + self._write, self._period
         else:
             deadline, longest = max(self.came, self.sent) + self._idle, self._period
-            went = max(self.sent, self.pinged)
-            if self._ping_always or self.came > went:
-                deadline = min(deadline, went + self._ping)
+            if self._ping_always or self.is_heard:
+                deadline = min(deadline, max(self.sent, self.pinged) + self._ping)
         seconds = min(deadline - now, longest)
         return None if seconds == _NEVER else max(seconds, _SLACK)

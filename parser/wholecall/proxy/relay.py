@@ -35,7 +35,7 @@ _private = True
 _HAS_AN_END: Final = "responses"  # an error is an end of its own there; for all others the connection is cut
 _COMMENT: Final = b": ping\n\n"
 _IDENTITY: Final = frozenset({"", "identity"})
-_MOST_PIECES: Final = 4  # of a read that decodes to many: so many are sent at once
+_MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
 _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON
 
 
@@ -257,10 +257,11 @@ class Relay:
         waiting: list[bytes] = []
         try:
             for piece in pieces:
-                waiting.append(self._fed(repairer, piece))
+                if out := self._fed(repairer, piece):
+                    waiting.append(out)
                 if repairer.ended:
                     break
-                if len(waiting) >= _MOST_PIECES:
+                if sum(map(len, waiting)) > _MOST_WAITING:
                     await self._emit(b"".join(waiting))
                     waiting.clear()
         except UpstreamFailed:
@@ -283,6 +284,7 @@ class Relay:
     async def _wait_on(self, repairer: Repairer) -> None:
         """Take note that something came, and nothing went out."""
         now = self._vigil.came
+        self._vigil.is_heard = True
         if self._held_since is None:
             self._held_since = now
         if self._vigil.wants_ping(now) and (ping := self._ping(repairer)):
@@ -292,7 +294,8 @@ class Relay:
         """End the answer; one that was lost ends well only if the turn had come to its end."""
         if lost is None and report.dialect is None and not self._has_data:
             lost = "upstream_incomplete"  # nothing came, or comments
-        is_whole = report.error is None and (lost is None or report.ended)
+        is_over = report.ended and report.dialect is not None
+        is_whole = report.error is None and (lost is None or is_over)
         if is_whole or (report.error is not None and report.dialect == _HAS_AN_END):
             await self._emit(out, more=False)
             return
@@ -359,7 +362,7 @@ class Relay:
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
         entry.bytes_out += len(data)
         vigil.sent = self._clock.time()
-        vigil.phase = "reading"
+        vigil.phase, vigil.is_heard = "reading", False
         if self._held_since is not None:
             entry.held_seconds += vigil.came - self._held_since
             self._held_since = None
@@ -387,12 +390,14 @@ class Relay:
         """Return a ping, nothing where none may stand."""
         ping = repairer.ping()
         self._vigil.pinged = self._clock.time()
-        self.entry.pings += bool(ping)
+        if ping:
+            self._vigil.is_heard = False
+            self.entry.pings += 1
         return _COMMENT if ping and self._config.ping_form == "comment" else ping
 
     def _start_ping(self, now: float) -> None:
         """Send a ping beside the read that waits."""
-        self._vigil.pinged = now
+        self._vigil.pinged = now  # or it would be due again at once
         if self._repairer is None or (self._pinging is not None and not self._pinging.done()):
             return
         if ping := self._ping(self._repairer):
