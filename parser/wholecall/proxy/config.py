@@ -264,7 +264,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """
         if not path.startswith("/"):
             return None  # `*`, or a whole URL
-        found = [upstream for upstream in self._by_length() if begins(path, upstream.path)]
+        found = [upstream for upstream in self.upstreams_in_order() if begins(path, upstream.path)]
         chosen = next((upstream for upstream in found if upstream.takes(model)), None)
         if chosen is None and model is None and found:
             chosen = found[0]  # a list of models, a file: nothing that a model decides
@@ -280,7 +280,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         chosen = {name: value for name, value in changes.items() if value is not None}
         return msgspec.structs.replace(self.repair, **chosen) if chosen else self.repair
 
-    def _by_length(self) -> list[UpstreamConfig]:
+    def upstreams_in_order(self) -> list[UpstreamConfig]:
         """Return the upstreams, longest prefix first; of one prefix, those for some models before those for all."""
         return sorted(self.upstreams, key=lambda upstream: (-len(upstream.path), not upstream.models))
 

@@ -19,7 +19,16 @@ from wholecall.proxy.config import KeyHeader, UpstreamConfig
 from wholecall.proxy.wire import Headers
 from wholecall.repairing.answers import EVENT_STREAM, OUTDATED
 
-__all__ = ["BadHeaderError", "credentials_of", "id_of", "live_of", "to_client", "to_upstream", "value_of"]
+__all__ = [
+    "BadHeaderError",
+    "credentials_of",
+    "id_of",
+    "key_header_of",
+    "live_of",
+    "to_client",
+    "to_upstream",
+    "value_of",
+]
 _private = True
 
 HOP_BY_HOP: Final = frozenset(
@@ -123,10 +132,10 @@ def to_client(headers: Headers, *, is_read: bool) -> Headers:
         passing = [(name, value) for name, value in passing if name != _LENGTH]
     if value_of(passing, b"content-type").partition(";")[0].strip().lower() != EVENT_STREAM:
         return passing
-    passing = [(name, value) for name, value in passing if name != b"x-accel-buffering"]
-    passing.append((b"x-accel-buffering", b"no"))  # nginx would keep what it reads until it is enough
     if not value_of(passing, b"cache-control"):
         passing.append((b"cache-control", b"no-cache"))
+    passing = [(name, value) for name, value in passing if name != b"x-accel-buffering"]
+    passing.append((b"x-accel-buffering", b"no"))  # nginx would keep what it reads until it is enough
     return passing
 
 
@@ -143,6 +152,15 @@ def value_of(headers: Headers, name: bytes) -> str:
 def credentials_of(headers: Headers) -> list[bytes]:
     """Return what a request brings that may be a client's token, without the word `Bearer`."""
     return [_bare(value) for name, value in headers if name.lower() in _TOKENS]
+
+
+def key_header_of(upstream: UpstreamConfig) -> KeyHeader:
+    """Return the header in which an upstream gets its key."""
+    host = urlsplit(upstream.url).hostname or ""
+    for end, header in _KEY_HEADERS:
+        if upstream.key_header is None and host.endswith(end):
+            return header
+    return upstream.key_header or "authorization"
 
 
 def live_of(headers: Headers) -> bool | None:
@@ -181,12 +199,5 @@ def _is_token(name: bytes, value: bytes, token: bytes | None) -> bool:
 
 
 def _credential(upstream: UpstreamConfig, key: str) -> tuple[bytes, bytes]:
-    name = upstream.key_header or _usual_header(urlsplit(upstream.url).hostname or "")
+    name = key_header_of(upstream)
     return name.encode(), (f"Bearer {key}" if name == "authorization" else key).encode()
-
-
-def _usual_header(host: str) -> KeyHeader:
-    for end, header in _KEY_HEADERS:
-        if host.endswith(end):
-            return header
-    return "authorization"

@@ -294,6 +294,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "upstream": "--upstream",
     "repair.live": "--live",
     "repair.withheld": "--withheld",
+    "repair.tools": "--tools",
     "repair.text": "--text",
     "clients.hosts": "--host",
     "record.dir": "--record",
