@@ -182,8 +182,8 @@ def _run(options: argparse.Namespace) -> int:
     if config is None:
         return _WRONG
     try:
-        run: Any = import_module("wholecall.proxy.run")  # which needs the extra
-        code: int = run.serve(config, reload=load)
+        import_module("aiohttp")  # which would be missed with the first request only
+        code: int = import_module("wholecall.proxy.run").serve(config, load)
     except ImportError as error:
         if error.name not in _LIBRARIES:
             raise
