@@ -6,6 +6,8 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 
 import pytest
@@ -13,20 +15,21 @@ import pytest
 from benchmarks.rivals.quirks import STREAMS
 from benchmarks.rivals.streams import Expected, Stream
 from tests.support import bless, corpora
-from tests.support.javascript import Client, Outcome, Serve, StreamServer, mended, run_node
+from tests.support.javascript import Client, Outcome, Serve, Streams, StreamServer, mended, run_node
 from tests.support.javascript_table import ROWS, Row
+from tests.support.proxy_process import proxied
 from wholecall.output.events import ToolCall
 
 pytestmark = pytest.mark.node
 
 CLIENTS = [row.client for row in ROWS]
-# How streams are repaired: calls come when they are whole or while they arrive, a ping after each piece or none.
-WAYS: dict[str, Serve] = {
-    "held": mended,
-    "held, with pings": partial(mended, pings=True),
-    "live": partial(mended, live=True),
+# How streams are repaired: by the proxy, with its options, or without one, and a ping after each piece.
+PROXIES: dict[str, tuple[str, ...]] = {"the proxy": (), "the proxy, live": ("--live",)}
+PINGS: dict[str, Serve] = {
+    "with pings": partial(mended, pings=True),
     "live, with pings": partial(mended, live=True, pings=True),
 }
+WAYS = (*PROXIES, *PINGS)
 # What clients lose of repaired recordings, and say nothing.
 _OLDER_FORM = {"chat-completions/gigachat-object", "chat-completions/legacy-function-call"}  # of calls
 _CUT = {
@@ -51,11 +54,22 @@ def directly() -> dict[Client, list[Outcome]]:
         return run_node(CLIENTS, server.url)
 
 
+@contextmanager
+def repairing(way: str, streams: Streams = STREAMS) -> Iterator[str]:
+    """Give the address of repaired streams."""
+    with StreamServer(PINGS.get(way), streams) as server:
+        if way in PINGS:
+            yield server.url
+            return
+        with proxied(server.url, *PROXIES[way]) as url:
+            yield url
+
+
 @cache
 def repaired(way: str) -> dict[Client, list[Outcome]]:
     """Return what the clients make of the repaired streams."""
-    with StreamServer(WAYS[way]) as server:
-        return run_node(CLIENTS, server.url)
+    with repairing(way) as url:
+        return run_node(CLIENTS, url)
 
 
 def faults(outcomes: list[Outcome]) -> list[tuple[str, ...]]:
@@ -109,8 +123,8 @@ def recordings() -> dict[str, list[Stream]]:
 def test_repaired_recordings() -> None:
     """No client takes a call from a repaired recording that is not in it, or loses one in silence."""
     streams = recordings()
-    with StreamServer(mended, streams) as server:
-        outcomes = run_node(CLIENTS, server.url, streams)
+    with repairing("the proxy", streams) as url:
+        outcomes = run_node(CLIENTS, url, streams)
     wrong = [
         (named(client), found.stream.title)
         for client, all_found in outcomes.items()

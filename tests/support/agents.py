@@ -11,13 +11,14 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.rivals import anthropic_streams, responses_streams, streams
 from benchmarks.rivals.quirks import FAREWELLS
-from benchmarks.rivals.streams import JSON, Stream
-from tests.support.javascript import FOLDER, Serve
+from benchmarks.rivals.streams import JSON
+from tests.support.javascript import FOLDER
 from wholecall.serving import Answer, IncomingRequest, Loopback
 
 __all__ = ["AGENTS", "NOTE", "NOTE_TEXT", "Agent", "results"]
@@ -54,21 +55,23 @@ class Agent(NamedTuple):
     faults: Callable[[JSON], dict[str, list[bytes]]]
     command: Callable[[str, Path], tuple[list[str], dict[str, str]]]
 
-    def ask(self, fault: str, serve: Serve, home: Path) -> list[IncomingRequest]:
+    def ask(
+        self, fault: str, home: Path, through: Callable[[str], AbstractContextManager[str]]
+    ) -> list[IncomingRequest]:
         """Run the agent in an empty folder with the note; return all that it asked of the provider.
 
         Args:
             fault: what is odd about the call.
-            serve: makes the provider's answer of the stream.
             home: an empty folder.
+            through: gives the address that the agent asks, for the provider's.
         """
         work = home / "work"
         work.mkdir()
         note = work / NOTE
         note.write_text(f"{NOTE_TEXT}\n", encoding="utf-8")
-        pieces = tuple(self.faults(self.arguments(note))[fault])
-        with _Provider(self, serve(Stream(self.dialect, fault, (), pieces, ()))) as provider:
-            words, variables = self.command(provider.url, home)
+        call = Answer(self.faults(self.arguments(note))[fault])
+        with _Provider(self, call) as provider, through(provider.url) as url:
+            words, variables = self.command(url, home)
             known = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **_NO_NETWORK}
             subprocess.run(  # noqa: S603 - as the lock file names it
                 words,

@@ -21,7 +21,7 @@ from benchmarks.rivals.systems import Got
 from wholecall.repairing import Repairer
 from wholecall.serving import Answer, IncomingRequest, Loopback
 
-__all__ = ["FOLDER", "TOOLS", "Client", "Outcome", "StreamServer", "mended", "run_node"]
+__all__ = ["FOLDER", "TOOLS", "Client", "Outcome", "Serve", "StreamServer", "Streams", "mended", "run_node"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "node"
 TOOLS = ("find_berth", "get_tide", "list_ports")  # that the streams call, or call by half a name
