@@ -1,4 +1,5 @@
-// The AI SDK over the three dialects. It runs the tools itself, so what counts is what it ran.
+// The AI SDK over the three dialects. It runs the tools itself, so what counts is what it ran; it goes on after errors,
+// and so do programs that take them by `onError`.
 
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
@@ -22,10 +23,12 @@ const client = (modelOf) => async (url, calls, names) => {
     });
   const tools = Object.fromEntries(names.map((name) => [name, toolOf(name)]));
   const result = streamText({ model: modelOf(url), prompt: QUESTION, tools, maxRetries: 0, onError: () => {} });
+  const errors = [];
   for await (const part of result.fullStream) {
-    if (part.type === "error") throw part.error;
-    if (part.type === "tool-error") throw new Refused(String(part.error));
+    if (part.type === "error") errors.push(part.error);
+    if (part.type === "tool-error") errors.push(new Refused(String(part.error)));
   }
+  if (errors.length) throw errors[0];
 };
 
 export const ai = {
