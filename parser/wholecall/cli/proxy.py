@@ -183,13 +183,14 @@ def _run(options: argparse.Namespace) -> int:
         return _WRONG
     try:
         import_module("aiohttp")  # which would be missed with the first request only
-        code: int = import_module("wholecall.proxy.run").serve(config, load)
+        from wholecall.proxy.run import serve  # noqa: PLC0415 - an extra
+
+        return serve(config, load)
     except ImportError as error:
         if error.name not in _LIBRARIES:
             raise
         complain(f"proxy needs {error.name}: pip install 'wholecall[proxy]'")
         return UNREADABLE
-    return code
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import ipaddress
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -102,6 +103,11 @@ def _listeners(config: Config) -> Iterator[str]:
         yield f"admin: {config.admin} is where clients ask, too: give it another port"
 
 
+def _libraries(config: Config) -> Iterator[str]:
+    if config.repair.tools == "schema" and find_spec("jsonschema_rs") is None:
+        yield "repair.tools: schemas need jsonschema-rs: pip install 'wholecall[schema]'"
+
+
 def _files(config: Config) -> Iterator[str]:
     for name in ("ca_bundle", "tls_cert", "tls_key"):
         path: Path | None = getattr(config, name)
@@ -121,5 +127,6 @@ _CHECKS: Final[tuple[Callable[[Config], Iterator[str]], ...]] = (
     _never_asked,
     _itself,
     _listeners,
+    _libraries,
     _files,
 )

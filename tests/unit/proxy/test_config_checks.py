@@ -8,7 +8,15 @@ import msgspec
 import pytest
 
 from wholecall.proxy.checks import check
-from wholecall.proxy.config import Address, ClientsConfig, Config, RecordConfig, Secret, UpstreamConfig
+from wholecall.proxy.config import (
+    Address,
+    ClientsConfig,
+    Config,
+    RecordConfig,
+    RepairConfig,
+    Secret,
+    UpstreamConfig,
+)
 
 KEYED = UpstreamConfig(name="k", url="https://h.example", key=Secret("env:KEY", "sk-canary"))
 OPEN = UpstreamConfig(name="o", url="https://h.example")
@@ -128,6 +136,18 @@ def test_listeners_have_ports_of_their_own() -> None:
     assert [["admin: 127.0.0.1:8117 is where clients ask, too: give it another port"], []] == [
         check(Config(upstreams=(OPEN,), listen=address, admin=address)) for address in (where, free)
     ]
+
+
+def test_schemas_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would fail with each request is told before the first."""
+    config = Config(upstreams=(OPEN,), repair=RepairConfig(tools="schema"))
+    before = check(config)
+    monkeypatch.setattr("wholecall.proxy.checks.find_spec", {}.get)
+
+    assert ([], ["repair.tools: schemas need jsonschema-rs: pip install 'wholecall[schema]'"]) == (
+        before,
+        check(config),
+    )
 
 
 def test_files_must_be_there(tmp_path: Path) -> None:
