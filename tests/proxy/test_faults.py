@@ -159,15 +159,26 @@ ENDS = {
 def test_an_answer_that_breaks_off(house: House, end: object, sent: list[bytes]) -> None:
     """The client gets what came, no call, an error that says why, and a connection that is cut."""
 
+    shown = asyncio.Event()
+
     async def serve(conversation: Conversation) -> None:
         await conversation.begin()
         for event in sent:
             await conversation.chunk(event)
+        await shown.wait()
         await end(conversation)  # type: ignore[operator]
         conversation.writer.close()
 
-    given = house.config(idle_timeout=0.05)
-    status, body = head_of(house.play(lambda: house.ask(request()), serve, given))
+    async def go() -> bytes:
+        reader, writer = await house.connect()
+        writer.write(request())
+        early = await reader.readuntil(b"canary-text")
+        shown.set()
+        answer = early + await reader.read()
+        writer.close()
+        return answer
+
+    status, body = head_of(house.play(go, serve, house.config(idle_timeout=0.05)))
     said = error_of(unchunked(body))
 
     assert (200, HELLO, False) == (status, unchunked(body)[: len(HELLO)], is_whole(body))

@@ -18,7 +18,7 @@ from wholecall.proxy.telling import Teller, quieten
 __all__ = ["Conversation", "House", "head_of", "request"]
 
 ValueT = TypeVar("ValueT")
-PATIENCE = 20.0  # seconds after which a test fails that waits for what never comes
+PATIENCE = 3.0  # seconds after which a test fails that waits for what never comes
 
 
 class Conversation:
@@ -37,7 +37,10 @@ class Conversation:
 
     async def hear(self) -> None:
         """Read a request; its body has a length, or chunks."""
-        self.head = await self.reader.readuntil(b"\r\n\r\n")
+        self.head = await self.reader.readexactly(1)
+        if self.head == b"\x16":
+            raise ConnectionError("this is TLS")
+        self.head += await self.reader.readuntil(b"\r\n\r\n")
         lowered = self.head.lower()
         if b"content-length:" in lowered:
             size = int(lowered.partition(b"content-length:")[2].partition(b"\r\n")[0])
@@ -151,14 +154,23 @@ class House:
         self.conversations.clear()
         self.entries.clear()
         self.serve = serve
-        self.process.app.reload(given or self.config())
-        return self.loop.run_until_complete(asyncio.wait_for(self._played(test), PATIENCE))
+        return self.loop.run_until_complete(self._played(test, given or self.config()))
 
-    async def _played(self, test: Callable[[], Coroutine[Any, Any, ValueT]]) -> ValueT:
+    async def _played(self, test: Callable[[], Coroutine[Any, Any, ValueT]], given: Config) -> ValueT:
+        self.process.app.reload(given)
         try:
-            return await test()
+            return await asyncio.wait_for(test(), PATIENCE)
         finally:
-            await self.process.app.until_idle()
+            await self._calm()
+
+    async def _calm(self) -> None:
+        """Wait until everything is over, and close the upstream's connections."""
+        try:
+            await asyncio.wait_for(self.process.app.until_idle(), PATIENCE)
+        except asyncio.TimeoutError:
+            self.process.app.cut()
+            raise
+        finally:
             for task in tuple(self._serving):
                 task.cancel()
             if self._serving:

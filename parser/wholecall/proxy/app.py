@@ -20,7 +20,7 @@ from wholecall.proxy.admission import admit
 from wholecall.proxy.config import Config
 from wholecall.proxy.ends import outcome_of, refusal_of
 from wholecall.proxy.entry import Entry, NoWatcher, Watcher
-from wholecall.proxy.errors import Refusal, error_body, error_headers
+from wholecall.proxy.errors import CutOff, Refusal, error_body, error_headers
 from wholecall.proxy.incoming import ClientLeft, Incoming
 from wholecall.proxy.pings import Clock
 from wholecall.proxy.relay import Relay
@@ -146,6 +146,11 @@ class ProxyApp:
             entry.outcome = "client_left"
         except asyncio.CancelledError:
             entry.outcome = entry.outcome or "cut"  # by the server, which stops
+            raise
+        except CutOff:
+            raise
+        except Exception:
+            entry.outcome = "failed"
             raise
         finally:
             self._n_open -= 1

@@ -36,6 +36,7 @@ _HAS_AN_END: Final = "responses"  # an error is an end of its own there; for all
 _COMMENT: Final = b": ping\n\n"
 _IDENTITY: Final = frozenset({"", "identity"})
 _MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
+_BODILESS: Final = frozenset({204, 304})  # statuses: a length of theirs is about another answer
 _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON
 
 
@@ -345,6 +346,8 @@ class Relay:
             headers = to_client(answer.headers, is_read=is_read)
         except BadHeaderError:
             raise UpstreamFailed("upstream_invalid") from None
+        if answer.status in _BODILESS:
+            headers = [(name, value) for name, value in headers if name != b"content-length"]
         return [*headers, (ID.encode(), self.entry.id.encode())]
 
     async def _begin(self, status: int, headers: Headers) -> None:

@@ -47,7 +47,7 @@ _FAULTS: Final[tuple[tuple[tuple[type[BaseException], ...], UpstreamCode], ...]]
 )
 _FAILURES: Final = (aiohttp.ClientError, OSError, asyncio.TimeoutError, http_exceptions.HttpProcessingError)
 # A connection that was closed while it was idle, and not for a fault of its own.
-_STALE: Final = (aiohttp.ServerDisconnectedError, ConnectionError)
+_STALE: Final = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError)
 
 
 class Clients:
@@ -165,6 +165,11 @@ class _HttpAnswer:
         self.headers: Headers = list(response.raw_headers)
         self._response = response
         self._content = response.content
+        connection = response.connection  # None where the body is over already
+        self._protocol = None if connection is None else connection.protocol
+        self._closed = None if self._protocol is None else self._protocol.closed
+        if self._closed is not None:
+            self._closed.add_done_callback(self._has_closed)
 
     @classmethod
     def of(cls, response: aiohttp.ClientResponse) -> _HttpAnswer:
@@ -183,9 +188,29 @@ class _HttpAnswer:
     async def read(self) -> bytes:
         """Return what came since; nothing at the end."""
         try:
-            return await self._content.readany()
+            data = await self._content.readany()
         except _FAILURES:
             raise UpstreamFailed("upstream_lost") from None
+        if not data:
+            self._watch_no_more()
+        return data
+
+    def _has_closed(self, closed: asyncio.Future[None]) -> None:
+        """Break off a body in which something was no HTTP: aiohttp closes the connection then, and tells no reader."""
+        if not closed.cancelled():
+            closed.exception()  # or the loop says that nobody asked
+        error = None if self._protocol is None else self._protocol.exception()
+        is_open = not self._content.is_eof() and self._content.exception() is None
+        if is_open and isinstance(error, http_exceptions.HttpProcessingError):
+            self._content.set_exception(aiohttp.ClientPayloadError("the body is no HTTP"))
+
+    def _watch_no_more(self) -> None:
+        """Forget a connection that others may use now."""
+        closed, self._closed = self._closed, None
+        if closed is not None and not closed.done():
+            closed.remove_done_callback(self._has_closed)
+            closed.remove_done_callback(_ask)
+            closed.add_done_callback(_ask)
 
     def close(self) -> None:
         """Close the connection, without waiting for what it would still send or take."""
@@ -194,6 +219,12 @@ class _HttpAnswer:
         if transport is not None:
             transport.abort()
         self._response.close()
+
+
+def _ask(closed: asyncio.Future[None]) -> None:
+    """Ask for the error of a connection that was idle, which nobody else does."""
+    if not closed.cancelled():
+        closed.exception()
 
 
 def _tracing() -> aiohttp.TraceConfig:
