@@ -6,14 +6,13 @@ import argparse
 import json
 import subprocess
 import sys
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from wholecall.cli import main
+from wholecall.cli import main, proxy
 from wholecall.cli.proxy import add_command
 from wholecall.proxy.clients import CLIENTS, settings_of
 from wholecall.proxy.config import Address, Config, UpstreamConfig
@@ -39,7 +38,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Config, Callable[[], C
         calls.append((config, load))
         return 3
 
-    monkeypatch.setitem(sys.modules, "wholecall.proxy.run", types.SimpleNamespace(serve=serve))
+    monkeypatch.setattr("wholecall.cli.proxying.serve", serve)
     return calls
 
 
@@ -159,6 +158,7 @@ def test_without_the_extra(
     """The command says what to install."""
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.delitem(sys.modules, "wholecall.proxy.run", raising=False)
+    monkeypatch.delattr("wholecall.proxy.run", raising=False)
     code = main(["proxy", "--upstream", URL])
 
     assert (3, "", f"wholecall: proxy needs {missing}: pip install 'wholecall[proxy]'\n") == (
@@ -298,6 +298,11 @@ def test_opencode_is_told_in_its_file(capsys: pytest.CaptureFixture[str]) -> Non
     assert {"openai": "http://127.0.0.1:8117/v1", "anthropic": "http://127.0.0.1:8117/v1"} == {
         name: provider["options"]["baseURL"] for name, provider in providers.items()
     }
+
+
+def test_the_command_knows_the_clients() -> None:
+    """It names them without importing what it would tell them."""
+    assert sorted(CLIENTS) == list(proxy.CLIENTS)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
