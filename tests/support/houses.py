@@ -96,6 +96,7 @@ class House:
 
     Args:
         parser: that the proxy's server uses.
+        changes: of the configuration that it begins with.
         options: of `Process`.
 
     Attributes:
@@ -107,7 +108,7 @@ class House:
         entries: what became of its exchanges.
     """
 
-    def __init__(self, parser: str, **options: Any) -> None:
+    def __init__(self, parser: str, changes: dict[str, Any] | None = None, **options: Any) -> None:
         self.loop = asyncio.new_event_loop()
         self.said = io.StringIO()
         self.conversations: list[Conversation] = []
@@ -115,6 +116,7 @@ class House:
         self.serve: Serve | None = None
         self._serving: set[asyncio.Task[None]] = set()
         self._options: dict[str, Any] = {"parser": parser, **options}
+        self._changes = changes or {}
         self._begin()
 
     def _begin(self) -> None:
@@ -123,7 +125,7 @@ class House:
         self.port: int = self._sockets[0].getsockname()[1]
         self._upstream = self.loop.run_until_complete(asyncio.start_server(self._met, "127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._upstream.sockets[0].getsockname()[1]}"
-        self.process = Process(self.config(), stream=self.said, **self._options)
+        self.process = Process(self.config(**self._changes), stream=self.said, **self._options)
         over = self.process.watch.over
 
         def noted(entry: Entry) -> None:

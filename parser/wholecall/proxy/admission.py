@@ -6,6 +6,7 @@ so the name has to be a known one, and a page an allowed one. Tokens are compare
 
 from __future__ import annotations
 
+import re
 from hmac import compare_digest
 from typing import Final
 
@@ -17,6 +18,8 @@ from wholecall.proxy.wire import Headers, Scope
 __all__ = ["admit"]
 _private = True
 
+_HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:@/\s]+))(?::\d{1,5})?\Z", re.ASCII)
+_CLOSE: Final = ((b"connection", b"close"),)
 _UPGRADE: Final = ((b"upgrade", b"HTTP/1.1"), (b"connection", b"upgrade"))
 
 
@@ -31,6 +34,9 @@ def admit(scope: Scope, clients: ClientsConfig) -> bytes | None:
         raise Refusal(400, "no_tunnel", "this is no proxy for CONNECT")
     if _is_websocket(headers):
         raise Refusal(426, "no_websocket", "there are no WebSockets here; use HTTP", _UPGRADE)
+    names = {name for name, _ in headers}
+    if b"content-length" in names and b"transfer-encoding" in names:
+        raise Refusal(400, "bad_framing", "a body has a length or chunks, not both", _CLOSE)
     _check_host(headers, clients)
     _check_origin(headers, clients)
     return _token(headers, clients) if clients.tokens else None
@@ -49,9 +55,9 @@ def _check_host(headers: Headers, clients: ClientsConfig) -> None:
 
 
 def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.rpartition(":")[0] if host.count(":") == 1 else host
+    """Return a name without its port, and an address without its brackets; nothing where it is neither."""
+    match = _HOST.match(host)
+    return "" if match is None else match[1] or match[2]
 
 
 def _check_origin(headers: Headers, clients: ClientsConfig) -> None:

@@ -48,6 +48,7 @@ class _Guard(_Protocol):
     head_seconds: float = HEAD_SECONDS
     write_seconds: float | None = None
 
+    _is_refused = False  # what comes now is read and forgotten: a close would take our answer from the client
     _n_head = 0  # bytes of a head that is not over
     _tail = b""  # the last of them, in which its end may begin
     _head_timer: asyncio.TimerHandle | None = None
@@ -70,11 +71,10 @@ class _Guard(_Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes, unless they make a head too large."""
-        if self.transport.is_closing():
+        if self._is_refused or self.transport.is_closing():
             return
         if self.awaits_head() and self._is_too_large(data):
-            self.transport.write(_TOO_LARGE)
-            self.transport.close()
+            self._refuse()
             return
         super().data_received(data)
         if not self.awaits_head():
@@ -82,6 +82,14 @@ class _Guard(_Protocol):
             self._stop_head_timer()
         elif self._head_timer is None and self.timeout_keep_alive_task is None:
             self._start_head_timer()
+
+    def _refuse(self) -> None:
+        self._is_refused = True
+        self.transport.write(_TOO_LARGE)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._stop_head_timer()
+        self._start_head_timer()
 
     def _is_too_large(self, data: bytes) -> bool:
         if len(data) + self._n_head <= MOST_HEAD:

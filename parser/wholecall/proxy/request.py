@@ -41,11 +41,12 @@ def path_of(scope: Scope) -> str:
 
 def entry_of(scope: Scope) -> Entry:
     """Return what is known of an exchange when it begins."""
+    path = path_of(scope)
     return Entry(
         id=id_of(scope["headers"]) or uuid.uuid4().hex,
         started=time.time(),
         method=scope["method"],
-        path=path_of(scope)[:_MOST_PATH],
+        path=path[:_MOST_PATH] if path.startswith("/") else "",  # a whole URL may have a user
     )
 
 
