@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 from wholecall.proxy.config import Config
 
@@ -25,8 +26,7 @@ def serve(config: Config, load: Callable[[], Config] | None = None) -> int:
         ImportError: the extra is not installed; `pip install wholecall[proxy]` brings it.
         OSError: the folder for recordings cannot be written.
     """
-    import aiohttp  # noqa: F401, PLC0415 - an extra; it would be missed with the first request only
-
+    import_module("aiohttp")  # it would be missed with the first request only
     from wholecall.proxy import run  # noqa: PLC0415 - an extra
 
     return run.serve(config, load)
