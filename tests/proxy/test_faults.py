@@ -260,11 +260,12 @@ def test_a_compressed_answer(house: House, members: bool) -> None:
 # The upstream does not answer.
 
 
-def closed_port() -> str:
-    """Return a URL where nothing listens."""
+def closed_port() -> int:
+    """Return a port where nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}"
+        port: int = probe.getsockname()[1]
+        return port
 
 
 async def says_nothing(conversation: Conversation) -> None:
@@ -328,11 +329,17 @@ def test_an_upstream_that_gives_no_answer(house: House, serve: object, status: i
 
 
 @pytest.mark.parametrize(
-    "url", [closed_port(), "http://no-such-host.invalid", "https://127.0.0.1:{port}", "http://[::1]:1"]
+    "url",
+    [
+        "http://127.0.0.1:{closed}",
+        "http://no-such-host.invalid",
+        "https://127.0.0.1:{port}",
+        "http://[::1]:1",
+    ],
 )
 def test_an_upstream_that_cannot_be_reached(house: House, url: str) -> None:
     """Nothing listens, the name is none, it speaks no TLS: all are told alike, in the form of the path."""
-    given = house.config(url=url.format(port=house.url.rpartition(":")[2]))
+    given = house.config(url=url.format(port=house.url.rpartition(":")[2], closed=closed_port()))
     status, body = head_of(house.play(lambda: house.ask(request(MESSAGES)), closes, given))
     said = {"type": "error", "error": {"type": "api_error", "message": "up cannot be reached"}}
 
