@@ -19,6 +19,8 @@ from tests.support.javascript import Client, Outcome, Serve, Streams, StreamServ
 from tests.support.javascript_table import ROWS, Row
 from tests.support.proxy_process import proxied
 from wholecall.output.events import ToolCall
+from wholecall.serving import Answer
+from wholecall.serving.answers import Ending
 
 pytestmark = pytest.mark.node
 
@@ -106,6 +108,51 @@ def test_a_stream_without_an_end_is_raised(way: str, client: Client) -> None:
 
     assert broken
     assert [] == silent
+
+
+@cache
+def ended(ending: Ending) -> dict[Client, list[Outcome]]:
+    """Return what clients make of the half of a healthy stream, through the proxy, if the server ends it so."""
+    streams = {
+        dialect: [known[0]._replace(pieces=known[0].pieces[: len(known[0].pieces) // 2], expected=())]
+        for dialect, known in STREAMS.items()
+    }
+    with StreamServer(partial(ending_in, ending), streams) as server, proxied(server.url) as url:
+        return run_node(CLIENTS, url, streams)
+
+
+def ending_in(ending: Ending, stream: Stream) -> Answer:
+    """Return the answer that ends a stream in a certain way."""
+    return Answer(stream.pieces, ending=ending)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=named)
+@pytest.mark.parametrize("ending", ["clean", "cut", "reset"])
+def test_a_connection_that_is_lost_is_raised(ending: Ending, client: Client) -> None:
+    """However the connection to the provider ends within a call, every client raises, and runs nothing."""
+    [found] = ended(ending)[client]
+
+    assert "raise" == found.verdict
+
+
+@cache
+def withheld() -> dict[Client, list[Outcome]]:
+    """Return what clients make of a cut call, through a proxy that ends turns without their calls with an error."""
+    streams = {
+        dialect: [stream for stream in known if stream.title == "cut text, called finished"]
+        for dialect, known in STREAMS.items()
+    }
+    with StreamServer(streams=streams) as server, proxied(server.url, "--withheld", "error") as url:
+        return run_node(CLIENTS, url, streams)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=named)
+def test_a_turn_without_its_calls_is_no_success(client: Client) -> None:
+    """Every client raises for a turn that claims success, and whose only call was withheld; it can say which."""
+    [found] = withheld()[client]
+
+    assert "raise" == found.verdict
+    assert "get_tide (truncated)" in found.error
 
 
 def recordings() -> dict[str, list[Stream]]:

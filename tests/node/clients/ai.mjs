@@ -24,9 +24,13 @@ const client = (modelOf) => async (url, calls, names) => {
   const tools = Object.fromEntries(names.map((name) => [name, toolOf(name)]));
   const result = streamText({ model: modelOf(url), prompt: QUESTION, tools, maxRetries: 0, onError: () => {} });
   const errors = [];
-  for await (const part of result.fullStream) {
-    if (part.type === "error") errors.push(part.error);
-    if (part.type === "tool-error") errors.push(new Refused(String(part.error)));
+  try {
+    for await (const part of result.fullStream) {
+      if (part.type === "error") errors.push(part.error);
+      if (part.type === "tool-error") errors.push(new Refused(String(part.error)));
+    }
+  } catch (error) {
+    errors.push(error); // of the connection, after what came before it
   }
   if (errors.length) throw errors[0];
 };
