@@ -83,7 +83,7 @@ def _marked(name: str) -> object:
     return pytest.param(name, marks=pytest.mark.slow if len(STREAMS[name]) > LONG else ())
 
 
-@pytest.mark.parametrize("name", map(_marked, shortest()))
+@pytest.mark.parametrize("name", [_marked(name) for name in shortest()])
 def test_a_short_stream_cut_anywhere(name: str) -> None:
     """It comes out as it went in."""
     data = STREAMS[name]

@@ -214,6 +214,10 @@ class House:
     def close(self) -> str:
         """Stop everything, and return all that was logged."""
         self.process.stop()
+        return self.finish()
+
+    def finish(self) -> str:
+        """Wait for the end of a proxy that was told to stop, and return all that was logged."""
         self.loop.run_until_complete(self._task)
         self._upstream.close()
         self.loop.run_until_complete(self._upstream.wait_closed())
