@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
 
@@ -152,7 +152,8 @@ def guarded(
     """
     name = parser or ("httptools" if find_spec("httptools") is not None else "h11")
     made = {"write_seconds": write_seconds, "head_seconds": head_seconds}
-    return type("Guarded", (_PROTOCOLS[name](),), made)
+    guard: Any = type("Guarded", (_PROTOCOLS[name](),), made)
+    return cast("type[asyncio.Protocol]", guard)
 
 
 def _httptools() -> type[Any]:
@@ -185,6 +186,15 @@ def _httptools() -> type[Any]:
             """End a request."""
             self._in_body = False
             super().on_message_complete()
+
+        def on_response_complete(self) -> None:
+            """End an answer; what is known of it does not stay for as long as the connection is idle."""
+            super().on_response_complete()
+            cycle: Any = self.cycle
+            is_idle = not self._in_head and not self._in_body
+            if is_idle and cycle is not None and cycle.response_complete:
+                self.cycle = self.scope = None  # type: ignore[assignment]  # as before the first request
+                self.headers = []
 
     return GuardedHttpTools
 
