@@ -2,7 +2,8 @@
 
 A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, `--recordings=DIR`) and skip
 where the folder they ask for is not given; `sdk` tests need the extra of their folder, and skip without it;
-`browser` tests need a browser and skip without it; `slow`, `sdk` and `browser` tests are deselected unless asked for.
+`browser` tests need a browser, `node` tests Node.js, and skip without it; `slow`, `sdk`, `browser` and `node` tests are
+deselected unless asked for.
 """
 
 from __future__ import annotations
@@ -81,12 +82,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip `cases` tests whose folder is not given, `sdk` tests without SDKs, `browser` tests without a browser."""
+    """Skip `cases` tests whose folder is not given, and tests without the SDKs or the program that they need."""
     for item in items:
         if item.get_closest_marker("sdk") is not None:
             _prepare_sdk(item)
         if item.get_closest_marker("browser") is not None and not any(map(shutil.which, _BROWSERS)):
             item.add_marker(pytest.mark.skip(reason=f"needs a browser: no {', '.join(_BROWSERS)}"))
+        if item.get_closest_marker("node") is not None:
+            _prepare_node(item)
         if item.get_closest_marker("cases") is None:
             continue
         asked = [
@@ -105,6 +108,14 @@ def _prepare_sdk(item: pytest.Item) -> None:
         extra = folder.replace("_", "-")
         item.add_marker(pytest.mark.skip(reason=f"needs the extra {extra}: no {', '.join(absent)}"))
     item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning"))
+
+
+def _prepare_node(item: pytest.Item) -> None:
+    """Skip a test where there is no Node.js; agents, which are large, also where nobody installed them."""
+    if shutil.which("node") is None:
+        item.add_marker(pytest.mark.skip(reason="needs Node.js: no node"))
+    elif item.get_closest_marker("slow") is not None and not (item.path.parent / "node_modules").is_dir():
+        item.add_marker(pytest.mark.skip(reason="needs `npm ci` in tests/node/agents"))
 
 
 def _case_folder(config: pytest.Config, option: str) -> Path:

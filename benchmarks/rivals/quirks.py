@@ -32,7 +32,7 @@ from benchmarks.rivals.streams import CHAT, CHAT_FAREWELL, Expected, Stream
 from benchmarks.rivals.systems import SYSTEMS, Got, System
 from tests.support.loopback import Answer, serve
 
-__all__ = ["STREAMS", "Result", "Verdict", "is_right", "measure", "report", "verdict"]
+__all__ = ["FAREWELLS", "STREAMS", "Result", "Verdict", "is_right", "measure", "report", "verdict"]
 
 Verdict = Literal["ok", "wrong", "lost", "raw", "raise"]
 
@@ -41,7 +41,7 @@ STREAMS: dict[str, tuple[Stream, ...]] = {
     "anthropic": ANTHROPIC,
     "responses": RESPONSES,
 }
-_FAREWELLS = {
+FAREWELLS = {
     "chat-completions": CHAT_FAREWELL,
     "anthropic": ANTHROPIC_FAREWELL,
     "responses": RESPONSES_FAREWELL,
@@ -95,7 +95,7 @@ def is_right(stream: Stream, said: Verdict) -> bool:
 
 def measure(system: System, stream: Stream, *, mended: bool) -> Verdict:
     """Run a system once over a stream, with the transport or without."""
-    with serve(Answer(stream.pieces), Answer([_FAREWELLS[stream.dialect]])) as server:
+    with serve(Answer(stream.pieces), Answer([FAREWELLS[stream.dialect]])) as server:
         try:
             got = system.run(server, mended)
         except Exception:  # noqa: BLE001 - whatever a library raises is its verdict

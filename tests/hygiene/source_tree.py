@@ -17,7 +17,9 @@ PACKAGE = Path(wholecall.__file__).resolve().parent
 CORPORA = PROJECT / "corpora"
 DOCS = PROJECT / "docs"
 
-_NOT_OURS = frozenset({".git", "__pycache__", "build", "dist", "htmlcov"})  # `.git` is a file in a worktree
+_NOT_OURS = frozenset(
+    {".git", "__pycache__", "build", "dist", "htmlcov", "node_modules"}
+)  # `.git` is a file in a worktree
 
 
 @cache

@@ -28,7 +28,7 @@ FLOORS = (
     ("shells", "timeline", "repairing"),
     ("recordings", ""),
     ("replay", "transport", "asgi"),
-    ("serving", "redacting"),
+    ("serving", "redacting", "proxy"),
     ("testing", "cli"),
     ("__main__",),
 )

@@ -9,7 +9,7 @@ import types
 import pytest
 
 from tests.hygiene.source_tree import DOCS, PROJECT
-from tests.support import dialect_table, phase_table, text_table
+from tests.support import dialect_table, javascript_table, phase_table, text_table
 from wholecall.dialects import table
 
 # .ci/run takes the second one from the README and runs it as it stands.
@@ -82,12 +82,13 @@ def test_the_readme_is_short() -> None:
     [
         ("phases", "architecture.md", phase_table),
         ("dialects", "dialects.md", dialect_table),
+        ("javascript", "proxy.md", javascript_table),
         ("texts", "text.md", text_table),
     ],
-    ids=["phases", "dialects", "texts"],
+    ids=["phases", "dialects", "javascript", "texts"],
 )
 def test_the_tables_are_those_that_run(name: str, page: str, module: types.ModuleType) -> None:
-    """The tables in the pages are made from those that the library runs on, and from the recordings."""
+    """The tables in the pages are made from those that run, from the recordings, and from what tests hold."""
     text = (DOCS / page).read_text("utf-8")
     match = re.search(rf"<!-- {name}:[^\n]*-->\n(?P<table>.*?)<!-- /{name} -->", text, re.DOTALL)
 

@@ -75,6 +75,32 @@ def test_a_reason_alone_waits_for_calls_that_may_follow() -> None:
     assert out[3].index(b"tool_calls") < out[3].index(b'"finish_reason":"tool_calls"')
 
 
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("place", range(4))
+def test_a_written_call_tells_the_role_that_nobody_told(place: int, live: bool) -> None:
+    """A client that wants a role gets one with a call that is written anew: the wire's, wherever it is, or ours; never two."""
+    frames = [calls(HEAD), calls({**TAIL, "id": "c1"}), FINISH]
+    if place < len(frames):
+        frames.insert(place, frame({"role": "assistant"}))
+    out = run(*frames, DONE, live_arguments=live)
+    roles = [choice["delta"].get("role") for data in data_of(b"".join(out)) for choice in data["choices"]]
+
+    assert GOOD == read(out)
+    assert ([] if live and place == len(frames) else ["assistant"]) == [role for role in roles if role]
+
+
+@pytest.mark.parametrize("choice", [0, 1])
+def test_a_role_that_comes_with_text_is_told(choice: int) -> None:
+    """A role that the wire tells with a piece of text, late or for another choice, is not told again with a call."""
+    late = frame({"role": "assistant", "content": "b"}, choice=choice)
+    odd = [frame({"tool_calls": [part]}, choice=choice) for part in (HEAD, {**TAIL, "id": "c1"})]
+    out = run(texts("a"), texts("b"), late, late, *odd, frame(finish="tool_calls", choice=choice), DONE)
+
+    assert [texts("a"), texts("b"), late, late] == out[:4]
+    assert b"tool_calls" in out[-2]
+    assert b'"role"' not in b"".join(out[4:])
+
+
 @pytest.mark.parametrize(
     "second",
     [

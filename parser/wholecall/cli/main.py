@@ -12,7 +12,19 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from wholecall.cli import completion, convert, diff, fuzz, history, inspect, lint, record, redact, replay
+from wholecall.cli import (
+    completion,
+    convert,
+    diff,
+    fuzz,
+    history,
+    inspect,
+    lint,
+    proxy,
+    record,
+    redact,
+    replay,
+)
 from wholecall.cli.options import prepare
 from wholecall.cli.out import UNREADABLE, complain, silence
 
@@ -58,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (replay, inspect, lint, diff, fuzz, record, convert, redact, history):
+    for command in (replay, inspect, lint, diff, fuzz, record, convert, redact, history, proxy):
         command.add_command(commands)
     completion.add_command(commands, parser)
     return parser

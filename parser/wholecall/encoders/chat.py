@@ -1,6 +1,8 @@
 """From events to a strict stream of chat completions.
 
-A call is one fragment: index, id, type, name, arguments. Source: OpenAI API reference, "Chat streaming".
+A call is one fragment: index, id, type, name, arguments. A whole call of a choice whose role nobody told tells it: the
+helpers of openai-node raise for a message without one. Of a call that is shown live it is unknown whether the role
+comes later, and told twice it would begin another answer. Source: OpenAI API reference, "Chat streaming".
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ class ChatEncoder(Encoder):
     def __init__(self, head: Mapping[str, Any] = _HEAD) -> None:
         self._head = dict(head)
         self._n_calls: dict[int, int] = {}  # by choice
+        self._roles: set[int] = set()  # choices whose role was told
         self._over = False
         self._failed = False
 
@@ -63,16 +66,22 @@ class ChatEncoder(Encoder):
         if isinstance(call, BuiltinToolCall):
             return b""
         kind: Kind = "custom" if isinstance(call, CustomToolCall) else "function"
-        return self.begin(call.choice, call.id, call.name, argument_text(call), kind)[1]
+        _, labels = self._open(call.choice, call.id, call.name, argument_text(call), kind)
+        return self._delta(call.choice, {**self._role(call.choice), "tool_calls": [labels]})
 
     def begin(
         self, choice: int, id: str, name: str, text: str = "", kind: Kind = "function"
     ) -> tuple[OpenCall, bytes]:
         """Return a call with the next index of its choice, and its first fragment."""
+        call, labels = self._open(choice, id, name, text, kind)
+        return call, self._delta(choice, {"tool_calls": [labels]})
+
+    def _open(
+        self, choice: int, id: str, name: str, text: str, kind: Kind
+    ) -> tuple[OpenCall, dict[str, Any]]:
         call = OpenCall(choice, self._n_calls.get(choice, 0), kind)
         self._n_calls[choice] = call.index + 1
-        labels = {"index": call.index, "id": id, "type": kind, kind: {"name": name, _TEXT[kind]: text}}
-        return call, self._delta(choice, {"tool_calls": [labels]})
+        return call, {"index": call.index, "id": id, "type": kind, kind: {"name": name, _TEXT[kind]: text}}
 
     def more(self, call: OpenCall, text: str) -> bytes:
         """Return a further fragment of a call."""
@@ -87,11 +96,18 @@ class ChatEncoder(Encoder):
         """Let further chunks have these members beside their choices."""
         self._head = {**head, "object": CHUNK}
 
+    def tell_role(self, choice: int) -> None:
+        """Take note that a chunk told the role of a choice."""
+        self._roles.add(choice)
+
+    def has_role(self, choice: int) -> bool:
+        """Whether a chunk told the role of a choice."""
+        return choice in self._roles
+
     def legacy_call(self, call: ToolCall[Any]) -> bytes:
         """Return a call in the older form, of which a choice has one."""
-        return self._delta(
-            call.choice, {"function_call": {"name": call.name, "arguments": argument_text(call)}}
-        )
+        named = {"name": call.name, "arguments": argument_text(call)}
+        return self._delta(call.choice, {**self._role(call.choice), "function_call": named})
 
     def finish(self, choice: int, reason: str) -> bytes:
         """Return the chunk that ends a choice."""
@@ -107,6 +123,13 @@ class ChatEncoder(Encoder):
         """Return a chunk that says nothing."""
         return self._delta(0, {})
 
+    def _role(self, choice: int) -> dict[str, str]:
+        """Return the role of a choice, if nobody has told it."""
+        if choice in self._roles:
+            return {}
+        self._roles.add(choice)
+        return {"role": "assistant"}
+
     def _delta(self, choice: int, delta: Mapping[str, Any]) -> bytes:
         return self._chunk({"index": choice, "delta": delta, "finish_reason": None})
 
@@ -116,6 +139,7 @@ class ChatEncoder(Encoder):
     def _started(self, event: TurnStarted) -> bytes:
         if event.choice == 0:
             self._head |= {"id": event.id or "", "model": event.model or ""}
+        self._roles.add(event.choice)
         return self._delta(event.choice, {"role": "assistant"})
 
     def _finished(self, event: TurnFinished) -> bytes:

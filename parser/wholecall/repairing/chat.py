@@ -42,6 +42,7 @@ from wholecall.repairing.chat_reading import (
     piece_in,
     rest_of,
     shows_content,
+    tells_role,
     without_messages,
 )
 from wholecall.repairing.chat_shapes import said_in, shaped
@@ -99,11 +100,13 @@ class ChatMender(Mender[ChatEncoder]):
             and bool(events)
             and _SPEECH.issuperset(map(type, events))
             and _NOTABLE.search(block) is None
+            and (b'"role"' not in block or all(self._encoder.has_role(event.choice) for event in events))
         )
 
     def take(self, pieces: Sequence[Piece], events: Sequence[Event[Any]]) -> bytes:
         """Take frames; calls and what ends the turn are held, everything else passes."""
         kinds = set(map(type, events))
+        self._note_roles(pieces)
         out = [self._take_events(events)]
         if ToolCallDropped in kinds:
             self._loosen()  # the turn's own calls will not be those that come out: its frames can be dropped
@@ -169,6 +172,13 @@ class ChatMender(Mender[ChatEncoder]):
         kept = [piece for piece in found if piece is not None]
         self._is_odd = self._is_odd or any(piece not in pieces for piece in kept)
         return kept
+
+    def _note_roles(self, pieces: Sequence[Piece]) -> None:
+        """Take note of the choices whose role the wire tells."""
+        for piece in pieces:
+            for choice in choices_of(piece.payload or {}):
+                if tells_role(choice):
+                    self._encoder.tell_role(number_of(choice))
 
     # One frame.
 

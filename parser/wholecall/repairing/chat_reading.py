@@ -26,6 +26,7 @@ __all__ = [
     "piece_in",
     "rest_of",
     "shows_content",
+    "tells_role",
     "without_messages",
 ]
 
@@ -143,6 +144,12 @@ def rest_of(payload: Payload) -> dict[str, Any]:
     if not choices_of(payload):
         return {field: _without_calls(value) for field, value in payload.items() if field not in CALL_FIELDS}
     return {**payload, "choices": [_rest_of_choice(choice) for choice in choices_of(payload)]}
+
+
+def tells_role(choice: Payload) -> bool:
+    """Whether a choice says whose words they are."""
+    delta = choice.get("delta")
+    return isinstance(delta, dict) and bool(delta.get("role"))
 
 
 def without_messages(payload: Payload, choices: Collection[int]) -> dict[str, Any]:

@@ -1,0 +1,82 @@
+"""Who may ask: what a request has to be before anything of it is passed on.
+
+Theory of operation. Web pages can make a browser ask a local proxy, under a name of theirs that points to this machine:
+so the name has to be a known one, and a page an allowed one. Tokens are compared in a time that tells nothing of them.
+"""
+
+from __future__ import annotations
+
+import re
+from hmac import compare_digest
+from typing import Final
+
+from wholecall.proxy.config import ClientsConfig
+from wholecall.proxy.errors import Refusal
+from wholecall.proxy.headers import credentials_of, value_of
+from wholecall.proxy.wire import Headers, Scope
+
+__all__ = ["admit"]
+_private = True
+
+_HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:@/\s]+))(?::\d{1,5})?\Z", re.ASCII)
+_CLOSE: Final = ((b"connection", b"close"),)
+_UPGRADE: Final = ((b"upgrade", b"HTTP/1.1"), (b"connection", b"upgrade"))
+
+
+def admit(scope: Scope, clients: ClientsConfig) -> bytes | None:
+    """Let a request in, and return the token that it brought; None where none is asked for.
+
+    Raises:
+        Refusal: it is not let in.
+    """
+    headers: Headers = list(scope["headers"])
+    if scope["method"] == "CONNECT":
+        raise Refusal(400, "no_tunnel", "this is no proxy for CONNECT")
+    if _is_websocket(headers):
+        raise Refusal(426, "no_websocket", "there are no WebSockets here; use HTTP", _UPGRADE)
+    names = {name for name, _ in headers}
+    if b"content-length" in names and b"transfer-encoding" in names:
+        raise Refusal(400, "bad_framing", "a body has a length or chunks, not both", _CLOSE)
+    _check_host(headers, clients)
+    _check_origin(headers, clients)
+    return _token(headers, clients) if clients.tokens else None
+
+
+def _is_websocket(headers: Headers) -> bool:
+    return value_of(headers, b"upgrade").strip().lower() == "websocket"
+
+
+def _check_host(headers: Headers, clients: ClientsConfig) -> None:
+    hosts = [value for name, value in headers if name == b"host"]
+    if len(hosts) > 1:
+        raise Refusal(400, "bad_host", "a request has one Host")
+    if hosts and _without_port(hosts[0].decode("latin-1").strip().lower()) not in clients.hosts:
+        raise Refusal(403, "host_refused", "the proxy does not answer to this Host; add it to clients.hosts")
+
+
+def _without_port(host: str) -> str:
+    """Return a name without its port, and an address without its brackets; nothing where it is neither."""
+    match = _HOST.match(host)
+    return "" if match is None else match[1] or match[2]
+
+
+def _check_origin(headers: Headers, clients: ClientsConfig) -> None:
+    origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
+    if any(origin not in clients.origins for origin in origins):
+        raise Refusal(
+            403, "origin_refused", "web pages of this Origin may not ask; add it to clients.origins"
+        )
+
+
+def _token(headers: Headers, clients: ClientsConfig) -> bytes:
+    known = [token.value.encode() for token in clients.tokens]
+    found: bytes | None = None
+    for brought in credentials_of(headers):
+        for token in known:  # all of them, whichever fits
+            if compare_digest(brought, token):
+                found = brought
+    if found is None:
+        raise Refusal(
+            401, "bad_token", "a token of this proxy is needed", ((b"www-authenticate", b"Bearer"),)
+        )
+    return found

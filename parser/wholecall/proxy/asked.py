@@ -1,0 +1,94 @@
+"""What a request asks for, as far as the proxy has to know: the model, whether it streams, and the tools.
+
+Theory of operation. A body is read once, by its types, and only these members of it; whatever else it has is skipped. A
+body that cannot be read is the upstream's to refuse: it passes, and nothing is known of it. Tools that cannot be read
+check nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from wholecall import Tools
+
+__all__ = ["Asked", "asked_of", "tools_of"]
+_private = True
+
+_MOST_MODEL = 128  # characters
+_NESTED = ("function", "custom")
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What is known of a request's body.
+
+    Attributes:
+        model: that is asked for.
+        stream: whether the answer is to be a stream.
+        tools: as they stand there.
+    """
+
+    model: Any = None
+    stream: Any = None
+    tools: msgspec.Raw = msgspec.Raw(b"null")
+
+    def __repr__(self) -> str:
+        return f"<Asked stream={self.stream is True}>"
+
+    @property
+    def model_name(self) -> str | None:
+        """The model, if it is named."""
+        return self.model[:_MOST_MODEL] if isinstance(self.model, str) else None
+
+
+_DECODER = msgspec.json.Decoder(Asked)
+_NOTHING = Asked()
+
+
+def asked_of(body: bytes) -> Asked:
+    """Return what a body asks for; nothing where it cannot be read."""
+    try:
+        return _DECODER.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _NOTHING
+
+
+def tools_of(asked: Asked, mode: Literal["off", "names", "schema"]) -> Tools[Any] | None:
+    """Return what calls are to be held against; None for nothing.
+
+    Args:
+        asked: the request.
+        mode: `"names"` for the names of its tools alone, `"schema"` for their schemas too, `"off"` for neither.
+    """
+    if mode == "off":
+        return None
+    try:
+        listed = msgspec.json.decode(asked.tools)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if not isinstance(listed, list):
+        return None
+    named = dict(_named(listed))
+    if not named or mode == "names":
+        return _names_only(named)
+    try:
+        return Tools(list(named.values()))
+    except (TypeError, ValueError, ImportError):  # a schema that is none: the upstream's to refuse
+        return _names_only(named)
+
+
+def _named(listed: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the tools that have a name; what the provider executes has none to check, or is no call of the client's."""
+    for tool in listed:
+        if not isinstance(tool, dict):
+            continue
+        inner = next((tool[key] for key in _NESTED if isinstance(tool.get(key), dict)), tool)
+        name = inner.get("name")
+        if isinstance(name, str) and name:
+            yield name, tool
+
+
+def _names_only(named: dict[str, Any]) -> Tools[Any] | None:
+    return Tools([{"type": "custom", "name": name} for name in named]) if named else None

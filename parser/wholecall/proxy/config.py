@@ -1,0 +1,290 @@
+"""What the proxy is told: where it listens, what it passes on to, how it repairs; and which upstream a path belongs to.
+
+Theory of operation. A `Config` is frozen, and holds values that have been checked: durations are seconds, None where
+they are switched off; sizes are bytes; addresses are split; secrets have been read. `wholecall.proxy.loading` makes one
+of a file, the environment and the command line. A path belongs to the upstream with the longest prefix that it begins
+with; where several have the same, the model that the request asks for decides.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final, Literal, Optional
+
+import msgspec
+
+from wholecall import WholecallError
+from wholecall.repairing.withholding import Withheld
+
+__all__ = [
+    "Address",
+    "ClientsConfig",
+    "Config",
+    "ConfigError",
+    "KeyHeader",
+    "RecordConfig",
+    "RepairConfig",
+    "Route",
+    "Secret",
+    "UpstreamConfig",
+]
+_private = True
+
+MIB: Final = 1024 * 1024
+GIB: Final = 1024 * MIB
+
+KeyHeader = Literal["authorization", "x-api-key", "api-key", "x-goog-api-key"]
+ToolsCheck = Literal["off", "names", "schema"]
+RecordOnly = Literal["all", "odd"]
+PingForm = Literal["event", "comment"]
+LogForm = Literal["json", "text", "off"]
+
+LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "::1")
+
+
+class ConfigError(WholecallError, ValueError):
+    """A configuration that cannot be used; the message has a line for each fault, and says what to do.
+
+    Attributes:
+        faults: the lines.
+    """
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+class Secret(msgspec.Struct, frozen=True):
+    """A key or a token, which no `repr` shows.
+
+    Attributes:
+        source: where it was read: `env:NAME` or `file:PATH`.
+        value: what was there, without white space round it.
+    """
+
+    source: str
+    value: str
+
+    def __repr__(self) -> str:
+        return f"Secret({self.source!r})"
+
+
+class Address(msgspec.Struct, frozen=True):
+    """Where to listen: a host and a port, or a socket of the file system.
+
+    Attributes:
+        host: a name or a number, IPv6 without brackets; empty for a socket.
+        port: 0 for any that is free.
+        path: of the socket; None where there is a host.
+    """
+
+    host: str
+    port: int = 0
+    path: Optional[str] = None
+
+    def __str__(self) -> str:
+        if self.path is not None:
+            return f"unix:{self.path}"
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only programs of the same machine reach it."""
+        return self.path is not None or is_loopback(self.host)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine, by its number or as `localhost`."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+class UpstreamConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """A server that requests are passed to.
+
+    Attributes:
+        url: `http` or `https`, a host, a port where needed, and a prefix for all paths; without a slash at its end,
+            a query or a user.
+        name: in logs, metrics and errors.
+        path: the prefix of the paths that belong to it, such as `/openai`, which is stripped; empty for all others.
+        models: patterns such as `gpt-*`, of which a request's model has to match one; empty for all.
+        key: replaces the client's credentials; None lets them pass.
+        key_header: where the key stands; None for where the host is known to look for it, else `authorization`.
+        keep_alive: seconds for which an idle connection is kept; less than the server keeps it.
+        insecure: whether plain `http` may leave the private network.
+        live: overrides `RepairConfig.live`; None leaves it.
+        text: overrides `RepairConfig.text`; None leaves it.
+    """
+
+    url: str
+    name: str = "upstream"
+    path: str = ""
+    models: tuple[str, ...] = ()
+    key: Optional[Secret] = None
+    key_header: Optional[KeyHeader] = None
+    keep_alive: float = 4.0
+    insecure: bool = False
+    live: Optional[bool] = None
+    text: Optional[str] = None
+
+    def takes(self, model: str | None) -> bool:
+        """Return whether it takes requests for a model; None where the request names none."""
+        return not self.models or (
+            model is not None and any(fnmatchcase(model, pattern) for pattern in self.models)
+        )
+
+
+class RepairConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """How event streams are repaired.
+
+    Attributes:
+        live: whether calls are shown while their arguments arrive.
+        withheld: how a turn ends all of whose calls were withheld; see `wholecall.repairing.Repairer`.
+        tools: what calls are checked against: nothing, the names of the request's own tools, or their schemas too.
+        text: a format of calls that the model writes as text, `auto` for all, or `off`.
+    """
+
+    live: bool = False
+    withheld: Withheld = "auto"
+    tools: ToolsCheck = "off"
+    text: str = "off"
+
+
+class ClientsConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Who may ask.
+
+    Attributes:
+        tokens: of which a request has to bring one; empty asks for none.
+        hosts: names that a request may call the proxy by, in lower case, without a port.
+        origins: web pages whose scripts may ask.
+    """
+
+    tokens: tuple[Secret, ...] = ()
+    hosts: tuple[str, ...] = LOCAL_NAMES
+    origins: tuple[str, ...] = ()
+
+
+class RecordConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """What is recorded, as it came from the upstream.
+
+    Attributes:
+        dir: the folder of the recordings; None records nothing.
+        only: `all`, or those in which something was withheld, mended, lost or faulty.
+        max_bytes: of all files in the folder; the oldest go first. None is no bound.
+        requests: whether the body of the request is kept, too.
+    """
+
+    dir: Optional[Path] = None
+    only: RecordOnly = "all"
+    max_bytes: Optional[int] = GIB
+    requests: bool = False
+
+
+class Route(msgspec.Struct, frozen=True):
+    """Where a request goes.
+
+    Attributes:
+        upstream: to whom.
+        rest: the path without the upstream's own prefix; empty, or with a slash at its beginning.
+    """
+
+    upstream: UpstreamConfig
+    rest: str
+
+    def url(self, query: str = "") -> str:
+        """Return the whole URL, with the path and the query as they came."""
+        base = self.upstream.url
+        has_path = self.rest or base.count("/") > 2
+        return f"{base}{self.rest if has_path else '/'}{'?' if query else ''}{query}"
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that the proxy is told; durations are seconds, None where they are switched off.
+
+    Attributes:
+        upstreams: at least one.
+        listen: where clients ask.
+        admin: where health and metrics are; None for nowhere.
+        repair: how event streams are repaired.
+        clients: who may ask.
+        record: what is recorded.
+        ping: silence towards the client, while the upstream speaks, after which it gets a ping; None for never.
+        ping_always: whether it gets one also while the upstream is silent.
+        ping_form: an event of the dialect, or a comment.
+        connect_timeout: to reach the upstream.
+        first_byte_timeout: from the request to the upstream's headers.
+        idle_timeout: silence of the upstream within an answer.
+        write_timeout: how long a client may take in nothing of what waits for it.
+        drain: how long open answers may go on once the proxy is told to stop.
+        max_request_bytes: of the body of a request that is read before it is passed on.
+        max_streams: exchanges at one time, for each worker.
+        log: the form of the access log.
+        workers: processes.
+        ca_bundle: certificates that upstreams are verified by, in place of the system's.
+        tls_cert: the certificate for clients; None for plain HTTP.
+        tls_key: its key.
+        env_proxy: whether `HTTPS_PROXY` and its like are obeyed on the way to upstreams.
+        no_repair: whether everything passes as it is, to compare.
+    """
+
+    upstreams: tuple[UpstreamConfig, ...]
+    listen: Address = Address("127.0.0.1", 8117)
+    admin: Optional[Address] = None
+    repair: RepairConfig = RepairConfig()
+    clients: ClientsConfig = ClientsConfig()
+    record: RecordConfig = RecordConfig()
+    ping: Optional[float] = 15.0
+    ping_always: bool = False
+    ping_form: PingForm = "event"
+    connect_timeout: Optional[float] = 10.0
+    first_byte_timeout: Optional[float] = 600.0
+    idle_timeout: Optional[float] = 300.0
+    write_timeout: Optional[float] = 60.0
+    drain: float = 30.0
+    max_request_bytes: int = 64 * MIB
+    max_streams: int = 1000
+    log: LogForm = "json"
+    workers: int = 1
+    ca_bundle: Optional[Path] = None
+    tls_cert: Optional[Path] = None
+    tls_key: Optional[Path] = None
+    env_proxy: bool = True
+    no_repair: bool = False
+
+    def route(self, path: str, model: str | None = None) -> Route | None:
+        """Return where a request goes, None where no upstream takes it.
+
+        Args:
+            path: of the request, as it came, without its query.
+            model: that the request asks for; None where it names none, or nobody looked.
+        """
+        if not path.startswith("/"):
+            return None  # `*`, or a whole URL
+        found = [upstream for upstream in self.upstreams_in_order() if begins(path, upstream.path)]
+        chosen = next((upstream for upstream in found if upstream.takes(model)), None)
+        if chosen is None and model is None and found:
+            chosen = found[0]  # a list of models, a file: nothing that a model decides
+        return None if chosen is None else Route(chosen, path[len(chosen.path) :])
+
+    def asks_for_model(self, path: str) -> bool:
+        """Return whether the model of a request has a say in where it goes."""
+        return any(upstream.models and begins(path, upstream.path) for upstream in self.upstreams)
+
+    def repair_for(self, upstream: UpstreamConfig) -> RepairConfig:
+        """Return how the streams of an upstream are repaired."""
+        changes = {name: getattr(upstream, name) for name in ("live", "text")}
+        chosen = {name: value for name, value in changes.items() if value is not None}
+        return msgspec.structs.replace(self.repair, **chosen) if chosen else self.repair
+
+    def upstreams_in_order(self) -> list[UpstreamConfig]:
+        """Return the upstreams, longest prefix first; of one prefix, those for some models before those for all."""
+        return sorted(self.upstreams, key=lambda upstream: (-len(upstream.path), not upstream.models))
+
+
+def begins(path: str, prefix: str) -> bool:
+    """Return whether a path lies below a prefix."""
+    return path.startswith(prefix) and path[len(prefix) : len(prefix) + 1] in ("", "/")

@@ -1,0 +1,210 @@
+"""Content codings of upstreams: gzip, deflate, and br and zstd where their libraries are installed.
+
+Theory of operation. A body may be cut anywhere, and may consist of several members (gzip, deflate) or frames (zstd), one
+for each event for instance: where one ends, the next begins with a new decompressor. Input is taken in slices, so
+that what is left of one is never long, and each step of a decompressor gives at most `MOST` bytes, however small
+its input: a body that decodes to gigabytes is read step by step, and whoever counts can stop. A body that ends in the
+middle of a member is an error.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, Final, Protocol
+
+from wholecall import WholecallError
+from wholecall.proxy.zstd import Blocks
+
+__all__ = ["MOST", "Decoder", "UndecodableError", "decoder_for"]
+_private = True
+
+MOST: Final = 256 * 1024
+_SLICE: Final = 4 * 1024
+_BROTLI_LIMIT: Final = 64 * 1024  # its buffer grows by steps, and beyond the limit by one of them
+_MOST_WINDOW: Final = 8 * 1024 * 1024  # what RFC 9659 lets a server ask of a client
+
+_GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's window bits
+
+
+class UndecodableError(WholecallError, ValueError):
+    """A body that is not what its coding says, or not all of it."""
+
+    def __init__(self) -> None:
+        super().__init__("the body is not what its content coding says, or ends in its middle")
+
+
+class Decoder(Protocol):
+    """Decodes one body."""
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield what the next bytes decode to, in pieces of at most `MOST` bytes, none of them empty.
+
+        Raises:
+            UndecodableError: they do not decode; what was yielded before is right.
+        """
+        ...
+
+    def close(self) -> None:
+        """Take note that the body has ended.
+
+        Raises:
+            UndecodableError: it ended in the middle.
+        """
+
+
+def decoder_for(coding: str) -> Decoder | None:
+    """Return what decodes a body; None for a coding that is not known, or whose library is not installed.
+
+    Args:
+        coding: the value of `content-encoding`.
+    """
+    make = _DECODERS.get(coding.strip().lower())
+    return None if make is None else make()
+
+
+def _slices(data: bytes) -> Iterator[bytes]:
+    return (data[start : start + _SLICE] for start in range(0, len(data), _SLICE))
+
+
+class _Deflate:
+    """Decodes members of gzip, or of deflate, which servers send with zlib's head or without."""
+
+    def __init__(self, bits: int | None) -> None:
+        self._bits = bits  # None until the first two bytes have shown it
+        self._inner: Any = None  # None between members
+        self._head = b""
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        for part in _slices(data):
+            yield from self._decoded(self._with_head(part))
+
+    def close(self) -> None:
+        if self._inner is not None or self._head:
+            raise UndecodableError
+
+    def _with_head(self, data: bytes) -> bytes:
+        """Return what can be decoded of what has come, once it is known how."""
+        if self._bits is not None:
+            return data
+        data = self._head + data
+        if len(data) < 2:
+            self._head = data
+            return b""
+        is_zlib = data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
+        self._bits, self._head = _ZLIB if is_zlib else _RAW, b""
+        return data
+
+    def _decoded(self, data: bytes) -> Iterator[bytes]:
+        out = b""
+        while data or len(out) == MOST:
+            if self._inner is None:
+                data = data.lstrip(b"\0") if self._bits == _GZIP else data  # padding behind a member
+                if not data:
+                    return
+                assert self._bits is not None
+                self._inner = zlib.decompressobj(self._bits)
+            try:
+                out = self._inner.decompress(data, MOST)
+            except zlib.error:
+                raise UndecodableError from None
+            data = self._inner.unconsumed_tail
+            if self._inner.eof:
+                data, self._inner = self._inner.unused_data, None
+            if out:
+                yield out
+
+
+class _Brotli:
+    """Decodes a stream of brotli, which has one member.
+
+    Raises:
+        TypeError: the library cannot bound what comes out of a step; since 1.2 it can.
+    """
+
+    def __init__(self, library: Any) -> None:
+        self._inner = library.Decompressor()
+        self._error: type[Exception] = library.error
+        self._is_empty = True
+        self._step(b"")
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        for part in _slices(data):
+            self._is_empty = False
+            out = self._step(part)
+            while out:
+                yield out
+                out = b"" if self._inner.is_finished() else self._step(b"")
+
+    def close(self) -> None:
+        if not self._is_empty and not self._inner.is_finished():
+            raise UndecodableError
+
+    def _step(self, data: bytes) -> bytes:
+        try:
+            out: bytes = self._inner.process(data, output_buffer_limit=_BROTLI_LIMIT)
+        except self._error:
+            raise UndecodableError from None
+        return out
+
+
+class _Zstandard:
+    """Decodes frames of Zstandard, a block at a time, because the library knows no other bound on its output."""
+
+    def __init__(self, library: Any) -> None:
+        self._make: Any = library.ZstdDecompressor(max_window_size=_MOST_WINDOW).decompressobj
+        self._error: type[Exception] = library.ZstdError
+        self._blocks = Blocks()
+        self._inner: Any = None  # None between frames
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        for part in _slices(data):
+            for piece in self._blocks.cut(part):
+                out = self._step(piece)
+                if out:
+                    yield out
+
+    def close(self) -> None:
+        if self._inner is not None:
+            raise UndecodableError
+
+    def _step(self, data: bytes) -> bytes:
+        if self._inner is None:
+            self._inner = self._make()
+        try:
+            out: bytes = self._inner.decompress(data)
+        except self._error:
+            raise UndecodableError from None
+        if self._inner.eof:
+            self._inner = None
+        return out
+
+
+def _brotli() -> Decoder | None:
+    library = _library("brotli")
+    try:
+        return None if library is None else _Brotli(library)
+    except TypeError:
+        return None
+
+
+def _zstandard() -> Decoder | None:
+    library = _library("zstandard")
+    return None if library is None else _Zstandard(library)
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+_DECODERS: Final[dict[str, Callable[[], Decoder | None]]] = {
+    "gzip": lambda: _Deflate(_GZIP),
+    "x-gzip": lambda: _Deflate(_GZIP),
+    "deflate": lambda: _Deflate(None),
+    "br": _brotli,
+    "zstd": _zstandard,
+}

@@ -1,0 +1,68 @@
+"""How exchanges end that did not end well: codes, what is said to people, and which outcome that is."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from wholecall.proxy.entry import Entry, Outcome
+from wholecall.proxy.errors import Refusal
+
+__all__ = ["message_of", "outcome_of", "refusal_of"]
+_private = True
+
+
+class _End(NamedTuple):
+    """What is known of a code.
+
+    Attributes:
+        status: of the answer, where nothing went out.
+        outcome: of the exchange.
+        message: for people, with the name of the upstream.
+    """
+
+    status: int
+    outcome: Outcome
+    message: str
+
+
+_ENDS: Final = {
+    "upstream_unreachable": _End(502, "upstream_lost", "{} cannot be reached"),
+    "upstream_invalid": _End(502, "upstream_lost", "{} sent what is not HTTP, or too large"),
+    "upstream_lost": _End(502, "upstream_lost", "the connection to {} was lost before the end of the answer"),
+    "upstream_incomplete": _End(502, "upstream_incomplete", "{} ended the answer before the turn was over"),
+    "upstream_timeout": _End(504, "upstream_stalled", "{} did not answer in time"),
+    "upstream_stalled": _End(504, "upstream_stalled", "{} stopped in the middle of the answer"),
+    "client_stalled": _End(408, "client_left", "the answer was not read"),
+    "calls_withheld": _End(502, "withheld", "all tool calls of {} were withheld"),
+    "draining": _End(503, "cut", "the proxy is stopping"),
+}
+_LIMIT: Final = _End(502, "cut", "the answer of {} is beyond a limit")
+_RETRY: Final = {503: ((b"retry-after", b"1"),)}
+_ERROR: Final = 400  # statuses from here on are errors
+
+
+def message_of(code: str, upstream: str) -> str:
+    """Return a sentence for people.
+
+    Args:
+        code: of the error.
+        upstream: its name.
+    """
+    return _ENDS.get(code, _LIMIT).message.format(upstream or "the upstream")
+
+
+def refusal_of(code: str, upstream: str) -> Refusal:
+    """Return the answer to a client that got none."""
+    status = _ENDS.get(code, _LIMIT).status
+    return Refusal(status, code, message_of(code, upstream), _RETRY.get(status, ()))
+
+
+def outcome_of(entry: Entry) -> Outcome:
+    """Return what became of an exchange, by what else is known of it."""
+    if entry.error is not None:
+        return _ENDS.get(entry.error, _LIMIT).outcome
+    if entry.status >= _ERROR:
+        return "upstream_status"
+    if entry.n_withheld:
+        return "withheld"
+    return "mended" if entry.mended else "ok"

@@ -1,0 +1,75 @@
+"""Answers of our own, in the form of the API that was asked: what SDKs raise for, with a code and a sentence.
+
+No message holds an address, a header, a query or a text of a client or a model.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from wholecall import WholecallError
+from wholecall.encoders.base import json_bytes
+from wholecall.proxy.wire import Headers
+
+__all__ = ["CutOff", "Refusal", "error_body", "error_headers"]
+_private = True
+
+# Anthropic's words for what it calls a status; all others are `api_error`.
+_ANTHROPIC: Final = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    503: "overloaded_error",
+    504: "timeout_error",
+}
+_CLIENTS_FAULT: Final = 500  # statuses below it
+
+
+class CutOff(WholecallError):
+    """Ends an answer that has begun: servers close the connection, without the end of the body, when it is raised."""
+
+
+class Refusal(WholecallError):
+    """An exchange of which nothing was answered, and that ends with an error of ours.
+
+    Attributes:
+        status: the HTTP status.
+        code: for programs.
+        message: for people.
+        headers: further ones of the answer.
+    """
+
+    def __init__(
+        self, status: int, code: str, message: str, headers: tuple[tuple[bytes, bytes], ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.headers = headers
+
+
+def error_body(path: str, refusal: Refusal) -> bytes:
+    """Return the body of an error, in the form of the dialect that the path belongs to.
+
+    Args:
+        path: of the request, without its query.
+        refusal: what it says.
+    """
+    if "/messages" in path:
+        kind = _ANTHROPIC.get(refusal.status, "api_error")
+        return json_bytes({"type": "error", "error": {"type": kind, "message": refusal.message}})
+    kind = "invalid_request_error" if refusal.status < _CLIENTS_FAULT else "server_error"
+    error = {"message": refusal.message, "type": kind, "param": None, "code": refusal.code}
+    return json_bytes({"error": error})
+
+
+def error_headers(body: bytes, refusal: Refusal) -> Headers:
+    """Return the headers that go with the body of an error."""
+    return [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        *refusal.headers,
+    ]

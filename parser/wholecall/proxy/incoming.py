@@ -1,0 +1,106 @@
+"""The request's body, and whether the client is still there: both come by ASGI's `receive`, which has one reader at a time.
+
+Theory of operation. A body that has to be looked at is read whole, within bounds. Any other is passed on in the pieces
+in which it comes. Once it is over, whatever comes next says that the client left; so the client is watched from the
+first byte of its request to the last byte of its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from wholecall import WholecallError
+from wholecall.proxy.errors import Refusal
+from wholecall.proxy.wire import Receive
+
+__all__ = ["ClientLeft", "Incoming"]
+_private = True
+
+_CLOSE = ((b"connection", b"close"),)
+
+
+class ClientLeft(WholecallError):
+    """The client closed its connection."""
+
+
+class Incoming:
+    """What a client sends.
+
+    Args:
+        receive: of ASGI.
+        timeout: seconds without progress after which a body is given up; None for no bound.
+
+    Attributes:
+        refusal: why the body was given up while it was passed on; None where it was not.
+    """
+
+    def __init__(self, receive: Receive, timeout: float | None) -> None:
+        self.refusal: Refusal | None = None
+        self._receive = receive
+        self._timeout = timeout
+        self._is_over = asyncio.Event()  # nobody reads the body any more
+        self._left = False
+
+    async def whole(self, most: int) -> bytes:
+        """Return the whole body.
+
+        Args:
+            most: bytes that it may have.
+
+        Raises:
+            ClientLeft: it did, in the middle.
+            Refusal: the body is too large, or it does not go on.
+        """
+        parts: list[bytes] = []
+        size, goes_on = 0, True
+        while goes_on:
+            piece, goes_on = await self._next()
+            parts.append(piece)
+            size += len(piece)
+            if size > most:
+                raise too_large(most)
+        self._is_over.set()
+        return b"".join(parts)
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """Yield the body in the pieces in which it comes.
+
+        Raises:
+            ClientLeft, Refusal: as for `whole`.
+        """
+        try:
+            goes_on = True
+            while goes_on:
+                piece, goes_on = await self._next()
+                if piece:
+                    yield piece
+        finally:
+            self._is_over.set()
+
+    async def until_left(self) -> None:
+        """Return when the client has left."""
+        await self._is_over.wait()
+        while not self._left and (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    def skip(self) -> None:
+        """Take note that there is no body."""
+        self._is_over.set()
+
+    async def _next(self) -> tuple[bytes, bool]:
+        """Return the next piece, and whether there are more."""
+        try:
+            message = await asyncio.wait_for(self._receive(), self._timeout)
+        except asyncio.TimeoutError:
+            self.refusal = Refusal(408, "request_timeout", "the body of the request did not come", _CLOSE)
+            raise self.refusal from None
+        if message["type"] == "http.disconnect":
+            self._left = True
+            raise ClientLeft("the client left")
+        return message.get("body", b""), message.get("more_body", False)
+
+
+def too_large(most: int) -> Refusal:
+    """Return what is answered to a body that is too large."""
+    return Refusal(413, "request_too_large", f"the body of the request has more than {most} bytes", _CLOSE)

@@ -1,0 +1,199 @@
+"""The access log: one line for each exchange that is over, as JSON or for people.
+
+Theory of operation. A line is made of an entry's numbers and words. What the client chose (the path, the model) is
+written so that it stays within its line and its field: a JSON string, without any character that a terminal would
+obey. A thread writes, so that a full pipe holds up nobody; when too many lines wait the next ones are left out and
+counted.
+"""
+
+from __future__ import annotations
+
+import string
+from datetime import datetime, timezone
+from threading import Lock
+from typing import IO, Final, Optional
+from urllib.parse import quote
+
+import msgspec
+
+from wholecall.discreet import to_line
+from wholecall.proxy.background import Background
+from wholecall.proxy.config import LogForm
+from wholecall.proxy.entry import Entry, Lost
+
+__all__ = ["Line", "Log", "line_of", "plain_path", "to_text"]
+_private = True
+
+
+_MOST_JOBS: Final = 10_000
+_MOST_BYTES: Final = 16 * 1024 * 1024
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One exchange that is over, as the log and the admin listener show it.
+
+    Attributes:
+        ts: when the request arrived, in UTC.
+        id: of the exchange; the client has it as `x-wholecall-id`.
+        upstream: the name of the upstream, empty where none was chosen.
+        method: of the request.
+        path: of the request, without its query.
+        status: what the client got, 0 where it got nothing.
+        outcome: what became of it.
+        error: the code of the error that the client got from us, None where it got none.
+        dialect: of the answer, None where it is not known.
+        model: what the request asked for, None where it was not read.
+        ms_first: milliseconds to the first byte of the upstream's body, None where none came.
+        ms: milliseconds to the end.
+        bytes_in: of the upstream's body.
+        bytes_out: of the answer's body.
+        calls: calls that were whole.
+        withheld: the first calls that were withheld, by name and reason.
+        mended: whether anything was edited, left out or added.
+        held_ms: milliseconds in which something waited and nothing went out.
+        pings: how many were sent.
+        tokens_in: what the provider counted, None where it said nothing.
+        tokens_out: the same.
+    """
+
+    ts: str
+    id: str
+    upstream: str
+    method: str
+    path: str
+    status: int
+    outcome: Optional[str]
+    error: Optional[str]
+    dialect: Optional[str]
+    model: Optional[str]
+    ms_first: Optional[float]
+    ms: float
+    bytes_in: int
+    bytes_out: int
+    calls: int
+    withheld: list[Lost]
+    mended: bool
+    held_ms: float
+    pings: int
+    tokens_in: Optional[int]
+    tokens_out: Optional[int]
+
+    def __repr__(self) -> str:
+        return f"<Line {self.id} {self.outcome}>"
+
+
+def line_of(entry: Entry) -> Line:
+    """Return what the log says of an exchange."""
+    return Line(
+        ts=_moment(entry.started),
+        id=_plain(entry.id),
+        upstream=entry.upstream,
+        method=_plain(entry.method),
+        path=plain_path(entry.path),
+        status=entry.status,
+        outcome=entry.outcome,
+        error=entry.error,
+        dialect=entry.dialect,
+        model=None if entry.model is None else _plain(entry.model),
+        ms_first=None if entry.seconds_first is None else _milliseconds(entry.seconds_first),
+        ms=_milliseconds(entry.seconds),
+        bytes_in=entry.bytes_in,
+        bytes_out=entry.bytes_out,
+        calls=entry.calls,
+        withheld=list(entry.withheld),
+        mended=entry.mended,
+        held_ms=_milliseconds(entry.held_seconds),
+        pings=entry.pings,
+        tokens_in=entry.tokens_in,
+        tokens_out=entry.tokens_out,
+    )
+
+
+def plain_path(path: str) -> str:
+    """Return a path in ASCII without white space and control characters: they are `%` and two digits."""
+    return quote(path, safe=string.punctuation, errors="backslashreplace")
+
+
+def to_text(line: Line) -> str:
+    """Return a line for people: what most exchanges have in common, then what this one has beside it."""
+    first = "" if line.ms_first is None else f" first={line.ms_first:.0f}ms"
+    withheld = [f"{lost.name or '-'}({lost.reason})" for lost in line.withheld]
+    more = {
+        "error": line.error,
+        "model": line.model and line.model.replace(" ", "_"),
+        "calls": line.calls,
+        "withheld": ",".join(withheld),
+        "held": f"{line.held_ms:.0f}ms" if line.held_ms else "",
+        "pings": line.pings,
+        "id": line.id,
+    }
+    told = "".join(f" {name}={value}" for name, value in more.items() if value)
+    return (
+        f"{line.ts} {line.method} {line.path} {line.status} {line.outcome or '-'} {line.upstream or '-'} "
+        f"{line.dialect or '-'} {line.ms:.0f}ms{first}{told}"
+    )
+
+
+class Log:
+    """Writes lines to a stream.
+
+    Args:
+        stream: where to; it stays open.
+        form: JSON, for people, or not at all.
+    """
+
+    def __init__(self, stream: IO[str], form: LogForm) -> None:
+        self._stream = stream
+        self._form = form
+        self._background = Background("access log", most_jobs=_MOST_JOBS, most_bytes=_MOST_BYTES)
+        self._lost = 0
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"<Log {self._form}>"
+
+    @property
+    def lost(self) -> int:
+        """How many lines were left out: nobody took them in time, or the stream is gone."""
+        return self._lost
+
+    def write(self, line: Line) -> None:
+        """Have a line written; it neither waits nor raises."""
+        if self._form == "off":
+            return
+        text = to_line(line).decode() if self._form == "json" else to_text(line)
+        if not self._background.offer(lambda: self._write(text), len(text)):
+            self._lose()
+
+    def close(self, seconds: float | None = None) -> None:
+        """Write what waits.
+
+        Args:
+            seconds: how long that may take at most.
+        """
+        self._background.close(seconds)
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text + "\n")
+            self._stream.flush()
+        except (OSError, ValueError):  # whoever read it has gone, or it was closed
+            self._lose()
+
+    def _lose(self) -> None:
+        with self._lock:
+            self._lost += 1
+
+
+def _moment(seconds: float) -> str:
+    moment = datetime.fromtimestamp(seconds, tz=timezone.utc)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1000, 1)
+
+
+def _plain(text: str) -> str:
+    """Return text in which every character can be shown, and none is obeyed."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()

@@ -1,0 +1,268 @@
+"""Recordings of what came from the upstreams, before repair: one file for each exchange, written by a thread.
+
+Theory of operation. A tape takes the pieces of one answer with their times. They wait in memory: where everything is
+recorded until there are enough of them for the writer, and where only what is odd is kept until the exchange is over, or
+until one exchange, or all together, keep too much. A file has `.part` at its end until it is whole. The event loop never
+waits for the writer: when too much waits for the disk, the recording is given up and counted, and its file goes.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import datetime, timezone
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any, Final
+
+import msgspec
+
+from wholecall.proxy.background import Background
+from wholecall.proxy.config import RecordConfig
+from wholecall.proxy.entry import Entry
+from wholecall.proxy.folder import Folder
+from wholecall.proxy.log import plain_path
+from wholecall.recordings.recorder import Recorder
+
+__all__ = ["Recordings", "Room", "Tape"]
+_private = True
+
+MIB: Final = 1024 * 1024
+_OVERHEAD: Final = 128  # what a piece takes beside its bytes
+
+Piece = tuple[float, bytes]  # seconds since the answer began, and the bytes
+Clock = Callable[[], float]
+
+
+class Room(msgspec.Struct, frozen=True, kw_only=True):
+    """How much may be in memory.
+
+    Attributes:
+        tape: bytes of one exchange that may turn out to be odd; what is beyond goes to the disk early.
+        all: the same, of all exchanges together.
+        batch: bytes of one exchange that are written together, where it is known that they are wanted.
+        seconds: how long they wait for others.
+        queue: bytes that may wait for the disk.
+        jobs: pieces that may wait for the disk.
+    """
+
+    tape: int = 4 * MIB
+    all: int = 64 * MIB
+    batch: int = MIB // 16
+    seconds: float = 1.0
+    queue: int = 32 * MIB
+    jobs: int = 20_000
+
+
+class Recordings:
+    """The recordings of one process.
+
+    Args:
+        config: where they go, and which are kept; `dir` is not None.
+        room: how much may be in memory.
+        clock: returns seconds, for the times of pieces.
+
+    Raises:
+        OSError: the folder cannot be made, or nothing can be written into it.
+    """
+
+    def __init__(self, config: RecordConfig, *, room: Room = Room(), clock: Clock = time.monotonic) -> None:  # noqa: B008 - frozen
+        assert config.dir is not None
+        self.config = config
+        self.room = room
+        self.clock = clock
+        self.held = 0
+        self.writer = Background("recordings", most_jobs=room.jobs, most_bytes=room.queue)
+        self.folder = Folder(config.dir, config.max_bytes)
+        self._lost = 0
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"<Recordings {self.config.only}>"
+
+    @property
+    def lost(self) -> int:
+        """How many recordings were given up, because the disk was too slow, or full."""
+        return self._lost
+
+    def lose(self, file: _File) -> None:
+        """Give a recording up, and count it once."""
+        with self._lock:
+            self._lost += not file.is_lost
+            file.is_lost = True
+
+    def tape(self, entry: Entry) -> Tape:
+        """Return what takes the pieces of an answer that begins now."""
+        return Tape(self, entry)
+
+    def close(self, seconds: float | None = None) -> bool:
+        """Write what waits.
+
+        Args:
+            seconds: how long that may take at most.
+
+        Returns:
+            whether everything is written.
+        """
+        return self.writer.close(seconds)
+
+
+class Tape:
+    """Takes the pieces of one answer; its methods neither wait nor raise."""
+
+    def __init__(self, recordings: Recordings, entry: Entry) -> None:
+        self._recordings = recordings
+        self._file = _File(recordings, entry)
+        self._began = recordings.clock()
+        self._sent = self._began
+        self._is_wanted = recordings.config.only == "all"
+        self._pieces: list[Piece] = []
+        self._held = 0
+        self._is_begun = False  # whether the writer was told to write anything
+
+    def __repr__(self) -> str:
+        return f"<Tape {self._held} bytes held>"
+
+    def chunk(self, data: bytes) -> None:
+        """Take a piece."""
+        if self._file.is_lost:
+            return
+        recordings = self._recordings
+        now = recordings.clock()
+        self._pieces.append((now - self._began, data))
+        size = len(data) + _OVERHEAD
+        self._held += size
+        recordings.held += size
+        if self._is_due(now):
+            self._is_wanted = True  # or so large that it has to be written, to be looked at later
+            self._sent = now
+            self._send()
+
+    def over(self, *, is_odd: bool) -> None:
+        """The answer is over: its recording is kept, or was not needed.
+
+        Args:
+            is_odd: whether there is something in it to look at.
+        """
+        if self._file.is_lost:
+            self._forget()
+            return
+        writer = self._recordings.writer
+        if is_odd or self._recordings.config.only == "all":
+            if self._send() and not writer.insist(self._file.finish):
+                self._give_up()
+            return
+        self._forget()
+        if self._is_begun:
+            writer.insist(self._file.remove)
+
+    def _is_due(self, now: float) -> bool:
+        recordings, room = self._recordings, self._recordings.room
+        if self._is_wanted:
+            return self._held > room.batch or now - self._sent > room.seconds
+        return self._held > room.tape or recordings.held > room.all
+
+    def _send(self) -> bool:
+        pieces, size = self._pieces, self._held
+        self._forget()
+        self._is_begun = True
+        is_taken = self._recordings.writer.offer(lambda: self._file.write(pieces), size)
+        if not is_taken:
+            self._give_up()
+        return is_taken
+
+    def _give_up(self) -> None:
+        self._forget()
+        self._recordings.lose(self._file)
+        self._recordings.writer.insist(self._file.remove)
+
+    def _forget(self) -> None:
+        self._recordings.held -= self._held
+        self._pieces, self._held = [], 0
+
+
+class _File:
+    """The file of one recording; it belongs to the writer's thread, but for `is_lost`.
+
+    Attributes:
+        is_lost: whether the recording was given up.
+    """
+
+    def __init__(self, recordings: Recordings, entry: Entry) -> None:
+        self._recordings = recordings
+        self._entry = entry
+        self._lines = io.BytesIO()
+        self._recorder: Recorder | None = None
+        self._part: Path | None = None
+        self._file: IO[bytes] | None = None
+        self.is_lost = False
+
+    def write(self, pieces: Iterable[Piece]) -> None:
+        """Write pieces, the first ones after the header."""
+        if self.is_lost:
+            return
+        lines = self._encoded(pieces)
+        try:
+            if self._file is None:
+                self._part, self._file = self._recordings.folder.begin(_stem(self._entry))
+            self._file.write(lines)
+            self._file.flush()
+        except OSError:
+            self._fail()
+
+    def _encoded(self, pieces: Iterable[Piece]) -> bytes:
+        """Return the lines of pieces; they are written at once, not one by one."""
+        recorder = self._recorder
+        if recorder is None:
+            known = _known(self._entry, with_request=self._recordings.config.requests)
+            recorder = self._recorder = Recorder(self._lines, **known)
+        for at, data in pieces:
+            recorder.write(data, at)
+        lines = self._lines.getvalue()
+        self._lines.seek(0)
+        self._lines.truncate()
+        return lines
+
+    def finish(self) -> None:
+        """Give the file its name: it is whole."""
+        if self._file is None or self._part is None or self.is_lost:
+            return
+        try:
+            self._file.close()
+            self._recordings.folder.keep(self._part)
+        except OSError:
+            self._fail()
+
+    def remove(self) -> None:
+        """Remove what was written."""
+        if self._file is not None:
+            with suppress(OSError):  # what was not written yet is not needed
+                self._file.close()
+        if self._part is not None:
+            with suppress(OSError):
+                self._part.unlink()
+
+    def _fail(self) -> None:
+        self._recordings.lose(self)
+        self.remove()
+
+
+def _stem(entry: Entry) -> str:
+    moment = datetime.fromtimestamp(entry.started, tz=timezone.utc)
+    return f"{moment:%Y-%m-%dT%H-%M-%S}_{entry.id.replace(':', '-')}"  # no colon in the names of Windows
+
+
+def _known(entry: Entry, *, with_request: bool) -> dict[str, Any]:
+    """Return what the header says: nothing of the request's headers and query."""
+    meta: dict[str, Any] = {"id": entry.id, "upstream": entry.upstream}
+    if with_request and entry.request:
+        meta["request"] = entry.request.decode("utf-8", "replace")
+    return {
+        "method": entry.method,
+        "url": plain_path(entry.path),
+        "status": entry.status,
+        "content_type": entry.content_type or None,
+        "meta": meta,
+    }

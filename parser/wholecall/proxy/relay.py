@@ -1,0 +1,412 @@
+"""One exchange: the upstream's answer is read, decoded, repaired and sent, in the turn of the event loop in which it came.
+
+Theory of operation. Each read of the upstream gives at most one write to the client, and a write is awaited before the
+next read, so a slow client slows the upstream and nothing piles up in between. What has to interrupt the relay from
+outside (a silence, the end of the drain) closes the answer; the read that waits raises, and the relay ends the stream in
+the form that its dialect has for that. The client's leaving cancels the relay. However it ends, the repairer is
+aborted and the upstream's connection closed; only an answer that was read to its end leaves it open.
+
+An answer that began and cannot be ended well is cut: `CutOff` is raised, for which servers close the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from time import perf_counter
+from typing import Any, Final
+
+from wholecall.proxy.config import Config
+from wholecall.proxy.decoding import Decoder, UndecodableError, decoder_for
+from wholecall.proxy.ends import message_of, refusal_of
+from wholecall.proxy.entry import Entry, Watcher
+from wholecall.proxy.errors import CutOff
+from wholecall.proxy.headers import BadHeaderError, to_client, value_of
+from wholecall.proxy.pings import Clock, Timer, Vigil
+from wholecall.proxy.wire import Answer, Headers, Question, Send, Upstream, UpstreamFailed
+from wholecall.repairing import RepairedBody, Repairer, Report, repair_body
+from wholecall.repairing.answers import ERROR_HEADERS, ERROR_STATUS, EVENT_STREAM, ID, is_json, kind_of
+from wholecall.repairing.table import MENDERS
+
+__all__ = ["Relay"]
+_private = True
+
+_HAS_AN_END: Final = "responses"  # an error is an end of its own there; for all others the connection is cut
+_COMMENT: Final = b": ping\n\n"
+_IDENTITY: Final = frozenset({"", "identity"})
+_MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
+_BODILESS: Final = frozenset({204, 304})  # statuses: a length of theirs is about another answer
+_MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON
+
+
+class Relay:
+    """Relays one answer.
+
+    Args:
+        question: the request to the upstream.
+        entry: what becomes of it is noted here.
+        send: of ASGI.
+        upstream: that is asked.
+        watcher: looks on.
+        config: how long is waited for what, and when there are pings.
+        clock: the event loop, or what a test has in its place.
+        options: those of the repairer; None where the answer passes whatever it is.
+
+    Attributes:
+        has_begun: whether the client got a status.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        entry: Entry,
+        send: Send,
+        *,
+        upstream: Upstream,
+        watcher: Watcher,
+        config: Config,
+        clock: Clock,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.entry = entry
+        self.has_begun = False
+        self._question = question
+        self._send = send
+        self._upstream = upstream
+        self._watcher = watcher
+        self._config = config
+        self._clock = clock
+        self._options = options
+        self._started = clock.time()
+        self._vigil = Vigil(
+            self._started,
+            ping=config.ping,
+            ping_always=config.ping_always,
+            first_byte=config.first_byte_timeout,
+            idle=config.idle_timeout,
+            write=None if config.write_timeout is None else 2 * config.write_timeout,
+        )
+        self._timer = Timer(clock, self._look)
+        self._task: asyncio.Task[Any] | None = None
+        self._answer: Answer | None = None
+        self._decoder: Decoder | None = None
+        self._repairer: Repairer | None = None
+        self._pinging: asyncio.Task[None] | None = None
+        self._has_data = False  # whether an event came that is more than a comment
+        self._cut: str | None = None  # why the exchange is to end
+        self._held_since: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<Relay {self.entry!r}>"
+
+    async def run(self) -> None:
+        """Ask the upstream and relay its answer.
+
+        Raises:
+            Refusal: nothing went out, and this is to be answered.
+            CutOff: something went out, and the connection has to be closed.
+        """
+        self._task = asyncio.current_task()
+        try:
+            if self._cut is not None:
+                raise self._broken(self._cut)
+            await self._run()
+        except UpstreamFailed as failed:
+            raise self._broken(self._cut or failed.code) from None
+        except asyncio.CancelledError:
+            if self._cut is None:
+                raise  # the client left
+            raise self._broken(self._cut) from None
+        finally:
+            await self._leave()
+
+    def cut(self, code: str) -> None:
+        """End the exchange: with this error, if its end has not come."""
+        if self._cut is not None:
+            return
+        self._cut = code
+        if self._answer is not None:
+            self._answer.close()
+        elif self._task is not None:
+            self._task.cancel()
+
+    async def _run(self) -> None:
+        self._timer.restart(self._vigil.wait(self._started))
+        answer = self._answer = await self._upstream.ask(self._question)
+        now = self._clock.time()
+        self._vigil.begin(now)
+        self._timer.restart(self._vigil.wait(now))
+        content_type = value_of(answer.headers, b"content-type")
+        self.entry.content_type = content_type.partition(";")[0].strip().lower()[:128]
+        kind = kind_of(answer.status, content_type)
+        if self._options is None or kind is None or not self._can_decode(answer):
+            await self._pass(answer)
+        else:
+            await self._judge_or_repair(answer, kind, self._options)
+
+    def _can_decode(self, answer: Answer) -> bool:
+        coding = value_of(answer.headers, b"content-encoding").strip().lower()
+        if coding in _IDENTITY:
+            return True
+        self._decoder = decoder_for(coding)
+        if self._decoder is None:
+            self.entry.unrepaired = "encoding"
+        return self._decoder is not None
+
+    def _broken(self, code: str) -> Exception:
+        """Return what ends an exchange without a good end."""
+        self.entry.error = code
+        if self.has_begun:
+            return CutOff(code)
+        return refusal_of(code, self.entry.upstream)
+
+    async def _leave(self) -> None:
+        """Leave nothing behind."""
+        self._timer.stop()
+        if self._answer is not None:
+            self._answer.close()
+        if self._repairer is not None:
+            self._repairer.abort("the client left")
+            self._report(self._repairer.report)
+        pinging, self._pinging = self._pinging, None
+        if pinging is not None:
+            pinging.cancel()
+            await asyncio.wait({pinging})
+
+    def _report(self, report: Report) -> None:
+        self.entry.report(report)
+        self.entry.held = int
+        if report.dialect not in MENDERS:
+            self.entry.unrepaired = "dialect"
+
+    # Three ways to treat an answer.
+
+    async def _pass(self, answer: Answer) -> None:
+        await self._begin(answer.status, self._headers(answer, is_read=False))
+        while data := await self._read():
+            await self._emit(data)
+        await self._emit(b"", more=False)
+
+    async def _judge_or_repair(self, answer: Answer, kind: str, options: dict[str, Any]) -> None:
+        head: list[bytes] = []
+        is_whole = None if kind != EVENT_STREAM else False
+        while is_whole is None and (data := await self._read()):
+            found = list(self._pieces(data))
+            head += found
+            is_whole = next((said for said in map(is_json, found) if said is not None), None)
+            if is_whole is None and self.entry.bytes_in > _MOST_BLANK:
+                break
+        if is_whole:
+            await self._judge(answer, head, options)
+        else:
+            await self._repair(answer, head, options)
+
+    async def _judge(self, answer: Answer, parts: list[bytes], options: dict[str, Any]) -> None:
+        self.entry.handling = "judged"
+        most = options["limits"].max_stream_bytes
+        size = sum(map(len, parts))
+        for part in parts:
+            self._watcher.chunk(self.entry, part)
+        while data := await self._read():
+            for piece in self._pieces(data):
+                self._watcher.chunk(self.entry, piece)
+                parts.append(piece)
+                size += len(piece)
+                if most is not None and size > most:
+                    raise self._broken("stream_too_large")
+        began = perf_counter()
+        kept = {name: value for name, value in options.items() if name != "live_arguments"}
+        body = repair_body(b"".join(parts), on_dropped=self.entry.lose, **kept)
+        self.entry.own_seconds += perf_counter() - began
+        await self._give(answer, body)
+
+    async def _give(self, answer: Answer, body: RepairedBody) -> None:
+        self._report(body.report)
+        headers, status = self._headers(answer, is_read=True), answer.status
+        if body.report.error is not None:
+            status, ours = ERROR_STATUS, [(name.encode(), value.encode()) for name, value in ERROR_HEADERS]
+            names = {name for name, _ in ours}
+            headers = [*((name, value) for name, value in headers if name not in names), *ours]
+        headers.append((b"content-length", str(len(body.data)).encode()))
+        await self._begin(status, headers)
+        await self._emit(body.data, more=False)
+
+    async def _repair(self, answer: Answer, head: list[bytes], options: dict[str, Any]) -> None:
+        entry = self.entry
+        entry.handling = "repaired"
+        repairer = self._repairer = Repairer(on_dropped=entry.lose, **options)
+        entry.held = lambda: repairer.report.held
+        await self._begin(answer.status, self._headers(answer, is_read=True))
+        lost: str | None = None
+        try:
+            await self._feed(repairer, head)
+        except UpstreamFailed as failed:
+            lost = self._cut or failed.code
+        out = repairer.close() if lost is None else repairer.fail(lost, message_of(lost, entry.upstream))
+        await self._finish(out, repairer.report, lost)
+
+    async def _feed(self, repairer: Repairer, head: list[bytes]) -> None:
+        """Give the repairer all that comes, until either has come to an end."""
+        if head:
+            await self._take(repairer, head)
+        while not repairer.ended and (data := await self._read()):
+            await self._take(repairer, self._pieces(data))
+
+    async def _take(self, repairer: Repairer, pieces: Iterable[bytes]) -> None:
+        """Send what a read brought, in one piece unless it decodes to a lot."""
+        waiting: list[bytes] = []
+        try:
+            for piece in pieces:
+                if out := self._fed(repairer, piece):
+                    waiting.append(out)
+                if repairer.ended:
+                    break
+                if sum(map(len, waiting)) > _MOST_WAITING:
+                    await self._emit(b"".join(waiting))
+                    waiting.clear()
+        except UpstreamFailed:
+            if out := b"".join(waiting):
+                await self._emit(out)
+            raise
+        if out := b"".join(waiting):
+            await self._emit(out)
+        else:
+            await self._wait_on(repairer)
+
+    def _fed(self, repairer: Repairer, piece: bytes) -> bytes:
+        began = perf_counter()
+        self._watcher.chunk(self.entry, piece)
+        out = repairer.feed(piece)
+        self.entry.own_seconds += perf_counter() - began
+        self._has_data = self._has_data or b"data:" in piece
+        return out
+
+    async def _wait_on(self, repairer: Repairer) -> None:
+        """Take note that something came, and nothing went out."""
+        now = self._vigil.came
+        self._vigil.is_heard = True
+        if self._held_since is None:
+            self._held_since = now
+        if self._vigil.wants_ping(now) and (ping := self._ping(repairer)):
+            await self._emit(ping)
+
+    async def _finish(self, out: bytes, report: Report, lost: str | None) -> None:
+        """End the answer; one that was lost ends well only if the turn had come to its end."""
+        if lost is None and report.dialect is None and not self._has_data:
+            lost = "upstream_incomplete"  # nothing came, or comments
+        is_over = report.ended and report.dialect is not None
+        is_whole = report.error is None and (lost is None or is_over)
+        if is_whole or (report.error is not None and report.dialect == _HAS_AN_END):
+            await self._emit(out, more=False)
+            return
+        if out:
+            await self._emit(out)
+        raise self._broken(report.error or lost or "upstream_lost")
+
+    # Reading.
+
+    async def _read(self) -> bytes:
+        """Return what the upstream sent, nothing at its end.
+
+        Raises:
+            UpstreamFailed: it broke off, or its coding did.
+        """
+        answer, entry = self._answer, self.entry
+        assert answer is not None
+        data = await answer.read()
+        now = self._vigil.came = self._clock.time()
+        if data:
+            entry.bytes_in += len(data)
+            entry.chunks += 1
+            entry.seconds_last = now - self._started
+            if entry.seconds_first is None:
+                entry.seconds_first = entry.seconds_last
+        elif self._decoder is not None:
+            try:
+                self._decoder.close()
+            except UndecodableError:
+                raise UpstreamFailed("upstream_lost") from None
+        return data
+
+    def _pieces(self, data: bytes) -> Iterable[bytes]:
+        """Return what was read, without its content coding."""
+        return (data,) if self._decoder is None else self._decoded(self._decoder, data)
+
+    def _decoded(self, decoder: Decoder, data: bytes) -> Iterable[bytes]:
+        try:
+            yield from decoder.feed(data)
+        except UndecodableError:
+            raise UpstreamFailed("upstream_lost") from None
+
+    # Writing.
+
+    def _headers(self, answer: Answer, *, is_read: bool) -> Headers:
+        try:
+            headers = to_client(answer.headers, is_read=is_read)
+        except BadHeaderError:
+            raise UpstreamFailed("upstream_invalid") from None
+        if answer.status in _BODILESS:
+            headers = [(name, value) for name, value in headers if name != b"content-length"]
+        return [*headers, (ID.encode(), self.entry.id.encode())]
+
+    async def _begin(self, status: int, headers: Headers) -> None:
+        self.entry.status = status
+        self.has_begun = True
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def _emit(self, data: bytes, *, more: bool = True) -> None:
+        """Send a piece of the body, after a ping that may still be on its way."""
+        vigil, entry = self._vigil, self.entry
+        vigil.phase = "sending"
+        if self._pinging is not None:
+            await asyncio.wait({self._pinging})
+            self._pinging = None
+        await self._send({"type": "http.response.body", "body": data, "more_body": more})
+        entry.bytes_out += len(data)
+        vigil.sent = self._clock.time()
+        vigil.phase, vigil.is_heard = "reading", False
+        if self._held_since is not None:
+            entry.held_seconds += vigil.came - self._held_since
+            self._held_since = None
+
+    # What the timer does.
+
+    def _look(self) -> float | None:
+        """Do what is due, and return when to look again."""
+        now = self._clock.time()
+        due = self._vigil.due(now)
+        if due == "ping":
+            self._start_ping(now)
+        elif due == "client_stalled":
+            self._cut = due
+            assert self._task is not None
+            self._task.cancel()
+            return None
+        elif due is not None:
+            self.cut(due)
+            if self._answer is None:
+                return None
+        return self._vigil.wait(now)
+
+    def _ping(self, repairer: Repairer) -> bytes:
+        """Return a ping, nothing where none may stand."""
+        ping = repairer.ping()
+        self._vigil.pinged = self._clock.time()
+        if ping:
+            self._vigil.is_heard = False
+            self.entry.pings += 1
+        return _COMMENT if ping and self._config.ping_form == "comment" else ping
+
+    def _start_ping(self, now: float) -> None:
+        """Send a ping beside the read that waits."""
+        self._vigil.pinged = now  # or it would be due again at once
+        if self._repairer is None or (self._pinging is not None and not self._pinging.done()):
+            return
+        if ping := self._ping(self._repairer):
+            self._pinging = asyncio.ensure_future(self._send_ping(ping))
+
+    async def _send_ping(self, ping: bytes) -> None:
+        with suppress(OSError):  # the client left, which is seen elsewhere
+            await self._send({"type": "http.response.body", "body": ping, "more_body": True})
+            self.entry.bytes_out += len(ping)

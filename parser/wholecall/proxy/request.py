@@ -1,0 +1,159 @@
+"""A request on its way to the upstream: what is noted of it, where it goes, and what is sent.
+
+Theory of operation. The body is read where something has to be known of it: of requests whose answers may hold calls, and
+where the model decides who is asked. It is never rewritten. Every other body is passed on while it comes.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import AsyncIterator
+from typing import Any, Final, Union
+from urllib.parse import quote
+
+import msgspec
+
+from wholecall import Limits
+from wholecall.proxy.asked import Asked, asked_of, tools_of
+from wholecall.proxy.config import Config, Route
+from wholecall.proxy.entry import Entry
+from wholecall.proxy.errors import Refusal
+from wholecall.proxy.headers import BadHeaderError, id_of, live_of, to_upstream, value_of
+from wholecall.proxy.incoming import Incoming, too_large
+from wholecall.proxy.wire import Headers, Question, Scope
+from wholecall.repairing.answers import asks_for_calls
+
+__all__ = ["Request", "entry_of", "path_of"]
+_private = True
+
+_MOST_PATH: Final = 512  # characters that are noted
+_JSON: Final = "json"
+
+Body = Union[bytes, AsyncIterator[bytes], None]
+
+
+def path_of(scope: Scope) -> str:
+    """Return the path of a request as it came, without its query."""
+    raw: bytes | None = scope.get("raw_path")
+    return quote(scope["path"]) if raw is None else raw.decode("latin-1")
+
+
+def entry_of(scope: Scope) -> Entry:
+    """Return what is known of an exchange when it begins."""
+    path = path_of(scope)
+    return Entry(
+        id=id_of(scope["headers"]) or uuid.uuid4().hex,
+        started=time.time(),
+        method=scope["method"],
+        path=path[:_MOST_PATH] if path.startswith("/") else "",  # a whole URL may have a user
+    )
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A request that was read as far as is needed.
+
+    Attributes:
+        question: for the upstream.
+        options: of the repairer; None where its answer passes whatever it is.
+    """
+
+    question: Question
+    options: dict[str, Any] | None
+
+    def __repr__(self) -> str:
+        return f"<Request {self.question!r}>"
+
+    @classmethod
+    async def read(
+        cls,
+        scope: Scope,
+        incoming: Incoming,
+        config: Config,
+        entry: Entry,
+        *,
+        token: bytes | None,
+        limits: Limits,
+    ) -> Request:
+        """Read a request, and note what it asks for.
+
+        Raises:
+            Refusal: it goes nowhere.
+            ClientLeft: the client did, before all of it was there.
+        """
+        path, headers = path_of(scope), list(scope["headers"])
+        asks = asks_for_calls(scope["method"], path)
+        asked, body = await _body(scope, incoming, config, is_read=asks or _decides(path, headers, config))
+        entry.model, entry.is_stream = asked.model_name, asked.stream is True
+        if isinstance(body, bytes):
+            entry.request = body
+        route = config.route(path, asked.model_name)
+        if route is None:
+            raise _nowhere(config, path)
+        entry.upstream = route.upstream.name
+        is_repaired = asks and not config.no_repair
+        if asks and not is_repaired:
+            entry.unrepaired = "off"
+        question = _question(scope, route, body, headers, is_read=is_repaired, token=token)
+        return cls(
+            question, _options(config, route, asked, live_of(headers), limits) if is_repaired else None
+        )
+
+
+def _decides(path: str, headers: Headers, config: Config) -> bool:
+    """Whether the body decides who is asked."""
+    return config.asks_for_model(path) and _JSON in value_of(headers, b"content-type")
+
+
+def _nowhere(config: Config, path: str) -> Refusal:
+    if config.asks_for_model(path) and config.route(path) is not None:
+        return Refusal(404, "no_upstream", "no upstream takes this model")
+    return Refusal(404, "no_upstream", "no upstream takes this path")
+
+
+async def _body(scope: Scope, incoming: Incoming, config: Config, *, is_read: bool) -> tuple[Asked, Body]:
+    headers: Headers = list(scope["headers"])
+    length = _length(headers)
+    if length is None and not value_of(headers, b"transfer-encoding") and scope["http_version"][:1] == "1":
+        incoming.skip()
+        return Asked(), None
+    if not is_read:
+        return Asked(), incoming.pieces()
+    if length is not None and length > config.max_request_bytes:
+        raise too_large(config.max_request_bytes)
+    body = await incoming.whole(config.max_request_bytes)
+    return (Asked() if value_of(headers, b"content-encoding") else asked_of(body)), body
+
+
+def _length(headers: Headers) -> int | None:
+    value = value_of(headers, b"content-length").strip()
+    return int(value) if value.isascii() and value.isdecimal() else None
+
+
+def _question(
+    scope: Scope, route: Route, body: Body, headers: Headers, *, is_read: bool, token: bytes | None
+) -> Question:
+    try:
+        passing = to_upstream(headers, route.upstream, is_read=is_read, token=token)
+    except BadHeaderError:
+        raise Refusal(400, "bad_header", "a header holds what must not be sent on") from None
+    query: bytes = scope.get("query_string", b"")
+    return Question(
+        upstream=route.upstream,
+        method=scope["method"],
+        url=route.url(query.decode("latin-1")),
+        headers=passing,
+        body=body,
+        length=len(body) if isinstance(body, bytes) else _length(headers),
+    )
+
+
+def _options(config: Config, route: Route, asked: Asked, live: bool | None, limits: Limits) -> dict[str, Any]:
+    repair = config.repair_for(route.upstream)
+    return {
+        "live_arguments": repair.live if live is None else live,
+        "withheld": repair.withheld,
+        "text": None if repair.text == "off" else repair.text,
+        "tools": tools_of(asked, repair.tools),
+        "limits": limits,
+    }

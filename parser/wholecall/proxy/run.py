@@ -1,0 +1,270 @@
+"""Runs the proxy: uvicorn with bounds, signals, the end of open answers, another configuration, the admin listener.
+
+Theory of operation. A process listens, and answers until it is told to stop. Then it takes no new request, and gives open
+answers some time; after that they are ended with an error, and the connections with them. Being told twice ends that
+time at once. The admin listener goes on to the end, so that whoever asks whether the proxy is ready hears that it is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import IO, Any, Final
+
+import uvicorn
+
+from wholecall.proxy.admin import Admin, Status
+from wholecall.proxy.app import ProxyApp
+from wholecall.proxy.config import Config, ConfigError
+from wholecall.proxy.guard import HEAD_SECONDS, guarded
+from wholecall.proxy.listening import CannotListenError, bound, close_all
+from wholecall.proxy.telling import Teller, quieten
+from wholecall.proxy.watch import LoopLag, Watch
+
+__all__ = ["Process", "run", "serve"]
+_private = True
+
+KEEP_ALIVE: Final = (
+    75  # seconds for which a client's connection is kept; its own pools keep them for less, but Go's
+)
+_CUT_SECONDS: Final = 5  # for what is left to be sent once all answers were ended
+_OK, _CANNOT_LISTEN = 0, 3
+
+Load = Callable[[], Config]
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which leaves signals to others."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+class Process:
+    """One process that answers.
+
+    Args:
+        config: what to do.
+        load: reads the configuration again; None where it cannot change.
+        stream: where the log goes.
+        parser: that uvicorn uses, `httptools` or `h11`; None for the first of them that is installed.
+        head_seconds: how long the head of a request may take.
+        keep_alive: how long a connection is kept on which nothing is asked.
+
+    Attributes:
+        app: the application.
+        watch: what looks on.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        load: Load | None = None,
+        *,
+        stream: IO[str] | None = None,
+        parser: str | None = None,
+        head_seconds: float = HEAD_SECONDS,
+        keep_alive: float = KEEP_ALIVE,
+    ) -> None:
+        self._config = config
+        self._load = load
+        self._teller = Teller(config.log, stream or sys.stderr)
+        self.watch = Watch.of(config, stream or sys.stderr)
+        self.app = ProxyApp(config, watcher=self.watch)
+        protocol = guarded(write_seconds=config.write_timeout, head_seconds=head_seconds, parser=parser)
+        settings = _settings(self.app, config, http=protocol, drain=config.drain, tls=True)
+        settings.timeout_keep_alive = keep_alive  # type: ignore[assignment]  # a timer takes it
+        self._server = _Server(settings)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._cutting: asyncio.TimerHandle | None = None
+
+    def __repr__(self) -> str:
+        return f"<Process {self.app!r}>"
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it listens."""
+        return self._server.started
+
+    def status(self) -> Status:
+        """Return its status."""
+        return Status.of(self.watch, self.app.unready)
+
+    async def run(self, sockets: Sequence[socket.socket]) -> None:
+        """Answer on these sockets until it is told to stop, and close them."""
+        self._loop = asyncio.get_running_loop()
+        lag = LoopLag(self._loop, self.watch.tally)
+        lag.start()
+        try:
+            await self._server.serve(sockets=list(sockets))
+            await self._end_tasks()
+        finally:
+            lag.stop()
+            if self._cutting is not None:
+                self._cutting.cancel()
+            await self.app.close()
+            self.watch.close(_CUT_SECONDS)
+
+    def stop(self) -> None:
+        """Take no new requests, and end when all answers are over or their time is; told again, end at once."""
+        if self._server.should_exit:
+            self.app.cut()
+            self._server.force_exit = True
+            return
+        self.app.drain()
+        self._server.should_exit = True
+        if self._loop is not None:
+            self._cutting = self._loop.call_later(self._config.drain, self.app.cut)
+
+    def reload(self) -> None:
+        """Read the configuration again; one that cannot be used changes nothing."""
+        if self._load is None:
+            return
+        try:
+            config = self._load()
+        except ConfigError as error:
+            for fault in error.faults:
+                self._teller.say("the configuration stays as it was", fault)
+            return
+        self.app.reload(config)
+        self.watch.know(config.upstreams)
+        self._teller.say("another configuration", f"{len(config.upstreams)} upstreams")
+
+    async def _end_tasks(self) -> None:
+        """End what the server has left, which is something only if it was told twice."""
+        tasks = self._server.server_state.tasks
+        if tasks:
+            await asyncio.wait(tasks, timeout=0.5)
+        for connection in tuple(self._server.server_state.connections):
+            connection.transport.abort()
+        for task in tuple(tasks):
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_CUT_SECONDS)
+
+
+def serve(config: Config, load: Load | None = None) -> int:
+    """Run the proxy until a signal stops it; return the exit status: 0, or 3 if it cannot listen.
+
+    SIGTERM and SIGINT stop it, the second one at once; SIGHUP has it read the configuration again.
+
+    Args:
+        config: what to do.
+        load: reads the configuration again; None where it cannot change.
+
+    Raises:
+        OSError: the folder for recordings cannot be written.
+    """
+    teller = Teller(config.log, sys.stderr)
+    quieten(teller)
+    try:
+        if config.workers > 1:
+            from wholecall.proxy.workers import supervise  # noqa: PLC0415 - it imports this one
+
+            return supervise(config, load, teller)
+        sockets = bound(config.listen)
+        try:
+            admin = [] if config.admin is None else bound(config.admin)
+        except CannotListenError:
+            close_all(sockets)
+            raise
+    except CannotListenError as error:
+        teller.say("cannot listen", str(error))
+        return _CANNOT_LISTEN
+    process = Process(config, load)
+    run(_serve(process, config, sockets, admin, teller))
+    close_all([*sockets, *admin])
+    return _OK
+
+
+async def _serve(
+    process: Process,
+    config: Config,
+    sockets: Sequence[socket.socket],
+    admin: Sequence[socket.socket],
+    teller: Teller,
+) -> None:
+    async def ask() -> list[Status]:
+        return [process.status()]
+
+    teller.listening(sockets, is_tls=config.tls_cert is not None)
+    with signals(stop=process.stop, reload=process.reload):
+        async with admin_listener(config, admin, ask):
+            await process.run(sockets)
+
+
+@contextlib.asynccontextmanager
+async def admin_listener(config: Config, sockets: Sequence[socket.socket], ask: Any) -> Any:
+    """Answer on the admin listener while the block runs."""
+    if not sockets:
+        yield
+        return
+    protocol = guarded(write_seconds=config.write_timeout)
+    server = _Server(_settings(Admin(ask, hosts=config.clients.hosts), config, http=protocol, drain=0))
+    task = asyncio.ensure_future(server.serve(sockets=list(sockets)))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await task
+
+
+@contextlib.contextmanager
+def signals(*, stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[None]:
+    """Call the functions in the event loop when signals come, while the block runs."""
+    loop = asyncio.get_running_loop()
+    wanted = {signal.SIGTERM: stop, signal.SIGINT: stop}
+    if hasattr(signal, "SIGHUP"):
+        wanted[signal.SIGHUP] = reload
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(wanted[signal.Signals(number)])
+
+    before = {number: signal.signal(number, handle) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def run(main: Any) -> None:
+    """Run a coroutine to its end, on uvloop where that is installed."""
+    try:
+        import uvloop  # noqa: PLC0415 - an extra, and not for all systems
+    except ImportError:
+        asyncio.run(main)
+        return
+    loop = uvloop.new_event_loop()
+    try:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(main)
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+def _settings(app: Any, config: Config, *, http: Any, drain: float, tls: bool = False) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=http,
+        ws="none",
+        lifespan="off",
+        loop="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=math.ceil(drain) + _CUT_SECONDS,
+        ssl_certfile=config.tls_cert if tls else None,
+        ssl_keyfile=config.tls_key if tls else None,
+    )

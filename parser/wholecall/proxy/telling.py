@@ -1,0 +1,92 @@
+"""What the proxy says of itself on standard error, beside its access log; and what its libraries may say there.
+
+Theory of operation. Libraries log an exception that leaves an application with its traceback. The one that ends an answer is
+no fault, and is dropped. Of any other the type and the place are kept: its message may quote what a client sent.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import traceback
+from collections.abc import Sequence
+from typing import IO, Final
+
+from wholecall.discreet import compact
+from wholecall.proxy.config import LogForm
+from wholecall.proxy.errors import CutOff
+
+__all__ = ["Teller", "quieten"]
+_private = True
+
+_LIBRARIES: Final = ("uvicorn", "asyncio", "aiohttp")
+_NO_FAULT: Final = ("Unsupported upgrade request.", "No supported WebSocket library")
+
+
+class Teller:
+    """Says things about the proxy itself.
+
+    Args:
+        form: of the access log, beside which it stands.
+        stream: where to.
+    """
+
+    def __init__(self, form: LogForm, stream: IO[str]) -> None:
+        self._form = form
+        self._stream = stream
+
+    def say(self, event: str, detail: str) -> None:
+        """Write a line.
+
+        Args:
+            event: what happened, in a few words.
+            detail: what more there is to it.
+        """
+        if self._form == "json":
+            line = compact({"event": event, "detail": detail})
+        else:
+            line = f"wholecall: {event}: {detail}"
+        self._stream.write(f"{line}\n")
+        self._stream.flush()
+
+    def listening(self, sockets: Sequence[socket.socket], *, is_tls: bool) -> None:
+        """Say where clients may ask."""
+        for one in sockets:
+            name = one.getsockname()
+            if isinstance(name, tuple):
+                host = f"[{name[0]}]" if ":" in name[0] else name[0]
+                self.say("listening", f"{'https' if is_tls else 'http'}://{host}:{name[1]}")
+            else:
+                self.say("listening", f"unix:{name}")
+
+
+class _Handler(logging.Handler):
+    """Gives what libraries log to a teller."""
+
+    def __init__(self, teller: Teller) -> None:
+        super().__init__(logging.WARNING)
+        self._teller = teller
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it, unless it is no fault."""
+        error = record.exc_info[1] if record.exc_info else None
+        text = record.getMessage().strip()
+        if isinstance(error, CutOff) or text.startswith(_NO_FAULT):
+            return
+        self._teller.say(record.name, text.partition("\n")[0] if error is None else _place(error))
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{where}"
+
+
+def quieten(teller: Teller) -> None:
+    """Let libraries say only what may be said."""
+    handler = _Handler(teller)
+    for name in _LIBRARIES:
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.propagate = False
+        logger.setLevel(logging.WARNING)

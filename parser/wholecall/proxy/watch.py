@@ -1,0 +1,206 @@
+"""What is done with an exchange: a line in the log, numbers in the tally, its recording, a place among the recent ones.
+
+Theory of operation. The relay tells of each exchange when it begins, of the pieces of its answer, and once when it is
+over. What is open is kept, so that what is going on now (how many streams, how many bytes held) is counted when somebody
+asks, and costs nothing until then. All of it happens in the event loop's thread, but for what waits for a disk or a
+pipe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import IO, Final
+
+from wholecall.proxy.config import Config, UpstreamConfig
+from wholecall.proxy.entry import Entry
+from wholecall.proxy.log import Line, Log, line_of
+from wholecall.proxy.recording import Recordings, Tape
+from wholecall.proxy.tally import Snapshot, Tally
+
+__all__ = ["MOST_RECENT", "LoopLag", "Watch"]
+_private = True
+
+MOST_RECENT: Final = 100
+_NONE: Final = "none"
+_OTHER: Final = "other"
+_INTERVAL: Final = 1.0
+
+
+class Watch:
+    """Looks on at the exchanges of one process; a `Watcher`.
+
+    Args:
+        upstreams: whose names, and whose models, may be labels.
+        log: the access log; None for none.
+        recordings: where answers are recorded; None for nowhere.
+
+    Attributes:
+        tally: what is counted.
+        recent: the last odd exchanges, the newest last.
+    """
+
+    def __init__(
+        self,
+        upstreams: Iterable[UpstreamConfig] = (),
+        *,
+        log: Log | None = None,
+        recordings: Recordings | None = None,
+    ) -> None:
+        self.tally = Tally()
+        self.recent: deque[Line] = deque(maxlen=MOST_RECENT)
+        self._log = log
+        self._recordings = recordings
+        self._open: set[Entry] = set()
+        self._tapes: dict[Entry, Tape] = {}
+        self._models: dict[str, tuple[str, ...]] = {}
+        self.know(upstreams)
+
+    def __repr__(self) -> str:
+        return f"<Watch {len(self._open)} open>"
+
+    @classmethod
+    def of(cls, config: Config, stream: IO[str]) -> Watch:
+        """Return one with what a configuration asks for; its log and its recordings stay as they are when it changes.
+
+        Args:
+            config: the configuration.
+            stream: where the access log goes.
+
+        Raises:
+            OSError: the folder of the recordings cannot be made, or nothing can be written into it.
+        """
+        log = None if config.log == "off" else Log(stream, config.log)
+        recordings = None if config.record.dir is None else Recordings(config.record)
+        return cls(config.upstreams, log=log, recordings=recordings)
+
+    def know(self, upstreams: Iterable[UpstreamConfig]) -> None:
+        """Take the upstreams of another configuration; what was counted stays."""
+        self._models = {upstream.name: upstream.models for upstream in upstreams}
+
+    def begin(self, entry: Entry) -> None:
+        """Take note that an exchange began."""
+        self._open.add(entry)
+
+    def chunk(self, entry: Entry, data: bytes) -> None:
+        """Take a piece of the upstream's body, before repair."""
+        if self._recordings is None:
+            return
+        tape = self._tapes.get(entry)
+        if tape is None:
+            tape = self._tapes[entry] = self._recordings.tape(entry)
+        tape.chunk(data)
+
+    def over(self, entry: Entry) -> None:
+        """Take what became of an exchange."""
+        self._open.discard(entry)
+        tape = self._tapes.pop(entry, None)
+        if tape is not None:
+            tape.over(is_odd=entry.is_odd)
+        self._count(entry)
+        if self._log is None and not entry.is_odd:
+            return
+        line = line_of(entry)
+        if entry.is_odd:
+            self.recent.append(line)
+        if self._log is not None:
+            self._log.write(line)
+
+    def snapshot(self) -> Snapshot:
+        """Return all numbers as they are now."""
+        tally = self.tally
+        streams: Counter[tuple[str, ...]] = Counter({(name,): 0 for name in self._models})
+        held: Counter[tuple[str, ...]] = Counter(streams)
+        for entry in self._open:
+            labels = (entry.upstream or _NONE,)
+            streams[labels] += 1
+            held[labels] += entry.held()
+        tally.put("streams", streams)
+        tally.put("held_bytes", held)
+        if self._recordings is not None:
+            tally.put("recordings_lost_total", {(): self._recordings.lost})
+        if self._log is not None:
+            tally.put("log_lines_lost_total", {(): self._log.lost})
+        return tally.snapshot()
+
+    def close(self, seconds: float | None = None) -> None:
+        """Write what waits for the disk and for the log, when all exchanges are over.
+
+        Args:
+            seconds: how long each of the two may take at most.
+        """
+        if self._recordings is not None:
+            self._recordings.close(seconds)
+        if self._log is not None:
+            self._log.close(seconds)
+
+    def _count(self, entry: Entry) -> None:
+        tally, upstream = self.tally, entry.upstream or _NONE
+        tally.add("requests_total", (upstream, entry.dialect or _NONE, entry.outcome or "failed"))
+        tally.observe("exchange_seconds", entry.seconds, (upstream,))
+        tally.add("bytes_total", ("in",), entry.bytes_in)
+        tally.add("bytes_total", ("out",), entry.bytes_out)
+        if entry.seconds_first is not None:
+            tally.observe("first_byte_seconds", entry.seconds_first, (upstream,))
+        if entry.unrepaired is not None:
+            tally.add("not_repaired_total", (entry.unrepaired,))
+        if entry.handling != "passed":
+            self._count_calls(entry, upstream)
+
+    def _count_calls(self, entry: Entry, upstream: str) -> None:
+        tally = self.tally
+        tally.observe("own_seconds", entry.own_seconds)
+        if entry.held_seconds:
+            tally.observe("hold_seconds", entry.held_seconds)
+        if entry.pings:
+            tally.add("pings_total", (), entry.pings)
+        if entry.calls:
+            tally.add("calls_total", (upstream, "whole"), entry.calls)
+        if entry.n_withheld:
+            tally.add("calls_total", (upstream, "withheld"), entry.n_withheld)
+        for reason, n in entry.reasons.items():
+            tally.add("calls_withheld_total", (upstream, reason), n)
+        model = self._label_of(entry.upstream, entry.model)
+        for direction, n_tokens in (("in", entry.tokens_in), ("out", entry.tokens_out)):
+            if n_tokens is not None:
+                tally.add("tokens_total", (upstream, model, direction), n_tokens)
+
+    def _label_of(self, upstream: str, model: str | None) -> str:
+        """Return the configuration's own word for a model: clients choose theirs, and could make any number."""
+        patterns = self._models.get(upstream, ())
+        return next((p for p in patterns if model is not None and fnmatchcase(model, p)), _OTHER)
+
+
+class LoopLag:
+    """Measures once a second how late the event loop is.
+
+    Args:
+        loop: the running event loop.
+        tally: where the histogram is.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, tally: Tally) -> None:
+        self._loop = loop
+        self._tally = tally
+        self._due = 0.0
+        self._handle: asyncio.TimerHandle | None = None
+
+    def __repr__(self) -> str:
+        return f"<LoopLag {'stopped' if self._handle is None else 'running'}>"
+
+    def start(self) -> None:
+        """Begin; to be called once."""
+        self._due = self._loop.time() + _INTERVAL
+        self._handle = self._loop.call_at(self._due, self._look)
+
+    def stop(self) -> None:
+        """End; idempotent."""
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _look(self) -> None:
+        self._tally.observe("loop_lag_seconds", max(0.0, self._loop.time() - self._due))
+        self.start()

@@ -1,0 +1,190 @@
+"""JavaScript clients over quirky streams: as they are, and through the proxy.
+
+These tests need Node.js, and the packages that `npm ci --ignore-scripts` puts into this folder; `pytest -m node` runs
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+
+import pytest
+
+from benchmarks.rivals.quirks import STREAMS
+from benchmarks.rivals.streams import Expected, Stream
+from tests.support import bless, corpora
+from tests.support.javascript import Client, Outcome, Serve, Streams, StreamServer, mended, run_node
+from tests.support.javascript_table import ROWS, Row
+from tests.support.proxy_process import proxied
+from wholecall.output.events import ToolCall
+from wholecall.serving import Answer
+from wholecall.serving.answers import Ending
+
+pytestmark = pytest.mark.node
+
+CLIENTS = [row.client for row in ROWS]
+# How streams are repaired: by the proxy, with its options, or without one, and a ping after each piece.
+PROXIES: dict[str, tuple[str, ...]] = {"the proxy": (), "the proxy, live": ("--live",)}
+PINGS: dict[str, Serve] = {
+    "with pings": partial(mended, pings=True),
+    "live, with pings": partial(mended, live=True, pings=True),
+}
+WAYS = (*PROXIES, *PINGS)
+# What clients lose of repaired recordings, and say nothing.
+_OLDER_FORM = {"chat-completions/gigachat-object", "chat-completions/legacy-function-call"}  # of calls
+_CUT = {
+    "anthropic/cut-max-tokens",
+    "anthropic/cut-max-tokens-parses",
+    "chat-completions/cut-length",
+    "responses/incomplete",
+}  # what is whole beside a call that was cut at the token limit; the AI SDK runs none of them
+_NO_TYPES = {"anthropic/type-in-the-event-name"}  # which the AI SDK does not look for there
+KNOWN = _OLDER_FORM | _CUT | _NO_TYPES
+
+
+def named(client: Client) -> str:
+    """Return what a test calls a client."""
+    return f"{client.name}, {client.dialect}"
+
+
+@cache
+def directly() -> dict[Client, list[Outcome]]:
+    """Return what the clients make of the streams as they are."""
+    with StreamServer() as server:
+        return run_node(CLIENTS, server.url)
+
+
+@contextmanager
+def repairing(way: str, streams: Streams = STREAMS) -> Iterator[str]:
+    """Give the address of repaired streams."""
+    with StreamServer(PINGS.get(way), streams) as server:
+        if way in PINGS:
+            yield server.url
+            return
+        with proxied(server.url, *PROXIES[way]) as url:
+            yield url
+
+
+@cache
+def repaired(way: str) -> dict[Client, list[Outcome]]:
+    """Return what the clients make of the repaired streams."""
+    with repairing(way) as url:
+        return run_node(CLIENTS, url)
+
+
+def faults(outcomes: list[Outcome]) -> list[tuple[str, ...]]:
+    """Return what went wrong: the streams, the verdicts and the errors."""
+    return [(found.stream.title, found.verdict, found.error) for found in outcomes if not found.is_right]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: named(row.client))
+def test_streams_as_they_are(row: Row) -> None:
+    """Without the proxy a client misreads what the table says, and as quietly."""
+    outcomes = directly()[row.client]
+    titles = {
+        verdict: tuple(found.stream.title for found in outcomes if found.verdict == verdict)
+        for verdict in ("wrong", "lost")
+    }
+    right = sum(found.is_right for found in outcomes)
+
+    assert row == Row(row.client, right, titles["wrong"], titles["lost"])
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=named)
+@pytest.mark.parametrize("way", WAYS)
+def test_repaired_streams(way: str, client: Client) -> None:
+    """Every client gets every repaired stream right."""
+    assert [] == faults(repaired(way)[client])
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=named)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_stream_without_an_end_is_raised(way: str, client: Client) -> None:
+    """A stream that breaks off within a call is an error for every client, not the end of its work."""
+    broken = [found for found in repaired(way)[client] if found.stream.title.startswith("dropped")]
+    silent = [found.stream.title for found in broken if not found.error]
+
+    assert broken
+    assert [] == silent
+
+
+@cache
+def ended(ending: Ending) -> dict[Client, list[Outcome]]:
+    """Return what clients make of the half of a healthy stream, through the proxy, if the server ends it so."""
+    streams = {
+        dialect: [known[0]._replace(pieces=known[0].pieces[: len(known[0].pieces) // 2], expected=())]
+        for dialect, known in STREAMS.items()
+    }
+    with StreamServer(partial(ending_in, ending), streams) as server, proxied(server.url) as url:
+        return run_node(CLIENTS, url, streams)
+
+
+def ending_in(ending: Ending, stream: Stream) -> Answer:
+    """Return the answer that ends a stream in a certain way."""
+    return Answer(stream.pieces, ending=ending)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=named)
+@pytest.mark.parametrize("ending", ["clean", "cut", "reset"])
+def test_a_connection_that_is_lost_is_raised(ending: Ending, client: Client) -> None:
+    """However the connection to the provider ends within a call, every client raises, and runs nothing."""
+    [found] = ended(ending)[client]
+
+    assert "raise" == found.verdict
+
+
+@cache
+def withheld() -> dict[Client, list[Outcome]]:
+    """Return what clients make of a cut call, through a proxy that ends turns without their calls with an error."""
+    streams = {
+        dialect: [stream for stream in known if stream.title == "cut text, called finished"]
+        for dialect, known in STREAMS.items()
+    }
+    with StreamServer(streams=streams) as server, proxied(server.url, "--withheld", "error") as url:
+        return run_node(CLIENTS, url, streams)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=named)
+def test_a_turn_without_its_calls_is_no_success(client: Client) -> None:
+    """Every client raises for a turn that claims success, and whose only call was withheld; it can say which."""
+    [found] = withheld()[client]
+
+    assert "raise" == found.verdict
+    assert "get_tide (truncated)" in found.error
+
+
+def recordings() -> dict[str, list[Stream]]:
+    """Return the recordings of the dialects, each with the calls that the parser emits."""
+    found: dict[str, list[Stream]] = {dialect: [] for dialect in STREAMS}
+    for entry in corpora.cases():
+        if entry["dialect"] in found and entry["file"].endswith(".sse"):
+            data = corpora.recorded(entry)
+            calls = [event for event in bless.parse([data]) if isinstance(event, ToolCall)]
+            expected = tuple(Expected(call.name, call.arguments) for call in calls)
+            found[entry["dialect"]].append(Stream(entry["dialect"], entry["name"], (), (data,), expected))
+    return found
+
+
+def test_repaired_recordings() -> None:
+    """No client takes a call from a repaired recording that is not in it, or loses one in silence."""
+    streams = recordings()
+    with repairing("the proxy", streams) as url:
+        outcomes = run_node(CLIENTS, url, streams)
+    wrong = [
+        (named(client), found.stream.title)
+        for client, all_found in outcomes.items()
+        for found in all_found
+        if found.verdict == "wrong"
+    ]
+    lost = {
+        found.stream.title
+        for all_found in outcomes.values()
+        for found in all_found
+        if found.verdict == "lost"
+    }
+
+    assert sum(map(len, streams.values())) > 100
+    assert [] == wrong
+    assert KNOWN == lost

@@ -1,0 +1,361 @@
+"""A long run of the proxy under load: `python -m tests.soak.proxy --minutes 10 --streams 200 --seed 1`.
+
+A process of its own stands between an upstream whose answers break in every way and clients that leave, or read slowly,
+at any moment. Every call that a client gets must be one that was sent; an answer that nothing happened to must hold all
+of its calls. The memory of the process may not grow, and when all is over no connection, no stream and no file may be
+left open in it. The exit code is 1 if anything is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.rivals.anthropic_streams import ANTHROPIC
+from benchmarks.rivals.responses_streams import RESPONSES
+from benchmarks.rivals.streams import CHAT, Stream
+from tests.support.houses import Conversation
+from wholecall import ToolCallParser
+from wholecall.output.events import ToolCall
+
+__all__ = ["STREAMS", "Planned", "complaint", "main", "unchunked"]
+
+STREAMS: tuple[Stream, ...] = (*CHAT, *ANTHROPIC, *RESPONSES)
+PATHS = {
+    "chat-completions": "/v1/chat/completions",
+    "anthropic": "/v1/messages",
+    "responses": "/v1/responses",
+}
+_GROWTH = 8.0  # MiB that the process may grow between a fifth of the run and its end
+_PATIENCE = 30.0  # seconds for what must come to an end
+_N_SAMPLES = 10
+_LISTENING = re.compile(r"listening: http://127\.0\.0\.1:(\d+)")
+
+
+class Planned(NamedTuple):
+    """What one exchange is to be; the model that a request asks for says it to the upstream."""
+
+    number: int
+    upstream: str
+    client: str
+    seed: int
+
+    @property
+    def stream(self) -> Stream:
+        """What is answered."""
+        return STREAMS[self.number]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing happens to it."""
+        return self.upstream in HARMLESS and self.client in ("reads", "slow")
+
+
+# What the upstream does.
+
+Served = Callable[[Conversation, Sequence[bytes], random.Random], Awaitable[None]]
+
+
+async def _well(to: Conversation, pieces: Sequence[bytes], _: random.Random) -> None:
+    await to.begin()
+    for piece in pieces:
+        await to.chunk(piece)
+    await to.end()
+
+
+async def _bytewise(to: Conversation, pieces: Sequence[bytes], chance: random.Random) -> None:
+    data = b"".join(pieces)
+    await to.begin()
+    while data:
+        size = chance.randint(1, 200)
+        await to.chunk(data[:size])
+        data = data[size:]
+    await to.end()
+
+
+async def _paced(to: Conversation, pieces: Sequence[bytes], chance: random.Random) -> None:
+    await to.begin()
+    for piece in pieces:
+        await asyncio.sleep(chance.random() / len(pieces))
+        await to.chunk(piece)
+    await to.end()
+
+
+async def _gzipped(to: Conversation, pieces: Sequence[bytes], _: random.Random) -> None:
+    await to.begin(b"content-encoding: gzip")
+    for piece in pieces:
+        await to.chunk(gzip.compress(piece))  # a member each
+    await to.end()
+
+
+async def _reset(to: Conversation, pieces: Sequence[bytes], chance: random.Random) -> None:
+    await to.begin()
+    for piece in pieces[: chance.randrange(len(pieces))]:
+        await to.chunk(piece)
+    to.reset()
+
+
+async def _short(to: Conversation, pieces: Sequence[bytes], chance: random.Random) -> None:
+    await to.begin()
+    for piece in pieces[: chance.randrange(len(pieces))]:
+        await to.chunk(piece)
+    await to.end()
+
+
+async def _bad_chunk(to: Conversation, pieces: Sequence[bytes], chance: random.Random) -> None:
+    await to.begin()
+    for piece in pieces[: chance.randrange(len(pieces))]:
+        await to.chunk(piece)
+    await to.say(b"zz\r\nno chunk\r\n")
+    to.writer.close()
+
+
+async def _stalled(to: Conversation, pieces: Sequence[bytes], chance: random.Random) -> None:
+    await to.begin()
+    for piece in pieces[: chance.randrange(len(pieces))]:
+        await to.chunk(piece)
+    await to.until_closed()
+
+
+async def _refused(to: Conversation, _: Sequence[bytes], __: random.Random) -> None:
+    body = b'{"error": {"message": "slow down"}}'
+    head = b"HTTP/1.1 429 Too Many\r\nretry-after: 1\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+    await to.say(head % len(body) + body)
+
+
+async def _no_http(to: Conversation, _: Sequence[bytes], __: random.Random) -> None:
+    await to.say(b"SSH-2.0-none\r\n")
+    to.writer.close()
+
+
+UPSTREAMS: dict[str, Served] = {
+    "well": _well, "bytewise": _bytewise, "paced": _paced, "gzipped": _gzipped, "reset": _reset, "short": _short,
+    "bad chunk": _bad_chunk, "stalled": _stalled, "refused": _refused, "no HTTP": _no_http,
+}  # fmt: skip
+HARMLESS = frozenset({"well", "bytewise", "paced", "gzipped"})
+CLIENTS = ("reads", "reads", "reads", "slow", "leaves early", "leaves late")
+
+
+async def _met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Serve a connection."""
+    with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+        while True:
+            to = Conversation(reader, writer)
+            await to.hear()
+            plan = Planned(*json.loads(json.loads(to.body)["model"]))
+            await UPSTREAMS[plan.upstream](to, plan.stream.pieces, random.Random(plan.seed))
+    writer.close()
+
+
+# What the clients do.
+
+
+async def _converse(port: int, plan: Planned) -> bytes:
+    """Return what a client got of the body before it left, or the connection ended."""
+    chance = random.Random(plan.seed + 1)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        body = json.dumps({"model": json.dumps(plan), "stream": True, "messages": []}).encode()
+        path = PATHS[plan.stream.dialect]
+        head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {len(body)}\r\n\r\n"
+        writer.write(head.encode() + body)
+        if plan.client == "leaves early":
+            await asyncio.sleep(chance.random() / 50)
+            return b""
+        return await _read(reader, plan, chance)
+    except ConnectionError:
+        return b""
+    finally:
+        writer.close()
+
+
+async def _read(reader: asyncio.StreamReader, plan: Planned, chance: random.Random) -> bytes:
+    got = b""
+    while data := await reader.read(64 if plan.client == "slow" else 65536):
+        got += data
+        if plan.client == "leaves late" and chance.random() < 0.5:
+            break
+        if plan.client == "slow":
+            await asyncio.sleep(chance.random() / 200)
+    return got
+
+
+def unchunked(answer: bytes) -> bytes:
+    """Return the body of an answer in chunks, as far as it came."""
+    _, _, rest = answer.partition(b"\r\n\r\n")
+    body = b""
+    while rest:
+        size, _, rest = rest.partition(b"\r\n")
+        if not size:
+            break
+        body, rest = body + rest[: int(size, 16)], rest[int(size, 16) + 2 :]
+    return body
+
+
+def complaint(plan: Planned, answer: bytes) -> str | None:
+    """Return what is wrong with what a client got."""
+    if not answer.startswith(b"HTTP/1.1 200"):
+        return "no answer" if plan.is_whole else None
+    parser: ToolCallParser[Any] = ToolCallParser(plan.stream.dialect, events="calls")
+    events = [*parser.feed(unchunked(answer)), *parser.close()]
+    got = Counter(
+        (event.name, json.dumps(event.arguments)) for event in events if isinstance(event, ToolCall)
+    )
+    sent = Counter((one.name, json.dumps(one.arguments)) for one in plan.stream.expected)
+    if got - sent:
+        return "a call that nobody sent"
+    return "a call was lost" if plan.is_whole and sent - got else None
+
+
+# The run.
+
+
+class Watched:
+    """The proxy's process, as Linux sees it; elsewhere its memory and its files are not looked at."""
+
+    def __init__(self, upstream: str) -> None:
+        words = (
+            "proxy", "--upstream", upstream, "--listen", "127.0.0.1:0", "--no-env-proxy", "--log", "off",
+            "--idle-timeout", "2", "--ping", "1",
+        )  # fmt: skip
+        self.process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", "wholecall", *words], stderr=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+        found = (_LISTENING.search(line) for line in self.process.stderr or ())
+        self.port = int(next(one[1] for one in found if one))
+        self._proc = Path(f"/proc/{self.process.pid}")
+
+    def memory(self) -> float:
+        """Return its resident memory in MiB."""
+        if not self._proc.exists():
+            return 0.0
+        pages = int((self._proc / "statm").read_text("ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def n_open(self) -> int:
+        """Return how many files and sockets it has open."""
+        if not self._proc.exists():
+            return 0
+        return len(list((self._proc / "fd").iterdir()))
+
+    def stop(self) -> int:
+        """Stop it and return its exit code."""
+        self.process.terminate()
+        self.process.communicate(timeout=_PATIENCE)
+        return self.process.returncode
+
+
+class Soak:
+    """One run.
+
+    Attributes:
+        wrong: what was wrong, and how often.
+        done: how many exchanges there were, by what the upstream did.
+        memory: of the process, in the course of the run.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.wrong: Counter[str] = Counter()
+        self.done: Counter[str] = Counter()
+        self.memory: list[float] = []
+        self._chance = random.Random(seed)
+        self._n = 0
+
+    def plan(self) -> Planned:
+        """Return the next exchange."""
+        chance, self._n = self._chance, self._n + 1
+        stalls = self._n % 40 == 0  # each waits for two seconds
+        upstream = "stalled" if stalls else chance.choice([name for name in UPSTREAMS if name != "stalled"])
+        return Planned(
+            chance.randrange(len(STREAMS)), upstream, chance.choice(CLIENTS), chance.getrandbits(32)
+        )
+
+    async def client(self, port: int, until: float) -> None:
+        """Ask again and again."""
+        while time.monotonic() < until:
+            plan = self.plan()
+            try:
+                got = await asyncio.wait_for(_converse(port, plan), _PATIENCE)
+                wrong = complaint(plan, got)
+            except asyncio.TimeoutError:
+                wrong = "no end"
+            self.done[plan.upstream] += 1
+            if wrong is not None:
+                self.wrong[f"{wrong}: {plan.stream.title}, {plan.upstream}, {plan.client}"] += 1
+
+    async def run(self, seconds: float, n_clients: int) -> None:
+        """Run it, and take note of what is left behind."""
+        server = await asyncio.start_server(_met, "127.0.0.1", 0, backlog=1024)
+        watched = Watched(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        try:
+            idle = await self._settled(watched, None)
+            clients = [self.client(watched.port, time.monotonic() + seconds) for _ in range(n_clients)]
+            sampling = asyncio.ensure_future(self._sample(watched, seconds / _N_SAMPLES))
+            await asyncio.gather(*clients)
+            sampling.cancel()
+            left = await self._settled(watched, idle) - idle
+            if left > 0:
+                self.wrong[f"{left} sockets or files are left open"] += 1
+        finally:
+            if watched.stop() != 0:
+                self.wrong[f"the process ended with {watched.process.returncode}"] += 1
+            server.close()
+        early = self.memory[_N_SAMPLES // 5 :] or self.memory
+        if self.memory and self.memory[-1] - early[0] > _GROWTH:
+            self.wrong[f"it grew from {early[0]:.1f} to {self.memory[-1]:.1f} MiB"] += 1
+
+    async def _sample(self, watched: Watched, pause: float) -> None:
+        while True:
+            await asyncio.sleep(pause)
+            self.memory.append(watched.memory())
+
+    @staticmethod
+    async def _settled(watched: Watched, idle: int | None) -> int:
+        """Return how many files are open once that many are no longer changing, or no more than when it was idle."""
+        until, before = time.monotonic() + _PATIENCE, -1
+        while time.monotonic() < until:
+            now = watched.n_open()
+            if now == before and (idle is None or now <= idle):
+                break
+            before = now
+            await asyncio.sleep(0.2)
+        return watched.n_open()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program."""
+    options = argparse.ArgumentParser(
+        prog="python -m tests.soak.proxy", description=(__doc__ or "").split("\n")[0]
+    )
+    options.add_argument("--minutes", type=float, default=10.0)
+    options.add_argument("--streams", type=int, default=200, help="open at one time")
+    options.add_argument("--seed", type=int, default=1)
+    chosen = options.parse_args(arguments)
+    soak = Soak(chosen.seed)
+    asyncio.run(soak.run(60 * chosen.minutes, chosen.streams))
+    lines = [
+        f"{sum(soak.done.values()):,} exchanges: "
+        + ", ".join(f"{name} {n:,}" for name, n in soak.done.most_common()),
+        "memory: " + ", ".join(f"{size:.1f}" for size in soak.memory) + " MiB",
+        *(f"{n} x {what}" for what, n in soak.wrong.most_common()),
+        "all is well" if not soak.wrong else f"{sum(soak.wrong.values()):,} wrong",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 1 if soak.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

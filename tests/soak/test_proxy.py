@@ -1,0 +1,58 @@
+"""The soak of the proxy, short: all is well, and it would tell if it were not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.soak.proxy import STREAMS, Planned, complaint, main, unchunked
+
+HEAD = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+TWO = next(at for at, stream in enumerate(STREAMS) if len(stream.expected) > 1)
+NONE = next(
+    at for at, stream in enumerate(STREAMS) if not stream.expected and stream.dialect == STREAMS[TWO].dialect
+)
+
+
+def answered(number: int) -> bytes:
+    """Return a stream as it comes over the wire."""
+    return (
+        HEAD
+        + b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in STREAMS[number].pieces)
+        + b"0\r\n\r\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "upstream", "client", "answer", "expected"),
+    [
+        (TWO, "well", "reads", answered(TWO), None),
+        (TWO, "well", "reads", answered(NONE), "a call was lost"),
+        (TWO, "reset", "reads", answered(NONE), None),
+        (TWO, "well", "leaves late", answered(TWO)[:200], None),
+        (NONE, "reset", "leaves late", answered(TWO), "a call that nobody sent"),
+        (TWO, "well", "slow", b"HTTP/1.1 502 Bad Gateway\r\n\r\n", "no answer"),
+        (TWO, "refused", "slow", b"HTTP/1.1 429 Too Many\r\n\r\n", None),
+    ],
+)
+def test_what_is_wrong_is_told(
+    number: int, upstream: str, client: str, answer: bytes, expected: str | None
+) -> None:
+    """A call may be missing only where something happened to the exchange, and none may be there that was not sent."""
+    assert expected == complaint(Planned(number, upstream, client, 0), answer)
+
+
+def test_chunks_are_put_together() -> None:
+    """A body in chunks is read as far as it came."""
+    assert [b"", b"abc", b"abcd", b"abcde"] == [
+        unchunked(HEAD + came)
+        for came in (b"", b"3\r\nabc", b"3\r\nabc\r\n4\r\nd", b"3\r\nabc\r\n2\r\nde\r\n0\r\n")
+    ]
+
+
+@pytest.mark.slow
+def test_a_short_run_is_well(capsys: pytest.CaptureFixture[str]) -> None:
+    """Some hundred exchanges with every fault: right calls or none, nothing left open, no growth."""
+    assert (0, True) == (
+        main(["--minutes", "0.05", "--streams", "20"]),
+        "all is well" in capsys.readouterr().out,
+    )

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.support.proxying import Clock
+from wholecall.proxy.pings import Timer, Vigil
+
+BEGAN = 1000.0
+
+
+def reading(**options: float | bool) -> Vigil:
+    """Return a vigil over an answer whose head has come."""
+    vigil = Vigil(BEGAN, **options)  # type: ignore[arg-type]
+    vigil.begin(BEGAN)
+    return vigil
+
+
+@pytest.mark.parametrize(
+    ("is_heard", "sent", "now", "due"),
+    [
+        (False, 0, 15, None),
+        (True, 0, 14, None),
+        (True, 0, 15, "ping"),
+        (True, 9, 15, None),
+        (True, 9, 24, "ping"),
+    ],
+)
+def test_a_ping_says_that_the_upstream_lives(is_heard: bool, sent: float, now: float, due: str | None) -> None:
+    """It is due if nothing went out for so long, and something came in meanwhile."""
+    vigil = reading(ping=15)
+    vigil.is_heard, vigil.sent = is_heard, BEGAN + sent
+
+    assert due == vigil.due(BEGAN + now)
+
+
+def test_a_ping_may_not_need_the_upstream() -> None:
+    """Balancers want bytes whether or not the upstream sends some."""
+    vigil = reading(ping=15, ping_always=True)
+
+    assert [None, "ping"] == [vigil.due(BEGAN + 14), vigil.due(BEGAN + 15)]
+
+
+def test_a_ping_that_may_not_stand_is_not_tried_at_once_again() -> None:
+    """The next one is due a whole period later."""
+    vigil = reading(ping=15)
+    vigil.is_heard, vigil.pinged = True, BEGAN + 15
+
+    assert [None, "ping"] == [vigil.due(BEGAN + 16), vigil.due(BEGAN + 30)]
+
+
+def test_pings_do_not_hide_that_the_upstream_stalls() -> None:
+    """Silence is counted from what came and what was sent for it."""
+    vigil = reading(ping=15, ping_always=True, idle=60)
+    vigil.pinged = BEGAN + 59
+
+    assert "upstream_stalled" == vigil.due(BEGAN + 60)
+
+
+def test_a_slow_client_is_no_silence_of_the_upstream() -> None:
+    """Nobody read the upstream while a piece was being sent."""
+    vigil = reading(idle=60)
+    vigil.sent = BEGAN + 50
+
+    assert [None, "upstream_stalled"] == [vigil.due(BEGAN + 60), vigil.due(BEGAN + 110)]
+
+
+def test_a_piece_may_not_take_for_ever() -> None:
+    """While a piece is sent, nothing else is due than that."""
+    vigil = reading(ping=1, idle=2, write=60)
+    vigil.came, vigil.phase = BEGAN + 5, "sending"
+
+    assert [None, "client_stalled"] == [vigil.due(BEGAN + 64), vigil.due(BEGAN + 65)]
+
+
+def test_the_head_has_to_come() -> None:
+    """Before the answer begins only its head is waited for."""
+    vigil = Vigil(BEGAN, ping=1, idle=2, write=3, first_byte=600)
+
+    assert [None, "upstream_timeout"] == [vigil.due(BEGAN + 599), vigil.due(BEGAN + 600)]
+
+
+@pytest.mark.parametrize(
+    ("options", "came", "seconds"),
+    [
+        ({}, 0, None),
+        ({"ping": 15}, 0, 15),  # nothing came: to look again is enough
+        ({"ping": 15, "idle": 300}, 5, 5),
+        ({"ping": 500, "idle": 300}, 5, 295),
+        ({"ping": 500, "idle": 300, "write": 60}, 5, 60),  # a piece may be sent at any time
+    ],
+)
+def test_the_timer_fires_when_something_may_be_due(
+    options: dict[str, float], came: float, seconds: float | None
+) -> None:
+    """Ten seconds after the beginning it waits for what may be due first."""
+    vigil = reading(**options)
+    vigil.came, vigil.is_heard = BEGAN + came, came > 0
+
+    assert seconds == vigil.wait(BEGAN + 10)
+
+
+def test_a_timer_asks_when_to_fire_next() -> None:
+    """It fires when it was told to, until it is told nothing."""
+    clock, waits, fired = Clock(), [5.0, 2.0, None], []
+
+    def look() -> float | None:
+        fired.append(clock.now - BEGAN)
+        return waits.pop(0)
+
+    async def go() -> None:
+        Timer(clock, look).restart(1)
+        await clock.forward(100)
+
+    asyncio.run(go())
+
+    assert ([1, 6, 8], 0) == (fired, clock.n_waiting)
+
+
+def test_a_timer_that_is_stopped_leaves_nothing() -> None:
+    """What waited is forgotten, also where it was set anew."""
+    clock = Clock()
+    timer = Timer(clock, lambda: 1)
+    timer.restart(1)
+    timer.restart(2)
+    timer.stop()
+
+    assert 0 == clock.n_waiting
