@@ -176,7 +176,9 @@ async def _answer(process: Process, sockets: Sequence[Any], pipe: Connection) ->
             stop_once()
 
     with signals(stop=process.stop, reload=process.reload):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to the parent, too, which passes it on
+        signal.signal(
+            signal.SIGINT, signal.SIG_IGN
+        )  # a terminal sends it to the parent, too, which passes it on
         loop.add_reader(pipe.fileno(), hear)
         pipe.send_bytes(_READY)
         try:
