@@ -13,7 +13,7 @@ from tests.support.proxying import CHAT, DONE, config, frame
 from wholecall.proxy.config import ClientsConfig, Secret, UpstreamConfig
 from wholecall.proxy.guard import MOST_HEAD
 
-SOON = 0.05
+SOON = 0.2
 HELLO = frame({"role": "assistant", "content": "canary-text"})
 STREAM = HELLO + frame({}, "stop") + DONE
 SMALL = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -21,9 +21,17 @@ SMALL = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
 @pytest.fixture(scope="module", params=["httptools", "h11"])
 def house(request: pytest.FixtureRequest) -> Iterator[House]:
-    """Give a proxy that is impatient; when it has stopped its log must hold no secret, and no traceback."""
-    changes = {"write_timeout": SOON}
-    house = House(request.param, changes, head_seconds=SOON, keep_alive=SOON)
+    """Give a running proxy; when it has stopped its log must hold no secret, and no traceback."""
+    yield from _running(House(request.param))
+
+
+@pytest.fixture(scope="module", params=["httptools", "h11"])
+def hasty(request: pytest.FixtureRequest) -> Iterator[House]:
+    """Give a proxy that waits for nobody."""
+    yield from _running(House(request.param, {"write_timeout": SOON}, head_seconds=SOON, keep_alive=SOON))
+
+
+def _running(house: House) -> Iterator[House]:
     try:
         yield house
     finally:
@@ -66,16 +74,16 @@ def test_a_head_and_a_large_body_in_one_piece(house: House) -> None:
 
 
 @pytest.mark.parametrize("said", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: localhost\r\n"])
-def test_a_head_that_does_not_come(house: House, said: bytes) -> None:
+def test_a_head_that_does_not_come(hasty: House, said: bytes) -> None:
     """The connection is closed, whether the client said nothing or a part."""
-    assert b"" == house.play(lambda: house.ask(said), small)
+    assert b"" == hasty.play(lambda: hasty.ask(said), small)
 
 
-def test_a_second_head_that_does_not_come(house: House) -> None:
+def test_a_second_head_that_does_not_come(hasty: House) -> None:
     """A connection that was used has no more time for its next head."""
 
     async def go() -> bytes:
-        reader, writer = await house.connect()
+        reader, writer = await hasty.connect()
         try:
             writer.write(b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n")
             await reader.readuntil(b"\r\n\r\nok")
@@ -84,24 +92,26 @@ def test_a_second_head_that_does_not_come(house: House) -> None:
         finally:
             writer.close()
 
-    assert b"" == house.play(go, small)
+    assert b"" == hasty.play(go, small)
 
 
-def test_idle_connections_are_closed(house: House) -> None:
+def test_idle_connections_are_closed(hasty: House) -> None:
     """After a while; meanwhile others are answered."""
 
     async def go() -> list[bytes]:
-        idle = [await house.connect() for _ in range(20)]
-        for reader, writer in idle:
+        idle = []
+        for _ in range(20):
+            reader, writer = await hasty.connect()
             writer.write(b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n")
             await reader.readuntil(b"\r\n\r\nok")
-        answers = [head_of(await house.ask(request("/v1/models", b"", method="GET")))[1]]
+            idle.append((reader, writer))
+        answers = [head_of(await hasty.ask(request("/v1/models", b"", method="GET")))[1]]
         for reader, writer in idle:
             answers.append(await reader.read())
             writer.close()
         return answers
 
-    assert [b"ok", *[b""] * 20] == house.play(go, small)
+    assert [b"ok", *[b""] * 20] == hasty.play(go, small)
 
 
 # Framing.
@@ -318,7 +328,7 @@ def test_what_is_about_the_client_stays_here(house: House) -> None:
 # Clients that read nothing.
 
 
-def test_a_client_that_reads_nothing_is_dropped(house: House) -> None:
+def test_a_client_that_reads_nothing_is_dropped(hasty: House) -> None:
     """Memory stays bounded, the upstream is slowed, and then both connections are closed."""
     closed = asyncio.Event()
 
@@ -331,17 +341,17 @@ def test_a_client_that_reads_nothing_is_dropped(house: House) -> None:
             closed.set()
 
     async def go() -> None:
-        reader, writer = await house.connect()
+        reader, writer = await hasty.connect()
         reader._transport.pause_reading()  # type: ignore[attr-defined]
         writer.write(request())
         await closed.wait()
-        await house.process.app.until_idle()
+        await hasty.process.app.until_idle()
         writer.transport.abort()
 
-    house.play(go, serve)
+    hasty.play(go, serve)
 
-    assert ["client_left"] == [entry.outcome for entry in house.entries]
-    assert house.entries[0].bytes_out < 32 * 1024 * 1024
+    assert ["client_left"] == [entry.outcome for entry in hasty.entries]
+    assert hasty.entries[0].bytes_out < 32 * 1024 * 1024
 
 
 def test_a_request_body_has_bounds(house: House) -> None:

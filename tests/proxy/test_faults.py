@@ -89,8 +89,7 @@ def test_a_client_that_leaves(house: House, sent: list[bytes] | None) -> None:
         reader, writer = await house.connect()
         writer.write(request())
         if sent is None:
-            while not house.conversations:
-                await asyncio.sleep(0)
+            await house.until(lambda: bool(house.conversations))
         else:
             await reader.readuntil(b"canary-text" if sent else b"\r\n\r\n")
         writer.transport.abort()
@@ -108,8 +107,7 @@ def test_a_client_that_leaves_in_its_request(house: House) -> None:
         _, writer = await house.connect()
         writer.write(request(CHAT, b"{}", b"x-more: 1").replace(b"length: 2", b"length: 9"))
         await writer.drain()
-        while not house.process.app.n_open:
-            await asyncio.sleep(0)
+        await house.until(lambda: house.process.app.n_open > 0)
         writer.transport.abort()
 
     house.play(go, whole)
@@ -158,7 +156,6 @@ ENDS = {
 @pytest.mark.parametrize("sent", [[HELLO], [HELLO, HALF]])
 def test_an_answer_that_breaks_off(house: House, end: object, sent: list[bytes]) -> None:
     """The client gets what came, no call, an error that says why, and a connection that is cut."""
-
     shown = asyncio.Event()
 
     async def serve(conversation: Conversation) -> None:

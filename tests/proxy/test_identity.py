@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
@@ -18,7 +19,7 @@ from wholecall.repairing import Repairer
 
 PATHS = {"anthropic": "/v1/messages", "chat-completions": CHAT, "responses": "/v1/responses"}
 LONG = 3000  # bytes; a longer one takes seconds
-SHORT = 2  # streams of each dialect that are cut everywhere
+SHORT = 1  # streams of each dialect that are cut everywhere
 STREAMS = {
     case["name"]: corpora.recorded(case)
     for case in corpora.cases()
@@ -53,7 +54,7 @@ def shortest() -> list[str]:
 def cut(data: bytes, *places: int) -> list[bytes]:
     """Return the data in pieces."""
     ends = [0, *sorted(places), len(data)]
-    return [data[start:end] for start, end in zip(ends, ends[1:], strict=False) if start < end]
+    return [data[start:end] for start, end in pairwise(ends) if start < end]
 
 
 def through(name: str, cuts: Iterable[list[bytes]]) -> Iterator[tuple[bytes, bool]]:

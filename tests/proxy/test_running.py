@@ -156,11 +156,14 @@ def said() -> Iterator[io.StringIO]:
 def test_libraries_say_no_more_than_they_may(said: io.StringIO) -> None:
     """The end of an answer is no fault; of a fault its type and its place are kept, not its message."""
     logger = logging.getLogger("uvicorn.error")
+
+    def fail(error: Exception) -> None:
+        raise error
+
     for error in (CutOff("canary"), RuntimeError("canary")):
-        try:
-            raise error
-        except Exception:  # noqa: BLE001 - as a server does
-            logger.error("Exception in ASGI application\n", exc_info=True)  # noqa: LOG014
+        with pytest.raises(type(error)) as caught:
+            fail(error)
+        logger.error("Exception in ASGI application\n", exc_info=caught.value)
     logger.warning("Unsupported upgrade request.")
     logger.info("nothing")
     logger.warning("something\nmore")

@@ -134,11 +134,12 @@ class House:
 
         self.process.watch.over = noted  # type: ignore[method-assign]
         self._task = self.loop.create_task(self.process.run(self._sockets))
-        self.loop.run_until_complete(self._until(lambda: self.process.is_ready))
+        self.loop.run_until_complete(self.until(lambda: self.process.is_ready))
 
     @staticmethod
-    async def _until(is_so: Callable[[], bool]) -> None:
-        while not is_so():
+    async def until(is_so: Callable[[], bool]) -> None:
+        """Return when something is so, which nobody tells."""
+        while not is_so():  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0)
 
     def config(self, url: str | None = None, **changes: Any) -> Config:

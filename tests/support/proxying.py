@@ -14,7 +14,22 @@ from wholecall.proxy.config import Config, UpstreamConfig
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.wire import Headers, Question, UpstreamFailed
 
-__all__ = ["CHAT", "DONE", "Client", "Clock", "Reply", "Scripted", "Seen", "call", "config", "events_of", "frame", "run", "settle", "staged"]
+__all__ = [
+    "CHAT",
+    "DONE",
+    "Client",
+    "Clock",
+    "Reply",
+    "Scripted",
+    "Seen",
+    "call",
+    "config",
+    "events_of",
+    "frame",
+    "run",
+    "settle",
+    "staged",
+]
 
 CHAT = "/v1/chat/completions"
 STREAM: Headers = [(b"content-type", b"text/event-stream")]
@@ -38,7 +53,7 @@ def frame(delta: dict[str, Any], finish: str | None = None) -> bytes:
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
-def call(arguments: str, *, name: str | None = "f", id: str | None = "call_1", index: int = 0) -> bytes:  # noqa: A002
+def call(arguments: str, *, name: str | None = "f", id: str | None = "call_1", index: int = 0) -> bytes:
     """Return a chunk with a piece of a call."""
     function = {"arguments": arguments} if name is None else {"name": name, "arguments": arguments}
     first = {} if id is None else {"id": id, "type": "function"}

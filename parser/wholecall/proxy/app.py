@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from wholecall import Limits
 from wholecall.proxy.admission import admit
@@ -86,7 +86,8 @@ class ProxyApp:
         Raises:
             CutOff: the answer began, and must not end well: the server closes the connection.
         """
-        await _KINDS[scope["type"]](self, scope, receive, send)
+        kinds = {"http": self._http, "lifespan": self._live, "websocket": self._websocket}
+        await kinds[scope["type"]](scope, receive, send)
 
     @property
     def n_open(self) -> int:
@@ -223,13 +224,6 @@ class ProxyApp:
             return
         await send({"type": "websocket.http.response.start", "status": 426, "headers": []})
         await send({"type": "websocket.http.response.body", "body": b""})
-
-
-_KINDS: Final[dict[str, Callable[..., Any]]] = {
-    "http": ProxyApp._http,  # noqa: SLF001
-    "lifespan": ProxyApp._live,  # noqa: SLF001
-    "websocket": ProxyApp._websocket,  # noqa: SLF001
-}
 
 
 def _clients(config: Config) -> Upstream:

@@ -18,12 +18,12 @@ from time import perf_counter
 from typing import Any, Final
 
 from wholecall.proxy.config import Config
-from wholecall.proxy.decoding import Decoder, UndecodableError, decoder_for
 from wholecall.proxy.ends import message_of, refusal_of
 from wholecall.proxy.entry import Entry, Watcher
 from wholecall.proxy.errors import CutOff
 from wholecall.proxy.headers import BadHeaderError, to_client, value_of
 from wholecall.proxy.pings import Clock, Timer, Vigil
+from wholecall.proxy.reading import Reading
 from wholecall.proxy.wire import Answer, Headers, Question, Send, Upstream, UpstreamFailed
 from wholecall.repairing import RepairedBody, Repairer, Report, repair_body
 from wholecall.repairing.answers import ERROR_HEADERS, ERROR_STATUS, EVENT_STREAM, ID, is_json, kind_of
@@ -34,7 +34,6 @@ _private = True
 
 _HAS_AN_END: Final = "responses"  # an error is an end of its own there; for all others the connection is cut
 _COMMENT: Final = b": ping\n\n"
-_IDENTITY: Final = frozenset({"", "identity"})
 _MOST_WAITING: Final = 1024 * 1024  # bytes; a read that decodes to more is sent in several pieces
 _BODILESS: Final = frozenset({204, 304})  # statuses: a length of theirs is about another answer
 _MOST_BLANK: Final = 64 * 1024  # bytes in front of JSON
@@ -90,7 +89,6 @@ class Relay:
         self._timer = Timer(clock, self._look)
         self._task: asyncio.Task[Any] | None = None
         self._answer: Answer | None = None
-        self._decoder: Decoder | None = None
         self._repairer: Repairer | None = None
         self._pinging: asyncio.Task[None] | None = None
         self._has_data = False  # whether an event came that is more than a comment
@@ -140,19 +138,14 @@ class Relay:
         content_type = value_of(answer.headers, b"content-type")
         self.entry.content_type = content_type.partition(";")[0].strip().lower()[:128]
         kind = kind_of(answer.status, content_type)
-        if self._options is None or kind is None or not self._can_decode(answer):
-            await self._pass(answer)
-        else:
-            await self._judge_or_repair(answer, kind, self._options)
-
-    def _can_decode(self, answer: Answer) -> bool:
-        coding = value_of(answer.headers, b"content-encoding").strip().lower()
-        if coding in _IDENTITY:
-            return True
-        self._decoder = decoder_for(coding)
-        if self._decoder is None:
+        reading = Reading(answer, self.entry, self._vigil, self._clock, self._started)
+        if self._options is None or kind is None:
+            await self._pass(reading)
+        elif not reading.can_decode():
             self.entry.unrepaired = "encoding"
-        return self._decoder is not None
+            await self._pass(reading)
+        else:
+            await self._judge_or_repair(reading, kind, self._options)
 
     def _broken(self, code: str) -> Exception:
         """Return what ends an exchange without a good end."""
@@ -182,34 +175,34 @@ class Relay:
 
     # Three ways to treat an answer.
 
-    async def _pass(self, answer: Answer) -> None:
-        await self._begin(answer.status, self._headers(answer, is_read=False))
-        while data := await self._read():
+    async def _pass(self, reading: Reading) -> None:
+        await self._begin(reading.answer.status, self._headers(reading.answer, is_read=False))
+        while data := await reading.read():
             await self._emit(data)
         await self._emit(b"", more=False)
 
-    async def _judge_or_repair(self, answer: Answer, kind: str, options: dict[str, Any]) -> None:
+    async def _judge_or_repair(self, reading: Reading, kind: str, options: dict[str, Any]) -> None:
         head: list[bytes] = []
         is_whole = None if kind != EVENT_STREAM else False
-        while is_whole is None and (data := await self._read()):
-            found = list(self._pieces(data))
+        while is_whole is None and (data := await reading.read()):
+            found = list(reading.pieces(data))
             head += found
             is_whole = next((said for said in map(is_json, found) if said is not None), None)
             if is_whole is None and self.entry.bytes_in > _MOST_BLANK:
                 break
         if is_whole:
-            await self._judge(answer, head, options)
+            await self._judge(reading, head, options)
         else:
-            await self._repair(answer, head, options)
+            await self._repair(reading, head, options)
 
-    async def _judge(self, answer: Answer, parts: list[bytes], options: dict[str, Any]) -> None:
+    async def _judge(self, reading: Reading, parts: list[bytes], options: dict[str, Any]) -> None:
         self.entry.handling = "judged"
         most = options["limits"].max_stream_bytes
         size = sum(map(len, parts))
         for part in parts:
             self._watcher.chunk(self.entry, part)
-        while data := await self._read():
-            for piece in self._pieces(data):
+        while data := await reading.read():
+            for piece in reading.pieces(data):
                 self._watcher.chunk(self.entry, piece)
                 parts.append(piece)
                 size += len(piece)
@@ -219,7 +212,7 @@ class Relay:
         kept = {name: value for name, value in options.items() if name != "live_arguments"}
         body = repair_body(b"".join(parts), on_dropped=self.entry.lose, **kept)
         self.entry.own_seconds += perf_counter() - began
-        await self._give(answer, body)
+        await self._give(reading.answer, body)
 
     async def _give(self, answer: Answer, body: RepairedBody) -> None:
         self._report(body.report)
@@ -232,26 +225,26 @@ class Relay:
         await self._begin(status, headers)
         await self._emit(body.data, more=False)
 
-    async def _repair(self, answer: Answer, head: list[bytes], options: dict[str, Any]) -> None:
+    async def _repair(self, reading: Reading, head: list[bytes], options: dict[str, Any]) -> None:
         entry = self.entry
         entry.handling = "repaired"
         repairer = self._repairer = Repairer(on_dropped=entry.lose, **options)
         entry.held = lambda: repairer.report.held
-        await self._begin(answer.status, self._headers(answer, is_read=True))
+        await self._begin(reading.answer.status, self._headers(reading.answer, is_read=True))
         lost: str | None = None
         try:
-            await self._feed(repairer, head)
+            await self._feed(repairer, reading, head)
         except UpstreamFailed as failed:
             lost = self._cut or failed.code
         out = repairer.close() if lost is None else repairer.fail(lost, message_of(lost, entry.upstream))
         await self._finish(out, repairer.report, lost)
 
-    async def _feed(self, repairer: Repairer, head: list[bytes]) -> None:
+    async def _feed(self, repairer: Repairer, reading: Reading, head: list[bytes]) -> None:
         """Give the repairer all that comes, until either has come to an end."""
         if head:
             await self._take(repairer, head)
-        while not repairer.ended and (data := await self._read()):
-            await self._take(repairer, self._pieces(data))
+        while not repairer.ended and (data := await reading.read()):
+            await self._take(repairer, reading.pieces(data))
 
     async def _take(self, repairer: Repairer, pieces: Iterable[bytes]) -> None:
         """Send what a read brought, in one piece unless it decodes to a lot."""
@@ -303,41 +296,6 @@ class Relay:
         if out:
             await self._emit(out)
         raise self._broken(report.error or lost or "upstream_lost")
-
-    # Reading.
-
-    async def _read(self) -> bytes:
-        """Return what the upstream sent, nothing at its end.
-
-        Raises:
-            UpstreamFailed: it broke off, or its coding did.
-        """
-        answer, entry = self._answer, self.entry
-        assert answer is not None
-        data = await answer.read()
-        now = self._vigil.came = self._clock.time()
-        if data:
-            entry.bytes_in += len(data)
-            entry.chunks += 1
-            entry.seconds_last = now - self._started
-            if entry.seconds_first is None:
-                entry.seconds_first = entry.seconds_last
-        elif self._decoder is not None:
-            try:
-                self._decoder.close()
-            except UndecodableError:
-                raise UpstreamFailed("upstream_lost") from None
-        return data
-
-    def _pieces(self, data: bytes) -> Iterable[bytes]:
-        """Return what was read, without its content coding."""
-        return (data,) if self._decoder is None else self._decoded(self._decoder, data)
-
-    def _decoded(self, decoder: Decoder, data: bytes) -> Iterable[bytes]:
-        try:
-            yield from decoder.feed(data)
-        except UndecodableError:
-            raise UpstreamFailed("upstream_lost") from None
 
     # Writing.
 

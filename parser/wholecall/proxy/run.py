@@ -13,13 +13,13 @@ import math
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from types import FrameType
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Union
 
 import uvicorn
 
-from wholecall.proxy.admin import Admin, Status
+from wholecall.proxy.admin import Admin, Ask, Status
 from wholecall.proxy.app import ProxyApp
 from wholecall.proxy.config import Config, ConfigError
 from wholecall.proxy.guard import HEAD_SECONDS, guarded
@@ -37,13 +37,14 @@ _CUT_SECONDS: Final = 5  # for what is left to be sent once all answers were end
 _OK, _CANNOT_LISTEN = 0, 3
 
 Load = Callable[[], Config]
+Supervise = Callable[[Config, Union[Load, None], Teller], int]
 
 
 class _Server(uvicorn.Server):
     """uvicorn's server, which leaves signals to others."""
 
     @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
+    def capture_signals(self) -> Generator[None, None, None]:
         """Capture none."""
         yield
 
@@ -151,7 +152,7 @@ class Process:
             await asyncio.wait(tasks, timeout=_CUT_SECONDS)
 
 
-def serve(config: Config, load: Load | None = None) -> int:
+def serve(config: Config, load: Load | None = None, supervise: Supervise | None = None) -> int:
     """Run the proxy until a signal stops it; return the exit status: 0, or 3 if it cannot listen.
 
     SIGTERM and SIGINT stop it, the second one at once; SIGHUP has it read the configuration again.
@@ -159,6 +160,7 @@ def serve(config: Config, load: Load | None = None) -> int:
     Args:
         config: what to do.
         load: reads the configuration again; None where it cannot change.
+        supervise: runs several processes; None where this one does the work.
 
     Raises:
         OSError: the folder for recordings cannot be written.
@@ -166,9 +168,7 @@ def serve(config: Config, load: Load | None = None) -> int:
     teller = Teller(config.log, sys.stderr)
     quieten(teller)
     try:
-        if config.workers > 1:
-            from wholecall.proxy.workers import supervise  # noqa: PLC0415 - it imports this one
-
+        if supervise is not None:
             return supervise(config, load, teller)
         sockets = bound(config.listen)
         try:
@@ -202,7 +202,9 @@ async def _serve(
 
 
 @contextlib.asynccontextmanager
-async def admin_listener(config: Config, sockets: Sequence[socket.socket], ask: Any) -> Any:
+async def admin_listener(
+    config: Config, sockets: Sequence[socket.socket], ask: Ask
+) -> AsyncGenerator[None, None]:
     """Answer on the admin listener while the block runs."""
     if not sockets:
         yield
@@ -218,7 +220,7 @@ async def admin_listener(config: Config, sockets: Sequence[socket.socket], ask: 
 
 
 @contextlib.contextmanager
-def signals(*, stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[None]:
+def signals(*, stop: Callable[[], None], reload: Callable[[], None]) -> Generator[None, None, None]:
     """Call the functions in the event loop when signals come, while the block runs."""
     loop = asyncio.get_running_loop()
     wanted = {signal.SIGTERM: stop, signal.SIGINT: stop}
@@ -236,7 +238,7 @@ def signals(*, stop: Callable[[], None], reload: Callable[[], None]) -> Iterator
             signal.signal(number, handler)
 
 
-def run(main: Any) -> None:
+def run(main: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine to its end, on uvloop where that is installed."""
     try:
         import uvloop  # noqa: PLC0415 - an extra, and not for all systems

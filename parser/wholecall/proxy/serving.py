@@ -27,6 +27,6 @@ def serve(config: Config, load: Callable[[], Config] | None = None) -> int:
         OSError: the folder for recordings cannot be written.
     """
     import_module("aiohttp")  # it would be missed with the first request only
-    from wholecall.proxy import run  # noqa: PLC0415 - an extra
+    from wholecall.proxy import run, workers  # noqa: PLC0415 - an extra
 
-    return run.serve(config, load)
+    return run.serve(config, load, workers.supervise if config.workers > 1 else None)

@@ -237,7 +237,10 @@ def _tracing() -> aiohttp.TraceConfig:
 
 
 def _code_of(error: BaseException) -> UpstreamCode:
-    return next((code for kinds, code in _FAULTS if isinstance(error, kinds)), "upstream_lost")
+    for kinds, code in _FAULTS:
+        if isinstance(error, kinds):
+            return code
+    return "upstream_lost"
 
 
 def _is_unanswered(error: BaseException) -> bool:

@@ -27,7 +27,9 @@ def reading(**options: float | bool) -> Vigil:
         (True, 9, 24, "ping"),
     ],
 )
-def test_a_ping_says_that_the_upstream_lives(is_heard: bool, sent: float, now: float, due: str | None) -> None:
+def test_a_ping_says_that_the_upstream_lives(
+    is_heard: bool, sent: float, now: float, due: str | None
+) -> None:
     """It is due if nothing went out for so long, and something came in meanwhile."""
     vigil = reading(ping=15)
     vigil.is_heard, vigil.sent = is_heard, BEGAN + sent

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -41,7 +42,9 @@ STREAMS = {
 ENDED = {
     dialect: next(at for at, event in enumerate(events, 1) if end in event)
     for (dialect, events), end in zip(
-        STREAMS.items(), (b'"stop_reason":"', b'"finish_reason":"tool_calls"', b"response.completed"), strict=True
+        STREAMS.items(),
+        (b'"stop_reason":"', b'"finish_reason":"tool_calls"', b"response.completed"),
+        strict=True,
     )
 }
 LOST = UpstreamFailed("upstream_lost")
@@ -89,7 +92,7 @@ def test_a_read_gives_at_most_one_write(dialect: str) -> None:
 
     reply.read = counted  # type: ignore[method-assign]
     run(client, Scripted(reply))
-    steps = {after - before for before, after in zip(sent_before, sent_before[1:], strict=False)}
+    steps = {after - before for before, after in pairwise(sent_before)}
 
     assert steps <= {0, 1}
     assert len(events) + 1 == len(sent_before)
@@ -172,7 +175,10 @@ def test_a_stream_of_nothing_is_no_success(steps: list[Any], lost: list[Any]) ->
     raised, entry = run(client, Scripted(Reply([*steps, *lost])))
 
     assert isinstance(raised, CutOff)
-    assert ("upstream_lost" if lost else "upstream_incomplete", b"".join(steps)) == (entry.outcome, client.body)
+    assert ("upstream_lost" if lost else "upstream_incomplete", b"".join(steps)) == (
+        entry.outcome,
+        client.body,
+    )
 
 
 def test_a_turn_that_lost_its_calls_is_an_error() -> None:
@@ -241,7 +247,7 @@ def test_a_client_that_leaves_before_the_answer_ends_the_question() -> None:
     """The upstream is left although it has not answered: the time to the first token is long."""
 
     async def go() -> tuple[Stage, Scripted]:
-        client, upstream = Client(), Scripted(lambda: for_ever())  # type: ignore[arg-type, return-value]
+        client, upstream = Client(), Scripted(for_ever)  # type: ignore[arg-type, return-value]
         async with staged(client, upstream) as stage:
             client.leave.set()
         return stage, upstream
@@ -415,7 +421,9 @@ def test_a_piece_waits_for_a_ping_that_is_on_its_way() -> None:
                 await gate.wait()
 
         client.sending = slow
-        reply = Reply([HELLO, call("{"), more.wait, call("}", name=None, id=None), frame({}, "tool_calls"), DONE])
+        reply = Reply(
+            [HELLO, call("{"), more.wait, call("}", name=None, id=None), frame({}, "tool_calls"), DONE]
+        )
         async with staged(client, Scripted(reply), config(ping=15.0)) as stage:
             await stage.clock.forward(15)
             more.set()
@@ -533,7 +541,9 @@ def test_a_broken_coding_is_a_broken_connection(tail: bytes) -> None:
     headers: Headers = [(b"content-type", b"text/event-stream"), (b"content-encoding", b"gzip")]
     member = gzip.compress(HELLO + call('{"a"'))
     client = Client()
-    raised, entry = run(client, Scripted(Reply([member[:-9] if not tail else member + tail], headers=headers)))
+    raised, entry = run(
+        client, Scripted(Reply([member[:-9] if not tail else member + tail], headers=headers))
+    )
 
     assert isinstance(raised, CutOff)
     assert ("upstream_lost", HELLO) == (entry.outcome, client.pieces[0])
@@ -607,7 +617,9 @@ def test_a_body_without_a_whole_call_is_an_error() -> None:
     assert ("withheld", 1) == (entry.outcome, entry.n_withheld)
 
 
-@pytest.mark.parametrize(("dialect", "kind"), [("chat-completions", "server_error"), ("anthropic", "api_error")])
+@pytest.mark.parametrize(
+    ("dialect", "kind"), [("chat-completions", "server_error"), ("anthropic", "api_error")]
+)
 def test_a_body_that_is_lost_is_an_error(dialect: str, kind: str) -> None:
     """Nothing of it went out, so the client gets a status, in the form of its dialect."""
     client = client_of(dialect)
