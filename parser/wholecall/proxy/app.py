@@ -180,6 +180,7 @@ class ProxyApp:
             clock=self._clock or asyncio.get_running_loop(),
             options=request.options,
         )
+        del request  # its body may be large, and the answer long
         setup.relays.add(relay)
         try:
             await _supervise(relay, incoming)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
         loop: asyncio.AbstractEventLoop
         transport: asyncio.Transport
+        cycle: Any
         timeout_keep_alive_task: asyncio.TimerHandle | None
 
         def pause_writing(self) -> None: ...
@@ -85,6 +86,9 @@ class _Guard(_Protocol):
 
     def _refuse(self) -> None:
         self._is_refused = True
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.transport.abort()  # behind a request that is being answered: nothing may be said in between
+            return
         self.transport.write(_TOO_LARGE)
         if self.transport.can_write_eof():
             self.transport.write_eof()

@@ -70,7 +70,7 @@ class Relay:
     ) -> None:
         self.entry = entry
         self.has_begun = False
-        self._question = question
+        self._question: Question | None = question
         self._send = send
         self._upstream = upstream
         self._watcher = watcher
@@ -91,7 +91,7 @@ class Relay:
         self._answer: Answer | None = None
         self._repairer: Repairer | None = None
         self._pinging: asyncio.Task[None] | None = None
-        self._has_data = False  # whether an event came that is more than a comment
+        self._is_empty = False  # whether events were promised, and none came that is more than a comment
         self._cut: str | None = None  # why the exchange is to end
         self._held_since: float | None = None
 
@@ -131,7 +131,10 @@ class Relay:
 
     async def _run(self) -> None:
         self._timer.restart(self._vigil.wait(self._started))
-        answer = self._answer = await self._upstream.ask(self._question)
+        question, self._question = self._question, None
+        assert question is not None
+        answer = self._answer = await self._upstream.ask(question)
+        del question  # its body may be large, and the answer long
         now = self._clock.time()
         self._vigil.begin(now)
         self._timer.restart(self._vigil.wait(now))
@@ -183,6 +186,7 @@ class Relay:
 
     async def _judge_or_repair(self, reading: Reading, kind: str, options: dict[str, Any]) -> None:
         head: list[bytes] = []
+        self._is_empty = kind == EVENT_STREAM
         is_whole = None if kind != EVENT_STREAM else False
         while is_whole is None and (data := await reading.read()):
             found = list(reading.pieces(data))
@@ -272,7 +276,7 @@ class Relay:
         self._watcher.chunk(self.entry, piece)
         out = repairer.feed(piece)
         self.entry.own_seconds += perf_counter() - began
-        self._has_data = self._has_data or b"data:" in piece
+        self._is_empty = self._is_empty and b"data:" not in piece
         return out
 
     async def _wait_on(self, repairer: Repairer) -> None:
@@ -286,7 +290,7 @@ class Relay:
 
     async def _finish(self, out: bytes, report: Report, lost: str | None) -> None:
         """End the answer; one that was lost ends well only if the turn had come to its end."""
-        if lost is None and report.dialect is None and not self._has_data:
+        if lost is None and report.dialect is None and self._is_empty:
             lost = "upstream_incomplete"  # nothing came, or comments
         is_over = report.ended and report.dialect is not None
         is_whole = report.error is None and (lost is None or is_over)

@@ -85,7 +85,7 @@ class Request(msgspec.Struct, frozen=True):
         asks = asks_for_calls(scope["method"], path)
         asked, body = await _body(scope, incoming, config, is_read=asks or _decides(path, headers, config))
         entry.model, entry.is_stream = asked.model_name, asked.stream is True
-        if isinstance(body, bytes):
+        if isinstance(body, bytes) and config.record.requests:
             entry.request = body
         route = config.route(path, asked.model_name)
         if route is None:

@@ -371,6 +371,23 @@ def test_another_configuration() -> None:
     assert [True, False, True, True, False, True] == asyncio.run(go())
 
 
+def test_another_configuration_while_nothing_is_open() -> None:
+    """What the old one has kept is closed at once."""
+
+    async def go() -> bool:
+        old = ok()
+        app = ProxyApp(config(), upstream=lambda _: old, clock=Clock())
+        task, _ = await _one_open(app)
+        await task
+        app.reload(config())
+        await settle()
+        is_closed = old.is_closed
+        await app.close()
+        return is_closed
+
+    assert asyncio.run(go())
+
+
 def test_a_fault_of_ours_is_no_success() -> None:
     """What nobody thought of leaves the application, and is known by its outcome."""
 

@@ -441,6 +441,26 @@ def test_a_piece_waits_for_a_ping_that_is_on_its_way() -> None:
     )
 
 
+def test_a_client_that_leaves_in_a_ping() -> None:
+    """A ping that is on its way to a slow client is given up with it."""
+
+    async def go() -> Stage:
+        client = Client()
+
+        async def slow(message: dict[str, Any]) -> None:
+            if message.get("body", b"").endswith(b'{},"finish_reason":null}]}\n\n'):
+                await for_ever()
+
+        client.sending = slow
+        reply = Reply([HELLO, call("{"), for_ever])
+        async with staged(client, Scripted(reply), config(ping=15.0)) as stage:
+            await stage.clock.forward(15)
+            client.leave.set()
+        return stage
+
+    assert "client_left" == asyncio.run(go()).entry.outcome
+
+
 # Answers that are none of ours, or not streams.
 
 
@@ -640,6 +660,17 @@ def test_a_stream_that_says_it_is_json_is_repaired() -> None:
     raised, entry = run(client, Scripted(Reply(stream, headers=JSON)))
 
     assert (None, b"".join(stream), "repaired") == (raised, client.body, entry.handling)
+
+
+@pytest.mark.parametrize("body", [b"", b"hello", b"\n\n", b"data", b"2 + 2 = 4\n\nbye"])
+@pytest.mark.parametrize("content_type", [b"text/plain", b"application/json"])
+def test_what_is_neither_a_stream_nor_json_passes(body: bytes, content_type: bytes) -> None:
+    """Nobody promised events."""
+    client = Client()
+    steps = [body[:1], body[1:]] if len(body) > 1 else [body][: len(body)]
+    raised, entry = run(client, Scripted(Reply(steps, headers=[(b"content-type", content_type)])))
+
+    assert (None, body, True, "ok") == (raised, client.body, client.is_whole, entry.outcome)
 
 
 def test_a_body_has_bounds() -> None:
