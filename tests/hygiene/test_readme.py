@@ -94,6 +94,4 @@ def test_the_tables_are_those_that_run(name: str, page: str, module: types.Modul
     match = re.search(rf"<!-- {name}:[^\n]*-->\n(?P<table>.*?)<!-- /{name} -->", text, re.DOTALL)
 
     assert match is not None
-    assert match["table"] == module.markdown(), (
-        f"put into {page} what python -m {module.__name__} prints"
-    )
+    assert match["table"] == module.markdown(), f"put into {page} what python -m {module.__name__} prints"

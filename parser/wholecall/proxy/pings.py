@@ -15,7 +15,7 @@ __all__ = ["Clock", "Due", "Timer", "Vigil"]
 _private = True
 
 Due = Literal["ping", "upstream_timeout", "upstream_stalled", "client_stalled"]
-Phase = Literal["asking", "reading", "sending"]
+Stage = Literal["asking", "reading", "sending"]
 
 _NEVER: Final = float("inf")
 _SLACK: Final = 0.001  # seconds; clocks are coarse, and a timer that fires early would fire again and again
@@ -82,7 +82,7 @@ class Vigil:
         write: seconds that one piece may take to be sent; None for no bound.
 
     Attributes:
-        phase: what the exchange waits for.
+        stage: what the exchange waits for.
         came: when the upstream gave bytes last.
         sent: when the last piece for the client was sent.
         pinged: when the last ping was tried.
@@ -98,9 +98,9 @@ class Vigil:
         "_write",
         "came",
         "is_heard",
-        "phase",
         "pinged",
         "sent",
+        "stage",
     )
 
     def __init__(
@@ -113,7 +113,7 @@ class Vigil:
         idle: float | None = None,
         write: float | None = None,
     ) -> None:
-        self.phase: Phase = "asking"
+        self.stage: Stage = "asking"
         self.is_heard = False
         self.came = self.sent = self.pinged = now
         self._ping = _NEVER if ping is None else ping
@@ -125,7 +125,7 @@ class Vigil:
 
     def begin(self, now: float) -> None:
         """Take note that the head of the answer is there."""
-        self.phase = "reading"
+        self.stage = "reading"
         self.came = self.sent = self.pinged = now
 
     def wants_ping(self, now: float) -> bool:
@@ -135,9 +135,9 @@ class Vigil:
     def due(self, now: float) -> Due | None:
         """Return what is due."""
         now += _SLACK
-        if self.phase == "asking":
+        if self.stage == "asking":
             return "upstream_timeout" if now - self.came >= self._first_byte else None
-        if self.phase == "sending":
+        if self.stage == "sending":
             return "client_stalled" if now - self.came >= self._write else None
         if now - max(self.came, self.sent) >= self._idle:
             return "upstream_stalled"
@@ -146,9 +146,9 @@ class Vigil:
 
     def wait(self, now: float) -> float | None:
         """Return in how many seconds something may be due; None for never."""
-        if self.phase == "asking":
+        if self.stage == "asking":
             deadline, longest = self.came + self._first_byte, _NEVER
-        elif self.phase == "sending":
+        elif self.stage == "sending":
             deadline, longest = self.came + self._write, self._period
         else:
             deadline, longest = max(self.came, self.sent) + self._idle, self._period

@@ -320,14 +320,14 @@ class Relay:
     async def _emit(self, data: bytes, *, more: bool = True) -> None:
         """Send a piece of the body, after a ping that may still be on its way."""
         vigil, entry = self._vigil, self.entry
-        vigil.phase = "sending"
+        vigil.stage = "sending"
         if self._pinging is not None:
             await asyncio.wait({self._pinging})
             self._pinging = None
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
         entry.bytes_out += len(data)
         vigil.sent = self._clock.time()
-        vigil.phase, vigil.is_heard = "reading", False
+        vigil.stage, vigil.is_heard = "reading", False
         if self._held_since is not None:
             entry.held_seconds += vigil.came - self._held_since
             self._held_since = None
