@@ -84,6 +84,7 @@ class Vigil:
     Attributes:
         phase: what the exchange waits for.
         came: when the upstream gave bytes last.
+        sending: when the piece was begun that is being sent.
         sent: when the last piece for the client was sent.
         pinged: when the last ping was tried.
         is_heard: whether bytes came since anything went out.
@@ -99,6 +100,7 @@ class Vigil:
         "came",
         "is_heard",
         "phase",
+        "sending",
         "pinged",
         "sent",
     )
@@ -115,7 +117,7 @@ class Vigil:
     ) -> None:
         self.phase: Phase = "asking"
         self.is_heard = False
-        self.came = self.sent = self.pinged = now
+        self.came = self.sending = self.sent = self.pinged = now
         self._ping = _NEVER if ping is None else ping
         self._ping_always = ping_always
         self._first_byte = _NEVER if first_byte is None else first_byte
@@ -138,7 +140,7 @@ class Vigil:
         if self.phase == "asking":
             return "upstream_timeout" if now - self.came >= self._first_byte else None
         if self.phase == "sending":
-            return "client_stalled" if now - self.came >= self._write else None
+            return "client_stalled" if now - self.sending >= self._write else None
         if now - max(self.came, self.sent) >= self._idle:
             return "upstream_stalled"
         is_wanted = self._ping_always or self.is_heard
@@ -149,7 +151,7 @@ class Vigil:
         if self.phase == "asking":
             deadline, longest = self.came + self._first_byte, _NEVER
         elif self.phase == "sending":
-            deadline, longest = self.came + self._write, self._period
+            deadline, longest = self.sending + self._write, self._period
         else:
             deadline, longest = max(self.came, self.sent) + self._idle, self._period
             if self._ping_always or self.is_heard:
