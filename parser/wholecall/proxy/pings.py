@@ -100,8 +100,8 @@ class Vigil:
         "came",
         "is_heard",
         "phase",
-        "sending",
         "pinged",
+        "sending",
         "sent",
     )
 
