@@ -438,6 +438,23 @@ def test_other_statuses_pass(house: House, status: bytes) -> None:
     assert b"location: http://127.0.0.1:1/\r\n" in answer
 
 
+def test_headers_of_the_upstream_come_once(house: House) -> None:
+    """The server adds none of its own beside them."""
+    lines = [b"date: Tue, 24 Nov 2026 00:00:00 GMT", b"server: theirs"]
+
+    async def serve(conversation: Conversation) -> None:
+        await conversation.say(
+            b"\r\n".join([b"HTTP/1.1 200 OK", *lines, b"content-length: 5", b"", b"hello"])
+        )
+
+    answer = house.play(lambda: house.ask(request()), serve)
+
+    assert [1, 1, 1] == [
+        answer.lower().count(b"\r\n" + name) for name in (b"date:", b"server:", b"content-length:")
+    ]
+    assert lines == [line for line in lines if line in answer]
+
+
 def test_an_answer_without_a_body(house: House) -> None:
     """`HEAD` has none, whatever length is said."""
 

@@ -84,6 +84,7 @@ class Vigil:
     Attributes:
         stage: what the exchange waits for.
         came: when the upstream gave bytes last.
+        sending: when the piece was begun that is being sent.
         sent: when the last piece for the client was sent.
         pinged: when the last ping was tried.
         is_heard: whether bytes came since anything went out.
@@ -99,6 +100,7 @@ class Vigil:
         "came",
         "is_heard",
         "pinged",
+        "sending",
         "sent",
         "stage",
     )
@@ -115,7 +117,7 @@ class Vigil:
     ) -> None:
         self.stage: Stage = "asking"
         self.is_heard = False
-        self.came = self.sent = self.pinged = now
+        self.came = self.sending = self.sent = self.pinged = now
         self._ping = _NEVER if ping is None else ping
         self._ping_always = ping_always
         self._first_byte = _NEVER if first_byte is None else first_byte
@@ -137,8 +139,13 @@ class Vigil:
         now += _SLACK
         if self.stage == "asking":
             return "upstream_timeout" if now - self.came >= self._first_byte else None
+<<<<<<< HEAD
         if self.stage == "sending":
             return "client_stalled" if now - self.came >= self._write else None
+=======
+        if self.phase == "sending":
+            return "client_stalled" if now - self.sending >= self._write else None
+>>>>>>> proxy
         if now - max(self.came, self.sent) >= self._idle:
             return "upstream_stalled"
         is_wanted = self._ping_always or self.is_heard
@@ -148,8 +155,13 @@ class Vigil:
         """Return in how many seconds something may be due; None for never."""
         if self.stage == "asking":
             deadline, longest = self.came + self._first_byte, _NEVER
+<<<<<<< HEAD
         elif self.stage == "sending":
             deadline, longest = self.came + self._write, self._period
+=======
+        elif self.phase == "sending":
+            deadline, longest = self.sending + self._write, self._period
+>>>>>>> proxy
         else:
             deadline, longest = max(self.came, self.sent) + self._idle, self._period
             if self._ping_always or self.is_heard:

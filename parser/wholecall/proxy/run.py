@@ -265,6 +265,7 @@ def _settings(app: Any, config: Config, *, http: Any, drain: float, tls: bool = 
         log_config=None,
         access_log=False,
         server_header=False,
+        date_header=False,  # the upstream's passes
         proxy_headers=False,
         timeout_graceful_shutdown=math.ceil(drain) + _CUT_SECONDS,
         ssl_certfile=config.tls_cert if tls else None,

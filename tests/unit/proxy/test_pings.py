@@ -71,7 +71,7 @@ def test_a_slow_client_is_no_silence_of_the_upstream() -> None:
 def test_a_piece_may_not_take_for_ever() -> None:
     """While a piece is sent, nothing else is due than that."""
     vigil = reading(ping=1, idle=2, write=60)
-    vigil.came, vigil.stage = BEGAN + 5, "sending"
+    vigil.sending, vigil.stage = BEGAN + 5, "sending"
 
     assert [None, "client_stalled"] == [vigil.due(BEGAN + 64), vigil.due(BEGAN + 65)]
 

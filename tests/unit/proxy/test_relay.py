@@ -328,6 +328,29 @@ def test_a_client_that_takes_nothing_is_dropped() -> None:
     assert isinstance(stage.raised, CutOff)
 
 
+def test_a_slow_client_is_told_of_a_stall() -> None:
+    """The silence before the error is none of the client's: it has its own time to take the error in."""
+
+    async def go() -> tuple[Stage, Client]:
+        client, gate = Client(), asyncio.Event()
+
+        async def slow(message: dict[str, Any]) -> None:
+            if b"upstream_stalled" in message.get("body", b""):
+                await gate.wait()
+
+        client.sending = slow
+        given = config(idle_timeout=300.0, write_timeout=1.0)
+        async with staged(client, Scripted(Reply([HELLO, for_ever])), given) as stage:
+            await stage.clock.forward(301)
+            gate.set()
+        return stage, client
+
+    stage, client = asyncio.run(go())
+
+    assert ("upstream_stalled", "upstream_stalled") == (stage.entry.outcome, stage.entry.error)
+    assert error_of(client.body) is not None
+
+
 def test_a_server_that_says_by_an_error_that_the_client_left_is_understood() -> None:
     """Some servers raise where others take messages for nobody."""
 
