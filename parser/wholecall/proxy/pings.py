@@ -139,13 +139,8 @@ class Vigil:
         now += _SLACK
         if self.stage == "asking":
             return "upstream_timeout" if now - self.came >= self._first_byte else None
-<<<<<<< HEAD
         if self.stage == "sending":
-            return "client_stalled" if now - self.came >= self._write else None
-=======
-        if self.phase == "sending":
             return "client_stalled" if now - self.sending >= self._write else None
->>>>>>> proxy
         if now - max(self.came, self.sent) >= self._idle:
             return "upstream_stalled"
         is_wanted = self._ping_always or self.is_heard
@@ -155,13 +150,8 @@ class Vigil:
         """Return in how many seconds something may be due; None for never."""
         if self.stage == "asking":
             deadline, longest = self.came + self._first_byte, _NEVER
-<<<<<<< HEAD
         elif self.stage == "sending":
-            deadline, longest = self.came + self._write, self._period
-=======
-        elif self.phase == "sending":
             deadline, longest = self.sending + self._write, self._period
->>>>>>> proxy
         else:
             deadline, longest = max(self.came, self.sent) + self._idle, self._period
             if self._ping_always or self.is_heard:

@@ -320,11 +320,7 @@ class Relay:
     async def _emit(self, data: bytes, *, more: bool = True) -> None:
         """Send a piece of the body, after a ping that may still be on its way."""
         vigil, entry = self._vigil, self.entry
-<<<<<<< HEAD
-        vigil.stage = "sending"
-=======
-        vigil.phase, vigil.sending = "sending", self._clock.time()
->>>>>>> proxy
+        vigil.stage, vigil.sending = "sending", self._clock.time()
         if self._pinging is not None:
             await asyncio.wait({self._pinging})
             self._pinging = None
