@@ -32,7 +32,7 @@ from benchmarks.rivals.streams import CHAT, CHAT_FAREWELL, Expected, Stream
 from benchmarks.rivals.systems import SYSTEMS, Got, System
 from tests.support.loopback import Answer, serve
 
-__all__ = ["FAREWELLS", "STREAMS", "Result", "Verdict", "is_right", "measure", "report", "verdict"]
+__all__ = ["FAREWELLS", "STREAMS", "Result", "Verdict", "is_right", "judged", "measure", "report", "verdict"]
 
 Verdict = Literal["ok", "wrong", "lost", "raw", "raise"]
 
@@ -96,10 +96,15 @@ def is_right(stream: Stream, said: Verdict) -> bool:
 def measure(system: System, stream: Stream, *, mended: bool) -> Verdict:
     """Run a system once over a stream, with the transport or without."""
     with serve(Answer(stream.pieces), Answer([FAREWELLS[stream.dialect]])) as server:
-        try:
-            got = system.run(server, mended)
-        except Exception:  # noqa: BLE001 - whatever a library raises is its verdict
-            return "raise"
+        return judged(system, stream, server, mended=mended)
+
+
+def judged(system: System, stream: Stream, server: Any, *, mended: bool) -> Verdict:
+    """Run a system once against a server, or whatever has its `url`, that answers with a stream."""
+    try:
+        got = system.run(server, mended)
+    except Exception:  # noqa: BLE001 - whatever a library raises is its verdict
+        return "raise"
     return verdict(got, stream.expected)
 
 

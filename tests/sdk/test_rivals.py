@@ -1,4 +1,4 @@
-"""The libraries after the repairing transport, over a real server: what `benchmarks/rivals` prints cannot regress.
+"""The libraries after the repairing transport, and behind the proxy: what `benchmarks/rivals` prints cannot regress.
 
 The extra `sdk` brings the SDKs of OpenAI and Anthropic. Frameworks take part where they are installed (the extra
 `rivals`).
@@ -6,12 +6,17 @@ The extra `sdk` brings the SDKs of OpenAI and Anthropic. Frameworks take part wh
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from benchmarks.rivals.quirks import STREAMS, is_right, measure
+from benchmarks.rivals.quirks import FAREWELLS, STREAMS, is_right, judged, measure
+from benchmarks.rivals.streams import Stream
 from benchmarks.rivals.systems import SYSTEMS
+from tests.support.loopback import Answer, IncomingRequest, Loopback
+from tests.support.proxy_process import proxied
 
 # What libraries warn of while they read broken streams is not our affair.
 pytestmark = [pytest.mark.sdk, pytest.mark.filterwarnings("ignore")]
@@ -30,6 +35,43 @@ def test_mended_streams_are_read_right(system: Any) -> None:
         for stream in streams
         if not is_right(stream, verdicts[stream.title])
     ]
+
+
+class Provider(Loopback):
+    """Answers with a stream, and after it with a farewell, again and again."""
+
+    def show(self, stream: Stream) -> None:
+        """Begin with a stream, and forget what was asked before."""
+        self._streams = [Answer(stream.pieces)]
+        self._farewell = Answer([FAREWELLS[stream.dialect]])
+        self.asked: list[IncomingRequest] = []
+
+    def answer(self, request: IncomingRequest) -> Answer:
+        """Return what comes next."""
+        self.asked.append(request)
+        return self._streams.pop() if self._streams else self._farewell
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[tuple[Provider, str]]:
+    """Give a provider, and where the proxy in front of it listens."""
+    with Provider() as provider, proxied(provider.url) as url:
+        yield provider, url
+
+
+@pytest.mark.parametrize("system", MENDED, ids=lambda system: f"{system.name}, {system.dialect}")
+def test_streams_through_the_proxy_are_read_right(system: Any, house: tuple[Provider, str]) -> None:
+    """Behind the proxy, so does a library without the transport."""
+    provider, url = house
+    wrong = []
+    for stream in STREAMS[system.dialect]:
+        provider.show(stream)
+        server = SimpleNamespace(url=url, requests=provider.asked)
+        said = judged(system, stream, server, mended=False)
+        if not is_right(stream, said):
+            wrong.append((stream.title, said))
+
+    assert [] == wrong
 
 
 def test_the_sdk_needs_mending() -> None:
