@@ -69,10 +69,10 @@ class Setting(NamedTuple):
     is_slow: bool = False
 
     def run(self, model: Model) -> Trial:
-        """Try a model so. Of streams that differ in nothing but the names one is tried."""
+        """Try a model so. Of streams that differ in nothing but the names one is tried, and of the ends of a cut one."""
         streams = Streams(model, self.habits, few=self.few)
         sample = 1.0 if self.n_streams is None else 2 * self.n_streams / len(streams)
-        return tried(streams, sample=sample, mirrored=False)
+        return tried(streams, sample=sample, mirrored=False, every_end=False)
 
 
 SETTINGS = {

@@ -1,6 +1,6 @@
 """The streams of a model, read by the parser: what came out, and what of it is wrong.
 
-Each stream is read whole, and cut somewhere and ended in each way of its dialect. A stream is read at once; only where
+Each stream is read whole, and cut somewhere and ended in each way of its dialect, or in one of them. A stream is read at once; only where
 something is wrong with it is it read again, event by event, to know what had come when a call came out.
 """
 
@@ -88,8 +88,10 @@ def came_out(dialect: str, chunks: Sequence[Chunk]) -> Came:
 class _Run:
     """One run over streams: each is tried, and what is wrong is judged at the end."""
 
-    def __init__(self, streams: Streams, chance: random.Random) -> None:
+    def __init__(self, streams: Streams, chance: random.Random, *, every_end: bool) -> None:
         self.streams, self.model, self.chance = streams, streams.model, chance
+        self._ends = list(self.model.ends.items())
+        self._n_ends = len(self._ends) if every_end else min(1, len(self._ends))
         self.trial = Trial()
         self._cut: dict[tuple[Stream, str], Counter[tuple[str, str]]] = {}  # many streams begin alike
 
@@ -110,7 +112,9 @@ class _Run:
         came = [call for _, call in came_out(self.model.dialect, [_joined(chunks)])]
         if (what := fault(readings, came)) is not None:
             self.trial.wrong[what].append(Case(stream, "", came_out(self.model.dialect, chunks), readings))
-        for end, data in self.model.ends.items() if len(chunks) > 1 else ():
+        if len(chunks) == 1:
+            return
+        for end, data in self.chance.sample(self._ends, self._n_ends):
             kept = self.chance.randrange(1, len(chunks))
             rest = data(self.streams.told(stream[:kept])) if callable(data) else data
             self._try_cut(Case(stream[:kept], end, [], readings), [*chunks[:kept], rest])
@@ -140,12 +144,14 @@ def tried(
     seed: int = 1,
     only: Mapping[str, str] | None = None,
     mirrored: bool = True,
+    every_end: bool = True,
 ) -> Trial:
     """Read a share of the streams, or only those whose cheapest reading has certain habits.
 
-    Unless `mirrored`, of two streams that are each other with the names exchanged only one is read.
+    Unless `mirrored`, of two streams that are each other with the names exchanged only one is read; unless `every_end`,
+    a stream that is cut has one of its ends.
     """
-    chance = random.Random(seed)
+    chance, cutting = random.Random(seed), random.Random(seed)
     chosen = (stream for stream in streams if mirrored or not streams.is_mirrored(stream))
     chosen = (stream for stream in chosen if sample >= 1 or chance.random() <= sample)
-    return _Run(streams, chance).try_all(chosen, only or {})
+    return _Run(streams, cutting, every_end=every_end).try_all(chosen, only or {})
