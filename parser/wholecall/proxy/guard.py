@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from abc import abstractmethod
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -55,9 +56,9 @@ class _Guard(_Protocol):
     _head_timer: asyncio.TimerHandle | None = None
     _write_timer: asyncio.TimerHandle | None = None
 
+    @abstractmethod
     def awaits_head(self) -> bool:
         """Whether the next byte belongs to a head."""
-        raise NotImplementedError
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin; a client that says nothing has no more time than one that says little."""
