@@ -74,7 +74,6 @@ def _end() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-
 if __name__ == "__main__":
     from tests.support import dying  # workers find it by this name
 

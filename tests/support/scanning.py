@@ -30,13 +30,31 @@ def _chat(rng: random.Random, calls: list[tuple[str, str]], text: str) -> list[d
 
     def chunk(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
         choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        return {"id": f"c-{rng.randrange(10**6)}", "object": "chat.completion.chunk", "model": model, "choices": [choice]}
+        return {
+            "id": f"c-{rng.randrange(10**6)}",
+            "object": "chat.completion.chunk",
+            "model": model,
+            "choices": [choice],
+        }
 
     first = chunk({"role": "assistant", "content": text})
     made = [first]
     for index, (name, arguments) in enumerate(calls):
         id_ = f"call_{rng.randrange(10**9)}"
-        made.append(chunk({"tool_calls": [{"index": index, "id": id_, "type": "function", "function": {"name": name, "arguments": ""}}]}))
+        made.append(
+            chunk(
+                {
+                    "tool_calls": [
+                        {
+                            "index": index,
+                            "id": id_,
+                            "type": "function",
+                            "function": {"name": name, "arguments": ""},
+                        }
+                    ]
+                }
+            )
+        )
         made += [
             chunk({"tool_calls": [{"index": index, "function": {"arguments": arguments[at : at + 7]}}]})
             for at in range(0, len(arguments), 7)
@@ -52,11 +70,16 @@ def stream(seed: int) -> bytes:
     rng = random.Random(seed)
     words = ["tide", "harbour", "é", "buoy", '"', "\\", "🜁"]
     calls = [
-        (rng.choice(["read", "write", "find"]), json.dumps({"path": " ".join(rng.choices(words, k=4)), "n": rng.randrange(100)}))
+        (
+            rng.choice(["read", "write", "find"]),
+            json.dumps({"path": " ".join(rng.choices(words, k=4)), "n": rng.randrange(100)}),
+        )
         for _ in range(rng.choice([0, 1, 1, 2, 3]))
     ]
     events = _chat(rng, calls, " ".join(rng.choices(words, k=rng.randrange(12))))
-    data = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events) + b"data: [DONE]\n\n"
+    data = (
+        b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events) + b"data: [DONE]\n\n"
+    )
     return data[: rng.randrange(len(data))] if rng.random() < 0.05 else data
 
 

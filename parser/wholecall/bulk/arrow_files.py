@@ -33,6 +33,7 @@ _KINDS: dict[str, Kind] = {
     "dialect": TEXT,
     "recorded_at": MOMENT,
 }
+_COMPUTE: Any = pc  # its functions are made when it is imported, which no type checker sees
 _DAMAGE = (OSError, pa.ArrowException)
 
 
@@ -61,7 +62,7 @@ def _column(batch: pa.RecordBatch, name: str) -> pa.Array:
     first, *below = name.split(".")
     if below and first in batch.schema.names:
         try:
-            return pc.struct_field(batch.column(batch.schema.get_field_index(first)), below)
+            return _COMPUTE.struct_field(batch.column(batch.schema.get_field_index(first)), below)
         except (KeyError, pa.ArrowException):
             pass  # told below, in the words that it deserves
     there = ", ".join(batch.schema.names)
@@ -98,7 +99,11 @@ def _rows_of(batches: Iterator[pa.RecordBatch], piece: Piece, columns: Columns) 
             for found in _read(batch, columns):
                 yield found
                 number += 1
-    except (*_DAMAGE, ValueError, TypeError) as error:  # of columns that have changed since they were checked, too
+    except (
+        *_DAMAGE,
+        ValueError,
+        TypeError,
+    ) as error:  # of columns that have changed since they were checked, too
         why = _why(error)
         for _ in range(1 if piece.n_rows is None else piece.n_rows - number):
             yield why
@@ -115,7 +120,9 @@ def _cut_parquet(piece: Piece, columns: Columns) -> Iterator[Piece]:
         yield msgspec.structs.replace(piece, trouble=_why(error))
         return
     _checked(piece, schema, columns)
-    sizes = [_group_size(metadata.row_group(number), columns.body) for number in range(metadata.num_row_groups)]
+    sizes = [
+        _group_size(metadata.row_group(number), columns.body) for number in range(metadata.num_row_groups)
+    ]
     yield from _runs(piece, sizes)
 
 
@@ -138,9 +145,7 @@ def _runs(piece: Piece, sizes: list[tuple[int, int]]) -> Iterator[Piece]:
 
 
 def _run(piece: Piece, start: int, stop: int, weight: int, row: int, n_rows: int) -> Piece:
-    return msgspec.structs.replace(
-        piece, start=start, stop=stop, weight=weight, row=row, n_rows=n_rows
-    )
+    return msgspec.structs.replace(piece, start=start, stop=stop, weight=weight, row=row, n_rows=n_rows)
 
 
 def _rows_of_parquet(piece: Piece, columns: Columns) -> Rows:
@@ -150,7 +155,9 @@ def _rows_of_parquet(piece: Piece, columns: Columns) -> Rows:
 def _parquet_batches(piece: Piece, columns: Columns) -> Iterator[pa.RecordBatch]:
     with pq.ParquetFile(piece.path, pre_buffer=False) as file:
         yield from file.iter_batches(
-            _BATCH, row_groups=range(piece.start or 0, piece.stop or 0), columns=list(columns.named().values())
+            _BATCH,
+            row_groups=range(piece.start or 0, piece.stop or 0),
+            columns=list(columns.named().values()),
         )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from wholecall.bulk.folder import Marker, Place
+from wholecall.bulk.folder import Marker, PlanLine
 from wholecall.bulk.work import WHOLE, Answer, Lost, Task
 from wholecall.bulk.workers import Broke, Died
 
@@ -56,7 +56,7 @@ class Care:
         has_rows: whether pieces are tables, of which rows can be given up.
     """
 
-    def __init__(self, n_pieces: Callable[[Place], int], *, has_rows: bool) -> None:
+    def __init__(self, n_pieces: Callable[[PlanLine], int], *, has_rows: bool) -> None:
         self.n_probes: Counter[int] = Counter()  # by unit
         self._n_pieces = n_pieces
         self._has_rows = has_rows

@@ -24,7 +24,7 @@ import msgspec
 
 from wholecall.bulk.plan import Unit, unit_of
 
-__all__ = ["TABLES", "Folder", "Marker", "Place", "synced"]
+__all__ = ["TABLES", "Folder", "Marker", "PlanLine", "synced"]
 _private = True
 
 TABLES = ("calls", "recordings")  # in the order in which parts get their names
@@ -51,7 +51,7 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
     states: list[tuple[str, int, int]] = []
 
 
-class Place(msgspec.Struct, frozen=True):
+class PlanLine(msgspec.Struct, frozen=True):
     """Where a line of the plan stands in its file: the whole plan may be too large to be held.
 
     Attributes:
@@ -85,7 +85,7 @@ class Folder:
         self.plan = self.path / "_scan" / "plan.jsonl"
         self.done = self.path / "_scan" / "done"
 
-    def part(self, table: str, unit: Unit | Place) -> Path:
+    def part(self, table: str, unit: Unit | PlanLine) -> Path:
         """Return where a part of a table stands."""
         return self.path / table / f"part-{unit.number:06}-{unit.id}.parquet"
 
@@ -119,14 +119,14 @@ class Folder:
                 raise ValueError(f"another scan writes into {self.path}") from None
             yield
 
-    def read_plan(self) -> list[Place]:
+    def read_plan(self) -> list[PlanLine]:
         """Return where the units of the plan are; none if there is no plan yet."""
-        places: list[Place] = []
+        places: list[PlanLine] = []
         start = 0
         with suppress(FileNotFoundError), self.plan.open("rb") as file:
             for line in file:
                 unit = unit_of(line)
-                places.append(Place(unit.number, unit.id, unit.weight, start, len(line)))
+                places.append(PlanLine(unit.number, unit.id, unit.weight, start, len(line)))
                 start += len(line)
         return places
 
@@ -135,13 +135,13 @@ class Folder:
         with suppress(FileNotFoundError), self.plan.open("rb") as file:
             yield from map(unit_of, file)
 
-    def unit(self, place: Place) -> Unit:
+    def unit(self, place: PlanLine) -> Unit:
         """Return a unit of the plan."""
         with self.plan.open("rb") as file:
             file.seek(place.start)
             return unit_of(file.read(place.size))
 
-    def marker_of(self, unit: Unit | Place) -> Marker | None:
+    def marker_of(self, unit: Unit | PlanLine) -> Marker | None:
         """Return the marker of a unit that is done, None if it has to be done (again)."""
         try:
             marker = _MARKERS.decode(self.marker(unit.number).read_bytes())

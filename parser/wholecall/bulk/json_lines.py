@@ -52,6 +52,7 @@ def _cut(piece: Piece, _: Columns) -> Iterator[Piece]:
 def _ends(path: str) -> Iterator[tuple[int, int]]:
     """Yield where the pieces of a file end, behind line feeds, and how many lines each has."""
     position = start = n_lines = 0
+    is_open = False
     with Path(path).open("rb") as file:
         while block := file.read(_BLOCK):
             begun = 0
@@ -61,9 +62,9 @@ def _ends(path: str) -> Iterator[tuple[int, int]]:
                 start = position + begun
             n_lines += block.count(b"\n", begun)
             position += len(block)
-            is_open = not block.endswith(b"\n")
+            is_open = not block.endswith(b"\n")  # the last line has no end yet
         if position == 0 or position > start:
-            yield position, n_lines + (position > 0 and is_open)
+            yield position, n_lines + is_open
 
 
 # --- reading ---------------------------------------------------------------------------------------------

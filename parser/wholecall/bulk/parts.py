@@ -13,7 +13,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -102,7 +102,7 @@ class _Part:
             schema,
             compression="zstd",
             compression_level=3,
-            use_dictionary=[name for name in _leaves(schema) if name.partition(".")[0] not in _DIVERSE],
+            use_dictionary=_repeating(schema),
             write_statistics=True,
         )
         self._gathered: list[pa.Table] = []
@@ -142,6 +142,10 @@ class _Part:
         self._hidden.unlink(missing_ok=True)
 
 
-def _leaves(schema: pa.Schema) -> list[str]:
-    """Return the columns as Parquet names them: a list is the column of its elements."""
-    return [f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name for field in schema]
+def _repeating(schema: pa.Schema) -> Any:
+    """Return the columns that have a dictionary, as Parquet names them: a list is the column of its elements."""
+    return [
+        f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
+        for field in schema
+        if field.name not in _DIVERSE
+    ]

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from wholecall.recordings.finding import STDIN, SUFFIXES, Place, find
+from wholecall.recordings.finding import STDIN, SUFFIXES, find
 
 __all__ = ["Piece", "Unit", "found", "packed", "unit_of"]
 _private = True
@@ -134,7 +134,9 @@ def found(
     """
     arguments = [os.fspath(path) for path in paths]
     if STDIN in arguments:
-        raise ValueError("standard input can be read but once: save it with `wholecall record`, and scan the file")
+        raise ValueError(
+            "standard input can be read but once: save it with `wholecall record`, and scan the file"
+        )
     own = f"{os.path.abspath(out)}{os.sep}"  # noqa: PTH100 - as all paths here, which are many and texts
     pieces = [
         piece
@@ -168,7 +170,6 @@ def _below(argument: str, suffixes: tuple[str, ...]) -> Iterator[Piece]:
         path = os.path.abspath(place.path)  # noqa: PTH100 - as above
         size, mtime = (0, 0) if place.trouble else state(path)
         yield Piece(source_of(path), path, size, mtime, place.named, place.trouble, size)
-
 
 
 def state(path: str) -> tuple[int, int]:

@@ -12,25 +12,20 @@ import dataclasses
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
-import msgspec
-
-from wholecall import Limits, Policy, ToolCallParser, UnknownDialect, WholecallError
+from wholecall import Limits, Policy, WholecallError
 from wholecall.bulk import planning
 from wholecall.bulk.care import Care, HopelessError
-from wholecall.bulk.folder import Folder, Marker, Place
-from wholecall.bulk.options import Columns, Options
+from wholecall.bulk.folder import Folder, Marker, PlanLine
 from wholecall.bulk.parts import CannotWriteError
-from wholecall.bulk.planning import Changed, Plan, Start
+from wholecall.bulk.planning import Changed, Plan
+from wholecall.bulk.request import Errors, Request, request_of
 from wholecall.bulk.tally import Tally
 from wholecall.bulk.work import Task
 from wholecall.bulk.workers import Pool, StartError
 
-__all__ = ["Errors", "Progress", "Request", "ScanFailed", "preview", "request_of", "run", "scan", "workers_here"]
+__all__ = ["Progress", "ScanFailed", "preview", "run", "scan"]
 _private = True
-
-_SURE = 1_000  # recordings from which on a share of unreadable ones counts
 
 
 class ScanFailed(WholecallError):
@@ -71,63 +66,6 @@ class Progress:
     skipped: Mapping[str, int]
     unit: int | None = None
     named: tuple[tuple[str, str], ...] = ()
-
-
-class Errors(msgspec.Struct, frozen=True):
-    """How many recordings may be unreadable.
-
-    Attributes:
-        number: at most so many; None allows any number.
-        share: at most this share of the recordings, from 0 to 1, once 1,000 were read; None allows any.
-    """
-
-    number: int | None = None
-    share: float | None = None
-
-    @classmethod
-    def parse(cls, text: str) -> Errors:
-        """Read `"N"` or `"P%"`.
-
-        Raises:
-            ValueError: it is neither.
-        """
-        digits = text.removesuffix("%")
-        try:
-            value = float(digits) if text != digits else int(digits)
-        except ValueError:
-            value = -1
-        if not 0 <= value <= (100 if text != digits else float("inf")):
-            raise ValueError(f"{text!r} is neither a number from 0 nor a percentage such as 2%")
-        return cls(share=value / 100) if text != digits else cls(number=int(value))
-
-    def allow(self, troubles: int, recordings: int, *, at_end: bool) -> bool:
-        """Return whether a scan may go on."""
-        if self.number is not None and troubles > self.number:
-            return False
-        is_sure = at_end or recordings >= _SURE
-        return self.share is None or not is_sure or troubles <= self.share * recordings
-
-
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scan is to do.
-
-    Attributes:
-        paths: what is read.
-        out: the folder that is written.
-        options: what the tables depend on.
-        start: what is done about a scan that is there.
-        changed: what is done about inputs that have changed since they were planned.
-        workers: how many processes; None takes one for each core.
-        errors: how many recordings may be unreadable.
-    """
-
-    paths: tuple[str, ...]
-    out: str
-    options: Options
-    start: Start = "new"
-    changed: Changed = "refuse"
-    workers: int | None = None
-    errors: Errors = Errors()
 
 
 def scan(
@@ -210,59 +148,7 @@ def scan(
     yield from run(request)
 
 
-def request_of(
-    paths: Iterable[str | os.PathLike[str]],
-    out: str | os.PathLike[str],
-    *,
-    body: str | None,
-    columns: dict[str, str | None],
-    dialect: str | None,
-    judging: dict[str, Any],
-    **others: Any,
-) -> Request:
-    """Return a request, of which it is known that its parts fit together.
-
-    Args:
-        paths: what is read.
-        out: the folder that is written.
-        body: the column of bodies, None for files of recordings.
-        columns: further columns.
-        dialect: the name of a dialect, or of a column.
-        judging: further options.
-        others: further parts of the request.
-
-    Raises:
-        ValueError: they do not.
-        UnknownDialect: the dialect is not known.
-    """
-    given = [name for name, column in columns.items() if column is not None]
-    if body is None and given:
-        raise ValueError(f"{given[0]} is a column of a table: say which column holds the bodies (body, or --body)")
-    workers = others.get("workers")
-    if workers is not None and workers < 1:
-        raise ValueError("there is at least one worker")
-    table = None if body is None else Columns(body=body, **columns)
-    if dialect is not None:
-        table, dialect = _dialect(table, dialect)
-    listed = tuple(os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths))
-    if not listed:
-        raise ValueError("there is nothing to read")
-    options = Options(columns=table, dialect=dialect, **judging)
-    return Request(paths=listed, out=os.fspath(out), options=options, **others)
-
-
-def _dialect(table: Columns | None, name: str) -> tuple[Columns | None, str | None]:
-    """Return what a name means: a dialect, or else a column."""
-    try:
-        ToolCallParser(name)
-    except UnknownDialect:
-        if table is None:
-            raise
-        return msgspec.structs.replace(table, dialect=name), None
-    return table, name
-
-
-def workers_here() -> int:
+def _workers_here() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -311,7 +197,7 @@ class _Running:
         tally: of those that are done.
     """
 
-    def __init__(self, places: list[Place], plan: Plan) -> None:
+    def __init__(self, places: list[PlanLine], plan: Plan) -> None:
         self.waiting = [place for place in places if place.number not in plan.done]
         self.tally = Tally()
         self._total, self._total_bytes = len(places), sum(place.weight for place in places)
@@ -320,12 +206,12 @@ class _Running:
             if place.number in plan.done:
                 self._count(place, plan.done[place.number])
 
-    def finished(self, place: Place, marker: Marker) -> Progress:
+    def finished(self, place: PlanLine, marker: Marker) -> Progress:
         """Count a unit, and return how far the scan is."""
         self._count(place, marker)
         return self.progress(place.number, marker.troubles)
 
-    def _count(self, place: Place, marker: Marker) -> None:
+    def _count(self, place: PlanLine, marker: Marker) -> None:
         self._done += 1
         self._bytes += place.weight
         self.tally.merge(marker.counts, marker.skipped)
@@ -351,7 +237,7 @@ class _Running:
 
 def _worked(folder: Folder, request: Request, running: _Running) -> Generator[Progress]:
     """Have workers do what is left."""
-    pool = Pool(request.workers or workers_here(), str(folder.path), request.options)
+    pool = Pool(request.workers or _workers_here(), str(folder.path), request.options)
     care = Care(lambda place: len(folder.unit(place).pieces), has_rows=request.options.columns is not None)
     for place in running.waiting:
         pool.put(Task(kind="scan", place=place))

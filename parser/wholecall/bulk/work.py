@@ -18,7 +18,7 @@ import msgspec
 
 from wholecall.bulk.columns import flat
 from wholecall.bulk.files import rows_of_file, unread_file
-from wholecall.bulk.folder import Folder, Marker, Place
+from wholecall.bulk.folder import Folder, Marker, PlanLine
 from wholecall.bulk.options import Options
 from wholecall.bulk.parts import Parts, writing
 from wholecall.bulk.plan import Unit, state
@@ -50,7 +50,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     kind: Literal["scan", "probe", "count"]
-    place: Place
+    place: PlanLine
     lost: Lost = {}
     pieces: tuple[int, int] = (0, 0)
     rows: tuple[int, int] | None = None
@@ -134,7 +134,7 @@ class Work:
                 yield from rows_of_table(piece, self._options, self._judging, lost, task.rows)
 
 
-_NOWHERE = Place(0, "", 0, 0, 0)
+_NOWHERE = PlanLine(0, "", 0, 0, 0)
 
 
 def _marker(unit: Unit, sizes: dict[str, int], tally: Tally, states: list[tuple[int, int]]) -> Marker:

@@ -205,10 +205,11 @@ class Pool:
         said, task = child.hear(), child.task
         if isinstance(said, _Unwritable):
             raise CannotWriteError(said.why)
+        if said == _READY:
+            child.is_ready, self._n_bad_starts = True, 0
+            return
         if isinstance(said, Died):
             self._bury(child)
-        elif said == _READY:
-            child.is_ready, self._n_bad_starts = True, 0
         if task is not None:
             child.task = None
             yield task, said

@@ -65,13 +65,32 @@ def add_command(commands: Any) -> None:
     changed = "inputs that have changed since they were planned: refuse to go\non, redo their units, or keep what is done (refuse)"
     add("--changed", choices=("refuse", "redo", "keep"), default="refuse", help=changed)
     add("--plan", action="store_true", help="say what there is to do, and write nothing")
-    add("--json", action="store_true", help="write a JSON object on standard error for each unit; with --plan on\nstandard output")
+    add(
+        "--json",
+        action="store_true",
+        help="write a JSON object on standard error for each unit; with --plan on\nstandard output",
+    )
     for name, text in _COLUMNS.items():
         add(f"--{name.replace('_', '-')}", metavar="COL", help=text)
     add("--dialect", metavar="D|COL", help="the wire format of all recordings; of a table also a column")
-    add("--no-arguments", dest="arguments", action="store_false", help="leave the texts of arguments out of the tables")
-    add("--no-hash", dest="hashed", action="store_false", help="do not hash bodies: a little faster, duplicates do not show")
-    add("--limits", choices=("default", "gateway", "desktop"), default="default", help="what a stream may hold (docs/limits.md)")
+    add(
+        "--no-arguments",
+        dest="arguments",
+        action="store_false",
+        help="leave the texts of arguments out of the tables",
+    )
+    add(
+        "--no-hash",
+        dest="hashed",
+        action="store_false",
+        help="do not hash bodies: a little faster, duplicates do not show",
+    )
+    add(
+        "--limits",
+        choices=("default", "gateway", "desktop"),
+        default="default",
+        help="what a stream may hold (docs/limits.md)",
+    )
     add("--errors", metavar="N|P%", help="stop if more recordings than that cannot be read (never)")
 
 

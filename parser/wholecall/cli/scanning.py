@@ -13,7 +13,8 @@ from contextlib import closing
 from typing import Any, Final
 
 from wholecall import Limits
-from wholecall.bulk.scan import Errors, Progress, Request, ScanFailed, preview, request_of, run
+from wholecall.bulk.request import Errors, Request, request_of
+from wholecall.bulk.scan import Progress, ScanFailed, preview, run
 from wholecall.cli import progress as shown
 from wholecall.cli.out import OK, UNREADABLE, complain, write
 from wholecall.cli.show import printable
