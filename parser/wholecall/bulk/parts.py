@@ -118,7 +118,7 @@ class _Part:
     def _flush(self) -> None:
         if self._n_rows:
             table = pa.concat_tables(self._gathered).cast(self._schema)
-            self._writer.write_table(table, row_group_size=_GROUP_ROWS)
+            self._writer.write_table(table, row_group_size=self._n_rows)
         self._gathered, self._n_rows, self._n_bytes = [], 0, 0
 
     def finish(self) -> int:
