@@ -32,7 +32,7 @@ from wholecall import (
     UnknownDialect,
 )
 from wholecall.bulk.calls import CALL_OF, MOST_INT32, Judging, as_json
-from wholecall.bulk.usage import tokens
+from wholecall.output.usage import tokens_of
 
 __all__ = ["MOST_CHARACTERS", "Judging", "Known", "Row", "row_of", "troubled"]
 _private = True
@@ -303,7 +303,7 @@ class _Reading:
             row["finish"], row["provider_finish"] = event.reason, event.provider_reason
         if event.usage is not None:
             row["usage"] = event.usage
-            self._tokens[event.turn] = tokens(event.usage)
+            self._tokens[event.turn] = tokens_of(event.usage)
 
     # At the end.
 

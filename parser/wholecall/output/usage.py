@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["tokens"]
+__all__ = ["tokens_of"]
 _private = True
 
 _INPUT = (
@@ -39,7 +39,7 @@ _WITHIN = ("tokens", "billed_units")  # where Cohere counts
 _MOST = 2**63 - 1
 
 
-def tokens(usage: Mapping[str, Any]) -> tuple[int | None, int | None]:
+def tokens_of(usage: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Return the tokens of input and output in a usage, None for what it does not say under a usual name."""
     inner = (usage.get(name) for name in _WITHIN)
     places = [usage, *(place for place in inner if isinstance(place, Mapping))]
