@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -91,8 +92,14 @@ def _read(batch: pa.RecordBatch, columns: Columns) -> Iterator[Found]:
     )
 
 
-def _rows_of(batches: Iterator[pa.RecordBatch], piece: Piece, columns: Columns) -> Rows:
-    """Yield what is found in batches; where they break off, each row that is missing is one that cannot be read."""
+def _rows_of(batches: Iterator[pa.RecordBatch], n_rows: int | None, columns: Columns) -> Rows:
+    """Yield what is found in batches; where they break off, each row that is missing is one that cannot be read.
+
+    Args:
+        batches: the rows.
+        n_rows: how many there are, None where nobody knows.
+        columns: which are asked for.
+    """
     number = 0
     try:
         for batch in batches:
@@ -105,8 +112,7 @@ def _rows_of(batches: Iterator[pa.RecordBatch], piece: Piece, columns: Columns) 
         TypeError,
     ) as error:  # of columns that have changed since they were checked, too
         why = _why(error)
-        for _ in range(1 if piece.n_rows is None else piece.n_rows - number):
-            yield why
+        yield from repeat(why, 1 if n_rows is None else n_rows - number)
 
 
 # --- Parquet ---------------------------------------------------------------------------------------------
@@ -149,16 +155,17 @@ def _run(piece: Piece, start: int, stop: int, weight: int, row: int, n_rows: int
 
 
 def _rows_of_parquet(piece: Piece, columns: Columns) -> Rows:
-    return _rows_of(_parquet_batches(piece, columns), piece, columns)
-
-
-def _parquet_batches(piece: Piece, columns: Columns) -> Iterator[pa.RecordBatch]:
-    with pq.ParquetFile(piece.path, pre_buffer=False) as file:
-        yield from file.iter_batches(
-            _BATCH,
-            row_groups=range(piece.start or 0, piece.stop or 0),
-            columns=list(columns.named().values()),
-        )
+    """Yield what is found in row groups, each read for itself: one that is damaged costs no other one."""
+    names = list(columns.named().values())
+    try:
+        file = pq.ParquetFile(piece.path, pre_buffer=False)
+    except _DAMAGE as error:
+        yield from repeat(_why(error), 1 if piece.n_rows is None else piece.n_rows)
+        return
+    with file:
+        for group in range(piece.start or 0, piece.stop or 0):
+            batches = file.iter_batches(_BATCH, row_groups=[group], columns=names)
+            yield from _rows_of(batches, file.metadata.row_group(group).num_rows, columns)
 
 
 # --- Arrow -----------------------------------------------------------------------------------------------
@@ -195,7 +202,7 @@ def _batch_sizes(opened: Any) -> list[tuple[int, int]] | None:
 
 
 def _rows_of_arrow(piece: Piece, columns: Columns) -> Rows:
-    return _rows_of(_arrow_batches(piece), piece, columns)
+    return _rows_of(_arrow_batches(piece), piece.n_rows, columns)
 
 
 def _arrow_batches(piece: Piece) -> Iterator[pa.RecordBatch]:

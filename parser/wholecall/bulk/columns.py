@@ -65,7 +65,7 @@ def columns(fields: Sequence[pa.Field], rows: Sequence[dict[str, Any]]) -> list[
     """Return the columns of these fields, of rows by column; one that is called `lossy` knows what was repaired."""
     lossy = [row["lossy"] for row in rows]
     made = {field.name: _column(field, rows, lossy) for field in fields}
-    return [pa.array(lossy) if field.name == "lossy" else made[field.name] for field in fields]
+    return [pa.array(lossy, field.type) if field.name == "lossy" else made[field.name] for field in fields]
 
 
 def n_characters(row: Mapping[str, Any]) -> int:

@@ -96,20 +96,33 @@ def _lines(piece: Piece) -> Iterator[bytes]:
 def _found(line: bytes, names: dict[str, str]) -> Found | str:
     members = _object(line)
     if members is None:
-        return "the line is no JSON object"
+        return "the line cannot be read as a JSON object"
     found = {what: _READS[what](_member(members, name)) for what, name in names.items()}
     if found["body"] is None and _member(members, names["body"]) is not None:
-        return "its body is no text"
+        found["trouble"] = "its body is no text"
     return found
 
 
-def _object(data: bytes | msgspec.Raw) -> dict[str, msgspec.Raw] | None:
+def _object(data: Any) -> dict[str, Any] | None:
+    """Return the members of an object, not decoded yet where that is possible; None where there is none.
+
+    Half surrogate pairs are refused by the first decoder, and read by the second.
+    """
+    if not isinstance(data, (bytes, msgspec.Raw)):
+        return data if isinstance(data, dict) else None
     with suppress(*_DAMAGE):
         return _MEMBERS.decode(data)
+    value = _lenient(bytes(data))
+    return value if isinstance(value, dict) else None
+
+
+def _lenient(data: bytes) -> Any:
+    with suppress(ValueError, RecursionError):
+        return json.loads(data)
     return None
 
 
-def _member(members: dict[str, msgspec.Raw], name: str) -> Any:
+def _member(members: dict[str, Any], name: str) -> Any:
     """Return a member by its name, or by a path of names; None where there is none."""
     if name in members:
         return _value(members[name])
@@ -118,13 +131,13 @@ def _member(members: dict[str, msgspec.Raw], name: str) -> Any:
     return None if below is None else _member(below, rest)
 
 
-def _value(raw: msgspec.Raw) -> Any:
-    """Return a value; texts with half surrogate pairs are left to the more lenient decoder."""
+def _value(value: Any) -> Any:
+    """Return a value, which may have to be decoded first."""
+    if not isinstance(value, msgspec.Raw):
+        return value
     with suppress(*_DAMAGE):
-        return msgspec.json.decode(raw)
-    with suppress(ValueError, RecursionError):
-        return json.loads(bytes(raw))
-    return None
+        return msgspec.json.decode(value)
+    return _lenient(bytes(value))
 
 
 def _bytes(value: Any) -> bytes | None:

@@ -13,7 +13,8 @@ from wholecall.bulk.plan import Piece
 __all__ = ["Found", "Table"]
 _private = True
 
-Found = dict[str, Any]  # by what a column holds, a member of `Columns`: texts, bytes, a time
+# By what a column holds, a member of `Columns`: texts, bytes, a time. `trouble` is why there is no body.
+Found = dict[str, Any]
 Rows = Iterator[Optional[Union[Found, str]]]  # a text says why a row cannot be read; None is no row at all
 
 

@@ -93,7 +93,9 @@ def _row(found: Found | str, piece: Piece, number: int, options: Options, judgin
         recorded_at=found.get("recorded_at"),
     )
     body = found["body"]
-    row = troubled(known, "its body is null") if body is None else row_of([(None, body)], known, judging)
+    if body is None:
+        return troubled(known, found.get("trouble", "its body is null"))
+    row = row_of([(None, body)], known, judging)
     if _columns(options).id is not None and found.get("id") is None:
         row.recording["trouble"] = row.recording["trouble"] or "it has no id"
     return row
