@@ -19,7 +19,7 @@ from wholecall.bulk import plan
 from wholecall.bulk import work as working
 from wholecall.bulk.columns import flat
 from wholecall.bulk.rows import Judging, Known, Row, row_of
-from wholecall.bulk.scan import Progress, ScanFailed, scan
+from wholecall.bulk.scanning import Progress, ScanFailed, scan
 from wholecall.recordings import read
 
 UNIT = 10  # inputs
@@ -30,7 +30,7 @@ def inline(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     """Units are small, and done in this process unless a test wants others."""
     monkeypatch.setattr(plan, "MOST_PIECES", UNIT)
     if "processes" not in request.keywords:
-        monkeypatch.setattr("wholecall.bulk.scan.Pool", Inline)
+        monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.scanning import Inline, make_recordings, parts, rows, stream, table
 from wholecall.bulk import plan
-from wholecall.bulk.scan import Progress, scan
+from wholecall.bulk.scanning import Progress, scan
 
 WHEN = dt.datetime(2026, 11, 1, 12, 30, tzinfo=dt.timezone.utc)
 N = 25
@@ -31,7 +31,7 @@ COLUMNS = {"body": "raw", "id": "meta.id", "provider": "meta.by", "model": "aske
 @pytest.fixture(autouse=True)
 def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Units are done in this process."""
-    monkeypatch.setattr("wholecall.bulk.scan.Pool", Inline)
+    monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
 
 
 def _parquet(path: Path, said: dict[str, list[Any]]) -> None:

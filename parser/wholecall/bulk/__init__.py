@@ -3,6 +3,7 @@
 from wholecall.bulk.batch import assemble_batch
 from wholecall.bulk.flattening import calls_of, recordings_of, with_json_type
 from wholecall.bulk.judging import judge_batch
+from wholecall.bulk.scanning import Progress, ScanFailed, scan
 from wholecall.bulk.schema import ASSEMBLED, CALLS, JUDGED, RECORDINGS
 
 __all__ = [
@@ -10,9 +11,12 @@ __all__ = [
     "CALLS",
     "JUDGED",
     "RECORDINGS",
+    "Progress",
+    "ScanFailed",
     "assemble_batch",
     "calls_of",
     "judge_batch",
     "recordings_of",
+    "scan",
     "with_json_type",
 ]

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from wholecall import Limits
 from wholecall.bulk.request import Errors, Request, request_of
-from wholecall.bulk.scan import Progress, ScanFailed, preview, run
+from wholecall.bulk.scanning import Progress, ScanFailed, preview, run
 from wholecall.cli import progress as shown
 from wholecall.cli.out import OK, UNREADABLE, complain, write
 from wholecall.cli.show import printable
