@@ -67,7 +67,7 @@ def _bodies() -> Iterator[bytes]:
     for dialect in DIALECTS:
         for n in (1, 2, 3):
             yield workloads.parallel_calls(dialect, n).data
-        yield workloads.plain_text(dialect, 8 * KIB).data
+        yield workloads.plain_text(dialect, KIB).data
 
 
 class Files(NamedTuple):
