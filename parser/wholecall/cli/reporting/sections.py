@@ -1,0 +1,321 @@
+"""The sections of a report: which numbers stand where, and what is said of them.
+
+Theory of operation. A report becomes sections once; a terminal and a page show the same ones. Of many groups the first
+ones have rows of their own, and the others share the last one, so that a table adds up to all that was counted.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from wholecall.cli.reporting.shapes import (
+    Bars,
+    Cell,
+    Column,
+    Curves,
+    Fact,
+    Matrix,
+    Section,
+    Table,
+    key_cells,
+    key_columns,
+    number,
+    shared,
+    short,
+    short_share,
+)
+from wholecall.cli.show import counted
+
+if TYPE_CHECKING:
+    from wholecall.bulk.report import Counts, Group, Report
+
+__all__ = ["sections_of"]
+
+_SECONDS = {"first_text_s": "text", "first_call_s": "call", "last_s": "end"}
+_QUANTILES = (50, 90, 99)
+_QUIRKS = ("flags", "edits", "anomalies")
+
+
+class Row(NamedTuple):
+    """A group that is shown in a row of its own, or several that share one."""
+
+    key: Sequence[str]
+    counts: Counts
+    is_ranked: bool
+
+
+def sections_of(report: Report, most: int) -> Iterator[Section]:
+    """Yield the sections of a report.
+
+    Args:
+        report: what was counted.
+        most: rows of a table that one may want to read.
+    """
+    groups, tools = (_rows(report, its, most) for its in (report.groups, report.tools))
+    yield _summary(report)
+    yield _groups(report, groups)
+    yield _drops(report, groups)
+    yield _quirks(report, groups)
+    yield _tools(report, tools)
+    yield _times(report, groups)
+    yield _finishes(report, most)
+    yield _tokens(report, groups)
+    yield _duplicates(report)
+    yield _unreadable(report, most)
+    yield _worst(report)
+
+
+def _rows(report: Report, groups: Sequence[Group], most: int) -> list[Row]:
+    shown = groups if len(groups) <= most else groups[: most - 1]
+    rows = [Row(one.key, one.counts, report.is_ranked(one.counts)) for one in shown]
+    if rest := groups[len(shown) :]:
+        name = f"({len(rest):,} others)"
+        rows.append(Row([name, *[""] * (len(rest[0].key) - 1)], report.together(rest), False))
+    return rows
+
+
+def _summary(report: Report) -> Section:
+    total, unreadable = report.total, report.unreadable
+    low, high = total.drop_rate.interval
+    whole = total.drop_rate.whole
+    facts = [
+        Fact("recordings", f"{total.recordings:,}", _with(unreadable.recordings, "more could not be read")),
+        Fact("calls", f"{total.calls:,}", counted(total.turns, "turn")),
+        Fact("dropped", f"{total.dropped:,}", f"of {whole:,}", "bad" if total.dropped else ""),
+        Fact(
+            "drop rate",
+            short_share(total.drop_rate.share),
+            f"95 %: {short_share(low)} to {short_share(high)}" if whole else "no calls",
+        ),
+        Fact("recovered", f"{total.recovered:,}", _of(total.recovered, total.calls, "calls")),
+        Fact("empty", f"{total.empty:,}", _of(total.empty, total.calls, "calls")),
+        Fact("faults", f"{total.faults:,}", "of the wire", "bad" if total.faults else ""),
+        Fact("odd", f"{total.odd:,}", _of(total.odd, total.recordings, "recordings")),
+    ]
+    if report.missing:
+        facts.append(Fact("missing", f"{report.missing:,}", "calls that the tables lack: scan again", "bad"))
+    return Section("summary", "Summary", "", [facts])
+
+
+def _with(count: int, more: str) -> str:
+    return f"{count:,} {more}" if count else "all could be read"
+
+
+def _of(part: int, whole: int, what: str) -> str:
+    return f"{short_share(part / whole if whole else None)} of {what}"
+
+
+_COUNTS = (
+    Column("recordings", worth=4),
+    Column("odd", worth=1, about="recordings with a finding"),
+    Column("calls", about="calls that came out whole"),
+    Column("empty", worth=2, about="calls without arguments"),
+    Column("recovered", worth=3, about="calls whose text had slips"),
+    Column("dropped", about="calls that must not be executed"),
+    Column("rate", about="dropped, of calls and drops"),
+    Column("95 %", worth=6, about="where the drop rate lies if the recordings are a sample"),
+    Column("faults", worth=5, about="faults of the wire"),
+)
+
+
+def _count_cells(row: Row) -> list[Cell]:
+    counts = row.counts
+    return [
+        number(counts.recordings),
+        shared(counts.odd / counts.recordings if counts.recordings else None),
+        number(counts.calls),
+        shared(counts.empty / counts.calls if counts.calls else None),
+        shared(counts.recovered / counts.calls if counts.calls else None),
+        number(counts.dropped, "bad"),
+        *_rate_cells(row),
+        number(counts.faults, "bad"),
+    ]
+
+
+def _rate_cells(row: Row) -> list[Cell]:
+    rate = row.counts.drop_rate
+    low, high = rate.interval
+    tone = ("bad" if rate.part else "") if row.is_ranked else "dim"
+    if rate.share is None:
+        return [Cell("-", None, "dim"), Cell("-", None, "dim")]
+    interval = f"{100 * low:.1f}-{100 * high:.1f}"
+    return [Cell(short_share(rate.share), rate.share, tone, (rate.share, low, high)), Cell(interval, high, tone if tone == "dim" else "")]
+
+
+def _groups(report: Report, rows: Sequence[Row]) -> Section:
+    about = (
+        "How many calls of each group were dropped, the worst rate first. "
+        f"Grey rates are of fewer than {report.least:,} calls and are not ranked."
+    )
+    table = Table([*key_columns(report.by), *_COUNTS], [[*key_cells(row.key), *_count_cells(row)] for row in rows])
+    return Section("groups", "Groups", about, [table] if rows else [])
+
+
+def _drops(report: Report, rows: Sequence[Row]) -> Section:
+    about = "Why calls were dropped, by group: shares are of all drops of the group. docs/words.md explains each word."
+    total = report.total.findings["dropped"]
+    matrix = Matrix(
+        key_columns(report.by),
+        [(key_cells(row.key), row.counts.dropped, row.counts.findings["dropped"]) for row in rows if row.counts.dropped],
+        [word for word, _ in total.most_common()],
+        "drops",
+    )
+    return Section("drops", "Reasons of drops", about, [Bars("drops", total.most_common()), matrix] if total else [])
+
+
+def _quirks(report: Report, rows: Sequence[Row]) -> Section:
+    about = "What was odd and survived (flags, edits, anomalies), in which share of each group's recordings it was seen."
+    seen = _quirks_seen(report.total, report.total)
+    matrix = Matrix(
+        key_columns(report.by),
+        [(key_cells(row.key), row.counts.recordings, _quirks_seen(row.counts, report.total)) for row in rows],
+        [word for word, _ in seen.most_common()],
+        "recordings",
+    )
+    return Section("quirks", "Quirks", about, [matrix] if seen else [])
+
+
+def _quirks_seen(counts: Counts, total: Counts) -> Counter[str]:
+    """Return in how many recordings quirks were seen; a word of two kinds has its kind beside it."""
+    kinds = Counter(word for kind in _QUIRKS for word in total.seen[kind])
+    return Counter(
+        {
+            word if kinds[word] == 1 else f"{word} ({kind})": count
+            for kind in _QUIRKS
+            for word, count in counts.seen[kind].items()
+        }
+    )
+
+
+def _tools(report: Report, rows: Sequence[Row]) -> Section:
+    about = "Which tools were called, the worst drop rate first, and how many bytes their arguments have."
+    sizes = [Column(f"p{q}", worth=5 if q == 90 else 7, about=f"bytes of arguments, of {q} % at most") for q in _QUANTILES]
+    columns = [Column("tool", is_text=True), *_COUNTS[2:8], *sizes]
+    cells = [
+        [*key_cells(row.key), *_count_cells(row)[2:8], *(short(row.counts.sizes.quantile(q / 100)) for q in _QUANTILES)]
+        for row in rows
+    ]
+    curves = Curves("bytes", {"bytes of arguments": report.total.sizes.buckets}, report.total.sizes.value_of)
+    return Section("tools", "Tools", about, [Table(columns, cells), curves] if rows else [])
+
+
+def _times(report: Report, rows: Sequence[Row]) -> Section:
+    about = (
+        "Seconds from the beginning of the response to its first text, its first call and its end: what half, 90 % and "
+        "99 % of the recordings do not exceed, where times were recorded."
+    )
+    columns = [
+        Column(f"{name} p{q}", worth=9 - 2 * (q == 90) - (q == 99)) for name in _SECONDS.values() for q in _QUANTILES
+    ]
+    cells = [
+        [
+            *key_cells(row.key),
+            shared(row.counts.seconds["last_s"].total / row.counts.recordings),
+            *(short(row.counts.seconds[name].quantile(q / 100)) for name in _SECONDS for q in _QUANTILES),
+        ]
+        for row in rows
+        if row.counts.seconds["last_s"].total
+    ]
+    seconds = report.total.seconds
+    curves = Curves("seconds", {word: seconds[name].buckets for name, word in _SECONDS.items()}, seconds["last_s"].value_of)
+    table = Table([*key_columns(report.by), Column("timed", worth=8, about="recordings with times"), *columns], cells)
+    return Section("times", "Times", about, [table, curves] if cells else [])
+
+
+def _finishes(report: Report, most: int) -> Section:
+    about = "How the last turn ended: what the provider said, and what its calls showed."
+    all_of = report.total.recordings
+    rows = [
+        [
+            Cell("(nothing)" if one.provider is None else one.provider, one.provider, "dim" if one.provider is None else ""),
+            Cell("(no turn)" if one.ours is None else one.ours, one.ours, "dim" if one.ours is None else ""),
+            number(one.count),
+            shared(one.count / all_of),
+        ]
+        for one in report.finishes[:most]
+    ]
+    columns = [Column("the provider said", is_text=True), Column("ours", is_text=True), Column("recordings"), Column("share")]
+    return Section("finishes", "Ends of turns", about, [Table(columns, rows)] if rows else [])
+
+
+def _tokens(report: Report, rows: Sequence[Row]) -> Section:
+    about = "Tokens as providers count them, where they do, and how many were written for each call."
+    columns = [Column("counted", worth=8, about="recordings with counts"), Column("input"), Column("output"), Column("output a call")]
+    cells = [
+        [
+            *key_cells(row.key),
+            shared(row.counts.with_tokens / row.counts.recordings),
+            number(row.counts.input_tokens),
+            number(row.counts.output_tokens),
+            short(row.counts.output_tokens / its_calls if (its_calls := row.counts.calls_with_tokens) else None),
+        ]
+        for row in rows
+        if row.counts.with_tokens
+    ]
+    table = Table([*key_columns(report.by), *columns], cells)
+    return Section("tokens", "Tokens", about, [table] if cells else [])
+
+
+def _duplicates(report: Report) -> Section:
+    found = report.duplicates
+    about = "Recordings whose bodies are the same, byte for byte (content_hash)."
+    if not found.exact:
+        about += " There are more than a million different ones, so this is an estimate, good to about 0.2 %."
+    tilde = "" if found.exact else "about "
+    facts = [
+        Fact("with a hash", f"{found.hashed:,}", _of(found.hashed, report.total.recordings, "recordings")),
+        Fact("different", f"{tilde}{found.distinct:,}"),
+        Fact("surplus", f"{tilde}{found.surplus:,}", _of(found.surplus, found.hashed, "these")),
+    ]
+    return Section("duplicates", "Duplicates", about, [facts] if found.hashed else [])
+
+
+def _unreadable(report: Report, most: int) -> Section:
+    its = report.unreadable
+    about = (
+        f"{counted(its.recordings, 'recording')} could not be read to the end. They are counted nowhere else, and "
+        f"neither are {counted(its.calls, 'call')} before the damage."
+    )
+    columns = [Column("recordings"), Column("what went wrong", is_text=True), Column("the first one", is_text=True)]
+    rows = [
+        [number(count), Cell(trouble, trouble), Cell(its.examples.get(trouble, ""), its.examples.get(trouble))]
+        for trouble, count in its.troubles.most_common(most)
+    ]
+    return Section("unreadable", "Unreadable", about if rows else "All recordings could be read.", [Table(columns, rows)] if rows else [])
+
+
+def _worst(report: Report) -> Section:
+    about = (
+        "The recordings with the most drops and faults. Paths are below the folder that was scanned: `wholecall inspect` "
+        "shows there what happened."
+    )
+    columns = [
+        Column("dropped"),
+        Column("faults"),
+        Column("why", is_text=True),
+        Column("recording", is_text=True, worth=3),
+        Column("to look at it", is_text=True),
+    ]
+    rows = [
+        [
+            number(one.dropped, "bad"),
+            number(one.faults, "bad"),
+            Cell(words_of(one.words), ""),
+            Cell(one.recording_id, one.recording_id),
+            Cell(_command(one.source) if one.is_file and one.source else "", "", "code"),
+        ]
+        for one in report.worst
+    ]
+    return Section("worst", "The worst recordings", about, [Table(columns, rows)] if rows else [])
+
+
+def _command(source: str) -> str:
+    return f"wholecall inspect {shlex.quote(source)}"
+
+
+def words_of(counts: dict[str, int]) -> str:
+    """Return words with how often each was said, as `wholecall lint` lists them."""
+    return ", ".join(word if count == 1 else f"{word} x{count}" for word, count in counts.items())
