@@ -38,9 +38,11 @@ from wholecall.policy import Policy
 from wholecall.shells.detection import detect
 from wholecall.shells.iterate import acollect, aevents, aturns, collect, events, turns
 from wholecall.shells.wrap import AsyncWrappedStream, WrappedStream, wrap
+from wholecall.stream.options import EventsWanted
 from wholecall.stream.parser import ToolCallParser
 from wholecall.stream.text_parser import TextParser, read_text
 from wholecall.text import TextCalls, text_format_of, text_formats
+from wholecall.text.options import TextWanted
 from wholecall.tools import Tool, Tools
 
 __version__ = "0.1.0"
@@ -59,6 +61,7 @@ __all__ = [
     "Dialect",
     "Edit",
     "Event",
+    "EventsWanted",
     "Limits",
     "PartialArguments",
     "Policy",
@@ -72,6 +75,7 @@ __all__ = [
     "TextCalls",
     "TextDelta",
     "TextParser",
+    "TextWanted",
     "Tool",
     "ToolCall",
     "ToolCallCancelled",

@@ -11,20 +11,15 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import repeat
 from random import Random
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from wholecall import Event, Limits, Policy, ToolCallParser, UnknownDialect
+from wholecall import Event, EventsWanted, Limits, Policy, TextWanted, ToolCallParser, UnknownDialect
+from wholecall import events as events_in
 from wholecall.dialects.table import named
 from wholecall.recordings.finding import StrPath
 from wholecall.recordings.model import Recording
 from wholecall.recordings.reading import read
-from wholecall.shells import iterate
-from wholecall.stream.options import EventsWanted
-
-if TYPE_CHECKING:
-    from wholecall.text.options import TextWanted
 
 __all__ = ["Chunking", "dialect_of", "replay"]
 
@@ -125,7 +120,7 @@ def replay(
     def events_of(one: Recording) -> Generator[Event]:
         chosen = dialect_of(one) if dialect == "auto" else dialect
         source = chunking.cut(chunk for _, chunk in one.chunks)
-        return iterate.events(
+        return events_in(
             source, chosen, events=events, text=text, framing=framing, policy=policy, limits=limits
         )
 

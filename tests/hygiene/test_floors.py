@@ -28,7 +28,7 @@ FLOORS = (
     ("shells", "timeline", "repairing"),
     ("recordings", ""),
     ("replay", "transport", "asgi"),
-    ("serving", "redacting", "proxy"),
+    ("serving", "redacting", "proxy", "bulk"),
     ("testing", "cli"),
     ("__main__",),
 )

@@ -8,13 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from wholecall import Limits, Policy, StreamFault, ToolCallDropped, Tools
+from wholecall import Limits, Policy, StreamFault, TextWanted, ToolCallDropped, Tools
 from wholecall.asgi.answer import UNREAD, Answer, App, Receive, Scope, Send
 from wholecall.asgi.options import DEFAULTS, checked_paths, from_environment
 from wholecall.repairing import Repairer, Report, answers
 from wholecall.repairing.news import Counters, Exchange, News
 from wholecall.repairing.withholding import Withheld
-from wholecall.text.options import TextWanted
 from wholecall.tools import AnyTools
 
 __all__ = ["RepairMiddleware"]

@@ -1,5 +1,18 @@
 """Many recordings at once: a pure function from rows to rows, and the tables that come of it; needs the extra `bulk`."""
 
-from wholecall.bulk.schema import ASSEMBLED, CALLS, RECORDINGS
+from wholecall.bulk.batch import assemble_batch
+from wholecall.bulk.flattening import calls_of, recordings_of, with_json_type
+from wholecall.bulk.judging import judge_batch
+from wholecall.bulk.schema import ASSEMBLED, CALLS, JUDGED, RECORDINGS
 
-__all__ = ["ASSEMBLED", "CALLS", "RECORDINGS"]
+__all__ = [
+    "ASSEMBLED",
+    "CALLS",
+    "JUDGED",
+    "RECORDINGS",
+    "assemble_batch",
+    "calls_of",
+    "judge_batch",
+    "recordings_of",
+    "with_json_type",
+]

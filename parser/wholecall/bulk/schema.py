@@ -3,8 +3,9 @@
 Theory of operation. Two flat tables lie on disk: `CALLS` has a row for each terminal event, `RECORDINGS` one for each
 recording, also for those that could not be read. What a batch function returns is `ASSEMBLED`: a row for each row that
 it got, with the calls of the recording in a list. Types are those that every engine reads: plain strings, numbers,
-UTC timestamps and lists of strings, all of which may be null to Arrow; which never are, docs/bulk.md says. Nested arguments would be unified over a column (`{}` would become
-`{"path": null}`), so they are JSON text.
+UTC timestamps and lists of strings, all of which may be null to Arrow; which never are, docs/bulk.md says. Nested
+arguments would be unified over a column (`{}` would become `{"path": null}`), so they are JSON text. `JUDGED` is the
+table of texts of arguments that did not come in a stream.
 
 New columns come last and keep the version; another meaning or type is a new version.
 """
@@ -17,7 +18,7 @@ import pyarrow as pa
 
 from wholecall import __version__
 
-__all__ = ["ASSEMBLED", "CALLS", "RECORDINGS", "VERSION"]
+__all__ = ["ASSEMBLED", "CALLS", "JUDGED", "RECORDINGS", "VERSION"]
 _private = True
 
 VERSION = 1
@@ -89,4 +90,16 @@ RECORDINGS = _schema("recordings", _RECORDING_COLUMNS)
 ASSEMBLED = _schema(
     "assembled",
     [*_RECORDING_COLUMNS, pa.field("calls", pa.list_(pa.struct(_CALL_COLUMNS)))],
+)
+JUDGED = _schema(
+    "judged",
+    [
+        pa.field("status", pa.string()),
+        pa.field("reason", pa.string()),
+        pa.field("flags", _WORDS),
+        pa.field("edits", _WORDS),
+        pa.field("detail", pa.string()),
+        pa.field("arguments", pa.string()),
+        pa.field("lossy", pa.bool_()),
+    ],
 )

@@ -14,6 +14,7 @@ import sys
 from collections import defaultdict
 from typing import Any, get_args
 
+from wholecall import EventsWanted
 from wholecall.cli.batch import Batch
 from wholecall.cli.ledger import KINDS, LEAKS, Ledger
 from wholecall.cli.options import add_command_parser, add_dialect, add_text
@@ -22,7 +23,6 @@ from wholecall.cli.show import printable
 from wholecall.recordings import Recording
 from wholecall.replay import replay
 from wholecall.shells.leaks import Leaks
-from wholecall.stream.options import EventsWanted
 from wholecall.types import Anomaly, DropReason, EditKind, FaultKind, Flag
 
 __all__ = ["add_command"]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from wholecall import (
     TERMINAL,
+    ArgumentsDelta,
     BuiltinToolCall,
     CustomToolCall,
     Event,
@@ -30,7 +31,6 @@ from wholecall import (
     TurnStarted,
 )
 from wholecall.cli.show import cells, counted, fitted, packed, printable, wrapped
-from wholecall.output.events import PIECES
 
 __all__ = ["MIN_WIDTH", "Listing"]
 
@@ -92,10 +92,11 @@ class Listing:
 
     def add(self, event: Event) -> None:
         """Make the lines of one event, if there are any."""
-        if isinstance(event, PIECES):  # most events, by far
-            if isinstance(event, (TextDelta, ReasoningDelta)):
-                kind = "text" if isinstance(event, TextDelta) else "reasoning"
-                self._n_chars[event.turn, event.choice, kind] += len(event.text)
+        if isinstance(event, ArgumentsDelta):  # most events, by far; the call shows them
+            return
+        if isinstance(event, (TextDelta, ReasoningDelta)):
+            kind = "text" if isinstance(event, TextDelta) else "reasoning"
+            self._n_chars[event.turn, event.choice, kind] += len(event.text)
         elif isinstance(event, TurnStarted):
             self._origin = self._origin or "  ".join(filter(None, (event.dialect, event.model)))
         elif not self._only_calls or isinstance(event, TERMINAL):

@@ -11,7 +11,7 @@ import shutil
 import sys
 from typing import NamedTuple, Protocol
 
-from wholecall import TERMINAL, Event
+from wholecall import TERMINAL, Event, EventsWanted
 from wholecall.cli.colour import wants_colour
 from wholecall.cli.listing import MIN_WIDTH, Listing
 from wholecall.cli.out import json_writer, write
@@ -19,7 +19,6 @@ from wholecall.cli.show import wrapped
 from wholecall.cli.table import Groups
 from wholecall.cli.tally import Tally
 from wholecall.recordings.finding import STDIN
-from wholecall.stream.options import EventsWanted
 
 __all__ = ["Output", "output_of"]
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 
-from wholecall import TERMINAL, Event, StreamFault, ToolCallDropped, TurnStarted
+from wholecall import (
+    TERMINAL,
+    ArgumentsDelta,
+    Event,
+    ReasoningDelta,
+    StreamFault,
+    TextDelta,
+    ToolCallDropped,
+    TurnStarted,
+)
 from wholecall.cli.show import counted
-from wholecall.output.events import PIECES
 
 __all__ = ["Tally"]
+
+_PIECES = (ArgumentsDelta, TextDelta, ReasoningDelta)
 
 
 class Tally:
@@ -33,7 +43,7 @@ class Tally:
 
     def add(self, event: Event) -> None:
         """Count one event."""
-        if isinstance(event, PIECES):  # most events, by far
+        if isinstance(event, _PIECES):  # most events, by far
             return
         if isinstance(event, ToolCallDropped):
             self.dropped[event.reason] += 1

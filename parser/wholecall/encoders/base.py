@@ -16,6 +16,7 @@ import msgspec
 
 from wholecall.discreet import compact
 from wholecall.output.events import BuiltinToolCall, CustomToolCall, Event, ToolCall
+from wholecall.output.usage import tokens_of as usage_tokens
 from wholecall.types import Kind
 
 __all__ = ["Encoder", "Executable", "OpenCall", "argument_text", "json_bytes", "server_sent", "tokens_of"]
@@ -24,15 +25,6 @@ Executable = Union[ToolCall[Any], CustomToolCall, BuiltinToolCall]
 
 # Readers that split decoded text take these for line ends (U+0085, U+2028, U+2029); JSON may escape them.
 _LINE_ENDS: Final = {b"\xc2\x85": b"\\u0085", b"\xe2\x80\xa8": b"\\u2028", b"\xe2\x80\xa9": b"\\u2029"}
-# What providers call the tokens of a prompt and of an answer.
-_INPUT: Final = ("input_tokens", "prompt_tokens", "promptTokenCount", "inputTokens", "prompt_eval_count")
-_OUTPUT: Final = (
-    "output_tokens",
-    "completion_tokens",
-    "candidatesTokenCount",
-    "outputTokens",
-    "eval_count",
-)
 
 
 class OpenCall(msgspec.Struct, frozen=True):
@@ -129,9 +121,5 @@ def server_sent(payload: object, event: str | None = None) -> bytes:
 
 def tokens_of(usage: Mapping[str, Any] | None) -> tuple[int, int]:
     """Return the tokens of the prompt and of the answer in any provider's words; 0 where it has none."""
-    return _first(usage or {}, _INPUT), _first(usage or {}, _OUTPUT)
-
-
-def _first(usage: Mapping[str, Any], names: Iterable[str]) -> int:
-    found = (usage[name] for name in names if type(usage.get(name)) is int)
-    return next(found, 0)
+    prompt, answer = usage_tokens(usage or {})
+    return prompt or 0, answer or 0
