@@ -3,16 +3,40 @@
 from wholecall.bulk.batch import assemble_batch
 from wholecall.bulk.flattening import calls_of, recordings_of, with_json_type
 from wholecall.bulk.judging import judge_batch
+from wholecall.bulk.report import (
+    GROUPS,
+    Counts,
+    Duplicates,
+    Finish,
+    Group,
+    Histogram,
+    Rate,
+    Report,
+    Unreadable,
+    Worst,
+    report,
+)
 from wholecall.bulk.schema import ASSEMBLED, CALLS, JUDGED, RECORDINGS
 
 __all__ = [
     "ASSEMBLED",
     "CALLS",
+    "GROUPS",
     "JUDGED",
     "RECORDINGS",
+    "Counts",
+    "Duplicates",
+    "Finish",
+    "Group",
+    "Histogram",
+    "Rate",
+    "Report",
+    "Unreadable",
+    "Worst",
     "assemble_batch",
     "calls_of",
     "judge_batch",
     "recordings_of",
+    "report",
     "with_json_type",
 ]

@@ -20,7 +20,6 @@ from wholecall.cli.target import STDIO, replacing
 __all__ = ["harmless", "is_page", "page_of", "write_page"]
 
 
-
 def harmless(text: str) -> str:
     """Return JSON of the same value without any character that means something to HTML."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -43,7 +42,9 @@ def page_of(markup: str, styles: Iterable[str], scripts: Iterable[str], **parts:
     )
     all_of = {name.upper(): part for name, part in parts.items()}
     all_of |= {"POLICY": policy, "STYLE": style, "SCRIPT": script}
-    pieces: Sequence[str] = _file(markup).split("@@")  # text, name, text, ... so that nothing put in is looked at again
+    pieces: Sequence[str] = _file(markup).split(
+        "@@"
+    )  # text, name, text, ... so that nothing put in is looked at again
     return "".join(all_of[piece] if n % 2 else piece for n, piece in enumerate(pieces))
 
 

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import Any
 
-import pyarrow.compute as pc
+import pyarrow.compute
 
 from wholecall.bulk.report.counts import Counts, merged
 from wholecall.bulk.report.files import found
-from wholecall.bulk.report.groups import BY, NO_CALL, Groups
+from wholecall.bulk.report.groups import GROUPS, NO_CALL, Groups
 from wholecall.bulk.report.others import Finishes, Hashes, Worsts, readable
 from wholecall.bulk.report.result import Group, Report, Unreadable
 from wholecall.bulk.report.windows import Window, windows
 
 __all__ = ["report"]
 _private = True
+
+pc: Any = pyarrow.compute  # whose functions are made when it is imported
 
 
 def report(
@@ -43,17 +46,19 @@ def report(
     """
     wanted = _ordered(by)
     counting = _Counting(wanted)
-    for window in windows(found(map(os.fspath, paths))):
+    for window in windows(found(os.fspath(path) for path in paths)):
         counting.add(window)
     return counting.report(least)
 
 
 def _ordered(by: Iterable[str]) -> tuple[str, ...]:
     names = [by] if isinstance(by, str) else list(by)
-    unknown = sorted(set(names) - set(BY))
+    unknown = sorted(set(names) - set(GROUPS))
     if unknown or not names:
-        raise ValueError(f"{', '.join(unknown) or 'nothing'} makes no groups: take some of {', '.join(BY)}")
-    return tuple(name for name in BY if name in names)
+        raise ValueError(
+            f"{', '.join(unknown) or 'nothing'} makes no groups: take some of {', '.join(GROUPS)}"
+        )
+    return tuple(name for name in GROUPS if name in names)
 
 
 class _Counting:

@@ -91,6 +91,10 @@ class Histogram(msgspec.Struct):
                 return self.value_of(bucket)
         return None
 
+    def above_zero(self) -> dict[int, int]:
+        """Return the buckets without the lowest one, in which zeros are."""
+        return {bucket: count for bucket, count in self.buckets.items() if bucket > self.LEAST}
+
     @classmethod
     def value_of(cls, bucket: float) -> float:
         """Return the value in the middle of a bucket."""

@@ -7,7 +7,7 @@ dictionaries) becomes that type, and of all other columns, arguments among them,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -203,7 +203,7 @@ def cast(column: Any, wanted: Any, what: str) -> Any:
 
 
 @contextmanager
-def _opened(file: _File) -> Iterator[Any]:
+def _opened(file: _File) -> Generator[Any]:
     try:
         with file.store.open_input_file(file.path) as source, pq.ParquetFile(source) as parquet:
             yield parquet

@@ -11,16 +11,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 
 from wholecall.bulk.report.counts import OTHERS, SECONDS, Counts, Histogram
 from wholecall.bulk.report.vectors import Coded, coded, constant, distinct, numbers, summed, tallied
 from wholecall.bulk.report.windows import Window
 
-__all__ = ["BY", "NO_CALL", "Groups"]
+__all__ = ["GROUPS", "NO_CALL", "Groups"]
 _private = True
 
-BY: Final = ("provider", "model", "dialect", "tool")  # what makes groups
+pc: Any = pyarrow.compute  # whose functions are made when it is imported
+
+GROUPS: Final = ("provider", "model", "dialect", "tool")  # what makes them
 _MOST_GROUPS: Final = 10_000
 _SUMS: Final = ("turns", "bytes", "input_tokens", "output_tokens")
 _COUNTED: Final = (*_SUMS, *SECONDS, "faults", "anomalies")  # what is counted of recordings
@@ -42,17 +44,12 @@ class Members(NamedTuple):
     groups: Coded
     of_calls: Any
 
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return len(self.groups.codes)
-
 
 class Groups:
     """Counts by group; beyond 10,000 groups all further ones are one.
 
     Args:
-        by: some of `BY`, in this order; nothing makes one group of all.
+        by: some of `GROUPS`, in this order; nothing makes one group of all.
 
     Attributes:
         counts: by key, a value for each of `by`.

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 
 from wholecall.bulk.report.counts import OTHERS
 from wholecall.bulk.report.result import Duplicates, Finish, Unreadable, Worst
@@ -19,6 +19,8 @@ from wholecall.bulk.report.windows import Window
 
 __all__ = ["Finishes", "Hashes", "Worsts", "readable"]
 _private = True
+
+pc: Any = pyarrow.compute  # whose functions are made when it is imported
 
 _MOST_ENDS = 10_000
 _N_WORST = 20

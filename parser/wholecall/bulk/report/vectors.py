@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 
 __all__ = ["Coded", "coded", "constant", "distinct", "numbers", "summed", "tallied"]
 _private = True
+
+pc: Any = pyarrow.compute  # whose functions are made when it is imported
 
 
 class Coded(NamedTuple):

@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 
 from wholecall.bulk.report.files import CALL_COLUMNS, RECORDING_COLUMNS, Found, cast, tables
 from wholecall.bulk.schema import CALLS
 
 __all__ = ["Window", "windows"]
 _private = True
+
+pc: Any = pyarrow.compute  # whose functions are made when it is imported
 
 _N_RECORDINGS: Final = 32_768  # of a window, at most; more make fewer sums to add up
 _N_CALLS: Final = 131_072  # of a window, about

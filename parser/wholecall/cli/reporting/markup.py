@@ -41,7 +41,9 @@ def element(tag: str, inner: str = "", **attributes: str | float | None) -> str:
     return f"<{tag}{given}>{inner}</{tag}>"
 
 
-def _svg(class_: str, width: float, height: float, inner: str, *, label: str = "", is_stretched: bool = True) -> str:
+def _svg(
+    class_: str, width: float, height: float, inner: str, *, label: str = "", is_stretched: bool = True
+) -> str:
     return element(
         "svg",
         inner,
@@ -83,53 +85,59 @@ def heat(share: float) -> str:
 
 
 def figures(curves: Curves) -> Iterator[str]:
-    """Yield a histogram for each curve that has values; all have the same axis."""
-    named = {name: buckets for name, buckets in curves.curves.items() if buckets}
-    least = min((min(buckets) for buckets in named.values()), default=0)
-    most = max((max(buckets) for buckets in named.values()), default=0)
-    step = math.ceil((most - least + 1) / _MOST_BARS)
-    for name, buckets in named.items():
-        yield _figure(f"{name}, {curves.unit}", _Axis(curves, least, most, step), buckets)
+    """Yield a histogram for each curve that has values; all have the same axis, on which 0 has no place."""
+    shown = {name: its.above_zero() for name, its in curves.curves.items()}
+    places = [bucket for buckets in shown.values() for bucket in buckets]
+    if not places:
+        return
+    axis = _Axis(min(places), max(places), next(iter(curves.curves.values())).STEPS)
+    for name, buckets in shown.items():
+        if buckets:
+            count, all_of = sum(buckets.values()), curves.curves[name].total
+            left_out = f", and {all_of - count:,} that are 0" if count < all_of else ""
+            yield _figure(f"{name} in {curves.unit} ({count:,} values{left_out})", axis, buckets)
 
 
 class _Axis:
-    """An axis that grows by doubling; a bar is of one bucket, or of several where there are many."""
+    """An axis that grows by doubling; a bar is of one bucket, or of several where there are many.
 
-    def __init__(self, curves: Curves, least: int, most: int, step: int) -> None:
-        self.least, self.step = least, step
-        self.n_bars = (most - least) // step + 1
-        self._value_of = curves.value_of
-        self._per_doubling = 1 / math.log2(curves.value_of(1) / curves.value_of(0))
+    Args:
+        least: the first bucket.
+        most: the last one.
+        steps: how many buckets a doubling has.
+    """
+
+    def __init__(self, least: int, most: int, steps: int) -> None:
+        self.least, self.step = least, math.ceil((most - least + 1) / _MOST_BARS)
+        self.n_bars = (most - least) // self.step + 1
+        self._decade = steps / math.log10(2)  # buckets
 
     @property
     def bar_width(self) -> float:
+        """How wide a bar is."""
         return min(_WIDTH / self.n_bars, 24)
 
     def ticks(self) -> Iterator[tuple[float, str]]:
         """Yield places on the axis with the values there: powers of ten."""
-        first = self.least / self._per_doubling
-        last = (self.least + self.n_bars * self.step) / self._per_doubling
-        for power in range(math.ceil(first * math.log10(2)), math.floor(last * math.log10(2)) + 1):
-            bucket = power / math.log10(2) * self._per_doubling
-            yield (bucket - self.least) / self.step * self.bar_width, f"{10.0**power:,.10g}"
+        end = self.least + self.n_bars * self.step
+        for power in range(math.ceil(self.least / self._decade), math.floor(end / self._decade) + 1):
+            place = (power * self._decade - self.least) / self.step
+            yield place * self.bar_width, f"{10.0**power:,.10g}"
 
 
-def _figure(name: str, axis: _Axis, buckets: Mapping[int, int]) -> str:
+def _figure(caption: str, axis: _Axis, buckets: Mapping[int, int]) -> str:
     heights = [0] * axis.n_bars
     for bucket, count in buckets.items():
         heights[(bucket - axis.least) // axis.step] += count
-    drawn = "".join(_drawn(heights, axis.bar_width))
     base = element("line", class_="axis", x1=0, x2=_WIDTH, y1=_HEIGHT, y2=_HEIGHT)
     marks = "".join(
         element("line", class_="axis", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=_HEIGHT, y2=_HEIGHT + 5)
         + element("text", text, x=f"{x + 4:.1f}", y=_HEIGHT + 14)
         for x, text in axis.ticks()
     )
-    total = sum(heights)
-    label = f"Histogram of {total:,} values: {name}"
-    picture = _svg("", _WIDTH, _HEIGHT + _FOOT, drawn + base + marks, label=label, is_stretched=False)
-    caption = element("figcaption", f"{safe(name)} ({total:,} values)")
-    return element("figure", caption + element("div", picture, class_="wide"))
+    drawn = "".join(_drawn(heights, axis.bar_width)) + base + marks
+    picture = _svg("", _WIDTH, _HEIGHT + _FOOT, drawn, label=f"Histogram: {caption}", is_stretched=False)
+    return element("figure", element("figcaption", safe(caption)) + element("div", picture, class_="wide"))
 
 
 def _drawn(heights: Sequence[int], width: float) -> Iterator[str]:

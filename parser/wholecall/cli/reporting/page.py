@@ -13,7 +13,17 @@ from wholecall import __version__
 from wholecall.cli.pages import page_of
 from wholecall.cli.reporting.markup import bar, element, figures, heat, rate, safe
 from wholecall.cli.reporting.sections import sections_of
-from wholecall.cli.reporting.shapes import Bars, Cell, Column, Curves, Fact, Matrix, Section, Table, short_share
+from wholecall.cli.reporting.shapes import (
+    Bars,
+    Cell,
+    Column,
+    Curves,
+    Fact,
+    Matrix,
+    Section,
+    Table,
+    short_share,
+)
 from wholecall.cli.show import counted
 
 if TYPE_CHECKING:
@@ -52,9 +62,7 @@ def _section(section: Section) -> str:
     title = element("h2", safe(section.title), id=f"{section.id}-title") if section.about else ""
     about = element("p", safe(section.about)) if section.about else ""
     parts = "\n".join(markup for part in section.parts for markup in _SHOWN[type(part)](part))
-    return element(
-        "section", f"{title}{about}\n{parts}", id=section.id, aria_label=section.title
-    )
+    return element("section", f"{title}{about}\n{parts}", id=section.id, aria_label=section.title)
 
 
 def _facts(facts: Sequence[Fact]) -> Iterator[str]:
@@ -63,7 +71,9 @@ def _facts(facts: Sequence[Fact]) -> Iterator[str]:
 
 def _fact(fact: Fact) -> str:
     more = element("small", safe(fact.more)) if fact.more else ""
-    return element("div", element("dt", safe(fact.name)) + element("dd", safe(fact.text) + more, class_=fact.tone))
+    return element(
+        "div", element("dt", safe(fact.name)) + element("dd", safe(fact.text) + more, class_=fact.tone)
+    )
 
 
 def _bars(bars: Bars) -> Iterator[str]:
@@ -89,12 +99,12 @@ def _wide(table: str, label: str) -> str:
 
 def _table(table: Table) -> Iterator[str]:
     kept = [n for n in range(len(table.columns)) if any(row[n].text for row in table.rows)]
-    most = [max((row[n].bar[2] for row in table.rows if row[n].bar), default=0) for n in kept]
+    most = [max((its[2] for row in table.rows if (its := row[n].bar)), default=0) for n in kept]
     rows = [
         element(
             "tr",
             "".join(_cell(row[n], table.columns[n], top) for n, top in zip(kept, most, strict=True)),
-            class_="rest" if row[0].text.startswith("(") and row[0].value is None else None,
+            class_="rest" if row[0].value is None else None,
         )
         for row in table.rows
     ]
@@ -116,10 +126,14 @@ def _cell(cell: Cell, column: Column, most: float) -> str:
         inner = element("code", safe(cell.text)) if cell.tone == "code" and cell.text else safe(cell.text)
         tone = "" if cell.tone == "code" else f" {cell.tone}"
         title = cell.text if len(cell.text) > 20 and cell.tone != "code" else None
-        return element("td", inner, class_=f"name{tone}".strip() if cell.tone != "code" else "command", title=title)
+        return element(
+            "td", inner, class_=f"name{tone}".strip() if cell.tone != "code" else "command", title=title
+        )
     drawn = rate(*cell.bar, most) if cell.bar and most else ""
     value = "" if cell.value is None else str(cell.value)
-    return element("td", drawn + safe(cell.text), class_=cell.tone).replace("<td", f'<td data-value="{value}"', 1)
+    return element("td", drawn + safe(cell.text), class_=cell.tone).replace(
+        "<td", f'<td data-value="{value}"', 1
+    )
 
 
 # Heat maps.
@@ -147,7 +161,9 @@ def _heated(count: int, whole: int, word: str) -> str:
         return '<td class="cell zero" data-value="0"><span>·</span></td>'
     share = count / whole
     inner = heat(share) + element("span", short_share(share).removesuffix(" %"))
-    return element("td", inner, class_="cell", data_value=f"{share:.6g}", title=f"{word}: {count:,} of {whole:,}")
+    return element(
+        "td", inner, class_="cell", data_value=f"{share:.6g}", title=f"{word}: {count:,} of {whole:,}"
+    )
 
 
 _SHOWN: dict[type, Callable[[Any], Iterator[str]]] = {

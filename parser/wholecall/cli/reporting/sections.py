@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from wholecall.cli.reporting.shapes import (
@@ -20,7 +20,6 @@ from wholecall.cli.reporting.shapes import (
     Matrix,
     Section,
     Table,
-    key_cells,
     key_columns,
     number,
     shared,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["sections_of"]
 
 _SECONDS = {"first_text_s": "text", "first_call_s": "call", "last_s": "end"}
+_TIMES = {"first_text_s": "the first text", "first_call_s": "the first call", "last_s": "the end"}
 _QUANTILES = (50, 90, 99)
 _QUIRKS = ("flags", "edits", "anomalies")
 
@@ -42,7 +42,7 @@ _QUIRKS = ("flags", "edits", "anomalies")
 class Row(NamedTuple):
     """A group that is shown in a row of its own, or several that share one."""
 
-    key: Sequence[str]
+    key: Sequence[Cell]
     counts: Counts
     is_ranked: bool
 
@@ -70,10 +70,12 @@ def sections_of(report: Report, most: int) -> Iterator[Section]:
 
 def _rows(report: Report, groups: Sequence[Group], most: int) -> list[Row]:
     shown = groups if len(groups) <= most else groups[: most - 1]
-    rows = [Row(one.key, one.counts, report.is_ranked(one.counts)) for one in shown]
+    rows = [
+        Row([Cell(name, name) for name in one.key], one.counts, report.is_ranked(one.counts)) for one in shown
+    ]
     if rest := groups[len(shown) :]:
-        name = f"({len(rest):,} others)"
-        rows.append(Row([name, *[""] * (len(rest[0].key) - 1)], report.together(rest), False))
+        key = [Cell(f"({len(rest):,} others)"), *[Cell("")] * (len(rest[0].key) - 1)]
+        rows.append(Row(key, report.together(rest), is_ranked=False))
     return rows
 
 
@@ -88,7 +90,7 @@ def _summary(report: Report) -> Section:
         Fact(
             "drop rate",
             short_share(total.drop_rate.share),
-            f"95 %: {short_share(low)} to {short_share(high)}" if whole else "no calls",
+            f"95 %: {100 * low:.3g} to {100 * high:.3g} %" if whole else "no calls",
         ),
         Fact("recovered", f"{total.recovered:,}", _of(total.recovered, total.calls, "calls")),
         Fact("empty", f"{total.empty:,}", _of(total.empty, total.calls, "calls")),
@@ -142,7 +144,10 @@ def _rate_cells(row: Row) -> list[Cell]:
     if rate.share is None:
         return [Cell("-", None, "dim"), Cell("-", None, "dim")]
     interval = f"{100 * low:.1f}-{100 * high:.1f}"
-    return [Cell(short_share(rate.share), rate.share, tone, (rate.share, low, high)), Cell(interval, high, tone if tone == "dim" else "")]
+    return [
+        Cell(short_share(rate.share), rate.share, tone, (rate.share, low, high)),
+        Cell(interval, high, tone if tone == "dim" else ""),
+    ]
 
 
 def _groups(report: Report, rows: Sequence[Row]) -> Section:
@@ -150,7 +155,7 @@ def _groups(report: Report, rows: Sequence[Row]) -> Section:
         "How many calls of each group were dropped, the worst rate first. "
         f"Grey rates are of fewer than {report.least:,} calls and are not ranked."
     )
-    table = Table([*key_columns(report.by), *_COUNTS], [[*key_cells(row.key), *_count_cells(row)] for row in rows])
+    table = Table([*key_columns(report.by), *_COUNTS], [[*row.key, *_count_cells(row)] for row in rows])
     return Section("groups", "Groups", about, [table] if rows else [])
 
 
@@ -159,11 +164,14 @@ def _drops(report: Report, rows: Sequence[Row]) -> Section:
     total = report.total.findings["dropped"]
     matrix = Matrix(
         key_columns(report.by),
-        [(key_cells(row.key), row.counts.dropped, row.counts.findings["dropped"]) for row in rows if row.counts.dropped],
+        [(row.key, row.counts.dropped, row.counts.findings["dropped"]) for row in rows if row.counts.dropped],
         [word for word, _ in total.most_common()],
         "drops",
+        "reasons",
     )
-    return Section("drops", "Reasons of drops", about, [Bars("drops", total.most_common()), matrix] if total else [])
+    return Section(
+        "drops", "Reasons of drops", about, [Bars("drops", total.most_common()), matrix] if total else []
+    )
 
 
 def _quirks(report: Report, rows: Sequence[Row]) -> Section:
@@ -171,9 +179,10 @@ def _quirks(report: Report, rows: Sequence[Row]) -> Section:
     seen = _quirks_seen(report.total, report.total)
     matrix = Matrix(
         key_columns(report.by),
-        [(key_cells(row.key), row.counts.recordings, _quirks_seen(row.counts, report.total)) for row in rows],
+        [(row.key, row.counts.recordings, _quirks_seen(row.counts, report.total)) for row in rows],
         [word for word, _ in seen.most_common()],
         "recordings",
+        "seen in",
     )
     return Section("quirks", "Quirks", about, [matrix] if seen else [])
 
@@ -192,13 +201,20 @@ def _quirks_seen(counts: Counts, total: Counts) -> Counter[str]:
 
 def _tools(report: Report, rows: Sequence[Row]) -> Section:
     about = "Which tools were called, the worst drop rate first, and how many bytes their arguments have."
-    sizes = [Column(f"p{q}", worth=5 if q == 90 else 7, about=f"bytes of arguments, of {q} % at most") for q in _QUANTILES]
+    sizes = [
+        Column(f"p{q}", worth=5 if q == 90 else 7, about=f"bytes of arguments, of {q} % at most")
+        for q in _QUANTILES
+    ]
     columns = [Column("tool", is_text=True), *_COUNTS[2:8], *sizes]
     cells = [
-        [*key_cells(row.key), *_count_cells(row)[2:8], *(short(row.counts.sizes.quantile(q / 100)) for q in _QUANTILES)]
+        [
+            *row.key,
+            *_count_cells(row)[2:8],
+            *(short(row.counts.sizes.quantile(q / 100), is_whole=True) for q in _QUANTILES),
+        ]
         for row in rows
     ]
-    curves = Curves("bytes", {"bytes of arguments": report.total.sizes.buckets}, report.total.sizes.value_of)
+    curves = Curves("bytes", {"arguments": report.total.sizes})
     return Section("tools", "Tools", about, [Table(columns, cells), curves] if rows else [])
 
 
@@ -208,11 +224,13 @@ def _times(report: Report, rows: Sequence[Row]) -> Section:
         "99 % of the recordings do not exceed, where times were recorded."
     )
     columns = [
-        Column(f"{name} p{q}", worth=9 - 2 * (q == 90) - (q == 99)) for name in _SECONDS.values() for q in _QUANTILES
+        Column(f"{name} p{q}", worth=9 - 2 * (q == 90) - (q == 99))
+        for name in _SECONDS.values()
+        for q in _QUANTILES
     ]
     cells = [
         [
-            *key_cells(row.key),
+            *row.key,
             shared(row.counts.seconds["last_s"].total / row.counts.recordings),
             *(short(row.counts.seconds[name].quantile(q / 100)) for name in _SECONDS for q in _QUANTILES),
         ]
@@ -220,8 +238,10 @@ def _times(report: Report, rows: Sequence[Row]) -> Section:
         if row.counts.seconds["last_s"].total
     ]
     seconds = report.total.seconds
-    curves = Curves("seconds", {word: seconds[name].buckets for name, word in _SECONDS.items()}, seconds["last_s"].value_of)
-    table = Table([*key_columns(report.by), Column("timed", worth=8, about="recordings with times"), *columns], cells)
+    curves = Curves("seconds", {f"time to {_TIMES[name]}": seconds[name] for name in _SECONDS})
+    table = Table(
+        [*key_columns(report.by), Column("timed", worth=8, about="recordings with times"), *columns], cells
+    )
     return Section("times", "Times", about, [table, curves] if cells else [])
 
 
@@ -230,27 +250,43 @@ def _finishes(report: Report, most: int) -> Section:
     all_of = report.total.recordings
     rows = [
         [
-            Cell("(nothing)" if one.provider is None else one.provider, one.provider, "dim" if one.provider is None else ""),
+            Cell(
+                "(nothing)" if one.provider is None else one.provider,
+                one.provider,
+                "dim" if one.provider is None else "",
+            ),
             Cell("(no turn)" if one.ours is None else one.ours, one.ours, "dim" if one.ours is None else ""),
             number(one.count),
             shared(one.count / all_of),
         ]
         for one in report.finishes[:most]
     ]
-    columns = [Column("the provider said", is_text=True), Column("ours", is_text=True), Column("recordings"), Column("share")]
+    columns = [
+        Column("the provider said", is_text=True),
+        Column("ours", is_text=True),
+        Column("recordings"),
+        Column("share"),
+    ]
     return Section("finishes", "Ends of turns", about, [Table(columns, rows)] if rows else [])
 
 
 def _tokens(report: Report, rows: Sequence[Row]) -> Section:
     about = "Tokens as providers count them, where they do, and how many were written for each call."
-    columns = [Column("counted", worth=8, about="recordings with counts"), Column("input"), Column("output"), Column("output a call")]
+    columns = [
+        Column("counted", worth=8, about="recordings with counts"),
+        Column("input"),
+        Column("output"),
+        Column("output a call"),
+    ]
     cells = [
         [
-            *key_cells(row.key),
+            *row.key,
             shared(row.counts.with_tokens / row.counts.recordings),
             number(row.counts.input_tokens),
             number(row.counts.output_tokens),
-            short(row.counts.output_tokens / its_calls if (its_calls := row.counts.calls_with_tokens) else None),
+            short(
+                row.counts.output_tokens / its_calls if (its_calls := row.counts.calls_with_tokens) else None
+            ),
         ]
         for row in rows
         if row.counts.with_tokens
@@ -279,12 +315,25 @@ def _unreadable(report: Report, most: int) -> Section:
         f"{counted(its.recordings, 'recording')} could not be read to the end. They are counted nowhere else, and "
         f"neither are {counted(its.calls, 'call')} before the damage."
     )
-    columns = [Column("recordings"), Column("what went wrong", is_text=True), Column("the first one", is_text=True)]
+    columns = [
+        Column("recordings"),
+        Column("what went wrong", is_text=True),
+        Column("the first one", is_text=True),
+    ]
     rows = [
-        [number(count), Cell(trouble, trouble), Cell(its.examples.get(trouble, ""), its.examples.get(trouble))]
+        [
+            number(count),
+            Cell(trouble, trouble),
+            Cell(its.examples.get(trouble, ""), its.examples.get(trouble)),
+        ]
         for trouble, count in its.troubles.most_common(most)
     ]
-    return Section("unreadable", "Unreadable", about if rows else "All recordings could be read.", [Table(columns, rows)] if rows else [])
+    return Section(
+        "unreadable",
+        "Unreadable",
+        about if rows else "All recordings could be read.",
+        [Table(columns, rows)] if rows else [],
+    )
 
 
 def _worst(report: Report) -> Section:

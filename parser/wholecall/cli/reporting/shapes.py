@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Union
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Union
 
-__all__ = ["Bars", "Cell", "Column", "Curves", "Fact", "Matrix", "Section", "Table", "number", "shared", "short"]
+if TYPE_CHECKING:
+    from wholecall.bulk import Histogram
+
+__all__ = [
+    "Bars",
+    "Cell",
+    "Column",
+    "Curves",
+    "Fact",
+    "Matrix",
+    "Section",
+    "Table",
+    "key_columns",
+    "number",
+    "shared",
+    "short",
+    "short_share",
+]
 
 
 class Cell(NamedTuple):
@@ -16,6 +33,8 @@ class Cell(NamedTuple):
         value: what rows are sorted by, a number or a text; None comes last.
         tone: `""`, `"dim"` for what says little, `"bad"` for what went wrong, `"code"` for a command.
         bar: a share of 1 and an interval around it, drawn beside the text.
+
+    A row whose first cell has no value is one of others: it stays the last.
     """
 
     text: str
@@ -55,12 +74,14 @@ class Matrix(NamedTuple):
         rows: the cells of each group, of how many the next are shares, and how often each word was said.
         words: all words, the most frequent first.
         of: what the shares are of.
+        name: of the words, where they have one column.
     """
 
     columns: Sequence[Column]
     rows: Sequence[tuple[Sequence[Cell], int, Mapping[str, int]]]
     words: Sequence[str]
     of: str
+    name: str
 
 
 class Bars(NamedTuple):
@@ -71,17 +92,15 @@ class Bars(NamedTuple):
 
 
 class Curves(NamedTuple):
-    """Histograms with one axis, which grows by doubling.
+    """Histograms with one axis.
 
     Attributes:
         unit: of the axis.
-        curves: by name, how many values each bucket holds, by the bucket's number.
-        value_of: returns the value at which a bucket begins.
+        curves: by name.
     """
 
     unit: str
-    curves: Mapping[str, Mapping[int, int]]
-    value_of: Callable[[float], float]
+    curves: Mapping[str, Histogram]
 
 
 class Fact(NamedTuple):
@@ -129,13 +148,13 @@ def short_share(share: float | None) -> str:
     return "<0.01 %" if percent < 0.01 else f"{percent:.2f} %" if percent < 1 else f"{percent:.1f} %"
 
 
-def short(value: float | None, unit: str = "") -> Cell:
-    """Return a cell with a measured value, to two digits."""
-    return Cell("-", None, "dim") if value is None else Cell(f"{_rounded(value)}{unit}", value)
+def short(value: float | None, *, is_whole: bool = False) -> Cell:
+    """Return a cell with a measured value, to two digits; one that counts something has none behind the point."""
+    return Cell("-", None, "dim") if value is None else Cell(_rounded(value, is_whole), value)
 
 
-def _rounded(value: float) -> str:
-    if value >= 100:
+def _rounded(value: float, is_whole: bool) -> str:
+    if value >= 100 or is_whole:
         return f"{float(f'{value:.2g}'):,.0f}"
     return f"{value:#.2g}".rstrip(".") if value else "0"
 
@@ -143,8 +162,3 @@ def _rounded(value: float) -> str:
 def key_columns(by: Sequence[str]) -> list[Column]:
     """Return the columns that say which group it is."""
     return [Column(name, is_text=True) for name in by]
-
-
-def key_cells(key: Sequence[Any]) -> list[Cell]:
-    """Return the cells that say which group it is."""
-    return [Cell(name, name) for name in key]

@@ -6,11 +6,21 @@ shortened, and then columns go that are worth less; a command to be copied is ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wholecall.cli.reporting.sections import sections_of
-from wholecall.cli.reporting.shapes import Bars, Cell, Column, Curves, Fact, Matrix, Section, Table, short_share
+from wholecall.cli.reporting.shapes import (
+    Bars,
+    Cell,
+    Column,
+    Curves,
+    Fact,
+    Matrix,
+    Section,
+    Table,
+    short_share,
+)
 from wholecall.cli.show import cells, clipped, padded, printable, wrapped
 
 if TYPE_CHECKING:
@@ -73,9 +83,10 @@ def _bars(bars: Bars, _width: int, paint: Paint) -> Iterator[str]:
 
 
 def _matrix(matrix: Matrix, width: int, paint: Paint) -> Iterator[str]:
-    columns = [*matrix.columns, Column(matrix.of), Column("", is_text=True)]
+    columns = [*matrix.columns, Column(matrix.of), Column(matrix.name, is_text=True)]
     rows = [
-        [*key, Cell(f"{whole:,}", whole), Cell(", ".join(_shares(whole, said)), "")] for key, whole, said in matrix.rows
+        [*key, Cell(f"{whole:,}", whole), Cell(", ".join(_shares(whole, said)), "")]
+        for key, whole, said in matrix.rows
     ]
     yield from _table(Table(columns, rows), width, paint)
 
@@ -90,15 +101,6 @@ def _curves(_curves: Curves, _width: int, _paint: Paint) -> Iterator[str]:
     return iter(())
 
 
-_SHOWN: dict[type, Callable[[Any, int, Paint], Iterator[str]]] = {
-    list: _facts,
-    Bars: _bars,
-    Curves: _curves,
-    Matrix: _matrix,
-    Table: lambda table, width, paint: _table(table, width, paint),
-}
-
-
 # Tables.
 
 
@@ -107,7 +109,11 @@ def _table(table: Table, width: int, paint: Paint) -> Iterator[str]:
     shown = [[cell._replace(text=printable(cell.text)) for cell in row] for row in (heads, *table.rows)]
     widths = _widths(table, shown, width)
     for row in shown:
-        parts = (_placed(cell, column, room, paint) for cell, column, room in zip(row, table.columns, widths, strict=True) if room)
+        parts = (
+            _placed(cell, column, room, paint)
+            for cell, column, room in zip(row, table.columns, widths, strict=True)
+            if room
+        )
         yield (" " * _GAP).join(parts).rstrip()
 
 
@@ -152,3 +158,12 @@ def _dealt(wanted: Sequence[int], room: int) -> list[int]:
         given[n] = max(min(wanted[n], room // (len(waiting) + 1)), 4)
         room -= given[n]
     return list(given.values())
+
+
+_SHOWN: dict[type, Callable[[Any, int, Paint], Iterator[str]]] = {
+    list: _facts,
+    Bars: _bars,
+    Curves: _curves,
+    Matrix: _matrix,
+    Table: _table,
+}
