@@ -3,7 +3,7 @@
 from wholecall.bulk.batch import assemble_batch
 from wholecall.bulk.flattening import calls_of, recordings_of, with_json_type
 from wholecall.bulk.judging import judge_batch
-from wholecall.bulk.report import (
+from wholecall.bulk.reporting import (
     GROUPS,
     Counts,
     Duplicates,

@@ -27,7 +27,7 @@ from wholecall.cli.reporting.shapes import (
 from wholecall.cli.show import counted
 
 if TYPE_CHECKING:
-    from wholecall.bulk.report import Report
+    from wholecall.bulk.reporting import Report
 
 __all__ = ["html_of"]
 

@@ -29,7 +29,7 @@ from wholecall.cli.reporting.shapes import (
 from wholecall.cli.show import counted
 
 if TYPE_CHECKING:
-    from wholecall.bulk.report import Counts, Group, Report
+    from wholecall.bulk.reporting import Counts, Group, Report
 
 __all__ = ["sections_of"]
 

@@ -24,7 +24,7 @@ from wholecall.cli.reporting.shapes import (
 from wholecall.cli.show import cells, clipped, padded, printable, wrapped
 
 if TYPE_CHECKING:
-    from wholecall.bulk.report import Report
+    from wholecall.bulk.reporting import Report
 
 __all__ = ["text_of"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from wholecall.bulk.report.counts import Counts, Words, merged
+from wholecall.bulk.reporting.counts import Counts, Words, merged
 
 __all__ = ["Duplicates", "Finish", "Group", "Report", "Unreadable", "Worst"]
 _private = True

@@ -12,10 +12,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute
 
-from wholecall.bulk.report.counts import OTHERS
-from wholecall.bulk.report.result import Duplicates, Finish, Unreadable, Worst
-from wholecall.bulk.report.vectors import coded, numbers, tallied
-from wholecall.bulk.report.windows import Window
+from wholecall.bulk.reporting.counts import OTHERS
+from wholecall.bulk.reporting.result import Duplicates, Finish, Unreadable, Worst
+from wholecall.bulk.reporting.vectors import coded, numbers, tallied
+from wholecall.bulk.reporting.windows import Window
 
 __all__ = ["Finishes", "Hashes", "Worsts", "readable"]
 _private = True

@@ -1,9 +1,9 @@
 """What the tables of recordings and calls hold, counted: drop rates, quirks, tools, times, by group."""
 
-from wholecall.bulk.report.counting import report
-from wholecall.bulk.report.counts import Counts, Histogram, Rate
-from wholecall.bulk.report.groups import GROUPS
-from wholecall.bulk.report.result import Duplicates, Finish, Group, Report, Unreadable, Worst
+from wholecall.bulk.reporting.counting import report
+from wholecall.bulk.reporting.counts import Counts, Histogram, Rate
+from wholecall.bulk.reporting.groups import GROUPS
+from wholecall.bulk.reporting.result import Duplicates, Finish, Group, Report, Unreadable, Worst
 
 __all__ = [
     "GROUPS",

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute
 
-from wholecall.bulk.report.files import CALL_COLUMNS, RECORDING_COLUMNS, Found, cast, tables
+from wholecall.bulk.reporting.files import CALL_COLUMNS, RECORDING_COLUMNS, Found, cast, tables
 from wholecall.bulk.schema import CALLS
 
 __all__ = ["Window", "windows"]

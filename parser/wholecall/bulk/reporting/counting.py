@@ -13,12 +13,12 @@ from typing import Any
 
 import pyarrow.compute
 
-from wholecall.bulk.report.counts import Counts, merged
-from wholecall.bulk.report.files import found
-from wholecall.bulk.report.groups import GROUPS, NO_CALL, Groups
-from wholecall.bulk.report.others import Finishes, Hashes, Worsts, readable
-from wholecall.bulk.report.result import Group, Report, Unreadable
-from wholecall.bulk.report.windows import Window, windows
+from wholecall.bulk.reporting.counts import Counts, merged
+from wholecall.bulk.reporting.files import found
+from wholecall.bulk.reporting.groups import GROUPS, NO_CALL, Groups
+from wholecall.bulk.reporting.others import Finishes, Hashes, Worsts, readable
+from wholecall.bulk.reporting.result import Group, Report, Unreadable
+from wholecall.bulk.reporting.windows import Window, windows
 
 __all__ = ["report"]
 _private = True
@@ -75,8 +75,7 @@ class _Counting:
 
     def add(self, window: Window) -> None:
         """Count a window."""
-        said = (pc.sum(window.recordings[name]).as_py() or 0 for name in ("n_calls", "n_dropped"))
-        self._missing += sum(said) - len(window.owners)
+        self._missing += _missing(window)
         good = readable(window, self._unreadable)
         self._groups.add(good)
         if self._tools is not self._groups:
@@ -87,20 +86,37 @@ class _Counting:
             counter.add(good)
 
     def report(self, least: int) -> Report:
-        """Return what was counted."""
+        """Return what was counted.
+
+        Raises:
+            ValueError: there are more calls than there should be.
+        """
+        if self._missing < 0:
+            raise ValueError(
+                f"there are {-self._missing:,} calls more than the recordings have: give each table once, and those that "
+                "belong together"
+            )
         by_tool = {key: counts for key, counts in self._tools.counts.items() if key != (NO_CALL,)}
         return Report(
             by=self._by,
             least=least,
             total=merged((self._all or self._groups).counts.values()),
             unreadable=self._unreadable,
-            missing=max(self._missing, 0),
+            missing=self._missing,
             groups=_ranked(self._groups.counts, least),
             tools=_ranked(by_tool, least),
             finishes=self._finishes.found(),
             duplicates=self._hashes.found(),
             worst=self._worsts.found(),
         )
+
+
+def _missing(window: Window) -> int:
+    """Return how many calls there should be that there are not, as far as recordings say how many they have."""
+    said = pc.add(window.recordings["n_calls"], window.recordings["n_dropped"])
+    found = said.is_valid().take(window.owners)
+    wanted: int = pc.sum(said, min_count=0).as_py()
+    return wanted - found.true_count
 
 
 def _ranked(groups: dict[tuple[str, ...], Counts], least: int) -> tuple[Group, ...]:

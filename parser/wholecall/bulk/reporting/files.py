@@ -103,10 +103,16 @@ def _table_of(file: _File) -> str:
             f"{file.path} has version {version.decode()} of the schema: a newer wholecall reads it"
         )
     names = set(schema.names)
+    if "calls" in names and not _is_list_of_structs(schema.field("calls").type):
+        raise ValueError(f"{file.path}: calls is no list of structs: {_ADVICE}")
     for table, needed in _NEEDED.items():
         if needed <= names:
             return table
     raise ValueError(f"{file.path} is no table of calls or recordings: {_ADVICE}")
+
+
+def _is_list_of_structs(kind: Any) -> bool:
+    return hasattr(kind, "value_type") and pa.types.is_struct(kind.value_type)
 
 
 _NEEDED: Final = {  # what each table is told by

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute
 
-from wholecall.bulk.report.counts import OTHERS, SECONDS, Counts, Histogram
-from wholecall.bulk.report.vectors import Coded, coded, constant, distinct, numbers, summed, tallied
-from wholecall.bulk.report.windows import Window
+from wholecall.bulk.reporting.counts import OTHERS, SECONDS, Counts, Histogram
+from wholecall.bulk.reporting.vectors import Coded, coded, constant, distinct, numbers, summed, tallied
+from wholecall.bulk.reporting.windows import Window
 
 __all__ = ["GROUPS", "NO_CALL", "Groups"]
 _private = True
