@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.hygiene.source_tree import CORPORA
-from tests.support.tables import answer, call, rows_of, sample, write_assembled, write_part, write_parts
+from tests.support.reports import answer, call, rows_of, sample, write_assembled, write_part, write_parts
 from wholecall.bulk import CALLS, GROUPS, RECORDINGS, Histogram, Rate, Report, report
 from wholecall.bulk.columns import flat
 from wholecall.bulk.reporting import others, windows

@@ -103,6 +103,20 @@ def test_a_call_told_again_is_one() -> None:
     assert [OPENED, *first, *call(2, "c", "f", '{"a": 2}')] == deltas
 
 
+def test_half_a_surrogate_pair_is_no_other_call() -> None:
+    """Texts that only JSON can spell say the same if their members do, in any order."""
+    texts = [
+        '{"a": "\\ud800", "b": 1}',
+        '{"b": 1, "a": "\\ud800"}',
+        '{"a": "\\ud801", "b": 1}',
+        '{"a": "", "b": 1}',
+    ]
+    entries = [{"id": "c", "function": {"name": "f", "arguments": text}} for text in texts]
+    deltas = translate(*(line(tool_calls=[entry]) for entry in entries))
+
+    assert [texts[0], *texts[2:]] == [delta.text for delta in deltas if isinstance(delta, CallWhole)]
+
+
 def test_an_id_that_different_calls_have_says_nothing() -> None:
     """Equal calls under it are calls once a reason came, unless each was told twice (quirk 64)."""
     one, other = (

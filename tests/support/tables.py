@@ -1,122 +1,130 @@
-"""Tables of recordings, as `wholecall scan` and engines write them, made one recording at a time."""
+"""What the tables of recordings have to hold, told from their events and turns; and tables of bodies."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from wholecall.bulk.columns import assembled, flat
-from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
-from wholecall.recordings import Recording, read
+from tests.support import corpora
+from wholecall import Event, ToolCallParser, Turn
+from wholecall.bulk import CALLS, RECORDINGS
 
-__all__ = ["answer", "call", "rows_of", "sample", "write_assembled", "write_parts"]
+__all__ = ["bodies", "by_events", "rows", "shown"]
 
-# Rows of recordings that there are.
-
-
-def rows_of(*paths: str | Path) -> list[Row]:
-    """Return the row of each recording at some paths."""
-    return [_row(recording) for recording in read(*paths)]
+_KINDS = {"tool_call": "function", "custom_tool_call": "custom", "server_tool_call": "server"}
+_OWN = {"exact", None}  # the statuses of which the model's own text is shown, if it is what was read
 
 
-def _row(recording: Recording) -> Row:
-    known = Known(
-        recording.name,
-        recording.name.partition("#")[0],
-        provider=recording.provider,
-        dialect=recording.dialect,
-        form=recording.form,
-        name=recording.name,
-    )
-    return row_of(recording.chunks, known, Judging())
+@cache
+def bodies() -> pa.Table:
+    """Return the project's recordings as a table: `recording_id` and `body`."""
+    names = [path.relative_to(corpora.RECORDINGS).as_posix() for path in corpora.streams()]
+    return pa.table({"recording_id": names, "body": [path.read_bytes() for path in corpora.streams()]})
 
 
-# Rows of answers that are made for a test.
+def rows(table: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table, whatever its types."""
+    found: list[dict[str, Any]] = table.to_pylist()
+    return found
 
 
-def call(name: str, arguments: str) -> dict[str, Any]:
-    """Return a delta of Chat Completions with a whole call."""
-    return {"tool_calls": [{"index": 0, "id": "c1", "function": {"name": name, "arguments": arguments}}]}
+def shown(row: dict[str, Any], *but: str) -> dict[str, Any]:
+    """Return a row without some columns."""
+    return {name: value for name, value in row.items() if name not in but}
 
 
-def answer(
-    id: str,  # noqa: A002 - what the tables call it
-    *deltas: dict[str, Any],
-    provider: str | None = None,
-    model: str = "m",
-    finish: str | None = "tool_calls",
-    seconds: float | None = None,
-    tokens: int | None = None,
-) -> Row:
-    """Return the row of a response of Chat Completions.
-
-    Args:
-        id: of the recording.
-        deltas: what it says; each is a chunk.
-        provider: who answered.
-        model: that answered.
-        finish: how the provider ended it; None cuts it off.
-        seconds: between two chunks, None without times.
-        tokens: that the provider counts.
-    """
-    choices: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
-    if finish is not None:
-        choices.append({"index": 0, "delta": {}, "finish_reason": finish})
-    chunks: list[dict[str, Any]] = [
-        {"object": "chat.completion.chunk", "model": model, "choices": [one]} for one in choices
-    ]
-    if tokens is not None:
-        chunks[-1]["usage"] = {"prompt_tokens": 10 * tokens, "completion_tokens": tokens}
-    texts = [f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks]
-    timed = [(None if seconds is None else (n + 1) * seconds, text) for n, text in enumerate(texts)]
-    return row_of(timed, Known(id, id.partition("#")[0], provider=provider, form="raw"), Judging())
+def by_events(data: bytes) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the rows of the calls of a stream, and what its recording's row says of events."""
+    parser: ToolCallParser[Any] = ToolCallParser()
+    events: list[Event[Any]] = [*parser.feed(data), *parser.close()]
+    told = [json.loads(event.to_json()) for event in events]
+    calls = [_call(event) for event in told if event["type"].endswith(("_call", "_call_dropped"))]
+    calls.sort(key=lambda call: (call["turn"], call["choice"], call["index"]))
+    for call in calls:
+        if call["outcome"] == "call" and not _stands(call, parser.turns):
+            call["outcome"] = "cancelled"
+    return calls, _recording(told, calls)
 
 
-def sample() -> list[Row]:
-    """Return rows that have something for each section of a report."""
-    text = {"content": "Hello"}
-    rows = [
-        answer(f"a/{n:02}.sse", text, call("ring", '{"bell": 3}'), provider="harbour", seconds=0.25, tokens=20 + n)
-        for n in range(40)
-    ]
-    rows += [
-        answer(f"b/{n:02}.jsonl#{n}", call("hoist", '{"flag": "la'), provider="quay", finish="length", model="m-2")
-        for n in range(3)
-    ]
-    rows += [answer(f"b/{n}.sse", call("hoist", '{"flag": 1,}'), provider="quay", model="m-2") for n in range(35)]
-    rows += [answer("c d.sse", call("ring", "{}"), finish=None), answer("e.sse", text, finish="stop")]
-    rows += [answer("e2.sse", text, finish="stop")]  # the same bytes
-    rows += [row_of([(None, b'data: {"error": {"message": "busy"}}\n\n')], Known("f.sse", "f.sse", form="raw"), Judging())]
-    rows += [troubled(Known(f"g{n}.yaml", f"g{n}.yaml"), "not YAML: line 3") for n in range(2)]
-    return rows
+def _call(event: dict[str, Any]) -> dict[str, Any]:
+    raw = event.get("input", event.get("raw_arguments"))
+    value = event.get("arguments")
+    text = None if value is None else _text(value, raw, event.get("status"))
+    is_dropped = event["type"] == "tool_call_dropped"
+    flags = event.get("flags", [])
+    kind = event["kind"] if is_dropped else _KINDS.get(event["type"], "builtin")
+    return {
+        **{name: event[name] for name in ("turn", "choice", "index")},
+        "outcome": "dropped" if is_dropped else "call",
+        "kind": kind,
+        "call_id": None if "id_generated" in flags else event["id"],
+        "name": event.get("name", event.get("kind")),
+        "namespace": event.get("namespace"),
+        "arguments": text,
+        "raw_arguments": raw if raw != text else None,
+        "status": event.get("status"),
+        "reason": event.get("reason"),
+        "flags": flags,
+        "edits": [edit["kind"] for edit in event.get("edits", [])],
+        "detail": event.get("detail") or None,
+        "n_arguments_bytes": len((text if raw is None else raw).encode()),
+        "started_s": None,
+        "ended_s": None,
+        "lossy": False,
+    }
 
 
-# Files.
+def _text(value: object, raw: str | None, status: str | None) -> str:
+    """Return the text of arguments: their own one where nothing was changed to read it."""
+    if raw is not None and status in _OWN and _loaded(raw) == value:
+        return raw
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def write_parts(folder: Path, rows: Sequence[Row], size: int = 100) -> Path:
-    """Write rows as the parts of a scan, so many in each, and return the folder."""
-    for table in ("calls", "recordings"):
-        (folder / table).mkdir(parents=True)
-    for number, start in enumerate(range(0, max(len(rows), 1), size)):
-        calls, recordings = flat(rows[start : start + size])
-        write_part(folder, number, calls, recordings)
-    return folder
+def _loaded(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
-def write_part(folder: Path, number: int, calls: pa.Table, recordings: pa.Table) -> None:
-    """Write one part of a scan."""
-    name = f"part-{number:06}-abc.parquet"
-    pq.write_table(calls, folder / "calls" / name)
-    pq.write_table(recordings, folder / "recordings" / name)
+def _stands(call: dict[str, Any], turns: Sequence[Turn[Any]]) -> bool:
+    """Return whether a turn still has a call that came out."""
+    turn = turns[call["turn"]].choice(call["choice"])
+    lists: list[Sequence[Any]] = [turn.calls, turn.custom_calls, turn.builtin_calls, turn.server_calls]
+    return any(one.index == call["index"] for calls in lists for one in calls)
 
 
-def write_assembled(path: Path, rows: Sequence[Row]) -> Path:
-    """Write rows as a table of an engine, and return its path."""
-    pq.write_table(assembled(rows), path)
-    return path
+def _recording(told: list[dict[str, Any]], calls: list[dict[str, Any]]) -> dict[str, Any]:
+    began = [event for event in told if event["type"] == "turn_started"]
+    ended = [event for event in told if event["type"] == "turn_finished"]
+    last = max(ended, key=lambda event: (event["turn"], -event["choice"]))
+    whole = [call for call in calls if call["outcome"] != "dropped"]
+    return {
+        **{name: _last(event[of] for event in began) for name, of in _NAMED.items()},
+        "turns": len(began),
+        "n_calls": len(whole),
+        "n_dropped": len(calls) - len(whole),
+        "n_cancelled": sum(call["outcome"] == "cancelled" for call in calls),
+        "n_server": sum(call["kind"] == "server" for call in whole),
+        "finish": last["reason"],
+        "provider_finish": last["provider_reason"],
+        "faults": [event["kind"] for event in told if event["type"] == "stream_fault"],
+        "anomalies": [word for event in ended for word in event["anomalies"]],
+    }
+
+
+_NAMED = {"dialect": "dialect", "response_id": "id", "model": "model"}
+
+
+def _last(values: Any) -> Any:
+    """Return the last value that is one."""
+    return next((value for value in reversed(list(values)) if value), None)
+
+
+assert set(_NAMED) <= set(RECORDINGS.names)
+assert "outcome" in CALLS.names

@@ -9,7 +9,6 @@ column of Arrow holds.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -17,7 +16,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from wholecall.bulk.flattening import calls_of, recordings_of
-from wholecall.bulk.rows import MOST_CHARACTERS, Row
+from wholecall.bulk.rows import MOST_CHARACTERS, SURROGATE, Row
 from wholecall.bulk.schema import ASSEMBLED, CALLS, RECORDINGS
 
 __all__ = ["assembled", "batches", "columns", "flat", "grouped", "n_characters"]
@@ -26,7 +25,6 @@ _private = True
 ItemT = TypeVar("ItemT")
 
 _MOST_ROWS = 1024  # of a batch: until it is made they are objects of Python
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _TEXT, _WORDS = pa.string(), pa.list_(pa.string())
 _CALL_FIELDS = list(CALLS)[1:]  # without the id of the recording
 
@@ -65,7 +63,7 @@ def columns(fields: Sequence[pa.Field], rows: Sequence[dict[str, Any]]) -> list[
     """Return the columns of these fields, of rows by column; one that is called `lossy` knows what was repaired."""
     lossy = [row["lossy"] for row in rows]
     made = {field.name: _column(field, rows, lossy) for field in fields}
-    return [pa.array(lossy) if field.name == "lossy" else made[field.name] for field in fields]
+    return [pa.array(lossy, field.type) if field.name == "lossy" else made[field.name] for field in fields]
 
 
 def n_characters(row: Mapping[str, Any]) -> int:
@@ -101,7 +99,7 @@ def _texts(values: list[str | None], of_rows: Sequence[int], lossy: list[bool]) 
     try:
         return pa.array(values, _TEXT)
     except UnicodeEncodeError:
-        repaired = [None if value is None else _SURROGATE.sub("\ufffd", value) for value in values]
+        repaired = [None if value is None else SURROGATE.sub("\ufffd", value) for value in values]
     for number, before, after in zip(of_rows, values, repaired, strict=True):
         lossy[number] = lossy[number] or before != after
     return pa.array(repaired, _TEXT)

@@ -94,7 +94,7 @@ def _calls(batch: pa.RecordBatch) -> list[pa.Array]:
     if missing:
         raise ValueError(f"the calls have no {', '.join(missing)}")
     found = [_cast(pc.struct_field(calls, field.name), field.type) for field in fields]
-    return [_cast(ids.take(of_rows), first.type), *found]
+    return [_cast(ids, first.type).take(of_rows), *found]
 
 
 def _named(batch: pa.RecordBatch, name: str) -> pa.Array:

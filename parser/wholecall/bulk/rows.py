@@ -12,6 +12,7 @@ that stand; a fault of ours costs its row.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Union
@@ -34,10 +35,11 @@ from wholecall import (
 from wholecall.bulk.calls import CALL_OF, MOST_INT32, Judging, as_json
 from wholecall.output.usage import tokens_of
 
-__all__ = ["MOST_CHARACTERS", "Judging", "Known", "Row", "row_of", "troubled"]
+__all__ = ["MOST_CHARACTERS", "SURROGATE", "Judging", "Known", "Row", "row_of", "troubled"]
 _private = True
 
 MOST_CHARACTERS = 2**29  # of all texts of a row: of four bytes each they still fit into one column of Arrow
+SURROGATE = re.compile("[\ud800-\udfff]")  # a half one: no UTF-8, and no text to Arrow
 _SLICE = 256 * 1024  # bytes: larger chunks are read in pieces of this size
 _FORGET_EVERY = 64  # pieces: what the model said so far is in no row
 _MOST_INT64 = 2**63 - 1
@@ -310,6 +312,9 @@ class _Reading:
     def _sum_up(self) -> None:
         row, calls = self.recording, self.calls
         calls.sort(key=_place)
+        if SURROGATE.search(self._known.recording_id):  # which stands in the rows of the calls, too
+            for call in calls:
+                call["lossy"] = True
         if self._taken_back:
             self._cancel()
         outcomes = [call["outcome"] for call in calls]

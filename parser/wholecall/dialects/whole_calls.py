@@ -12,6 +12,7 @@ frame with calls, which may bring its arguments under its label.
 
 from __future__ import annotations
 
+import json
 from typing import Union
 
 import msgspec
@@ -200,4 +201,12 @@ def _says_the_same(one: str, other: str) -> bool:
     if one == other or not (one and other):
         return one == other
     values = [plain(text) for text in (one, other)]
-    return values[0] is not None and _sorted(values[0]) == _sorted(values[1])
+    return values[0] is not None and _spelling(values[0]) == _spelling(values[1])
+
+
+def _spelling(value: object) -> bytes:
+    """Return one spelling for equal values; half a surrogate pair, which only JSON can spell, makes another one."""
+    try:
+        return _sorted(value)
+    except UnicodeEncodeError:
+        return json.dumps(value, sort_keys=True).encode()
