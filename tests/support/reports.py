@@ -1,8 +1,12 @@
-"""Tables of recordings, as `wholecall scan` and engines write them, made one recording at a time."""
+"""Tables of recordings, as `wholecall scan` and engines write them, made one recording at a time.
+
+`python -m tests.support.reports` writes the report of the sample anew: `tests/golden/report.txt`.
+"""
 
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +14,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests.hygiene.source_tree import PROJECT
+from wholecall.bulk import report
 from wholecall.bulk.columns import assembled, flat
 from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
+from wholecall.cli.reporting import text_of
 from wholecall.recordings import Recording, read
 
-__all__ = ["answer", "call", "rows_of", "sample", "write_assembled", "write_parts"]
+__all__ = ["answer", "call", "rows_of", "sample", "write_assembled", "write_part", "write_parts"]
 
 # Rows of recordings that there are.
 
@@ -45,7 +52,7 @@ def call(name: str, arguments: str) -> dict[str, Any]:
 
 
 def answer(
-    id: str,  # noqa: A002 - what the tables call it
+    id: str,
     *deltas: dict[str, Any],
     provider: str | None = None,
     model: str = "m",
@@ -81,17 +88,38 @@ def sample() -> list[Row]:
     """Return rows that have something for each section of a report."""
     text = {"content": "Hello"}
     rows = [
-        answer(f"a/{n:02}.sse", text, call("ring", '{"bell": 3}'), provider="harbour", seconds=0.25, tokens=20 + n)
+        answer(
+            f"a/{n:02}.sse",
+            text,
+            call("ring", '{"bell": 3}'),
+            provider="harbour",
+            seconds=0.25,
+            tokens=20 + n,
+        )
         for n in range(40)
     ]
     rows += [
-        answer(f"b/{n:02}.jsonl#{n}", call("hoist", '{"flag": "la'), provider="quay", finish="length", model="m-2")
+        answer(
+            f"b/{n:02}.jsonl#{n}",
+            call("hoist", '{"flag": "la'),
+            provider="quay",
+            finish="length",
+            model="m-2",
+        )
         for n in range(3)
     ]
-    rows += [answer(f"b/{n}.sse", call("hoist", '{"flag": 1,}'), provider="quay", model="m-2") for n in range(35)]
+    rows += [
+        answer(f"b/{n}.sse", call("hoist", '{"flag": 1,}'), provider="quay", model="m-2") for n in range(35)
+    ]
     rows += [answer("c d.sse", call("ring", "{}"), finish=None), answer("e.sse", text, finish="stop")]
     rows += [answer("e2.sse", text, finish="stop")]  # the same bytes
-    rows += [row_of([(None, b'data: {"error": {"message": "busy"}}\n\n')], Known("f.sse", "f.sse", form="raw"), Judging())]
+    rows += [
+        row_of(
+            [(None, b'data: {"error": {"message": "busy"}}\n\n')],
+            Known("f.sse", "f.sse", form="raw"),
+            Judging(),
+        )
+    ]
     rows += [troubled(Known(f"g{n}.yaml", f"g{n}.yaml"), "not YAML: line 3") for n in range(2)]
     return rows
 
@@ -120,3 +148,11 @@ def write_assembled(path: Path, rows: Sequence[Row]) -> Path:
     """Write rows as a table of an engine, and return its path."""
     pq.write_table(assembled(rows), path)
     return path
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as made:
+        lines = text_of(report(write_parts(Path(made) / "out", sample())), 100, colour=False)
+        (PROJECT / "tests" / "golden" / "report.txt").write_text(
+            "".join(f"{line}\n" for line in lines), "utf-8"
+        )

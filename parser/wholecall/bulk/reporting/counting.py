@@ -114,9 +114,9 @@ class _Counting:
 def _missing(window: Window) -> int:
     """Return how many calls there should be that there are not, as far as recordings say how many they have."""
     said = pc.add(window.recordings["n_calls"], window.recordings["n_dropped"])
-    found = said.is_valid().take(window.owners)
+    found: int = said.is_valid().take(window.owners).true_count
     wanted: int = pc.sum(said, min_count=0).as_py()
-    return wanted - found.true_count
+    return wanted - found
 
 
 def _ranked(groups: dict[tuple[str, ...], Counts], least: int) -> tuple[Group, ...]:

@@ -274,7 +274,7 @@ def _tokens(report: Report, rows: Sequence[Row]) -> Section:
     about = "Tokens as providers count them, where they do, and how many were written for each call."
     columns = [
         Column("counted", worth=8, about="recordings with counts"),
-        Column("input"),
+        Column("input", worth=5),
         Column("output"),
         Column("output a call"),
     ]

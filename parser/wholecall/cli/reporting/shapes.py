@@ -145,7 +145,11 @@ def short_share(share: float | None) -> str:
     percent = 100 * share
     if percent in {0, 100}:
         return f"{percent:.0f} %"
-    return "<0.01 %" if percent < 0.01 else f"{percent:.2f} %" if percent < 1 else f"{percent:.1f} %"
+    if percent < 0.01:
+        return "<0.01 %"
+    if percent >= 99.95:
+        return ">99.9 %"
+    return f"{percent:.2f} %" if percent < 1 else f"{percent:.1f} %"
 
 
 def short(value: float | None, *, is_whole: bool = False) -> Cell:

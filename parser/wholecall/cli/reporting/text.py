@@ -26,7 +26,7 @@ from wholecall.cli.show import cells, clipped, padded, printable, wrapped
 if TYPE_CHECKING:
     from wholecall.bulk.reporting import Report
 
-__all__ = ["text_of"]
+__all__ = ["table_lines", "text_of"]
 
 _MOST_ROWS = 20
 _LEAST_NAME = 16  # cells that a name gets before a column goes
@@ -88,7 +88,7 @@ def _matrix(matrix: Matrix, width: int, paint: Paint) -> Iterator[str]:
         [*key, Cell(f"{whole:,}", whole), Cell(", ".join(_shares(whole, said)), "")]
         for key, whole, said in matrix.rows
     ]
-    yield from _table(Table(columns, rows), width, paint)
+    yield from table_lines(Table(columns, rows), width, paint)
 
 
 def _shares(whole: int, said: Mapping[str, int]) -> Iterator[str]:
@@ -104,7 +104,8 @@ def _curves(_curves: Curves, _width: int, _paint: Paint) -> Iterator[str]:
 # Tables.
 
 
-def _table(table: Table, width: int, paint: Paint) -> Iterator[str]:
+def table_lines(table: Table, width: int, paint: Paint) -> Iterator[str]:
+    """Yield the lines of a table."""
     heads = [Cell(column.name) for column in table.columns]
     shown = [[cell._replace(text=printable(cell.text)) for cell in row] for row in (heads, *table.rows)]
     widths = _widths(table, shown, width)
@@ -165,5 +166,5 @@ _SHOWN: dict[type, Callable[[Any, int, Paint], Iterator[str]]] = {
     Bars: _bars,
     Curves: _curves,
     Matrix: _matrix,
-    Table: _table,
+    Table: table_lines,
 }
