@@ -1,4 +1,4 @@
-"""What `wholecall.bulk.report` counts."""
+"""What `wholecall.bulk.report` counts (law 92)."""
 
 from __future__ import annotations
 

@@ -27,14 +27,16 @@ __all__ = ["answer", "call", "rows_of", "sample", "write_assembled", "write_part
 
 
 def rows_of(*paths: str | Path) -> list[Row]:
-    """Return the row of each recording at some paths."""
-    return [_row(recording) for recording in read(*paths)]
+    """Return the row of each recording at some paths, under the names that a scan of them gives."""
+    return [_row(recording, Path(path)) for path in paths for recording in read(path)]
 
 
-def _row(recording: Recording) -> Row:
+def _row(recording: Recording, root: Path) -> Row:
+    file, number, n = recording.name.partition("#")
+    source = Path(file).relative_to(root if root.is_dir() else root.parent).as_posix()
     known = Known(
-        recording.name,
-        recording.name.partition("#")[0],
+        f"{source}{number}{n}",
+        source,
         provider=recording.provider,
         dialect=recording.dialect,
         form=recording.form,
