@@ -224,6 +224,10 @@ class TestPage:
         assert "<h1>Tool calls of 82 recordings</h1>" in page
         assert "<code>wholecall inspect &#x27;c d.sse&#x27;</code>" in page
 
+    def test_only_the_rest_is_the_rest(self, found: Report) -> None:
+        """Where no groups share a row, no row stays last when one sorts."""
+        assert ' class="rest"' not in html_of(found)
+
     def test_hostile_names_are_text(self, tmp_path: Path) -> None:
         """No name from the wire is markup, none hides or reorders what stands there, and no argument is in the page."""
         page = html_of(report(write_parts(tmp_path / "out", hostile()), by=["provider", "model", "tool"]))

@@ -61,11 +61,11 @@ def html_of(report: Report) -> str:
 def _section(section: Section) -> str:
     title = element("h2", safe(section.title), id=f"{section.id}-title") if section.about else ""
     about = element("p", safe(section.about)) if section.about else ""
-    parts = "\n".join(markup for part in section.parts for markup in _SHOWN[type(part)](part))
+    parts = "\n".join(markup for part in section.parts for markup in _SHOWN[type(part)](part, section.title))
     return element("section", f"{title}{about}\n{parts}", id=section.id, aria_label=section.title)
 
 
-def _facts(facts: Sequence[Fact]) -> Iterator[str]:
+def _facts(facts: Sequence[Fact], _title: str) -> Iterator[str]:
     yield element("dl", "".join(map(_fact, facts)), class_="facts")
 
 
@@ -76,7 +76,7 @@ def _fact(fact: Fact) -> str:
     )
 
 
-def _bars(bars: Bars) -> Iterator[str]:
+def _bars(bars: Bars, title: str) -> Iterator[str]:
     all_of, most = sum(count for _, count in bars.counts), bars.counts[0][1]
     rows = [
         element("td", safe(word), class_="name")
@@ -86,7 +86,7 @@ def _bars(bars: Bars) -> Iterator[str]:
         for word, count in bars.counts
     ]
     body = element("tbody", "".join(element("tr", row) for row in rows))
-    yield _wide(element("table", body, class_="bars"), f"Number of {bars.of} by word")
+    yield _wide(element("table", body, class_="bars"), f"{title}: number of {bars.of} by word")
 
 
 def _wide(table: str, label: str) -> str:
@@ -97,7 +97,7 @@ def _wide(table: str, label: str) -> str:
 # Tables.
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: Table, title: str) -> Iterator[str]:
     kept = [n for n in range(len(table.columns)) if any(row[n].text for row in table.rows)]
     most = [max((its[2] for row in table.rows if (its := row[n].bar)), default=0) for n in kept]
     rows = [
@@ -109,7 +109,7 @@ def _table(table: Table) -> Iterator[str]:
         for row in table.rows
     ]
     heads = "".join(_head(table.columns[n]) for n in kept)
-    yield _wide(element("table", _headed(heads, rows)), "Table")
+    yield _wide(element("table", _headed(heads, rows)), f"{title}: table")
 
 
 def _headed(heads: str, rows: Sequence[str]) -> str:
@@ -130,16 +130,15 @@ def _cell(cell: Cell, column: Column, most: float) -> str:
             "td", inner, class_=f"name{tone}".strip() if cell.tone != "code" else "command", title=title
         )
     drawn = rate(*cell.bar, most) if cell.bar and most else ""
+    text = element("span", safe(cell.text)) if drawn else safe(cell.text)
     value = "" if cell.value is None else str(cell.value)
-    return element("td", drawn + safe(cell.text), class_=cell.tone).replace(
-        "<td", f'<td data-value="{value}"', 1
-    )
+    return element("td", drawn + text, class_=cell.tone).replace("<td", f'<td data-value="{value}"', 1)
 
 
 # Heat maps.
 
 
-def _matrix(matrix: Matrix) -> Iterator[str]:
+def _matrix(matrix: Matrix, title: str) -> Iterator[str]:
     words = matrix.words[:_MOST_WORDS]
     heads = "".join(map(_head, matrix.columns)) + _head(Column(matrix.of), "of")
     heads += "".join(_head(Column(word, about=f"{word}: share of {matrix.of}")) for word in words)
@@ -153,7 +152,14 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
         )
         for key, whole, said in matrix.rows
     ]
-    yield _wide(element("table", _headed(heads, rows), class_="heat"), f"Shares of {matrix.of} by word")
+    yield element(
+        "p",
+        f"In per cent of the {matrix.of} of each group; the stronger the colour, the more.",
+        class_="note",
+    )
+    yield _wide(
+        element("table", _headed(heads, rows), class_="heat"), f"{title}: shares of {matrix.of} by word"
+    )
 
 
 def _heated(count: int, whole: int, word: str) -> str:
@@ -166,10 +172,10 @@ def _heated(count: int, whole: int, word: str) -> str:
     )
 
 
-_SHOWN: dict[type, Callable[[Any], Iterator[str]]] = {
+_SHOWN: dict[type, Callable[[Any, str], Iterator[str]]] = {
     list: _facts,
     Bars: _bars,
-    Curves: figures,
+    Curves: lambda curves, _title: figures(curves),
     Matrix: _matrix,
     Table: _table,
 }

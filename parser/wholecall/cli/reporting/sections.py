@@ -110,44 +110,53 @@ def _of(part: int, whole: int, what: str) -> str:
     return f"{short_share(part / whole if whole else None)} of {what}"
 
 
+# The columns of counts, in order; those of tools are fewer.
 _COUNTS = (
     Column("recordings", worth=4),
-    Column("odd", worth=1, about="recordings with a finding"),
     Column("calls", about="calls that came out whole"),
-    Column("empty", worth=2, about="calls without arguments"),
-    Column("recovered", worth=3, about="calls whose text had slips"),
     Column("dropped", about="calls that must not be executed"),
     Column("rate", about="dropped, of calls and drops"),
     Column("95 %", worth=6, about="where the drop rate lies if the recordings are a sample"),
     Column("faults", worth=5, about="faults of the wire"),
+    Column("odd", worth=1, about="recordings with a finding"),
+    Column("empty", worth=2, about="calls without arguments"),
+    Column("recovered", worth=3, about="calls whose text had slips"),
 )
+_NOT_OF_TOOLS = frozenset({"recordings", "faults", "odd"})
+_COUNTS_OF_TOOLS = tuple(column for column in _COUNTS if column.name not in _NOT_OF_TOOLS)
 
 
-def _count_cells(row: Row) -> list[Cell]:
+def _count_cells(row: Row, columns: Sequence[Column]) -> list[Cell]:
     counts = row.counts
-    return [
-        number(counts.recordings),
-        shared(counts.odd / counts.recordings if counts.recordings else None),
-        number(counts.calls),
-        shared(counts.empty / counts.calls if counts.calls else None),
-        shared(counts.recovered / counts.calls if counts.calls else None),
-        number(counts.dropped, "bad"),
-        *_rate_cells(row),
-        number(counts.faults, "bad"),
-    ]
+    rate, interval = _rate_cells(row)
+    cells = {
+        "recordings": number(counts.recordings),
+        "calls": number(counts.calls),
+        "dropped": number(counts.dropped, "bad"),
+        "rate": rate,
+        "95 %": interval,
+        "faults": number(counts.faults, "bad"),
+        "odd": shared(counts.odd / counts.recordings),
+        "empty": shared(counts.empty / counts.calls if counts.calls else None),
+        "recovered": shared(counts.recovered / counts.calls if counts.calls else None),
+    }
+    return [cells[column.name] for column in columns]
 
 
-def _rate_cells(row: Row) -> list[Cell]:
+def _rate_cells(row: Row) -> tuple[Cell, Cell]:
+    """Return a drop rate and its interval."""
     rate = row.counts.drop_rate
-    low, high = rate.interval
-    tone = ("bad" if rate.part else "") if row.is_ranked else "dim"
     if rate.share is None:
-        return [Cell("-", None, "dim"), Cell("-", None, "dim")]
-    interval = f"{100 * low:.1f}-{100 * high:.1f}"
-    return [
-        Cell(short_share(rate.share), rate.share, tone, (rate.share, low, high)),
-        Cell(interval, high, tone if tone == "dim" else ""),
-    ]
+        return shared(None), shared(None)
+    low, high = rate.interval
+    tone = "" if row.is_ranked else "dim"
+    shown = Cell(
+        short_share(rate.share),
+        rate.share,
+        "bad" if row.is_ranked and rate.part else tone,
+        (rate.share, low, high),
+    )
+    return shown, Cell(f"{100 * low:.1f}-{100 * high:.1f}", high, tone)
 
 
 def _groups(report: Report, rows: Sequence[Row]) -> Section:
@@ -155,7 +164,9 @@ def _groups(report: Report, rows: Sequence[Row]) -> Section:
         "How many calls of each group were dropped, the worst rate first. "
         f"Grey rates are of fewer than {report.least:,} calls and are not ranked."
     )
-    table = Table([*key_columns(report.by), *_COUNTS], [[*row.key, *_count_cells(row)] for row in rows])
+    table = Table(
+        [*key_columns(report.by), *_COUNTS], [[*row.key, *_count_cells(row, _COUNTS)] for row in rows]
+    )
     return Section("groups", "Groups", about, [table] if rows else [])
 
 
@@ -205,11 +216,11 @@ def _tools(report: Report, rows: Sequence[Row]) -> Section:
         Column(f"p{q}", worth=5 if q == 90 else 7, about=f"bytes of arguments, of {q} % at most")
         for q in _QUANTILES
     ]
-    columns = [Column("tool", is_text=True), *_COUNTS[2:8], *sizes]
+    columns = [Column("tool", is_text=True), *_COUNTS_OF_TOOLS, *sizes]
     cells = [
         [
             *row.key,
-            *_count_cells(row)[2:8],
+            *_count_cells(row, _COUNTS_OF_TOOLS),
             *(short(row.counts.sizes.quantile(q / 100), is_whole=True) for q in _QUANTILES),
         ]
         for row in rows
@@ -250,12 +261,8 @@ def _finishes(report: Report, most: int) -> Section:
     all_of = report.total.recordings
     rows = [
         [
-            Cell(
-                "(nothing)" if one.provider is None else one.provider,
-                one.provider,
-                "dim" if one.provider is None else "",
-            ),
-            Cell("(no turn)" if one.ours is None else one.ours, one.ours, "dim" if one.ours is None else ""),
+            _said(one.provider, "(nothing)"),
+            _said(one.ours, "(no turn)"),
             number(one.count),
             shared(one.count / all_of),
         ]
@@ -268,6 +275,10 @@ def _finishes(report: Report, most: int) -> Section:
         Column("share"),
     ]
     return Section("finishes", "Ends of turns", about, [Table(columns, rows)] if rows else [])
+
+
+def _said(word: str | None, nothing: str) -> Cell:
+    return Cell(nothing, "", "dim") if word is None else Cell(word, word)
 
 
 def _tokens(report: Report, rows: Sequence[Row]) -> Section:
