@@ -29,7 +29,7 @@ from wholecall.cli.reporting.shapes import (
 from wholecall.cli.show import counted
 
 if TYPE_CHECKING:
-    from wholecall.bulk.reporting import Counts, Group, Report
+    from wholecall.bulk.reporting import Counts, Group, Report, Worst
 
 __all__ = ["sections_of"]
 
@@ -364,16 +364,20 @@ def _worst(report: Report) -> Section:
             number(one.dropped, "bad"),
             number(one.faults, "bad"),
             Cell(words_of(one.words), ""),
-            Cell(one.recording_id, one.recording_id),
-            Cell(_command(one.source) if one.is_file and one.source else "", "", "code"),
+            *_found_at(one),
         ]
         for one in report.worst
     ]
     return Section("worst", "The worst recordings", about, [Table(columns, rows)] if rows else [])
 
 
-def _command(source: str) -> str:
-    return f"wholecall inspect {shlex.quote(source)}"
+def _found_at(one: Worst) -> tuple[Cell, Cell]:
+    """Return the name of a recording, where the command beside it does not say it, and a command that shows it."""
+    if not one.is_file or one.source is None:
+        return Cell(one.recording_id, one.recording_id), Cell("")
+    name = "" if one.recording_id == one.source else one.recording_id
+    path = f"./{one.source}" if one.source.startswith("-") else one.source
+    return Cell(name, name), Cell(f"wholecall inspect {shlex.quote(path)}", "", "code")
 
 
 def words_of(counts: dict[str, int]) -> str:
