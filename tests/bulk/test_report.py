@@ -68,6 +68,18 @@ def one_part(folder: Path, calls: pa.Table, recordings: pa.Table) -> None:
     write_part(folder, 0, calls, recordings)
 
 
+def without_arguments(path: Path) -> None:
+    """Damage the columns of a Parquet file that hold texts of calls."""
+    data = path.read_bytes()
+    columns = pq.ParquetFile(path).metadata.row_group(0)
+    for column in (columns.column(n) for n in range(columns.num_columns)):
+        if column.path_in_schema.rpartition(".")[2] in {"arguments", "raw_arguments", "detail"}:
+            start = column.dictionary_page_offset or column.data_page_offset
+            size = column.total_compressed_size
+            data = data[:start] + b"\xff" * size + data[start + size :]
+    path.write_bytes(data)
+
+
 class TestLint:
     """Both commands count the same."""
 
@@ -192,25 +204,16 @@ class TestTables:
 
         assert whole == said(report(tables))
 
-    def test_no_text_of_arguments_is_read(self, tables: Path) -> None:
-        """Where the bytes of arguments are damaged in the file, the report is the same."""
-        path = next((tables / "calls").iterdir())
-        data = path.read_bytes()
-        columns = pq.ParquetFile(path).metadata.row_group(0)
-        whole = said(report(tables))
-        for n in range(columns.num_columns):
-            column = columns.column(n)
-            if column.path_in_schema in {"arguments", "raw_arguments", "detail"}:
-                start, size = (
-                    column.dictionary_page_offset or column.data_page_offset,
-                    column.total_compressed_size,
-                )
-                data = data[:start] + b"\xff" * size + data[start + size :]
-        path.write_bytes(data)
-        with pytest.raises(OSError, match=r"."):
-            pq.read_table(path)
+    def test_no_text_of_arguments_is_read(self, tables: Path, tmp_path: Path) -> None:
+        """Where the bytes of arguments are damaged in the file, the report is the same, also of an assembled table."""
+        table = write_assembled(tmp_path / "table.parquet", sample())
+        for place, part in ((tables, next((tables / "calls").iterdir())), (table, table)):
+            whole = said(report(place))
+            without_arguments(part)
+            with pytest.raises(OSError, match=r"."):
+                pq.read_table(part)
 
-        assert whole == said(report(tables))
+            assert whole == said(report(place))
 
     def test_nothing(self, tmp_path: Path) -> None:
         """Tables without a row give a report of zeros."""

@@ -116,11 +116,9 @@ def _findings(members: Members, calls: dict[str, Any]) -> Iterator[tuple[str, tu
     for kind in ("faults", "anomalies"):
         rows, words = _said(members.recordings[kind])
         yield kind, (rows, words)
-    whole = pc.invert(dropped)
-    of_calls = members.of_calls.filter(whole)
     for kind in ("flags", "edits"):
-        rows, words = _said(calls[kind].filter(whole))
-        yield kind, (of_calls.take(rows), words)
+        rows, words = _said(calls[kind])
+        yield kind, (members.of_calls.take(rows), words)
 
 
 def _said(lists: Any) -> tuple[Any, Coded]:
