@@ -1,8 +1,6 @@
 
 // Text of the wire. Everything here ends in textContent: nothing that was received is ever markup.
 
-const at = (id) => document.getElementById(id);
-
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const KEPT = new Set(["\n", "\t", "\u200c", "\u200d"]);
 const MAX_SHOWN = 20000;
