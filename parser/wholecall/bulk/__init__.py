@@ -3,6 +3,7 @@
 from wholecall.bulk.batch import assemble_batch
 from wholecall.bulk.flattening import calls_of, recordings_of, with_json_type
 from wholecall.bulk.judging import judge_batch
+from wholecall.bulk.messages import assemble_messages
 from wholecall.bulk.scanning import Progress, ScanFailed, scan
 from wholecall.bulk.schema import ASSEMBLED, CALLS, JUDGED, RECORDINGS
 
@@ -14,6 +15,7 @@ __all__ = [
     "Progress",
     "ScanFailed",
     "assemble_batch",
+    "assemble_messages",
     "calls_of",
     "judge_batch",
     "recordings_of",
