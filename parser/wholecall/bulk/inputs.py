@@ -8,14 +8,14 @@ and dictionaries not written out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import types
 
-__all__ = ["BODY", "ID", "MOMENT", "TEXT", "TIMES", "Kind", "Read", "reader"]
+__all__ = ["BODY", "ID", "MOMENT", "TEXT", "TIMES", "Kind", "Read", "reader", "rows_in"]
 _private = True
 
 Read = Callable[[Any], Any]  # from a scalar of Arrow, which may be null, to a value of Python
@@ -43,6 +43,14 @@ def reader(schema: pa.Schema, name: str, kind: Kind) -> Read:
     if read is None:
         raise TypeError(f"the column {name!r} holds {type_}; it has to hold {words}")
     return _through(read) if types.is_dictionary(type_) else read
+
+
+def rows_in(tables: list[pa.RecordBatch], reads: Mapping[str, tuple[str, Read]]) -> Iterator[dict[str, Any]]:
+    """Yield what is found in each row; `reads` says in which column what is, and how it is read."""
+    for table in tables:
+        columns = [map(read, table.column(name)) for name, read in reads.values()]
+        for values in zip(*columns, strict=True):
+            yield dict(zip(reads, values, strict=True))
 
 
 def _through(read: Read) -> Read:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
-
-import pyarrow as pa
 
 from wholecall import Limits, Policy
 from wholecall.bulk.calls import Judging
 from wholecall.bulk.columns import batches
 from wholecall.bulk.conversations import row_of_messages
-from wholecall.bulk.inputs import ID, MOMENT, TEXT, Kind, Read, reader
+from wholecall.bulk.inputs import ID, MOMENT, TEXT, Kind, reader, rows_in
 from wholecall.bulk.nested import MESSAGES
 from wholecall.bulk.rows import Known, Row
 from wholecall.bulk.schema import ASSEMBLED
@@ -70,7 +67,8 @@ def assemble_messages(
     reads = {
         what: (name, reader(schema, name, _KINDS[what])) for what, name in names.items() if name is not None
     }
-    rows = _rows(parts(batch), reads, Judging(policy, limits, None, arguments))
+    judging = Judging(policy, limits, None, arguments)
+    rows = (_row(found, judging) for found in rows_in(parts(batch), reads))
     return like(batch, batches(rows), ASSEMBLED)
 
 
@@ -81,16 +79,6 @@ _KINDS: dict[str, Kind] = {
     "model": TEXT,
     "recorded_at": MOMENT,
 }
-
-
-def _rows(
-    tables: list[pa.RecordBatch], reads: dict[str, tuple[str, Read]], judging: Judging
-) -> Iterator[Row]:
-    """Yield the row of each row; `reads` says in which column what is, and how it is read."""
-    for table in tables:
-        columns = [map(read, table.column(name)) for name, read in reads.values()]
-        for values in zip(*columns, strict=True):
-            yield _row(dict(zip(reads, values, strict=True)), judging)
 
 
 def _row(found: dict[str, Any], judging: Judging) -> Row:
