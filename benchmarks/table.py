@@ -8,6 +8,7 @@ from itertools import chain
 
 from benchmarks import (
     bench_arguments,
+    bench_bulk,
     bench_calls_only,
     bench_dialects,
     bench_first_stream,
@@ -24,6 +25,7 @@ from benchmarks import (
     bench_recordings,
     bench_repair,
     bench_replay,
+    bench_scan,
     bench_stream,
     bench_text,
     bench_tools,
@@ -51,6 +53,8 @@ _FIGURES: tuple[Iterable[Claim], ...] = (
     bench_calls_only.CLAIMS,
     bench_recordings.CLAIMS,
     bench_replay.CLAIMS,
+    bench_bulk.CLAIMS,
+    bench_scan.CLAIMS,
     bench_framing.CLAIMS,
     bench_tools.CLAIMS,
     bench_arguments.CLAIMS,

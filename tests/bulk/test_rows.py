@@ -83,9 +83,9 @@ def test_large_chunks_are_fed_in_slices(monkeypatch: pytest.MonkeyPatch) -> None
         return feed(self, data)
 
     monkeypatch.setattr(ToolCallParser, "feed", watched)
-    read((None, bytes(600_000)))
+    read((None, bytes(150_000)))
 
-    assert ([256 * 1024, 256 * 1024, 75_712], 600_000) == (sizes, sum(sizes))
+    assert ([64 * 1024, 64 * 1024, 18_928], 150_000) == (sizes, sum(sizes))
 
 
 def test_times_are_those_of_the_chunks() -> None:

@@ -87,11 +87,9 @@ def _checked(piece: Piece, schema: pa.Schema, columns: Columns) -> None:
 def _read(batch: pa.RecordBatch, columns: Columns) -> Iterator[Found]:
     """Return what is found in each row of a batch; the columns are checked at once."""
     flat, named = _flat(batch, columns), columns.named()
-    reads = [(what, reader(flat.schema, name, _KINDS[what])) for what, name in named.items()]
-    rows = zip(*(flat.column(flat.schema.get_field_index(name)) for name in named.values()), strict=True)
-    return (
-        {what: read(scalar) for (what, read), scalar in zip(reads, scalars, strict=True)} for scalars in rows
-    )
+    reads = [reader(flat.schema, name, _KINDS[what]) for what, name in named.items()]
+    values = [read(flat.column(name)) for read, name in zip(reads, named.values(), strict=True)]
+    return (dict(zip(named, row, strict=True)) for row in zip(*values, strict=True))
 
 
 def _rows_of(batches: Iterator[pa.RecordBatch], n_rows: int | None, columns: Columns) -> Rows:

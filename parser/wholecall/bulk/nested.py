@@ -7,8 +7,7 @@ wrote it; of a map it is a member. What JSON has no word for (times, decimals) b
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -26,17 +25,19 @@ _PLAIN = (types.is_string, types.is_large_string, types.is_string_view, types.is
 _BINARY = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
 
 
-def _value(scalar: Any) -> Any:
-    """Return a value of nested types; a text says why it cannot be read."""
-    if not scalar.is_valid:
-        return None
+def _values(column: pa.Array) -> Iterator[Any]:
+    """Yield values of nested types; a text says why one cannot be read."""
+    told = _told(column.type)
+    return (None if not scalar.is_valid else _value(scalar, told) for scalar in column)
+
+
+def _value(scalar: Any, told: Told) -> Any:
     try:
-        return _told(scalar.type)(scalar.as_py())
+        return told(scalar.as_py())
     except (ValueError, OverflowError):  # text that is no UTF-8, a member twice, a time of no calendar
         return _UNREADABLE
 
 
-@lru_cache(maxsize=256)
 def _told(type_: pa.DataType) -> Told:
     """Return what makes values of a type those of JSON."""
     if types.is_struct(type_):
@@ -69,11 +70,12 @@ def _is_json(type_: pa.DataType) -> bool:
     return isinstance(type_, pa.BaseExtensionType) and any(is_so(type_.storage_type) for is_so in _PLAIN[:3])
 
 
-def _stored(scalar: Any) -> memoryview | None:
-    return memoryview(scalar.value.as_buffer()) if scalar.is_valid else None
+def _stored(column: pa.Array) -> Iterable[Any]:
+    read = next(read for is_so, read in BODY[1].items() if is_so(column.type.storage_type))
+    return read(column.storage)
 
 
 MESSAGES: Kind = (
     "texts of JSON, lists of structs, or structs",
-    {**BODY[1], _is_json: _stored, _is_list: _value, types.is_struct: _value},
+    {**BODY[1], _is_json: _stored, _is_list: _values, types.is_struct: _values},
 )

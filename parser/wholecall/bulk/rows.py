@@ -53,7 +53,7 @@ _private = True
 
 MOST_CHARACTERS = 2**29  # of all texts of a row: of four bytes each they still fit into one column of Arrow
 SURROGATE = re.compile("[\ud800-\udfff]")  # a half one: no UTF-8, and no text to Arrow
-_SLICE = 256 * 1024  # bytes: larger chunks are read in pieces of this size
+_SLICE = 64 * 1024  # bytes: larger chunks are read in pieces of this size
 _FORGET_EVERY = 64  # pieces: what the model said so far is in no row
 _MOST_INT64 = 2**63 - 1
 

@@ -155,7 +155,7 @@ def _summary(first: Progress, last: Progress, seconds: float, out: str) -> Itera
     units, size = last.done - first.done, last.bytes - first.bytes
     yield f"{_counted(last.recordings, 'recording')} in {_counted(last.total, 'unit')}"
     if first.done:
-        yield f"{_counted(first.done, 'unit')} were done before"
+        yield f"{_counted(first.done, 'unit')} done before"
     if units:
         rate = shown.amount(int(size / seconds))
         yield f"{_counted(units, 'unit')} of {shown.amount(size)} in {seconds:,.1f} s ({rate}/s)"

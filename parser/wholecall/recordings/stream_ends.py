@@ -2,8 +2,8 @@
 
 Theory of operation. A stream is over where it says so (`[DONE]`, `message_stop`, `response.completed`, Ollama's
 `"done": true`), and the next one begins with what begins such a stream; Gemini's have no end, but an id in each chunk.
-An event is looked at closely only if it holds a word that matters: nearly all of a file is passed over at the speed of a
-search.
+An event is looked at closely only if it holds a word that matters, or if a stream has ended: nearly all of a file is
+passed over at the speed of a search.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import msgspec
 
-__all__ = ["FRAMINGS", "Judge", "Units"]
+__all__ = ["FRAMINGS", "Judge", "Marks", "Units"]
 
 _JSON = rb"(?m)^(?:data:[ ]?)?\{\s*"
 _EVENT = rb'(?m)^(?:event:[ ]?|(?:data:[ ]?)?\{\s*"type"\s*:\s*")'
@@ -53,18 +53,17 @@ class Judge:
         self._id: bytes | None = None  # of Gemini's response
         self._ended = False
 
-    def passes(self, data: bytes) -> bool:
-        """Whether no event in these bytes can begin another stream, or matters for that."""
-        if self._ended:
-            return False
-        for word in self._words:  # noqa: SIM110 - every piece and every event comes by here
-            if word in data:
-                return False
-        return True
+    @property
+    def is_passing(self) -> bool:
+        """Whether events without any of the words matter for nothing: no stream has ended."""
+        return not self._ended
+
+    def _passes(self, unit: bytes) -> bool:
+        return not self._ended and not any(word in unit for word in self._words)
 
     def begins(self, unit: bytes) -> bool:
         """Take the beginning of an event or line; return whether it is that of another stream."""
-        if self.passes(unit):
+        if self._passes(unit):
             return False
         id = _id_of(unit)
         new = self._is_new(unit, id)
@@ -98,6 +97,28 @@ def _ends(unit: bytes) -> bool:
     return False
 
 
+class Marks:
+    """Finds the words that matter in some bytes, one after the other; each byte is looked at once for each word.
+
+    Args:
+        framing: as for `Judge`.
+        data: the bytes.
+    """
+
+    def __init__(self, framing: str, data: bytes) -> None:
+        self._data = data
+        self._next = {word: at for word in FRAMINGS[framing] if (at := data.find(word)) >= 0}
+
+    def first(self, start: int) -> int:
+        """Return where the first word from a place on is, the end of the bytes if there is none; places rise."""
+        for word, at in list(self._next.items()):
+            if at < start:
+                self._next[word] = self._data.find(word, start)
+                if self._next[word] < 0:
+                    del self._next[word]
+        return min(self._next.values(), default=len(self._data))
+
+
 class Units:
     """Finds the ends of events or lines.
 
@@ -107,11 +128,16 @@ class Units:
 
     def __init__(self, framing: str) -> None:
         self._end = b"\n" if framing == "jsonl" else b"\n\n"
+        self._usual_ends = (b"\n",) if framing == "jsonl" else (b"\n\n", b"\r\n\r\n")
         self._any_end = None if framing == "jsonl" else re.compile(rb"\r?\n\r?\n|\r\r")
 
-    def last(self, data: bytes) -> int:
-        """Return where the last unit of some bytes begins, at the latest; 0 if that is not seen at once."""
-        return data.rfind(self._end) + len(self._end) if self._end in data else 0
+    def last(self, data: bytes, start: int, stop: int) -> int:
+        """Return where the last unit begins that begins between two places, or the first place, if none is seen at once."""
+        for end in self._usual_ends:
+            at = data.rfind(end, start, stop)
+            if at >= 0:
+                return at + len(end)
+        return start
 
     def end(self, data: bytes, start: int) -> int | None:
         """Return where the unit ends that begins at a place, None if that is not among these bytes."""

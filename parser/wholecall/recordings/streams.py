@@ -15,7 +15,7 @@ from wholecall.framing.opening import framing_of
 from wholecall.recordings.finding import STDIN
 from wholecall.recordings.model import Chunk, Recording
 from wholecall.recordings.source import Source, opened
-from wholecall.recordings.stream_ends import FRAMINGS, Judge, Units
+from wholecall.recordings.stream_ends import FRAMINGS, Judge, Marks, Units
 
 __all__ = ["read_streams"]
 
@@ -27,6 +27,7 @@ class _Cutter:
     """Gives pieces of a file the number of the stream that they belong to."""
 
     def __init__(self, framing: str) -> None:
+        self._framing = framing
         self._judge = Judge(framing)
         self._units = Units(framing)
         self._number = 1
@@ -36,11 +37,11 @@ class _Cutter:
     def feed(self, piece: bytes) -> Iterator[tuple[int, bytes]]:
         """Take a piece and yield what can be passed on, without empty pieces."""
         data = self._held + piece
-        sent = 0  # what was passed on
-        start = self._units.last(data) if self._judge.passes(data) else 0  # where the open event begins
-        self._is_known = self._is_known and start == 0
+        marks = Marks(self._framing, data)
+        sent = start = 0  # what was passed on; where an event begins
         end: int | None = 0
         while end is not None:
+            start = self._skipped(data, start, marks)
             end = self._units.end(data, start)
             if self._begins(data, start, end):
                 yield from self._some(data[sent:start])
@@ -50,6 +51,14 @@ class _Cutter:
         keep = max(start, len(data) - _LONGEST_END) if self._is_known else start
         yield from self._some(data[sent:keep])
         self._held = data[keep:]
+
+    def _skipped(self, data: bytes, start: int, marks: Marks) -> int:
+        """Return where the next event begins that can matter."""
+        if not self._judge.is_passing:
+            return start
+        there = self._units.last(data, start, marks.first(start))
+        self._is_known = self._is_known and there == start
+        return there
 
     def close(self) -> Iterator[tuple[int, bytes]]:
         """Yield what is left."""
