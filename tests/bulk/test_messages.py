@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -13,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support import corpora, make_transcripts, tables
+from tests.support.conversations import assembled, called, calls, label
 from tests.support.histories import SHAPES, Note, happenings, render
 from wholecall import (
     BuiltinToolCall,
@@ -24,10 +24,8 @@ from wholecall import (
     Turn,
     parse_arguments,
 )
-from wholecall.bulk import ASSEMBLED, assemble_batch, assemble_messages
-from wholecall.bulk.conversations import row_of_messages
-from wholecall.bulk.rows import Judging, Known
-from wholecall.history import MISSING_RESULT, encode_calls, repair_transcript
+from wholecall.bulk import assemble_messages
+from wholecall.history import encode_calls, repair_transcript
 
 JSON = dict[str, Any]
 FILES = [entry["file"] for entry in make_transcripts.entries()]
@@ -44,41 +42,6 @@ FORMS = {
     "ollama": "chat-completions",
 }
 SECRET = "xyzzy-lighthouse"
-
-
-def assembled(*conversations: Any, **options: Any) -> list[JSON]:
-    """Return the rows of conversations that are JSON texts."""
-    texts = [json.dumps(one) for one in conversations]
-    ids = [str(number) for number in range(len(texts))]
-    out = assemble_messages(pa.table({"recording_id": ids, "messages": texts}), **options)
-    out.validate(full=True)
-    assert out.schema.equals(ASSEMBLED, check_metadata=True)
-    return tables.rows(out)
-
-
-def calls(*messages: JSON, **options: Any) -> list[JSON]:
-    """Return the rows of the calls of one conversation."""
-    (row,) = assembled(list(messages), **options)
-    assert row["trouble"] is None
-    found: list[JSON] = row["calls"]
-    return found
-
-
-def said(call: JSON) -> tuple[Any, ...]:
-    """Return what the row of a call says, in short."""
-    text = call["raw_arguments"] if call["arguments"] is None else call["arguments"]
-    return call["outcome"], call["call_id"], call["name"], text, call["reason"], call["answered"]
-
-
-def label(call: JSON) -> str:
-    """Return how the report of a repair names a call."""
-    return call["call_id"] or call["name"] or ""
-
-
-def called(arguments: Any, *, id: str = "c1", **more: Any) -> JSON:
-    """Return a message with one call, as chat completions have it."""
-    entry = {"id": id, "type": "function", "function": {"name": "read", "arguments": arguments}}
-    return {"role": "assistant", "content": None, "tool_calls": [entry], **more}
 
 
 # --- what a repair says ------------------------------------------------------------------------------------
@@ -104,7 +67,7 @@ def agrees(messages: list[JSON]) -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_rows_agree_with_a_check(file: str) -> None:
-    """Law 92: what a repair takes out is dropped, what it has to answer has no answer."""
+    """Law 93: what a repair takes out is dropped, what it has to answer has no answer."""
     agrees(make_transcripts.read(make_transcripts.FOLDER / file))
 
 
@@ -112,7 +75,7 @@ def test_rows_agree_with_a_check(file: str) -> None:
 @settings(max_examples=40)
 @given(happened=happenings)
 def test_rows_agree_with_a_check_of_any_history(shape: str, happened: Any) -> None:
-    """Law 92: the same of histories that hold orphans, repeated ids, and turns that were cut or aborted."""
+    """Law 93: the same of histories that hold orphans, repeated ids, and turns that were cut or aborted."""
     if not all(isinstance(one, Note) for one in happened):
         agrees(render(shape, happened))
 
@@ -181,7 +144,7 @@ def _in_row(call: JSON) -> Any:
 
 @pytest.mark.parametrize("transport", FORMS)
 def test_what_went_in_comes_out(transport: str) -> None:
-    """Law 93: the calls of a turn, written as messages of a transport, are the calls of its row, in their order."""
+    """Law 94: the calls of a turn, written as messages of a transport, are the calls of its row, in their order."""
     expected: list[Any] = []
     found: list[Any] = []
     for turn in turns():
@@ -215,229 +178,13 @@ _FREE = ("chat-completions", "responses", "otel")
 
 
 def test_records_have_what_the_provider_executed() -> None:
-    """Law 93: OpenTelemetry's record has the calls that a provider executed, too."""
+    """Law 94: OpenTelemetry's record has the calls that a provider executed, too."""
     served = [turn for turn in turns() if turn.server_calls]
     expected = [[call.name for call in turn.server_calls] for turn in served]
     rows = [assembled(encode_calls(turn, "otel").messages)[0] for turn in served]
 
     assert expected == [[call["name"] for call in row["calls"] if call["kind"] == "server"] for row in rows]
     assert isinstance(served[0].server_calls[0], ServerToolCall)
-
-
-# --- single calls ------------------------------------------------------------------------------------------
-
-ANSWER = {"role": "tool", "tool_call_id": "c1", "content": "ok"}
-
-
-@pytest.mark.parametrize(
-    "text",
-    ['{"a": 1.0}', "{'a': 1,}", "```json\n{}\n```", "", "[1]", '{"a": ', '{"a":"\\ud83d"}', '{"a":1,"a":2}'],
-)
-def test_text_gets_the_verdict_of_parse_arguments(text: str) -> None:
-    """Status, reason, edits, flags and arguments are those of `parse_arguments`; exact text stays as it is."""
-    verdict = parse_arguments(text)
-    (call,) = calls(called(text), ANSWER)
-    value = None if call["arguments"] is None else json.loads(call["arguments"])
-    whole = verdict.status != "dropped"
-
-    assert (verdict.arguments, verdict.reason) == (value, call["reason"])
-    assert (verdict.status if whole else None, list(verdict.flags)) == (call["status"], call["flags"])
-    assert [edit.kind for edit in verdict.edits] == call["edits"]
-    assert ("call" if whole else "dropped") == call["outcome"]
-    assert text == (call["arguments"] if verdict.status == "exact" else call["raw_arguments"])
-
-
-def test_an_object_has_no_status() -> None:
-    """Of arguments that were kept as an object nobody knows the text: it is written anew, and has no status."""
-    use = {"type": "tool_use", "id": "t", "name": "read", "input": {"b": 1, "a": [None, "\u00e9"]}}
-    (call,) = calls({"role": "assistant", "content": [use]})
-
-    assert ("call", '{"b":1,"a":[null,"\u00e9"]}', None, None) == (
-        call["outcome"],
-        call["arguments"],
-        call["raw_arguments"],
-        call["status"],
-    )
-    assert len('{"b":1,"a":[null,"\u00e9"]}'.encode()) == call["n_arguments_bytes"]
-
-
-@pytest.mark.parametrize(
-    ("input", "outcome", "text"),
-    [
-        ({"INVALID_JSON": '{"a": '}, "dropped", '{"a": '),
-        ({"INVALID_JSON": '{"a": 1}'}, "call", '{"INVALID_JSON":"{\\"a\\": 1}"}'),
-        ({"INVALID_JSON": '{"a": ', "b": 1}, "call", '{"INVALID_JSON":"{\\"a\\": ","b":1}'),
-        ([1], "dropped", "[1]"),
-        ({"a": float("nan")}, "dropped", '{"a":NaN}'),
-    ],
-)
-def test_what_an_object_may_hold(input: Any, outcome: str, text: str) -> None:
-    """Wrapped text that is malformed is the text of a drop; what is no object of JSON is one."""
-    use = {"type": "tool_use", "id": "t", "name": "read", "input": input}
-    row = row_of_messages([{"role": "assistant", "content": [use]}], Known("r", "r"), Judging())
-    (call,) = row.calls
-
-    assert (outcome, text) == (call["outcome"], call["arguments"] or call["raw_arguments"])
-
-
-@pytest.mark.parametrize(
-    ("message", "reason"),
-    [
-        (called("{}", finish_reason="aborted"), "aborted"),
-        (called('{"a":', finish_reason="length"), "truncated"),
-        (
-            {
-                "role": "assistant",
-                "content": [{"type": "tool_use", "id": "c1", "name": "read", "input": {"a": 1}}],
-                "stop_reason": "max_tokens",
-            },
-            "truncated",
-        ),
-        (
-            {
-                "role": "assistant",
-                "content": [
-                    {
-                        "type": "toolCall",
-                        "id": "c1",
-                        "name": "read",
-                        "arguments": {"a": 1},
-                        "partialJson": "{",
-                    }
-                ],
-            },
-            "unterminated",
-        ),
-        (
-            {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "read"}}]},
-            "incomplete_input",
-        ),
-        (
-            {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": " ", "arguments": "{}"}}]},
-            "nameless",
-        ),
-    ],
-)
-def test_what_speaks_against_a_call(message: JSON, reason: str) -> None:
-    """A call of a turn that was cut or aborted, or one that never was whole, is a drop."""
-    (call,) = calls(message)
-
-    assert ("dropped", reason, False) == (call["outcome"], call["reason"], call["answered"])
-
-
-def test_answers() -> None:
-    """Answered is what a result follows; one that was made to fill a gap is none."""
-    messages = [
-        called("{}"),
-        ANSWER,
-        called("{}", id="c2"),
-        {**ANSWER, "tool_call_id": "c2", "content": MISSING_RESULT},
-        called("{}", id="c3"),
-    ]
-
-    assert [True, False, False] == [call["answered"] for call in calls(*messages)]
-    assert [0, 1, 2] == [call["turn"] for call in calls(*messages)]
-
-
-def test_raw_recordings_have_no_answers() -> None:
-    """`answered` is null where the bytes of one response were read."""
-    found = [
-        call["answered"] for row in tables.rows(assemble_batch(tables.bodies())) for call in row["calls"]
-    ]
-
-    assert {None} == set(found)
-
-
-# --- records -----------------------------------------------------------------------------------------------
-
-STEP = {
-    "step_id": 2,
-    "source": "agent",
-    "message": "Both.",
-    "tool_calls": [
-        {"tool_call_id": "p", "function_name": "price", "arguments": {"of": "tea"}},
-        {"tool_call_id": "q", "function_name": "price", "arguments": {}},
-    ],
-    "observation": {"results": [{"source_call_id": "p", "content": "3"}, {"content": "somebody came in"}]},
-    "metrics": {"prompt_tokens": 5, "completion_tokens": 6},
-}
-TRAJECTORY = {
-    "schema_version": "ATIF-v1.7",
-    "agent": {"name": "clerk", "version": "1", "model_name": "m-1"},
-    "steps": [
-        {"step_id": 1, "source": "user", "message": "Prices?", "timestamp": "2026-10-11T10:30:00Z"},
-        STEP,
-        {**STEP, "step_id": 3, "is_copied_context": True},
-    ],
-    "subagent_trajectories": [{"trajectory_id": "s", "steps": [{**STEP, "step_id": 1, "message": ""}]}],
-}
-
-
-def test_trajectories() -> None:
-    """Of ATIF: calls with the results of their step, those of subagents behind; copied steps were said elsewhere."""
-    (row,) = assembled(TRAJECTORY)
-    pair = [("call", "p", "price", '{"of":"tea"}', None, True), ("call", "q", "price", "{}", None, False)]
-
-    assert [*pair, *pair] == [said(call) for call in row["calls"]]
-    assert ("atif", "m-1", 2, 10, 12) == tuple(
-        row[name] for name in ("form", "model", "turns", "input_tokens", "output_tokens")
-    )
-    assert "2026-10-11T10:30:00+00:00" == row["recorded_at"].isoformat()
-    assert [said(call) for call in row["calls"]][:2] == [
-        said(call) for call in calls(*TRAJECTORY["steps"][:2])
-    ]
-
-
-def test_records_of_telemetry() -> None:
-    """Of OpenTelemetry: arguments of any kind, calls of the provider with theirs, results in messages of their own."""
-    parts = [
-        {"type": "reasoning", "content": "hm"},
-        {"type": "tool_call", "id": "a", "name": "f", "arguments": {"x": 1}},
-        {"type": "tool_call", "id": "b", "name": "f", "arguments": '{"x": 1}'},
-        {"type": "tool_call", "id": "c", "name": "f", "arguments": '{"x":'},
-        {
-            "type": "server_tool_call",
-            "id": "s",
-            "name": "web",
-            "server_tool_call": {"type": "w", "arguments": {"q": 1}},
-        },
-        {"type": "server_tool_call_response", "id": "s", "server_tool_call_response": {}},
-    ]
-    result = {"type": "tool_call_response", "id": "a", "response": "y"}
-    (row,) = assembled(
-        [
-            {"role": "assistant", "parts": parts, "finish_reason": "tool_call"},
-            {"role": "tool", "parts": [result]},
-        ]
-    )
-
-    assert ("otel", "tool_calls", 1) == (row["form"], row["finish"], row["n_server"])
-    assert [
-        ("call", "a", "f", '{"x":1}', None, True),
-        ("call", "b", "f", '{"x": 1}', None, False),
-        ("dropped", "c", "f", '{"x":', "truncated", False),
-        ("call", "s", "web", '{"q":1}', None, True),
-    ] == [said(call) for call in row["calls"]]
-
-
-def test_items_of_every_kind() -> None:
-    """Of Responses: free text, tools of the provider that the client runs, and those that it runs itself."""
-    items = [
-        {"type": "custom_tool_call", "call_id": "u", "name": "py", "input": "print(1)"},
-        {"type": "shell_call", "call_id": "v", "action": {"commands": ["ls"]}},
-        {"type": "web_search_call", "id": "w", "status": "completed", "action": {"query": "q"}},
-        {"type": "mcp_call", "id": "x", "name": "t", "arguments": '{"q":1}', "output": "y"},
-        {"type": "shell_call_output", "call_id": "v", "output": []},
-    ]
-    found = calls(*items)
-
-    assert ["custom", "builtin", "server", "server"] == [call["kind"] for call in found]
-    assert [
-        ("call", "u", "py", "print(1)", None, False),
-        ("call", "v", "shell", '{"action":{"commands":["ls"]}}', None, True),
-        ("call", "w", "web_search", '{"action":{"query":"q"}}', None, None),
-        ("call", "x", "t", '{"q":1}', None, None),
-    ] == [said(call) for call in found]
 
 
 # --- whatever comes ----------------------------------------------------------------------------------------
@@ -495,7 +242,7 @@ _values = st.recursive(
 @settings(max_examples=300)
 @given(value=_values)
 def test_no_value_raises(value: Any) -> None:
-    """Law 94: whatever a text of JSON holds, there is a row, without a fault of ours."""
+    """Law 95: whatever a text of JSON holds, there is a row, without a fault of ours."""
     (row,) = assembled(value)
 
     assert not (row["trouble"] or "").startswith("internal")
@@ -504,7 +251,7 @@ def test_no_value_raises(value: Any) -> None:
 @settings(max_examples=100)
 @given(data=st.binary(max_size=60))
 def test_no_bytes_raise(data: bytes) -> None:
-    """Law 94: whatever bytes stand in the column, there is a row."""
+    """Law 95: whatever bytes stand in the column, there is a row."""
     for bytes_ in (data, b'[{"role":"assistant","content":"' + data):
         (row,) = tables.rows(assemble_messages(pa.table({"recording_id": ["r"], "messages": [bytes_]})))
 

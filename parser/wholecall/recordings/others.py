@@ -60,7 +60,7 @@ def is_transcript(head: bytes) -> bool:
     values = list(islice(_values(text), _SEEN))
     if not values:
         return _REQUEST.match(text) is not None or _TRAJECTORY.match(text) is not None
-    if any(value.get("role") in _ASKING for value in values):
+    if any(value.get("role") in _ASKING or any(view.is_own(value) for view in RECORDS) for value in values):
         return True
     return any(map(_is_message, values)) and not any(_dialect_of(value) for value in values)
 
@@ -86,7 +86,7 @@ def _is_message(value: dict[str, Any]) -> bool:
         or any(isinstance(value.get(name), list) for name in _LISTS)
     ):
         return True
-    return any(view.is_own(value) for view in (*RECORDS, *SHAPES))
+    return any(shape.is_own(value) for shape in SHAPES)
 
 
 def _dialect_of(value: dict[str, Any]) -> str | None:
