@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -23,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.hygiene.source_tree import DOCS, PROJECT
 from tests.support.dying import STEPS
 from tests.support.scanning import Inline, begun, make_recordings, parts, rows, stream
 from wholecall.bulk import plan
@@ -276,6 +278,30 @@ def test_a_program_that_scans_as_it_is_imported(logs: Path, tmp_path: Path) -> N
     assert "ScanFailed" in done.stderr
     assert "needs `if __name__ == '__main__':`" in done.stderr
     assert {} == parts(tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_the_program_of_the_page(tmp_path: Path) -> None:
+    """What docs/bulk.md shows runs as a program, in which workers are spawned."""
+    (code,) = re.findall(
+        r"```python\n([^`]*import scan\n.*?)```", (DOCS / "bulk.md").read_text("utf-8"), re.DOTALL
+    )
+    (tmp_path / "program.py").write_text(code, "utf-8")
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, tmp_path / "program.py"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        cwd=PROJECT,
+    )
+
+    assert (0, "", "0 of 1 units, 0 recordings") == (
+        done.returncode,
+        done.stderr,
+        done.stdout.splitlines()[0],
+    )
+    assert done.stdout.splitlines()[1].startswith("1 of 1 units, ")
 
 
 # --- where it is written ---------------------------------------------------------------------------------

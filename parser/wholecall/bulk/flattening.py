@@ -104,8 +104,6 @@ def _named(batch: pa.RecordBatch, name: str) -> pa.Array:
 
 
 def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
     return column if column.type == type_ else column.cast(type_)
 
 

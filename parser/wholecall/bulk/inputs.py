@@ -77,10 +77,8 @@ def _bytes_by(width: Literal["i", "q"]) -> Read:
     """Return what reads values that lie one behind the other; their offsets are numbers of this format."""
 
     def values(column: pa.Array) -> Iterator[memoryview | None]:
-        if not len(column):  # which may have no buffers
-            return
-        _, places, data = column.buffers()
-        offsets, octets = memoryview(places).cast(width), memoryview(data or b"")
+        _, places, octets = map(_octets, column.buffers())
+        offsets = places.cast(width)
         for number, is_there in enumerate(column.is_valid().to_pylist(), column.offset):
             yield octets[offsets[number] : offsets[number + 1]] if is_there else None
 
@@ -89,8 +87,6 @@ def _bytes_by(width: Literal["i", "q"]) -> Read:
 
 def _views(column: pa.Array) -> Iterator[memoryview | None]:
     """Yield values of which a column holds views: short ones themselves, of others the buffer and the place in it."""
-    if not len(column):
-        return
     _, views, *data = map(_octets, column.buffers())
     numbers = views.cast("i")
     for number, is_there in enumerate(column.is_valid().to_pylist(), column.offset):
@@ -104,6 +100,7 @@ def _views(column: pa.Array) -> Iterator[memoryview | None]:
 
 
 def _octets(buffer: pa.Buffer | None) -> memoryview:
+    """Return the bytes of a buffer; a column without values may have none."""
     return memoryview(buffer or b"")
 
 

@@ -96,7 +96,9 @@ def stored_answers(book: Book) -> Iterator[StoredAnswer]:
     pair(book.lines)
     served = {part.id for line in book.lines for part in line.parts if part.kind == "server_result"}
     for answer in answers_of(book.lines, book.view):
-        ends = {(call.row, call.number): (stop, last) for call, stop, last in endings(answer, book.view)}
+        ends: dict[tuple[int, int], tuple[Stop, bool]] = {
+            (call.row, call.number): (stop, last) for call, stop, last in endings(answer, book.view)
+        }
         calls = [
             _stored(index, part, *ends.get((part.row, part.number), ("", False)), served, book)
             for index, part in enumerate(filter(_is_call, answer.parts()))

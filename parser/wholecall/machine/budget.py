@@ -5,6 +5,9 @@ characters (`Call.room`) that it may append without asking, each reserved at fou
 the grant is used up, the bytes are counted exactly and a new grant is given. What an ended call leaves of its grant is
 collected when the turn runs short of room. Near a limit the grants shrink to nothing and each fragment is counted, so
 a limit is met at the same byte however the stream is cut into chunks.
+
+A call that is beyond a limit takes nothing more, and its turn goes on: other calls may be whole. But not for ever: text
+that is refused is counted, and when it is more than all calls of the turn may hold the turn is overrun.
 """
 
 from __future__ import annotations
@@ -25,16 +28,19 @@ _UNBOUNDED = 1 << 62
 class Budget:
     """The bytes that the calls of one turn may still take."""
 
-    __slots__ = ("_free", "_holders", "_per_call", "_raw")
-    DERIVED: ClassVar = frozenset({"_per_call", "_raw"})
+    __slots__ = ("_free", "_holders", "_most_refused", "_per_call", "_raw", "_refused")
+    DERIVED: ClassVar = frozenset({"_most_refused", "_per_call", "_raw"})
 
     _free: int
     _holders: dict[Call, int]
+    _refused: int
 
     def __init__(self, limits: Limits) -> None:
         self._per_call = _UNBOUNDED if limits.max_arguments_bytes is None else limits.max_arguments_bytes
         total = limits.max_total_arguments_bytes
-        self._free = _UNBOUNDED if total is None else total  # bytes that no call has or may take
+        self._most_refused = _UNBOUNDED if total is None else total
+        self._free = self._most_refused  # bytes that no call has or may take
+        self._refused = 0  # characters
         self._raw = _UNBOUNDED if limits.max_raw_bytes is None else limits.max_raw_bytes
         self._holders = {}  # calls with an open grant, and the bytes it may take
 
@@ -47,9 +53,15 @@ class Budget:
         if {*map(type, self._holders)} - {Call}:
             raise ValueError("a grant is no call's")
 
+    @property
+    def is_overrun(self) -> bool:
+        """Whether more text was refused than all calls of the turn may hold."""
+        return self._refused > self._most_refused
+
     def admit(self, call: Call, text: str) -> bool:
         """Return whether the call may take the text; if not, it is refused and cut to `max_raw_bytes`."""
         if call.full:
+            self._refused += len(text)
             return False
         if call.room >= len(text):
             return True
