@@ -234,6 +234,7 @@ def test_lines_keep_their_numbers(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     scanned(tmp_path / "out", tmp_path / "t.jsonl", messages="m")
 
+    assert (len(json.dumps(lines[0]["m"])),) == rows(tmp_path / "out", "bytes")[0]
     assert [f'{{"n":{2**70}}}'] * 2 == table(tmp_path / "out", "calls")["arguments"].to_pylist()
     assert [
         None,
@@ -302,15 +303,28 @@ def test_folders_of_sessions_beside_recordings(tmp_path: Path) -> None:
     assert ({}, 0) == (end.skipped, end.troubles)
 
 
-def test_sessions_that_break_off(tmp_path: Path) -> None:
+@pytest.mark.parametrize("n", range(1, 11))
+def test_sessions_that_break_off(n: int, tmp_path: Path) -> None:
     """What stands before a line that cannot be read is in the row, beside the trouble."""
     lines = (make_transcripts.FOLDER / "claude-code/crashed.jsonl").read_bytes().splitlines(keepends=True)
     file = tmp_path / "s.jsonl"
-    file.write_bytes(b"".join(lines[:9]) + lines[9][:-20])
+    file.write_bytes(b"".join(lines[:n]) + lines[n][:-20])
     (row,) = of_file(file)
+    (whole,) = tables.rows(assemble_messages(batch([json.dumps([json.loads(line) for line in lines[:n]])])))
 
-    assert "line 10 is not JSON; a transcript is JSON or JSON lines" == row.recording["trouble"]
-    assert (1, 2, "claude-code") == tuple(row.recording[name] for name in ("turns", "n_calls", "form"))
+    assert f"line {n + 1} is not JSON; a transcript is JSON or JSON lines" == row.recording["trouble"]
+    assert (whole["turns"], whole["form"]) == (row.recording["turns"], row.recording["form"])
+    assert [call["call_id"] for call in whole["calls"]] == [call["call_id"] for call in row.calls]
+
+
+def test_large_trajectories(tmp_path: Path) -> None:
+    """A trajectory of which no step is whole in the beginning of its file is one all the same."""
+    steps = [{"step_id": 1, "source": "user", "message": "x" * 200_000}]
+    trajectory = {"schema_version": "ATIF-v1.7", "agent": {"name": "a"}, "steps": steps}
+    (tmp_path / "t.json").write_text(json.dumps(trajectory, indent=1), "utf-8")
+    (row,) = of_file(tmp_path / "t.json")
+
+    assert ("atif", None) == (row.recording["form"], row.recording["trouble"])
 
 
 @pytest.mark.parametrize(
