@@ -35,7 +35,20 @@ from wholecall import (
 from wholecall.bulk.calls import CALL_OF, MOST_INT32, Judging, as_json
 from wholecall.output.usage import tokens_of
 
-__all__ = ["MOST_CHARACTERS", "SURROGATE", "Judging", "Known", "Row", "row_of", "troubled"]
+__all__ = [
+    "MOST_CHARACTERS",
+    "SURROGATE",
+    "Judging",
+    "Known",
+    "Row",
+    "TooLargeError",
+    "guarded",
+    "row_of",
+    "sum_up",
+    "summed",
+    "troubled",
+    "unread",
+]
 _private = True
 
 MOST_CHARACTERS = 2**28  # of all texts of a row: of four bytes each they still fit into one column of Arrow
@@ -90,7 +103,7 @@ class Row(msgspec.Struct):
         return f"Row(recording_id={self.recording['recording_id']!r}, calls=<{len(self.calls)}>)"
 
 
-class _TooLarge(Exception):
+class TooLargeError(Exception):
     """The texts of a recording do not fit into a row."""
 
 
@@ -107,9 +120,14 @@ def row_of(chunks: Iterable[tuple[float | None, Data]], known: Known, judging: J
         known: what is known beside them.
         judging: how they are read. Its framing has to be known.
     """
+    return guarded(known, lambda: _Reading(known, judging).read(chunks))
+
+
+def guarded(known: Known, read: Callable[[], Row]) -> Row:
+    """Return the row that is read; whatever goes wrong is the trouble of a row without calls."""
     try:
-        return _Reading(known, judging).read(chunks)
-    except _TooLarge:
+        return read()
+    except TooLargeError:
         return troubled(known, f"its calls have more than {MOST_CHARACTERS:,} characters")
     except Exception as error:
         if isinstance(error, MemoryError):  # which says something of the machine, not of the recording
@@ -124,10 +142,10 @@ def troubled(known: Known, trouble: str) -> Row:
         known: what is known of it.
         trouble: why; without any text of the input.
     """
-    return Row(_unread(known) | {"trouble": trouble}, [])
+    return Row(unread(known) | {"trouble": trouble}, [])
 
 
-def _unread(known: Known) -> dict[str, Any]:
+def unread(known: Known) -> dict[str, Any]:
     """Return what the row of a recording holds before it is read."""
     status = known.status_code
     return {
@@ -196,7 +214,7 @@ class _Reading:
     """A recording while it is read: its row so far, and the rows of the calls that have ended."""
 
     def __init__(self, known: Known, judging: Judging) -> None:
-        self.recording = _unread(known)
+        self.recording = unread(known)
         self.calls: list[dict[str, Any]] = []
         self._known, self._judging = known, judging
         self._hash = hashlib.sha256() if judging.hashed else None
@@ -284,7 +302,7 @@ class _Reading:
         call = CALL_OF[type(event)](event, self._judging)
         self._n_characters += len(call["arguments"] or "") + len(call["raw_arguments"] or "")
         if self._n_characters > MOST_CHARACTERS:
-            raise _TooLarge
+            raise TooLargeError
         if self._is_timed:
             self._called()
             call["started_s"] = self._started.get((event.turn, event.choice, event.index))
@@ -312,18 +330,11 @@ class _Reading:
     def _sum_up(self) -> None:
         row, calls = self.recording, self.calls
         calls.sort(key=_place)
-        if SURROGATE.search(self._known.recording_id):  # which stands in the rows of the calls, too
-            for call in calls:
-                call["lossy"] = True
         if self._taken_back:
             self._cancel()
-        outcomes = [call["outcome"] for call in calls]
-        row["n_dropped"] = outcomes.count("dropped")
-        row["n_calls"] = len(calls) - row["n_dropped"]
-        row["n_cancelled"] = outcomes.count("cancelled")
-        row["n_server"] = sum(call["kind"] == "server" and call["outcome"] != "dropped" for call in calls)
+        sum_up(row, calls)
         if self._tokens:
-            row["input_tokens"], row["output_tokens"] = map(_sum, zip(*self._tokens.values(), strict=True))
+            row["input_tokens"], row["output_tokens"] = map(summed, zip(*self._tokens.values(), strict=True))
         if row["usage"] is not None:
             row["usage"] = as_json(row["usage"])
         if self._hash is not None:
@@ -370,7 +381,19 @@ def _standing(number: int, turn: Turn) -> Iterator[tuple[int, int, int]]:
         yield from ((number, min(choice, MOST_INT32), call.index) for calls in lists for call in calls)
 
 
-def _sum(counts: Iterable[int | None]) -> int | None:
+def sum_up(recording: dict[str, Any], calls: Sequence[dict[str, Any]]) -> None:
+    """Write into the row of a recording what its calls say."""
+    if SURROGATE.search(recording["recording_id"]):  # which stands in the rows of the calls, too
+        for call in calls:
+            call["lossy"] = True
+    outcomes = [call["outcome"] for call in calls]
+    recording["n_dropped"] = outcomes.count("dropped")
+    recording["n_calls"] = len(calls) - recording["n_dropped"]
+    recording["n_cancelled"] = outcomes.count("cancelled")
+    recording["n_server"] = sum(call["kind"] == "server" and call["outcome"] != "dropped" for call in calls)
+
+
+def summed(counts: Iterable[int | None]) -> int | None:
     """Return the sum of what is known, None if nothing is, or if no column holds it."""
     known = [count for count in counts if count is not None]
     return sum(known) if known and sum(known) <= _MOST_INT64 else None
