@@ -10,7 +10,8 @@ import pytest
 from tests.support import corpora, tables
 from wholecall import BadRecording, Limits, ToolCallParser
 from wholecall.bulk import CALLS, RECORDINGS, rows
-from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
+from wholecall.bulk.rows import Judging, Known, Row, troubled
+from wholecall.bulk.streams import row_of
 
 KNOWN = Known("r", "r")
 FULL = b"".join(

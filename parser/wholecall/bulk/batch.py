@@ -13,9 +13,10 @@ from typing import Any
 from wholecall import Limits, Policy, ToolCallParser
 from wholecall.bulk.columns import batches
 from wholecall.bulk.inputs import BODY, ID, MOMENT, TEXT, TIMES, Kind, reader, rows_in
-from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
+from wholecall.bulk.rows import Judging, Known, Row, troubled
 from wholecall.bulk.schema import ASSEMBLED
 from wholecall.bulk.shape import TableT, checked, like, parts
+from wholecall.bulk.streams import row_of
 
 __all__ = ["assemble_batch"]
 _private = True

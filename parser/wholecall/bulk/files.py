@@ -13,7 +13,8 @@ from contextlib import closing
 from wholecall.bulk.conversations import row_of_session
 from wholecall.bulk.options import Options
 from wholecall.bulk.plan import Piece
-from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
+from wholecall.bulk.rows import Judging, Known, Row, troubled
+from wholecall.bulk.streams import row_of
 from wholecall.recordings import Recording, Recordings
 from wholecall.recordings.finding import Place
 

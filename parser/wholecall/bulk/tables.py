@@ -18,7 +18,8 @@ from wholecall.bulk.conversations import row_of_messages
 from wholecall.bulk.files import unread_file
 from wholecall.bulk.options import Columns, Options
 from wholecall.bulk.plan import Piece
-from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
+from wholecall.bulk.rows import Judging, Known, Row, troubled
+from wholecall.bulk.streams import row_of
 from wholecall.bulk.table_rows import Found, Table
 
 __all__ = ["SUFFIXES", "count_rows", "cut", "is_table", "rows_of_table"]
