@@ -32,10 +32,9 @@ from wholecall import (
 )
 from wholecall.bulk.calls import CALL_OF, Judging, as_json
 from wholecall.bulk.rows import (
-    MOST_CHARACTERS,
     Known,
     Row,
-    TooLargeError,
+    grown,
     guarded,
     sum_up,
     summed,
@@ -223,9 +222,7 @@ def _read(
         for stored in answer.calls:
             call = _call(turn, stored, judging)
             calls.append(call)
-            n_characters += len(call["arguments"] or "") + len(call["raw_arguments"] or "")
-            if n_characters > MOST_CHARACTERS:
-                raise TooLargeError
+            n_characters = grown(n_characters, call)
         usages += _usage_of(messages[answer.last])
         recording["turns"] = turn + 1
         recording["finish"], recording["provider_finish"] = answer.reason, answer.provider_reason

@@ -8,7 +8,7 @@ costs its row, and says no more than the type of an exception.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +22,7 @@ __all__ = [
     "Judging",
     "Known",
     "Row",
-    "TooLargeError",
+    "grown",
     "guarded",
     "sum_up",
     "summed",
@@ -79,15 +79,23 @@ class Row(msgspec.Struct):
         return f"Row(recording_id={self.recording['recording_id']!r}, calls=<{len(self.calls)}>)"
 
 
-class TooLargeError(Exception):
+class _TooLarge(Exception):
     """The texts of a recording do not fit into a row."""
+
+
+def grown(n_characters: int, call: Mapping[str, Any]) -> int:
+    """Return how many characters the calls of a row have with one more call; too many end the row (see `guarded`)."""
+    n_characters += len(call["arguments"] or "") + len(call["raw_arguments"] or "")
+    if n_characters > MOST_CHARACTERS:
+        raise _TooLarge
+    return n_characters
 
 
 def guarded(known: Known, read: Callable[[], Row]) -> Row:
     """Return the row that is read; whatever goes wrong is the trouble of a row without calls."""
     try:
         return read()
-    except TooLargeError:
+    except _TooLarge:
         return troubled(known, f"its calls have more than {MOST_CHARACTERS:,} characters")
     except Exception as error:
         if isinstance(error, MemoryError):  # which says something of the machine, not of the recording

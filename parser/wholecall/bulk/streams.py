@@ -28,7 +28,7 @@ from wholecall import (
     UnknownDialect,
 )
 from wholecall.bulk.calls import CALL_OF, MOST_INT32, Judging, as_json
-from wholecall.bulk.rows import MOST_CHARACTERS, Known, Row, TooLargeError, guarded, sum_up, summed, unread
+from wholecall.bulk.rows import Known, Row, grown, guarded, sum_up, summed, unread
 from wholecall.output.usage import tokens_of
 
 __all__ = ["row_of"]
@@ -174,9 +174,7 @@ class _Reading:
 
     def _call_ended(self, event: Any) -> None:
         call = CALL_OF[type(event)](event, self._judging)
-        self._n_characters += len(call["arguments"] or "") + len(call["raw_arguments"] or "")
-        if self._n_characters > MOST_CHARACTERS:
-            raise TooLargeError
+        self._n_characters = grown(self._n_characters, call)
         if self._is_timed:
             self._called()
             call["started_s"] = self._started.get((event.turn, event.choice, event.index))
