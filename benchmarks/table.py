@@ -8,6 +8,7 @@ from itertools import chain
 
 from benchmarks import (
     bench_arguments,
+    bench_bulk,
     bench_calls_only,
     bench_dialects,
     bench_first_stream,
@@ -51,6 +52,7 @@ _FIGURES: tuple[Iterable[Claim], ...] = (
     bench_calls_only.CLAIMS,
     bench_recordings.CLAIMS,
     bench_replay.CLAIMS,
+    bench_bulk.CLAIMS,
     bench_framing.CLAIMS,
     bench_tools.CLAIMS,
     bench_arguments.CLAIMS,

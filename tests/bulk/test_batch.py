@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import functools
 import pickle
+import tracemalloc
 from datetime import datetime, timezone
 from typing import Any
 
@@ -150,10 +151,84 @@ def test_times_of_no_calendar_are_null(unit: str, count: int) -> None:
 
 
 def test_one_dialect_for_all() -> None:
-    """A dialect is that of all rows, where no column has its name."""
+    """A dialect is that of all rows, where no column has its name; a column says that of each row."""
     found = [assemble_batch(table(), dialect=dialect) for dialect in (None, "chat-completions", "anthropic")]
+    column = table(anthropic=["chat-completions", "anthropic", None])
+    found.append(assemble_batch(column, dialect="anthropic"))
+
+    assert [1, 1, 0, 1, 0, 1] == [row["n_calls"] for out in found for row in tables.rows(out)]
+
+
+def test_a_framing_for_all() -> None:
+    """How bytes are cut into events can be said."""
+    found = [assemble_batch(table(), framing=framing) for framing in (None, "sse", "jsonl")]
 
     assert [1, 1, 0] == [row["n_calls"] for out in found for row in tables.rows(out)]
+
+
+def test_large_choices_stand_as_the_largest() -> None:
+    """A choice's number that its column does not hold stands as the largest that it does."""
+    bodies = [CALL.replace(b'"index":0,"delta"', b'"index":%d,"delta"' % number) for number in (3, 2**40)]
+    found = calls_of(assemble_batch(table(body=bodies)))
+
+    assert [3, 2**31 - 1] == found.column("choice").to_pylist()
+
+
+KINDS = [pa.binary(), pa.large_binary(), pa.binary_view(), pa.string(), pa.large_string(), pa.string_view()]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_parts_of_columns(kind: pa.DataType) -> None:
+    """Of a column that was cut, only the part is read: short values, long ones, none, and nothing at all."""
+    given = pa.array([value and value.decode() for value in (CALL, b"short", None, CALL, b"", CALL)]).cast(
+        kind
+    )
+    ids = [str(number) for number in range(6)]
+    whole = pa.record_batch({"recording_id": ids, "body": given})
+    found = [assemble_batch(whole.slice(begin, 3)).column("bytes").to_pylist() for begin in (0, 1, 3)]
+
+    assert [[len(CALL), 5, 0], [5, 0, len(CALL)], [len(CALL), 0, len(CALL)]] == found
+
+
+AT = CALL.index(b"\n\n") + 2  # where the second event begins
+
+
+@pytest.mark.parametrize(
+    ("times", "found"),
+    [
+        ([{"offset": 0, "seconds": 0.5}, {"offset": AT, "seconds": 2.0}], (2, 0.5, 2.0, None)),
+        ([{"offset": 0, "seconds": None}, {"offset": AT, "seconds": 2.0}], (2, None, None, None)),
+        (None, (1, None, None, None)),
+    ],
+)
+def test_times_of_chunks(times: Any, found: tuple[Any, ...]) -> None:
+    """Where a table says when the bytes came, rows say when calls did."""
+    (row,) = tables.rows(assemble_batch(table(t=pa.array([times], TIMES)), chunk_times="t"))
+
+    assert found == (row["chunks"], row["first_call_s"], row["last_s"], row["trouble"])
+
+
+TIMES = pa.large_list(pa.struct([("seconds", pa.float32()), ("offset", pa.uint64())]))
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [],
+        [None],
+        [{"offset": None, "seconds": 0.5}],
+        [{"offset": 1, "seconds": 0.5}],
+        [{"offset": 0, "seconds": 0.5}, {"offset": 0, "seconds": 0.5}],
+        [{"offset": 0, "seconds": 0.5}, {"offset": 9, "seconds": 0.5}, {"offset": 8, "seconds": 0.5}],
+        [{"offset": 0, "seconds": 0.5}, {"offset": len(CALL), "seconds": 0.5}],
+    ],
+)
+def test_times_that_cannot_be(times: Any) -> None:
+    """Times that do not fit the body are ignored, and the row says so; its calls are there."""
+    (row,) = tables.rows(assemble_batch(table(t=pa.array([times], TIMES)), chunk_times="t"))
+
+    assert "its chunk times do not fit its body" == row["trouble"]
+    assert (1, 1, None) == (row["n_calls"], row["chunks"], row["last_s"])
 
 
 def test_ids_may_be_integers() -> None:
@@ -202,6 +277,24 @@ def test_policy_and_limits_are_those_of_the_parser() -> None:
     assert [("recovered", None), (None, "invalid_json"), (None, "name_too_long")] == [
         (call["status"], call["reason"]) for call in found
     ]
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
+def test_a_large_body_costs_nothing_beside_itself(kind: pa.DataType) -> None:
+    """A body of megabytes is fed in slices, and nothing of it is kept: neither by Python nor by Arrow."""
+    text = b'data: {"choices":[{"index":0,"delta":{"content":"So it goes on and on, for a long time."}}]}\n\n'
+    given = table(body=pa.array([text * 50_000 + CALL], kind))
+    before = pa.total_allocated_bytes()
+    tracemalloc.start()
+    try:
+        (row,) = tables.rows(assemble_batch(given))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert (1, 50_000 * len(text) + len(CALL)) == (row["n_calls"], row["bytes"])
+    assert peak < row["bytes"] / 4
+    assert pa.total_allocated_bytes() - before < 100_000
 
 
 def test_it_can_be_pickled() -> None:

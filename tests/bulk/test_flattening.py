@@ -81,6 +81,7 @@ def test_a_recording_whose_calls_are_null_has_none() -> None:
 
     assert None in calls
     assert calls_of(OUT).equals(calls_of(given), check_metadata=True)
+    assert calls == [row["calls"] for row in tables.rows(with_json_type(given))]
 
 
 def test_other_columns_are_left_out() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support import corpora, tables
-from wholecall import BadRecording, ToolCallParser
+from wholecall import BadRecording, Limits, ToolCallParser
 from wholecall.bulk import CALLS, RECORDINGS, rows
 from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
 
@@ -83,9 +83,9 @@ def test_large_chunks_are_fed_in_slices(monkeypatch: pytest.MonkeyPatch) -> None
         return feed(self, data)
 
     monkeypatch.setattr(ToolCallParser, "feed", watched)
-    read((None, bytes(600_000)))
+    read((None, bytes(150_000)))
 
-    assert ([256 * 1024, 256 * 1024, 75_712], 600_000) == (sizes, sum(sizes))
+    assert ([64 * 1024, 64 * 1024, 18_928], 150_000) == (sizes, sum(sizes))
 
 
 def test_times_are_those_of_the_chunks() -> None:
@@ -221,6 +221,17 @@ def test_calls_that_are_taken_back() -> None:
     assert "cancelled" in outcomes
     assert outcomes.count("cancelled") == row.recording["n_cancelled"]
     assert outcomes.count("dropped") == len(row.calls) - row.recording["n_calls"]
+
+
+def test_calls_that_are_taken_back_of_turns_that_are_gone() -> None:
+    """They are `cancelled` also where the parser keeps few turns, if it kept theirs when they were taken back."""
+    (path,) = (path for path in corpora.streams() if path.stem == "interrupted-and-taken-back")
+    data = path.read_bytes() * 3
+    whole, few = (read((None, data), limits=Limits(max_turns=most)) for most in (None, 2))
+
+    assert [call["outcome"] for call in whole.calls] == [call["outcome"] for call in few.calls]
+    assert whole.recording["turns"] > 3
+    assert "cancelled" in [call["outcome"] for call in whole.calls if call["turn"] == 0]
 
 
 @pytest.mark.parametrize("status", [200, None, 2**40])

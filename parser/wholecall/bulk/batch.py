@@ -101,7 +101,7 @@ def _rows(
 ) -> Iterator[Row]:
     """Yield the row of each row; `reads` says in which column what is, and how it is read."""
     for table in tables:
-        columns = [map(read, table.column(name)) for name, read in reads.values()]
+        columns = [read(table.column(name)) for name, read in reads.values()]
         for values in zip(*columns, strict=True):
             yield _row(dict(zip(reads, values, strict=True)), dialect, judging)
 

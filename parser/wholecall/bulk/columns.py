@@ -9,7 +9,7 @@ column of Arrow holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ from wholecall.bulk.flattening import calls_of, recordings_of
 from wholecall.bulk.rows import MOST_CHARACTERS, SURROGATE, Row
 from wholecall.bulk.schema import ASSEMBLED, CALLS, RECORDINGS
 
-__all__ = ["assembled", "batches", "columns", "flat", "grouped", "n_characters"]
+__all__ = ["assembled", "batches", "columns", "flat", "grouped"]
 _private = True
 
 ItemT = TypeVar("ItemT")
@@ -66,13 +66,10 @@ def columns(fields: Sequence[pa.Field], rows: Sequence[dict[str, Any]]) -> list[
     return [pa.array(lossy, field.type) if field.name == "lossy" else made[field.name] for field in fields]
 
 
-def n_characters(row: Mapping[str, Any]) -> int:
-    """Return how many characters of text a row has, of those beside its lists."""
-    return sum(len(value) for value in row.values() if type(value) is str)
-
-
 def _size(row: Row) -> int:
-    return sum(map(n_characters, row.calls), n_characters(row.recording))
+    """Return how many characters of text a row has, of those beside its lists of words."""
+    said = (row.recording, *row.calls)
+    return sum(len(value) for columns in said for value in columns.values() if type(value) is str)
 
 
 def _batch(rows: Sequence[Row]) -> pa.RecordBatch:

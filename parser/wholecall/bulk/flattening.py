@@ -65,9 +65,9 @@ def with_json_type(table: TableT) -> TableT:
         TypeError: it is neither a Table nor a RecordBatch.
         ValueError: the installed pyarrow has no such type (it came with 19).
     """
+    given = checked(table).schema
     if not hasattr(pa, "json_"):
         raise ValueError(f"pyarrow {pa.__version__} has no type arrow.json; pip install 'pyarrow>=19'")
-    given = checked(table).schema
     fields = [field.with_type(_typed(field)) for field in given]
     schema = pa.schema(fields, given.metadata)
     return _each(table, lambda batch: list(map(_as, batch.columns, fields)), schema)
@@ -104,8 +104,6 @@ def _named(batch: pa.RecordBatch, name: str) -> pa.Array:
 
 
 def _cast(column: pa.Array, type_: pa.DataType) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
     return column if column.type == type_ else column.cast(type_)
 
 

@@ -2,15 +2,17 @@
 
 Theory of operation. A column that is missing, or of a type that cannot be meant, is the caller's mistake and raises
 before anything is read. What is in a row never raises: null is None, text that is no UTF-8 keeps its bytes as half
-surrogates, which is repaired where it is written down again, and a time of no calendar is None. Bodies are not copied,
-and dictionaries not written out.
+surrogates, which is repaired where it is written down again, and a time of no calendar is None.
+
+Bytes are not copied: a scalar of Arrow is a copy, so they are found in the buffers of the column, and a dictionary is
+not written out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta, timezone
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 from pyarrow import types
@@ -18,11 +20,12 @@ from pyarrow import types
 __all__ = ["BODY", "ID", "MOMENT", "TEXT", "TIMES", "Kind", "Read", "reader"]
 _private = True
 
-Read = Callable[[Any], Any]  # from a scalar of Arrow, which may be null, to a value of Python
+Read = Callable[[pa.Array], Iterable[Any]]  # from a column to its values, a null is None
 Kind = tuple[str, dict[Callable[[pa.DataType], bool], Read]]  # what may be in a column, in words and by type
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}  # a nanosecond is less than one
+_INLINE = 12  # bytes: so many stand in a view itself
 
 
 def reader(schema: pa.Schema, name: str, kind: Kind) -> Read:
@@ -46,40 +49,81 @@ def reader(schema: pa.Schema, name: str, kind: Kind) -> Read:
 
 
 def _through(read: Read) -> Read:
-    """Return what reads a value of a dictionary."""
-    return lambda scalar: read(scalar.value) if scalar.is_valid else None
+    """Return what reads the values of a dictionary."""
+
+    def values(column: pa.Array) -> Iterator[Any]:
+        known = list(read(column.dictionary))
+        return (None if place is None else known[place] for place in column.indices.to_pylist())
+
+    return values
 
 
-def _nothing(_: Any) -> None:
-    return None
+def _plain(column: pa.Array) -> Iterator[Any]:
+    return (scalar.as_py() for scalar in column)
 
 
-def _bytes(scalar: Any) -> memoryview | None:
-    return memoryview(scalar.as_buffer()) if scalar.is_valid else None
+# Bytes and texts.
 
 
-def _text(scalar: Any) -> str | None:
-    return bytes(scalar.as_buffer()).decode("utf-8", "surrogateescape") if scalar.is_valid else None
+def _bytes_by(width: Literal["i", "q"]) -> Read:
+    """Return what reads values that lie one behind the other; their offsets are numbers of this format."""
+
+    def values(column: pa.Array) -> Iterator[memoryview | None]:
+        _, places, octets = map(_octets, column.buffers())
+        offsets = places.cast(width)
+        for number, is_there in enumerate(column.is_valid().to_pylist(), column.offset):
+            yield octets[offsets[number] : offsets[number + 1]] if is_there else None
+
+    return values
 
 
-def _number(scalar: Any) -> str | None:
-    return str(scalar.as_py()) if scalar.is_valid else None
+def _views(column: pa.Array) -> Iterator[memoryview | None]:
+    """Yield values of which a column holds views: short ones themselves, of others the buffer and the place in it."""
+    _, views, *data = map(_octets, column.buffers())
+    numbers = views.cast("i")
+    for number, is_there in enumerate(column.is_valid().to_pylist(), column.offset):
+        size, _, buffer, begin = numbers[4 * number : 4 * number + 4]
+        if not is_there:
+            yield None
+        elif size <= _INLINE:
+            yield views[16 * number + 4 : 16 * number + 4 + size]
+        else:
+            yield data[buffer][begin : begin + size]
 
 
-def _moment(scalar: Any) -> datetime | None:
-    """Return a time of whatever unit; one without a zone is in UTC."""
-    if not scalar.is_valid:
-        return None
-    unit = scalar.type.unit
-    count = scalar.value // 1000 if unit == "ns" else scalar.value * _MICROSECONDS[unit]
+def _octets(buffer: pa.Buffer | None) -> memoryview:
+    """Return the bytes of a buffer; a column without values may have none."""
+    return memoryview(buffer or b"")
+
+
+def _texts_by(read: Read) -> Read:
+    def values(column: pa.Array) -> Iterator[str | None]:
+        for octets in read(column):
+            yield None if octets is None else bytes(octets).decode("utf-8", "surrogateescape")
+
+    return values
+
+
+# Others.
+
+
+def _digits(column: pa.Array) -> Iterator[str | None]:
+    return (None if number is None else str(number) for number in column.to_pylist())
+
+
+def _moments(column: pa.Array) -> Iterator[datetime | None]:
+    """Return times of whatever unit; those without a zone are in UTC."""
+    unit = column.type.unit
+    for count in column.view(pa.int64()).to_pylist():
+        yield None if count is None else _moment(count, unit)
+
+
+def _moment(count: int, unit: str) -> datetime | None:
+    microseconds = count // 1000 if unit == "ns" else count * _MICROSECONDS[unit]
     try:
-        return _EPOCH + timedelta(microseconds=count)
+        return _EPOCH + timedelta(microseconds=microseconds)
     except OverflowError:
         return None
-
-
-def _times(scalar: Any) -> list[dict[str, Any] | None] | None:
-    return scalar.as_py() if scalar.is_valid else None
 
 
 def _are_times(type_: pa.DataType) -> bool:
@@ -90,17 +134,23 @@ def _are_times(type_: pa.DataType) -> bool:
     return bool(types.is_integer(offset) and types.is_floating(seconds))
 
 
-_TEXTS: dict[Callable[[pa.DataType], bool], Read] = dict.fromkeys(
-    (types.is_string, types.is_large_string, types.is_string_view), _text
-)
-_BYTES: dict[Callable[[pa.DataType], bool], Read] = dict.fromkeys(
-    (types.is_binary, types.is_large_binary, types.is_binary_view, *_TEXTS), _bytes
-)
-TEXT: Kind = ("text", {**_TEXTS, types.is_null: _nothing})
-BODY: Kind = ("bytes or text", {**_BYTES, types.is_null: _nothing})
-ID: Kind = ("text or integers", {**_TEXTS, types.is_integer: _number, types.is_null: _nothing})
-MOMENT: Kind = ("timestamps", {types.is_timestamp: _moment, types.is_null: _nothing})
+_32, _64 = _bytes_by("i"), _bytes_by("q")
+_STRINGS: dict[Callable[[pa.DataType], bool], Read] = {
+    types.is_string: _32,
+    types.is_large_string: _64,
+    types.is_string_view: _views,
+}
+_BINARIES: dict[Callable[[pa.DataType], bool], Read] = {
+    types.is_binary: _32,
+    types.is_large_binary: _64,
+    types.is_binary_view: _views,
+}
+_TEXTS = {is_so: _texts_by(read) for is_so, read in _STRINGS.items()} | {types.is_null: _plain}
+BODY: Kind = ("bytes or text", {**_BINARIES, **_STRINGS, types.is_null: _plain})
+TEXT: Kind = ("text", _TEXTS)
+ID: Kind = ("text or integers", {**_TEXTS, types.is_integer: _digits})
+MOMENT: Kind = ("timestamps", {types.is_timestamp: _moments, types.is_null: _plain})
 TIMES: Kind = (
     "lists of structs with an integer `offset` and a float `seconds`",
-    {_are_times: _times, types.is_null: _nothing},
+    {_are_times: _plain, types.is_null: _plain},
 )

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from wholecall import Limits, Policy, parse_arguments
 from wholecall.bulk.calls import text_of
-from wholecall.bulk.columns import columns, grouped, n_characters
+from wholecall.bulk.columns import columns, grouped
 from wholecall.bulk.inputs import TEXT, reader
 from wholecall.bulk.schema import JUDGED
 from wholecall.bulk.shape import TableT, checked, like, parts
@@ -46,10 +46,14 @@ def judge_batch(
         TypeError: `batch` is neither a Table nor a RecordBatch, or the column holds no text.
     """
     read = reader(checked(batch).schema, arguments, TEXT)
-    texts = (read(scalar) for part in parts(batch) for scalar in part.column(arguments))
+    texts = (text for part in parts(batch) for text in read(part.column(arguments)))
     rows = (_row(text, policy, limits) for text in texts)
-    made = (columns(list(JUDGED), group) for group in grouped(rows, n_characters))
+    made = (columns(list(JUDGED), group) for group in grouped(rows, _size))
     return like(batch, (pa.RecordBatch.from_arrays(arrays, schema=JUDGED) for arrays in made), JUDGED)
+
+
+def _size(row: dict[str, Any]) -> int:
+    return len(row["arguments"] or "")  # all else is a word or a sentence
 
 
 def _row(text: str | None, policy: Policy, limits: Limits) -> dict[str, Any]:

@@ -38,10 +38,10 @@ from wholecall.output.usage import tokens_of
 __all__ = ["MOST_CHARACTERS", "SURROGATE", "Judging", "Known", "Row", "row_of", "troubled"]
 _private = True
 
-MOST_CHARACTERS = 2**29  # of all texts of a row: of four bytes each they still fit into one column of Arrow
+MOST_CHARACTERS = 2**28  # of all texts of a row: of four bytes each they still fit into one column of Arrow
 SURROGATE = re.compile("[\ud800-\udfff]")  # a half one: no UTF-8, and no text to Arrow
-_SLICE = 256 * 1024  # bytes: larger chunks are read in pieces of this size
-_FORGET_EVERY = 64  # pieces: what the model said so far is in no row
+_SLICE = 64 * 1024  # bytes: larger chunks are read in pieces of this size
+_FORGET_EVERY = 16  # pieces: what the model said so far is in no row
 _MOST_INT64 = 2**63 - 1
 
 Data = Union[bytes, bytearray, memoryview]
@@ -231,7 +231,7 @@ class _Reading:
             parser = self._parser = _parser(self._known, self._judging, text=self._is_timed)
         if self._is_timed and seconds is not None:
             row["last_s"] = seconds
-        self._now = seconds if self._is_timed else None
+        self._now = seconds
         row["chunks"] += 1
         row["bytes"] += len(chunk)
         for piece in _pieces(chunk):
