@@ -60,10 +60,11 @@ def test_done_it_does_nothing(cook: Kitchen) -> None:
 
 @pytest.mark.slow
 def test_it_does_not_try_without_end(cook: Kitchen) -> None:
-    """A recording that kills every worker ends the program, and does not hang it."""
-    told = cook.cook("ray", ends=1, RAY_BLOCK=BLOCK, DEADLY_IDS="r000200")
+    """A recording that kills every worker fails the program when nothing has moved for the time that is set."""
+    patience = {"RAY_DATA_EXECUTION_NO_PROGRESS_TIMEOUT_S": "10"}
+    told = cook.cook("ray", ends=1, RAY_BLOCK=BLOCK, DEADLY_IDS="r000200", **patience)
 
-    assert "WorkerCrashedError" in told
+    assert "ExecutionTimeoutError" in told
 
 
 @pytest.mark.slow

@@ -58,7 +58,9 @@ def test_it_reads_our_tables(cook: Kitchen) -> None:
     cook.run(READS)
 
     assert expected == cook.read_back()
-    assert pa.timestamp("us", "UTC") == read(cook.folder / "back", "recordings").schema.field("recorded_at").type
+    assert (
+        pa.timestamp("us", "UTC") == read(cook.folder / "back", "recordings").schema.field("recorded_at").type
+    )
 
 
 def test_what_it_refuses(cook: Kitchen) -> None:

@@ -33,22 +33,24 @@ POISON: dict[str, bytes | None] = {
     "zeros": b"\x00" * 5000,
     "page": b"<html><head><title>502 Bad Gateway</title></head></html>",
     "deep": b'data: {"choices":[' + b"[" * 10_000 + b"]" * 10_000 + b"]}\n\n",
-    "half a pair": b'data: {"id":"\\ud800","model":"\\udfff","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,'
+    "half-a-pair": b'data: {"id":"\\ud800","model":"\\udfff","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,'
     b'"id":"\\ud800","type":"function","function":{"name":"\\ud800","arguments":"{\\"a\\": \\"\\ud800\\"}"}}]},'
     b'"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n',
-    "long number": b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function",'
-    b'"function":{"name":"f","arguments":"{\\"n\\": ' + b"9" * 400 + b'}"}}]},"finish_reason":"tool_calls"}]}\n\n',
-    "no UTF-8": b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c\xff","type":"function",'
+    "long-number": b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function",'
+    b'"function":{"name":"f","arguments":"{\\"n\\": '
+    + b"9" * 400
+    + b'}"}}]},"finish_reason":"tool_calls"}]}\n\n',
+    "no-UTF-8": b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c\xff","type":"function",'
     b'"function":{"name":"f\xfe","arguments":"{\\"n\\": \\"\xc3\\"}"}}]},"finish_reason":"tool_calls"}]}\n\n',
 }
-"""Bodies that are no good streams, by what they are."""
+"""Bodies that are no good streams, by what they are: words of ids."""
 
 
 def recordings(count: int, *, poisoned: bool = True) -> pa.Table:
     """Return a table of recordings, `request_id` and `raw`; a poisoned one has the rows of `POISON` in its middle."""
     rows = [(f"r{number:06d}", _body(number)) for number in range(count)]
     if poisoned:
-        rows[count // 2 : count // 2] = [(f"poison: {what}", body) for what, body in POISON.items()]
+        rows[count // 2 : count // 2] = [(f"poison-{what}", body) for what, body in POISON.items()]
     ids, bodies = zip(*rows, strict=True)
     return pa.table({"request_id": pa.array(ids, pa.string()), "raw": pa.array(bodies, pa.binary())})
 
@@ -58,7 +60,9 @@ def write(table: pa.Table, folder: Path, *, files: int = 8) -> None:
     folder.mkdir()
     size = -(-table.num_rows // files)
     for number, part in enumerate(_cut(table, size)):
-        pq.write_table(part, folder / f"{number:03d}.parquet", row_group_size=-(-size // 3), compression="zstd")
+        pq.write_table(
+            part, folder / f"{number:03d}.parquet", row_group_size=-(-size // 3), compression="zstd"
+        )
 
 
 def _cut(table: pa.Table, size: int) -> Iterator[pa.Table]:
