@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.support.engines import Kitchen
+from tests.support.engines import Kitchen, read
 from wholecall.bulk import with_json_type
 
 pytestmark = pytest.mark.engines
@@ -40,6 +40,15 @@ def test_killed_it_leaves_no_file(cook: Kitchen) -> None:
     cook.cook("duckdb", ends=-signal.SIGKILL, DEADLY_IDS="r000300")
 
     assert [] == cook.parts()
+
+
+def test_without_its_option_ids_are_lost(cook: Kitchen) -> None:
+    """DuckDB answers for a null body itself if it may: a row of nulls."""
+    recipe = cook.recipe("duckdb")
+    cook.run(recipe.replace(', null_handling="special"', ""))
+
+    assert 'null_handling="special"' in recipe
+    assert 1 == read(cook.folder, "assembled").column("recording_id").null_count
 
 
 def test_it_reads_our_tables(cook: Kitchen) -> None:

@@ -52,6 +52,16 @@ def test_workers_are_killed(cook: Kitchen) -> None:
     assert cook.plain() == cook.cooked()
 
 
+def test_one_death_is_too_much_for_one_machine_by_itself(cook: Kitchen) -> None:
+    """With `local[*]` a program fails when a worker is killed, and no row is published."""
+    recipe = cook.recipe("spark")
+    notes = str(cook.folder / "notes")
+    cook.run(recipe.replace("local[*, 4]", "local[*]"), ends=1, DEADLY_IDS="r000200", DEADLY_NOTES=notes)
+
+    assert "local[*, 4]" in recipe
+    assert [] == cook.parts()
+
+
 def test_it_reads_our_tables(cook: Kitchen) -> None:
     """Flat tables keep their values through Spark."""
     expected = cook.write_flat()

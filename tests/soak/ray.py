@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.support.engines import Kitchen, Rows, kitchen, read, rows
 
-__all__ = ["main"]
+__all__ = ["complaints", "main"]
 
 _BLOCK = str(4 << 20)  # bytes: what a death costs
 
@@ -44,10 +44,11 @@ def _watched(what: Callable[[Kitchen, int], str], made: Kitchen, kills: int) -> 
     ids = {row["recording_id"] for row in found}
     took = time.monotonic() - started
     sys.stdout.write(f"{told}: {len(found):,} rows, {len(ids):,} distinct, in {took:.0f} s\n")
-    return _complaints(told, made.plain()[0], found)
+    return complaints(told, made.plain()[0], found)
 
 
-def _complaints(told: str, expected: Rows, found: Rows) -> list[str]:
+def complaints(told: str, expected: Rows, found: Rows) -> list[str]:
+    """Return what is wrong with the rows that were found, all of them in the same order; `told` says where."""
     if len(expected) != len(found):
         return [f"{told}: {len(expected):,} rows were to come"]
     wrong = [want["recording_id"] for want, got in zip(expected, found, strict=True) if want != got]

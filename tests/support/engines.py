@@ -79,8 +79,11 @@ class Kitchen:
         Raises:
             AssertionError: it ended otherwise; the message says what it printed.
         """
-        code = blocks("python", page=f"docs/recipes/{page}.md", needs=page)[number][1]
-        return self.run(code, ends=ends, **deadly)
+        return self.run(self.recipe(page, number), ends=ends, **deadly)
+
+    def recipe(self, page: str, number: int = 0) -> str:
+        """Return a block of a page."""
+        return blocks("python", page=f"docs/recipes/{page}.md", needs=page)[number][1]
 
     def run(self, code: str, *, ends: int = 0, **deadly: str) -> str:
         """Run a program as `cook` runs a block."""
