@@ -8,6 +8,7 @@ file, and skip without it; `browser` tests need a browser, `node` tests Node.js,
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import shutil
@@ -82,6 +83,12 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
 )
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector from looking at some ten thousand tests, which live until the end, again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

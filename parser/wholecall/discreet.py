@@ -1,8 +1,14 @@
-"""How values are written and shown: compact JSON, an event in a line, and a repr that holds no argument text."""
+r"""How values are written and shown: compact JSON, an event in a line, and a repr that holds no argument text.
+
+A line of JSON may hold nearly every character as it is. Some of them end a line to readers that know more line ends
+than `\n` (U+0085, U+2028, U+2029), others are obeyed by terminals (C1) or turn text round (the bidirectional controls): in
+a line those are written as escapes, which are the same JSON. So a line is one line for everybody.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 
 import msgspec
 
@@ -33,6 +39,10 @@ _SECRET = frozenset(
 )
 
 
+# DEL and C1; the marks of direction U+061C, U+200E, U+200F; line ends and embeddings U+2028 to U+202E; isolates.
+_ODD = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
+
+
 def compact(value: object, *, allow_nan: bool = False) -> str:
     """Return a value as JSON without white space, other letters than ASCII's as they are.
 
@@ -43,12 +53,20 @@ def compact(value: object, *, allow_nan: bool = False) -> str:
 
 
 def to_line(event: msgspec.Struct) -> bytes:
-    r"""Return the event as one compact JSON line: non-ASCII kept, lone surrogates as `\\udXXX`."""
+    r"""Return the event as one compact JSON line, one to every reader.
+
+    Non-ASCII is kept; lone surrogates, other line ends, C1 and what turns text round are escapes like `\\u2028`.
+    """
     try:
-        return msgspec.json.encode(event)
+        line = msgspec.json.encode(event)
     except UnicodeEncodeError:
         builtins = msgspec.to_builtins(event)
-        return compact(builtins).encode("utf-8", "backslashreplace")
+        line = compact(builtins).encode("utf-8", "backslashreplace")
+    return line if line.isascii() and b"\x7f" not in line else _ODD.sub(_escaped, line)
+
+
+def _escaped(found: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % ord(found[0].decode())
 
 
 def _shown(name: str, value: object) -> str:

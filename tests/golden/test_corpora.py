@@ -64,10 +64,10 @@ def test_no_random_cut_changes_an_event(entry: dict[str, Any]) -> None:
 @pytest.mark.slow
 @every_small_recording
 def test_no_chunk_size_at_all_changes_an_event(entry: dict[str, Any]) -> None:
-    """A small recording gives the same full event list at every chunk size there is."""
+    """A small recording gives the same full event list at every chunk size that cuts it more than once."""
     data = corpora.recorded(entry)
     whole = bless.parse([data])
-    for size in range(1, len(data) + 1):
+    for size in range(1, len(data) // 2 + 1):
         assert bless.parse(bless.in_chunks(data, size)) == whole, size
 
 

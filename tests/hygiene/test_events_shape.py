@@ -123,6 +123,23 @@ def test_log_line_keeps_every_text(text: str) -> None:
     assert text.isascii() or b"\\u" not in line or text == "\ud83d"
 
 
+@pytest.mark.parametrize("kept", ["", "\ud83d"])
+def test_a_line_is_one_to_every_reader(kept: str) -> None:
+    """No other line end, control character or mark of direction stands in it; they are the same text to JSON."""
+    odd = "".join(
+        map(
+            chr,
+            [*range(0x20), 0x7F, *range(0x80, 0xA0), 0x61C, *range(0x200E, 0x2010), *range(0x2028, 0x202F)],
+        )
+    )
+    text = f"a{odd}{kept}\u2066\u2067\u2068\u2069é\u200d\u2027\u202f"
+    line = events.ArgumentsDelta(0, 0, 0, text).to_json()
+
+    assert text == json.loads(line)["delta"]
+    assert 1 == len(line.decode().splitlines())
+    assert "é\u200d\u2027\u202f" == "".join(char for char in line.decode() if not char.isascii())
+
+
 @pytest.mark.parametrize("event", EVENTS)
 def test_reprs_hold_no_argument_text(event: type[msgspec.Struct]) -> None:
     """A repr shows how long a text is, never the text."""

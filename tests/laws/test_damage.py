@@ -22,7 +22,7 @@ DIALECTS = tuple(dialect.name for dialect in table.DIALECTS)
 CALL = encode.Call("call_1", "dredge", '{"metres":4}')
 TURN = encode.render_chat(encode.Turn(calls=(CALL,)), encode.every(4))
 
-PLACES = 150  # of one recording; `python -m tests.damage FOLDER` tries all
+PLACES = 100  # of one recording; `python -m tests.damage FOLDER` tries all
 
 each_law = pytest.mark.parametrize("law", LAWS)
 

@@ -136,6 +136,25 @@ def test_total_of_a_turn() -> None:
     assert ["arguments_too_large"] == _reasons(found)
 
 
+@given(st.integers(0, 30), st.data())
+def test_a_call_without_end(beyond: int, data: Any) -> None:
+    """Laws 23 and 24: a call beyond a limit goes on for as long as a turn may be, and then ends the stream, wherever it is cut."""
+    limits = Limits(max_arguments_bytes=10, max_total_arguments_bytes=20)
+    endless = [Fragment(0, "call_x", "f", '{"a":"bcdef'), *(Fragment(0, text="x") for _ in range(beyond))]
+    good = [Fragment(1, "good", "g", "{}")]
+    octets = b"".join(stream([*endless, *good]))
+    found = parse([octets], limits=limits)
+
+    told = (_faults(found), _reasons(found), pairs(found))
+    assert told == (
+        (["stream_too_large"], ["aborted"], [])
+        if beyond > 20
+        else ([], ["arguments_too_large"], [("good", "g", "{}")])
+    )
+    cuts = data.draw(partitions(len(octets)))
+    assert log(found) == log(parse(split(octets, cuts), limits=limits))
+
+
 def test_choices() -> None:
     """Law 24: fragments of a choice beyond the limit are ignored; the others come out."""
     frames = [frame(chunk(Fragment(0, f"call_{c}", "f", "{}"), choice=c)) for c in range(4)]

@@ -7,16 +7,20 @@ tests were run no log has it.
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import json
 import socket
+import weakref
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.houses import Conversation, House, head_of, request
 from tests.support.naive import error_of
-from tests.support.proxying import CHAT, DONE, call, frame
+from tests.support.proxying import CHAT, DONE, call, frame, settle
+from wholecall.proxy.upstream import Clients
+from wholecall.proxy.wire import Answer, Question, UpstreamFailed
 
 HELLO = frame({"role": "assistant", "content": "canary-text"})
 HALF = call('{"canary-argument"')
@@ -183,6 +187,31 @@ def test_an_answer_that_breaks_off(house: House, end: object, sent: list[bytes])
     assert said is not None
     assert ENDS[end] == said[0]  # type: ignore[index]
     assert [ENDS[end]] == [entry.outcome for entry in house.entries]  # type: ignore[index]
+
+
+def test_an_answer_that_is_closed_while_it_is_read_is_let_go(house: House) -> None:
+    """Whoever waits for more is told that it is lost, and nothing holds the answer any more."""
+
+    async def serve(conversation: Conversation) -> None:
+        await conversation.begin()
+        await conversation.until_closed()
+
+    async def go() -> weakref.ref[Answer]:
+        clients = Clients(house.config())
+        up = house.config().upstreams[0]
+        answer = await clients.ask(Question(upstream=up, method="GET", url=house.url, headers=[], body=None))
+        reading = asyncio.ensure_future(answer.read())
+        await settle()
+        answer.close()
+        with pytest.raises(UpstreamFailed, match="in the middle"):
+            await reading
+        await clients.close()
+        return weakref.ref(answer)
+
+    let_go = house.play(go, serve)
+    gc.collect()
+
+    assert let_go() is None
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 A process of its own stands between an upstream whose answers break in every way and clients that leave, or read slowly,
 at any moment. Every call that a client gets must be one that was sent; an answer that nothing happened to must hold all
-of its calls. The memory of the process may not grow, and when all is over no connection, no stream and no file may be
-left open in it. The exit code is 1 if anything is wrong.
+of its calls. When all is over no connection, no stream and no file may be left open in it, and what it has in use may
+not have grown since the clients of the first fifth of the run had left. The exit code is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,6 +29,7 @@ from typing import Any, NamedTuple
 from benchmarks.rivals.anthropic_streams import ANTHROPIC
 from benchmarks.rivals.responses_streams import RESPONSES
 from benchmarks.rivals.streams import CHAT, Stream
+from tests.soak.measured import Held
 from tests.support.houses import Conversation
 from wholecall import ToolCallParser
 from wholecall.output.events import ToolCall
@@ -39,7 +42,8 @@ PATHS = {
     "anthropic": "/v1/messages",
     "responses": "/v1/responses",
 }
-_GROWTH = 8.0  # MiB that the process may grow between a fifth of the run and its end
+# What the process may hold more after the run than after a fifth of it: far less than one object for each exchange.
+_GROWTH = Held(blocks=4000, mib=1.0)
 _PATIENCE = 30.0  # seconds for what must come to an end
 _N_SAMPLES = 10
 _LISTENING = re.compile(r"listening: http://127\.0\.0\.1:(\d+)")
@@ -224,19 +228,40 @@ def complaint(plan: Planned, answer: bytes) -> str | None:
 
 
 class Watched:
-    """The proxy's process, as Linux sees it; elsewhere its memory and its files are not looked at."""
+    """The proxy's process, as Linux sees it; elsewhere its memory and its files are not looked at.
 
-    def __init__(self, upstream: str) -> None:
+    Args:
+        upstream: the URL that it asks.
+        folder: where it may write what it holds.
+    """
+
+    def __init__(self, upstream: str, folder: Path) -> None:
+        self._file = folder / "held"
+        self._file.touch()
         words = (
             "proxy", "--upstream", upstream, "--listen", "127.0.0.1:0", "--no-env-proxy", "--log", "off",
             "--idle-timeout", "2", "--ping", "1",
         )  # fmt: skip
         self.process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", "wholecall", *words], stderr=subprocess.PIPE, text=True, encoding="utf-8"
+            [sys.executable, "-m", "tests.soak.measured", str(self._file), *words],
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
         )
         found = (_LISTENING.search(line) for line in self.process.stderr or ())
         self.port = int(next(one[1] for one in found if one))
         self._proc = Path(f"/proc/{self.process.pid}")
+
+    async def held(self) -> Held:
+        """Return what it has in use."""
+        before, said = self._file.read_text("ascii"), ""
+        self.process.send_signal(signal.SIGUSR1)
+        until = time.monotonic() + _PATIENCE
+        while not said.endswith("\n") and time.monotonic() < until:
+            await asyncio.sleep(0.05)
+            said = self._file.read_text("ascii").removeprefix(before)
+        blocks, mib = said.split()
+        return Held(int(blocks), float(mib))
 
     def memory(self) -> float:
         """Return its resident memory in MiB."""
@@ -264,13 +289,15 @@ class Soak:
     Attributes:
         wrong: what was wrong, and how often.
         done: how many exchanges there were, by what the upstream did.
-        memory: of the process, in the course of the run.
+        memory: that the process occupied, in the course of the run.
+        held: what it had in use when no client was there: after a fifth of the run, and in the end.
     """
 
     def __init__(self, seed: int) -> None:
         self.wrong: Counter[str] = Counter()
         self.done: Counter[str] = Counter()
         self.memory: list[float] = []
+        self.held: list[Held] = []
         self._chance = random.Random(seed)
         self._n = 0
 
@@ -299,23 +326,29 @@ class Soak:
     async def run(self, seconds: float, n_clients: int) -> None:
         """Run it, and take note of what is left behind."""
         server = await asyncio.start_server(_met, "127.0.0.1", 0, backlog=1024)
-        watched = Watched(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
-        try:
-            idle = await self._settled(watched, None)
-            clients = [self.client(watched.port, time.monotonic() + seconds) for _ in range(n_clients)]
-            sampling = asyncio.ensure_future(self._sample(watched, seconds / _N_SAMPLES))
-            await asyncio.gather(*clients)
-            sampling.cancel()
+        with tempfile.TemporaryDirectory() as folder:
+            watched = Watched(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", Path(folder))
+            try:
+                await self._rounds(watched, seconds, n_clients)
+            finally:
+                if watched.stop() != 0:
+                    self.wrong[f"the process ended with {watched.process.returncode}"] += 1
+                server.close()
+        first, last = self.held
+        if last.blocks - first.blocks > _GROWTH.blocks or last.mib - first.mib > _GROWTH.mib:
+            self.wrong[f"it held {first} early, {last} in the end"] += 1
+
+    async def _rounds(self, watched: Watched, seconds: float, n_clients: int) -> None:
+        idle = await self._settled(watched, None)
+        sampling = asyncio.ensure_future(self._sample(watched, seconds / _N_SAMPLES))
+        for share in (0.2, 0.8):
+            until = time.monotonic() + share * seconds
+            await asyncio.gather(*(self.client(watched.port, until) for _ in range(n_clients)))
             left = await self._settled(watched, idle) - idle
             if left > 0:
                 self.wrong[f"{left} sockets or files are left open"] += 1
-        finally:
-            if watched.stop() != 0:
-                self.wrong[f"the process ended with {watched.process.returncode}"] += 1
-            server.close()
-        early = self.memory[_N_SAMPLES // 5 :] or self.memory
-        if self.memory and self.memory[-1] - early[0] > _GROWTH:
-            self.wrong[f"it grew from {early[0]:.1f} to {self.memory[-1]:.1f} MiB"] += 1
+            self.held.append(await watched.held())
+        sampling.cancel()
 
     async def _sample(self, watched: Watched, pause: float) -> None:
         while True:
@@ -349,7 +382,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = [
         f"{sum(soak.done.values()):,} exchanges: "
         + ", ".join(f"{name} {n:,}" for name, n in soak.done.most_common()),
-        "memory: " + ", ".join(f"{size:.1f}" for size in soak.memory) + " MiB",
+        "occupied: " + ", ".join(f"{size:.1f}" for size in soak.memory) + " MiB",
+        "in use: " + ", then ".join(map(str, soak.held)),
         *(f"{n} x {what}" for what, n in soak.wrong.most_common()),
         "all is well" if not soak.wrong else f"{sum(soak.wrong.values()):,} wrong",
     ]

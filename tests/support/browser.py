@@ -1,4 +1,4 @@
-"""A real browser without a window: it opens a page of `wholecall inspect`, a driver works it and tells what it sees.
+"""A real browser without a window: it opens a page of the program, a driver works it and tells what it sees.
 
 A driver is a script that the page's own policy is made to allow, beside the page's script. It presses keys, clicks,
 and calls `tell(facts)` once; the facts come back as JSON through the page's DOM.
@@ -19,7 +19,7 @@ from typing import Any
 
 from wholecall.cli import main
 
-__all__ = ["BROWSERS", "made", "told"]
+__all__ = ["BROWSERS", "console", "made", "told"]
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _PATIENCE = 120  # seconds after which a browser has failed
@@ -36,7 +36,7 @@ const tell = (facts) => {
   place.id = "told";
   place.textContent = JSON.stringify(facts);
   document.body.append(place);
-  one("#data").textContent = ""; // the DOM that comes back need not hold it
+  one("#data")?.replaceChildren(); // the DOM that comes back need not hold it
 };
 """
 
@@ -57,7 +57,7 @@ def told(page: Path, driver: str, at: str = "0.0", *, size: str = "1440,900", po
     """Open a page and return what the driver tells.
 
     Args:
-        page: a page of `wholecall inspect`.
+        page: a page that the program wrote.
         driver: statements that end in `tell(...)`.
         at: the number of the recording and of the step to begin with.
         size: of the window.
@@ -70,21 +70,31 @@ def told(page: Path, driver: str, at: str = "0.0", *, size: str = "1440,900", po
         text = re.sub(r"<meta http-equiv[^>]*>", "", text)
     driven = page.with_name("driven.html")
     driven.write_text(text.replace("</body>", f"<script>{script}</script></body>"), "utf-8", newline="\n")
+    dom, _ = _opened(f"{driven.as_uri()}#{at}", page.parent, size)
+    found = re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)
+    assert found is not None, "the driver told nothing"
+    return json.loads(html.unescape(found[1]))
+
+
+def console(page: Path) -> list[str]:
+    """Open a page and return what the browser writes to its console: errors, and what the policy refused."""
+    _, log = _opened(page.as_uri(), page.parent, "1440,900")
+    return [line for line in log.splitlines() if ":CONSOLE" in line]
+
+
+def _opened(url: str, folder: Path, size: str) -> tuple[str, str]:
+    """Open a page, and return its DOM when all is quiet, and the browser's log."""
     program = next(filter(None, map(shutil.which, BROWSERS)))
     options = [
         "--headless",
         "--no-sandbox",
         "--disable-gpu",
+        "--enable-logging=stderr",
         f"--window-size={size}",
         "--virtual-time-budget=20000",
+        f"--user-data-dir={folder / 'profile'}",
     ]
-    profile = f"--user-data-dir={page.parent / 'profile'}"
     done = subprocess.run(  # noqa: S603 - a browser that we found, a page that we wrote
-        [program, *options, profile, "--dump-dom", f"{driven.as_uri()}#{at}"],
-        capture_output=True,
-        check=True,
-        timeout=_PATIENCE,
+        [program, *options, "--dump-dom", url], capture_output=True, check=True, timeout=_PATIENCE
     )
-    found = re.search(r'<pre id="told">(.*?)</pre>', done.stdout.decode("utf-8", "replace"), re.DOTALL)
-    assert found is not None, "the driver told nothing"
-    return json.loads(html.unescape(found[1]))
+    return done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")

@@ -8,25 +8,33 @@ A page marks such a block with the command that wrote it::
     ```
     <!-- /captured -->
 
+A command that reads `tables` finds there what `wholecall scan` makes of a few folders of the corpora.
+
 `python -m tests.support.captures` runs the commands of all pages again, from the project's root, and writes what
 they say; a test compares.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import io
 import os
 import re
 import shlex
+import shutil
+import tempfile
 from pathlib import Path
 
+from tests.support.reports import rows_of, write_parts
 from wholecall.cli import main
 
 __all__ = ["PAGES", "PROJECT", "captured", "renewed"]
 
 PROJECT = Path(__file__).resolve().parents[2]
-PAGES = ("docs/inspect.md", "docs/recordings.md")
+PAGES = ("docs/bulk.md", "docs/inspect.md", "docs/recordings.md")
+SCANNED = tuple(f"corpora/recordings/{folder}" for folder in ("xai-grpc", "vercel-ui"))
 _BLOCK = re.compile(
     r"(<!-- captured: wholecall (?P<argv>[^\n]+) -->\n```[^\n]*\n).*?(```\n<!-- /captured -->)", re.DOTALL
 )
@@ -42,12 +50,20 @@ def captured(argv: str) -> str:
     os.chdir(PROJECT)
     try:
         with contextlib.redirect_stdout(out):
-            main(shlex.split(argv))
+            main([_tables() if word == "tables" else word for word in shlex.split(argv)])
     finally:
         os.chdir(here)
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
     return out.getvalue()
+
+
+@functools.cache
+def _tables() -> str:
+    """Return the folder of the tables, which is removed when this program ends."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    return str(write_parts(folder / "tables", rows_of(*SCANNED)))
 
 
 def renewed(page: str) -> tuple[str, int]:

@@ -287,9 +287,20 @@ class TestTerminal:
         assert printable(out.replace("\n", "")) == out.replace("\n", "")
         assert r"\x1b[31m\x9b2J\u202e\x07\x7f\u2028\ud800" in out
 
+    @pytest.mark.parametrize(
+        "hidden", [*"\u3164\u115f\u1160\uffa0\u2800\u034f\ufe00\ufe0d\ufe0f\U000e0100\U000e01ef\U000e0041"]
+    )
+    def test_what_is_drawn_as_nothing_is_shown(self, hidden: str) -> None:
+        """Nothing hides between the letters of a name, and the JSON of a value stays the same value."""
+        name, label = f"rm{hidden}", json.dumps([f"rm{hidden}"], ensure_ascii=False)
+
+        assert rf"rm{hidden.encode('unicode_escape').decode()}" == printable(name)
+        assert (True, [name]) == (printable_json(label).isascii(), json.loads(printable_json(label)))
+        assert printable("☎\ufe0f\ufe0f") == r"☎\ufe0f".replace("☎", "☎\ufe0f")
+
     def test_what_people_write_stays(self) -> None:
         """Letters of all scripts, emoji with joiners and wide spaces are no control characters."""
-        text = "ægte\u3000潮 \u00a0ن\u200cم 👩\u200d🚀"
+        text = "ægte\u3000潮 \u00a0ن\u200cم 👩\u200d🚀 ☎\ufe0f 1\ufe0f\u20e3 ©\ufe0e"
         assert text == printable(text) == printable_json(text)
         assert printable("plain") == printable_json("plain") == "plain"
 
@@ -322,12 +333,13 @@ class TestTerminal:
     def test_json_means_the_same_everywhere(
         self, encoding: str, tty: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """On a terminal and in any encoding a line is JSON of the same event; a terminal sees no controls."""
-        write(a=chat("ring", json.dumps({"bell": "潮 🌊 \x9b2J \x7f é"}, ensure_ascii=False)))
+        """On a terminal and in any encoding a line is JSON of the same event; a terminal hides nothing of it."""
+        text = "潮 🌊 \x9b2J \x7f é \u200b"
+        write(a=chat("ring", json.dumps({"bell": text}, ensure_ascii=False)))
         monkeypatch.setattr(sys, "stdout", terminal := Terminal(encoding, tty=tty))
         assert main(["replay", "--json", "--calls", "a.sse"]) == 0
         line = terminal.text()
-        assert json.loads(line)["arguments"] == {"bell": "潮 🌊 \x9b2J \x7f é"}
+        assert json.loads(line)["arguments"] == {"bell": text}
         assert tty == line.rstrip("\n").isprintable() or encoding != "utf-8"
         assert encoding == "utf-8" or line.isascii()
 

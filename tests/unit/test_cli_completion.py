@@ -35,7 +35,7 @@ def script(shell: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> Path
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["wholecall", "re"], {"replay", "record", "redact"}),
+        (["wholecall", "re"], {"replay", "record", "redact", "report"}),
         (["wholecall", "history", "sh"], {"shrink"}),
         (["wholecall", "replay", "--dialect", "coh"], {"cohere-v1", "cohere-v2"}),
         (["wholecall", "inspect", "--text", "qw"], {"qwen_xml"}),

@@ -254,12 +254,10 @@ USES: dict[str, Callable[[bytes], object]] = {
 @pytest.fixture
 def uncollected() -> Iterator[None]:
     """Let the collector run only when it is asked to, and look at nothing that is there already."""
-    gc.collect()
     gc.freeze()
     gc.disable()
     yield
     gc.enable()
-    gc.unfreeze()
 
 
 def _n_cyclic(use: Callable[[bytes], object], data: bytes) -> int:

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-STYLE = (files("wholecall.cli") / "page" / "page.css").read_text("utf-8")
+STYLE = (files("wholecall.cli") / "page" / "colours.css").read_text("utf-8")
 TEXTS = ("ink", "dim", "accent", "drop", "fault", "edit", "odd", "call")
 GROUNDS = ("paper", "panel", "soft")
 
@@ -40,6 +40,7 @@ def test_every_text_can_be_read(theme: str) -> None:
         ("addedInk", "added"),
         ("panel", "edit"),
         ("panel", "drop"),
+        ("ink", "heat"),
     ]
     weak = {pair: round(contrast(named[pair[0]], named[pair[1]]), 2) for pair in pairs}
 

@@ -567,8 +567,9 @@ def test_no_parser_shows_live_what_it_leaves_out(options: dict[str, Any]) -> Non
 def test_only_calls_hold_grants(holder: Any) -> None:
     """A key that is text is no call either."""
     inside = opened(snapshot())
-    (row,) = [row for row in inside[2] if len(row) == 1 + len(kept_by(Budget))]
-    row[_place(Budget, "_holders")] = {holder: 1}
+    place, size = _place(Budget, "_holders"), 1 + len(kept_by(Budget))
+    (row,) = [row for row in inside[2] if len(row) == size and isinstance(row[place], dict)]
+    row[place] = {holder: 1}
 
     with pytest.raises(BadSnapshot, match="Budget"):
         ToolCallParser.restore(resealed(inside))

@@ -3,16 +3,46 @@
 from wholecall.bulk.batch import assemble_batch
 from wholecall.bulk.flattening import calls_of, recordings_of, with_json_type
 from wholecall.bulk.judging import judge_batch
+from wholecall.bulk.messages import assemble_messages
+from wholecall.bulk.reporting import (
+    GROUPS,
+    Counts,
+    Duplicates,
+    Finish,
+    Group,
+    Histogram,
+    Rate,
+    Report,
+    Unreadable,
+    Worst,
+    report,
+)
+from wholecall.bulk.scanning import Progress, ScanFailed, scan
 from wholecall.bulk.schema import ASSEMBLED, CALLS, JUDGED, RECORDINGS
 
 __all__ = [
     "ASSEMBLED",
     "CALLS",
+    "GROUPS",
     "JUDGED",
     "RECORDINGS",
+    "Counts",
+    "Duplicates",
+    "Finish",
+    "Group",
+    "Histogram",
+    "Progress",
+    "Rate",
+    "Report",
+    "ScanFailed",
+    "Unreadable",
+    "Worst",
     "assemble_batch",
+    "assemble_messages",
     "calls_of",
     "judge_batch",
     "recordings_of",
+    "report",
+    "scan",
     "with_json_type",
 ]

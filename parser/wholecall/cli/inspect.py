@@ -20,8 +20,9 @@ from wholecall.cli.colour import CHOICES, console, wants_colour
 from wholecall.cli.html import HtmlPage
 from wholecall.cli.options import add_command_parser, add_dialect, add_text
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer, write
+from wholecall.cli.pages import is_page
 from wholecall.cli.tally import Tally
-from wholecall.cli.target import STDIO, is_read
+from wholecall.cli.target import is_read
 from wholecall.cli.timeline_text import MIN_WIDTH, Plain, Rich, TimelineText, touches_calls
 from wholecall.recordings import Recording, read
 from wholecall.recordings.finding import STDIN
@@ -159,12 +160,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _may_be_page(path: str, inputs: Iterable[str]) -> bool:
     """Return whether nothing is at a path that a page must not replace, such as a recording."""
-    if path == STDIO or not Path(path).is_file():
-        return True
-    if is_read(inputs, path):
-        return False
-    with Path(path).open("rb") as file:
-        return file.read(1) in {b"", b"<"}
+    return is_page(path) and not (Path(path).is_file() and is_read(inputs, path))
 
 
 def _steps(recording: Recording, options: argparse.Namespace) -> Iterator[Step]:

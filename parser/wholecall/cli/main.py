@@ -24,6 +24,8 @@ from wholecall.cli import (
     record,
     redact,
     replay,
+    report,
+    scan,
 )
 from wholecall.cli.options import prepare
 from wholecall.cli.out import UNREADABLE, complain, silence
@@ -70,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (replay, inspect, lint, diff, fuzz, record, convert, redact, history, proxy):
+    for command in (replay, inspect, lint, diff, fuzz, record, convert, redact, scan, report, history, proxy):
         command.add_command(commands)
     completion.add_command(commands, parser)
     return parser

@@ -23,7 +23,7 @@ from wholecall.recordings import Chunk, Recording
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "amount"]
 
 _PAUSE = 0.1  # seconds between two drawings
 _KILO = 1000
@@ -71,10 +71,20 @@ class Progress:
             yield chunk
 
     def _draw(self, bar: _Bar, name: str) -> None:
-        if self._clock() - self._drawn >= _PAUSE:
-            self._drawn = self._clock()
+        if self._is_time():
             recordings = "recording" if self._count == 1 else "recordings"
-            bar.draw(f"{self._count:,} {recordings}, {_amount(self._size)}", name)
+            bar.draw(f"{self._count:,} {recordings}, {amount(self._size)}", name)
+
+    def _is_time(self) -> bool:
+        if self._clock() - self._drawn < _PAUSE:
+            return False
+        self._drawn = self._clock()
+        return True
+
+    def show(self, count: str, name: str) -> None:
+        """Show what a command counts by itself, and what it is at."""
+        if self._bar is not None and self._is_time():
+            self._bar.draw(count, name)
 
     def clear(self) -> None:
         """Leave no trace on the terminal, before something else is written there."""
@@ -114,7 +124,7 @@ def _bar() -> _Bar:
     return _Rich(live, Spinner("dots"))
 
 
-def _amount(size: int) -> str:
+def amount(size: int) -> str:
     """Return a number of bytes as people read it."""
     shown, unit = float(size), "B"
     for larger in ("kB", "MB", "GB"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from textwrap import wrap
 
 __all__ = [
@@ -27,22 +27,32 @@ __all__ = [
 
 # Control characters, format characters (they reorder or hide text), surrogates, line separators.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# What is drawn as nothing, or as a blank, though it is a letter, a mark or a symbol: fillers of Hangul, the blank of
+# braille, the joiner of graphemes, and selectors of variants, but for the one that may follow a symbol.
+_HIDDEN = re.compile(
+    "[\u034f\u115f\u1160\u2800\u3164\uffa0\ufe00-\ufe0d\U000e0100-\U000e01ef]"
+    "|(?<![#*0-9\u00a9\u00ae\u2000-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
+)
 _MAYBE_ODD = re.compile("[^\x00-\u02ff]")  # all others take one cell
 _JOINERS = "\u200c\u200d"  # letters and emoji need them
 
 
 def printable(text: str) -> str:
     r"""Return the text with everything that a terminal would obey or hide as an escape like `\x1b`."""
-    if text.isprintable():
-        return text
-    return "".join(char.encode("unicode_escape").decode() if _is_unseen(char) else char for char in text)
+    return _with_escapes(text, lambda char: char.encode("unicode_escape").decode())
 
 
 def printable_json(text: str) -> str:
     """Return JSON text of the same value without any character that a terminal would obey or hide."""
+    return _with_escapes(text, escaped_json)
+
+
+def _with_escapes(text: str, escaped: Callable[[str], str]) -> str:
+    if not text.isascii():
+        text = _HIDDEN.sub(lambda found: escaped(found[0]), text)
     if text.isprintable():
         return text
-    return "".join(escaped_json(char) if _is_unseen(char) else char for char in text)
+    return "".join(escaped(char) if _is_unseen(char) else char for char in text)
 
 
 def escaped_json(char: str) -> str:

@@ -58,6 +58,9 @@ __all__ = ["Assembler"]
 
 _LONGEST_DETAIL = 4096  # characters of a server's description of its error
 _MOST_COUNTS = 256  # members of a turn's usage; further ones are ignored
+_OVERRUN = WireFault(
+    "stream_too_large", "a call goes on for more than max_total_arguments_bytes beyond its limit", fatal=True
+)
 _AFTERTHOUGHTS = (Finish, CallClosed, Noted)  # deltas that mean nothing once a turn is over
 
 
@@ -177,6 +180,8 @@ class Assembler(Turns):
             choice.replaced = replaced
             choice.holed = False
             action(choice, delta)
+            if choice.budget.is_overrun:
+                self._fault(_OVERRUN)
         elif not isinstance(delta, _AFTERTHOUGHTS):
             choice.anomalies.add("data_after_end")
 

@@ -5,36 +5,44 @@ characters (`Call.room`) that it may append without asking, each reserved at fou
 the grant is used up, the bytes are counted exactly and a new grant is given. What an ended call leaves of its grant is
 collected when the turn runs short of room. Near a limit the grants shrink to nothing and each fragment is counted, so
 a limit is met at the same byte however the stream is cut into chunks.
+
+A call that is beyond a limit takes nothing more, and its turn goes on: other calls may be whole. But not for ever: text
+that is refused is counted, and when it is more than all calls of the turn may hold the turn is overrun.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from wholecall.arguments.tokens import utf8_size
 from wholecall.limits import Limits
 from wholecall.machine.call import Call
 
-__all__ = ["Budget"]
+__all__ = ["Budget", "weight"]
 
 _GRANT = 4096  # characters; also how often the fragments of a call are joined
 _WIDEST = 4  # bytes of the widest character
 _UNBOUNDED = 1 << 62
+_VALUE = 8  # bytes of a value that is no text, or of a reference to one
 
 
 class Budget:
     """The bytes that the calls of one turn may still take."""
 
-    __slots__ = ("_free", "_holders", "_per_call", "_raw")
-    DERIVED: ClassVar = frozenset({"_per_call", "_raw"})
+    __slots__ = ("_free", "_holders", "_most_refused", "_per_call", "_raw", "_refused")
+    DERIVED: ClassVar = frozenset({"_most_refused", "_per_call", "_raw"})
 
     _free: int
     _holders: dict[Call, int]
+    _refused: int
 
     def __init__(self, limits: Limits) -> None:
         self._per_call = _UNBOUNDED if limits.max_arguments_bytes is None else limits.max_arguments_bytes
         total = limits.max_total_arguments_bytes
-        self._free = _UNBOUNDED if total is None else total  # bytes that no call has or may take
+        self._most_refused = _UNBOUNDED if total is None else total
+        self._free = self._most_refused  # bytes that no call has or may take
+        self._refused = 0  # characters
         self._raw = _UNBOUNDED if limits.max_raw_bytes is None else limits.max_raw_bytes
         self._holders = {}  # calls with an open grant, and the bytes it may take
 
@@ -47,9 +55,15 @@ class Budget:
         if {*map(type, self._holders)} - {Call}:
             raise ValueError("a grant is no call's")
 
+    @property
+    def is_overrun(self) -> bool:
+        """Whether more text was refused than all calls of the turn may hold."""
+        return self._refused > self._most_refused
+
     def admit(self, call: Call, text: str) -> bool:
         """Return whether the call may take the text; if not, it is refused and cut to `max_raw_bytes`."""
         if call.full:
+            self._refused += len(text)
             return False
         if call.room >= len(text):
             return True
@@ -60,6 +74,24 @@ class Budget:
             self._grant(call, len(text) + _GRANT)
             return True
         return self._admit_exactly(call, text)
+
+    def take_extra(self, call: Call, extra: Mapping[str, Any]) -> None:
+        """Keep fields of the provider's in a call whose terminal event has not been emitted; they count with its text.
+
+        Only what they hold more than the fields that they replace counts: servers send the same ones again and again.
+        """
+        if call.full or call.is_over:
+            return
+        kept = call.extra if call.extra is not None else {}
+        grown = sum(weight(value) + weight(key) * (key not in kept) for key, value in extra.items())
+        grown -= sum(weight(kept[key]) for key in extra if key in kept)
+        if grown > 0 and (call.extra_size + grown > self._per_call or self._free_after(grown) < 0):
+            self._overflow(call, "")
+            return
+        call.extra_size += grown
+        self._free -= grown
+        kept.update(extra)
+        call.extra = kept
 
     def release(self, call: Call) -> None:
         """Take back the grant of a call whose text was cleared."""
@@ -116,3 +148,17 @@ class Budget:
         call.refuse("arguments_too_large", "the argument text exceeds a limit")
         call.cut_to(self._raw, text)
         self._count(call)
+
+
+def weight(value: object) -> int:
+    """Return about how many bytes a JSON value takes, whatever its depth."""
+    total, waiting = 0, [value]
+    while waiting:
+        value = waiting.pop()
+        total += len(value) if isinstance(value, str) else _VALUE
+        if isinstance(value, dict):
+            waiting += value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return total

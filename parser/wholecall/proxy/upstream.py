@@ -189,7 +189,9 @@ class _HttpAnswer:
         """Return what came since; nothing at the end."""
         try:
             data = await self._content.readany()
-        except _FAILURES:
+        except _FAILURES as error:
+            # For each answer that was closed aiohttp raises the same object: it would keep all frames that it went through.
+            error.__traceback__ = error.__context__ = None
             raise UpstreamFailed("upstream_lost") from None
         if not data:
             self._watch_no_more()

@@ -40,47 +40,52 @@ class Place(msgspec.Struct, frozen=True):
     named: bool = False
 
 
-def find(paths: Iterable[StrPath]) -> Iterator[Place]:
+def find(paths: Iterable[StrPath], suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[Place]:
     """Yield the files at some paths, in the order of the paths and sorted below each.
 
     A file is taken whatever its suffix. A folder gives the files with a suffix of `SUFFIXES` (and perhaps one
     of `COMPRESSED`) in it and below it; hidden ones, sidecars (`.case.json`), event logs (`.events.jsonl`) and
     golden files (`.golden.jsonl`) aside; links to folders are not followed. A path that does not exist but is a
     glob (`**` goes through folders) gives what a folder of its matches would give.
+
+    Args:
+        paths: files, folders, globs, `"-"`.
+        suffixes: what files in folders end in, in small letters.
     """
     for one in paths:
         path = os.fspath(one)
         if path == STDIN:
             yield Place(path, named=True)
         elif path and Path(path).is_dir():
-            yield from _or_none_below(path, _below(path))
+            yield from _or_none_below(path, _below(path, suffixes), suffixes)
         elif Path(path).exists() or not glob.has_magic(path):
             yield Place(path, named=True)  # a missing file is found out by reading it
         else:
-            yield from _or_none_below(path, _matches(path))
+            yield from _or_none_below(path, _matches(path, suffixes), suffixes)
 
 
-def _or_none_below(path: str, found: Iterator[Place]) -> Iterator[Place]:
+def _or_none_below(path: str, found: Iterator[Place], suffixes: tuple[str, ...]) -> Iterator[Place]:
     """Yield what is found, or that nothing is."""
     empty = True
     for place in found:
         empty = False
         yield place
     if empty:
-        yield Place(path, f"no recording ({' '.join(SUFFIXES)}) there")
+        yield Place(path, f"no recording ({' '.join(suffixes)}) there")
 
 
-def _matches(pattern: str) -> Iterator[Place]:
+def _matches(pattern: str, suffixes: tuple[str, ...]) -> Iterator[Place]:
     seen: set[str] = set()
     for path in sorted(glob.iglob(pattern, recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern
-        found = _below(path) if Path(path).is_dir() else map(Place, filter(_is_named_so, [path]))
+        single = [Place(path)] if _is_named_so(path, suffixes) else []
+        found = _below(path, suffixes) if Path(path).is_dir() else single
         for place in found:  # `**` matches a folder and what is in it
             if place.path not in seen:
                 seen.add(place.path)
                 yield place
 
 
-def _below(folder: str) -> Iterator[Place]:
+def _below(folder: str, suffixes: tuple[str, ...]) -> Iterator[Place]:
     try:
         with os.scandir(str(Path(folder))) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -93,14 +98,14 @@ def _below(folder: str) -> Iterator[Place]:
         is_folder = entry.is_dir(follow_symlinks=False)
         path = entry.path.removeprefix(_HERE)
         if is_folder:
-            yield from _below(path)
-        elif _is_named_so(path) and not (entry.is_symlink() and Path(path).is_dir()):
+            yield from _below(path, suffixes)
+        elif _is_named_so(path, suffixes) and not (entry.is_symlink() and Path(path).is_dir()):
             yield Place(path)
 
 
-def _is_named_so(path: str) -> bool:
-    """Return whether a file is called as recordings are."""
+def _is_named_so(path: str, suffixes: tuple[str, ...]) -> bool:
+    """Return whether a file is called as recordings are, or whatever else is looked for."""
     name = path.lower()
     for suffix in COMPRESSED:
         name = name.removesuffix(suffix)
-    return name.endswith(SUFFIXES) and not name.endswith(_BESIDE)
+    return name.endswith(suffixes) and not name.endswith(_BESIDE)

@@ -52,10 +52,10 @@ class Recordings(Iterator[Recording]):
             `no_cassette` (a YAML file in a folder), `transcript` and `flows` (such a file in a folder).
     """
 
-    def __init__(self, sources: Iterable[StrPath]) -> None:
+    def __init__(self, places: Iterable[Place]) -> None:
         self.skipped: Counter[str] = Counter()
         self._found = _read(
-            sources, self.skipped
+            places, self.skipped
         )  # it does not hold us, so a file is closed when we are forgotten
 
     def __next__(self) -> Recording:
@@ -66,8 +66,8 @@ class Recordings(Iterator[Recording]):
         self._found.close()
 
 
-def _read(sources: Iterable[StrPath], skipped: Counter[str]) -> Generator[Recording]:
-    for place in find(sources):
+def _read(places: Iterable[Place], skipped: Counter[str]) -> Generator[Recording]:
+    for place in places:
         yield from _whole_or_not(place, skipped)
 
 
@@ -127,4 +127,4 @@ def read(*sources: StrPath) -> Recordings:
         An iterator that never raises: what cannot be read is a recording with `trouble`, or one whose chunks
         raise `BadRecording` where the damage begins.
     """
-    return Recordings(sources)
+    return Recordings(find(sources))

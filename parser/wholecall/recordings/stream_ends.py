@@ -2,18 +2,20 @@
 
 Theory of operation. A stream is over where it says so (`[DONE]`, `message_stop`, `response.completed`, Ollama's
 `"done": true`), and the next one begins with what begins such a stream; Gemini's have no end, but an id in each chunk.
-An event is looked at closely only if it holds a word that matters: nearly all of a file is passed over at the speed of a
-search.
+An event is looked at closely only if it holds a word that matters, or if a stream has ended: nearly all of a file is
+passed over at the speed of a search. Which words matter the first event of a stream says, by what no other kind of
+stream begins with; where it does not, all do.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 
 import msgspec
 
-__all__ = ["FRAMINGS", "Judge", "Units"]
+__all__ = ["FRAMINGS", "Judge", "Marks", "Units"]
 
 _JSON = rb"(?m)^(?:data:[ ]?)?\{\s*"
 _EVENT = rb'(?m)^(?:event:[ ]?|(?:data:[ ]?)?\{\s*"type"\s*:\s*")'
@@ -23,11 +25,19 @@ _DONE = re.compile(rb"(?m)^data:[ ]?\[DONE\]")
 _CHOICES = re.compile(_JSON + rb'[^\n]*"choices"\s*:\s*\[\s*\{')
 _CANDIDATES = re.compile(_JSON + rb'"candidates"[^\n]*"responseId"\s*:\s*"([^"]+)"')
 _LINE = b'"done"'
-# One of these is in every event that ends a stream, or that has an id.
-_RESPONSE_ENDS = (b"response.completed", b"response.failed", b"response.incomplete")
-_WORDS = (b"[DONE]", b"message_stop", b"message-end", *_RESPONSE_ENDS, b'"responseId"')
 _LINE_WORDS = (b'"done":true', b'"done": true')
-FRAMINGS = {"sse": _WORDS, "jsonl": (*_WORDS, *_LINE_WORDS)}
+# One of the words is in every event that ends a stream, or that has an id, if its first event has the sign.
+_WORDS_BY_SIGN: dict[bytes, tuple[bytes, ...]] = {
+    b'"choices"': (),
+    b"message_start": (b"message_stop",),
+    b"message-start": (b"message-end",),
+    b"response.created": (b"response.completed", b"response.failed", b"response.incomplete"),
+    b'"candidates"': (b'"responseId"',),
+    _LINE: _LINE_WORDS,
+}
+_ANY_STREAM = b"[DONE]"
+_ALL_WORDS = (_ANY_STREAM, *(word for words in _WORDS_BY_SIGN.values() for word in words))
+FRAMINGS = ("sse", "jsonl")
 
 
 class _Line(msgspec.Struct):
@@ -44,30 +54,34 @@ class Judge:
     """Says of each event or line whether another stream begins with it.
 
     Args:
-        framing: of the file, a key of `FRAMINGS`.
+        framing: of the file, one of `FRAMINGS`.
+
+    Attributes:
+        words: without any of these an event of the stream matters for nothing, unless one has ended.
     """
 
     def __init__(self, framing: str) -> None:
-        self._words = FRAMINGS[framing]
+        self.words: tuple[bytes, ...] = ()
         self._has_lines = framing == "jsonl"
         self._id: bytes | None = None  # of Gemini's response
         self._ended = False
 
-    def passes(self, data: bytes) -> bool:
-        """Whether no event in these bytes can begin another stream, or matters for that."""
-        if self._ended:
-            return False
-        for word in self._words:  # noqa: SIM110 - every piece and every event comes by here
-            if word in data:
-                return False
-        return True
+    @property
+    def is_passing(self) -> bool:
+        """Whether events without any of the words matter for nothing: a stream has begun, and has not ended."""
+        return bool(self.words) and not self._ended
+
+    def _passes(self, unit: bytes) -> bool:
+        return self.is_passing and not any(word in unit for word in self.words)
 
     def begins(self, unit: bytes) -> bool:
         """Take the beginning of an event or line; return whether it is that of another stream."""
-        if self.passes(unit):
+        if self._passes(unit):
             return False
         id = _id_of(unit)
         new = self._is_new(unit, id)
+        if new or not self.words:
+            self.words = _words_after(unit)
         self._id = id or (None if new else self._id)
         self._ended = (self._ended and not new) or _ends(unit)
         return new
@@ -78,6 +92,12 @@ class Judge:
         if self._ended and self._has_lines and _LINE in unit:
             return True
         return self._id is not None and id not in {None, self._id}
+
+
+def _words_after(unit: bytes) -> tuple[bytes, ...]:
+    """Return the words that matter in a stream that begins with an event."""
+    signs = [sign for sign in _WORDS_BY_SIGN if sign in unit]
+    return (_ANY_STREAM, *(word for sign in signs for word in _WORDS_BY_SIGN[sign])) if signs else _ALL_WORDS
 
 
 def _id_of(unit: bytes) -> bytes | None:
@@ -98,6 +118,29 @@ def _ends(unit: bytes) -> bool:
     return False
 
 
+class Marks:
+    """Finds the words that matter in some bytes, one after the other; each byte is looked at once for each word.
+
+    Args:
+        words: the words.
+        data: the bytes.
+        start: where the search begins.
+    """
+
+    def __init__(self, words: Iterable[bytes], data: bytes, start: int) -> None:
+        self._data = data
+        self._next = {word: at for word in words if (at := data.find(word, start)) >= 0}
+
+    def first(self, start: int) -> int:
+        """Return where the first word from a place on is, the end of the bytes if there is none; places rise."""
+        for word, at in list(self._next.items()):
+            if at < start:
+                self._next[word] = self._data.find(word, start)
+                if self._next[word] < 0:
+                    del self._next[word]
+        return min(self._next.values(), default=len(self._data))
+
+
 class Units:
     """Finds the ends of events or lines.
 
@@ -107,11 +150,16 @@ class Units:
 
     def __init__(self, framing: str) -> None:
         self._end = b"\n" if framing == "jsonl" else b"\n\n"
+        self._usual_ends = (b"\n",) if framing == "jsonl" else (b"\n\n", b"\r\n\r\n")
         self._any_end = None if framing == "jsonl" else re.compile(rb"\r?\n\r?\n|\r\r")
 
-    def last(self, data: bytes) -> int:
-        """Return where the last unit of some bytes begins, at the latest; 0 if that is not seen at once."""
-        return data.rfind(self._end) + len(self._end) if self._end in data else 0
+    def last(self, data: bytes, start: int, stop: int) -> int:
+        """Return where the last unit begins that begins between two places, or the first place, if none is seen at once."""
+        for end in self._usual_ends:
+            at = data.rfind(end, start, stop)
+            if at >= 0:
+                return at + len(end)
+        return start
 
     def end(self, data: bytes, start: int) -> int | None:
         """Return where the unit ends that begins at a place, None if that is not among these bytes."""

@@ -15,7 +15,7 @@ from wholecall.framing.opening import framing_of
 from wholecall.recordings.finding import STDIN
 from wholecall.recordings.model import Chunk, Recording
 from wholecall.recordings.source import Source, opened
-from wholecall.recordings.stream_ends import FRAMINGS, Judge, Units
+from wholecall.recordings.stream_ends import FRAMINGS, Judge, Marks, Units
 
 __all__ = ["read_streams"]
 
@@ -36,20 +36,30 @@ class _Cutter:
     def feed(self, piece: bytes) -> Iterator[tuple[int, bytes]]:
         """Take a piece and yield what can be passed on, without empty pieces."""
         data = self._held + piece
-        sent = 0  # what was passed on
-        start = self._units.last(data) if self._judge.passes(data) else 0  # where the open event begins
-        self._is_known = self._is_known and start == 0
+        sent = start = 0  # what was passed on; where an event begins
+        words, marks = self._judge.words, Marks(self._judge.words, data, start)
         end: int | None = 0
         while end is not None:
+            start = self._skipped(data, start, marks)
             end = self._units.end(data, start)
             if self._begins(data, start, end):
                 yield from self._some(data[sent:start])
                 self._number, sent = self._number + 1, start
+            if words is not self._judge.words:
+                words, marks = self._judge.words, Marks(self._judge.words, data, start)
             if end is not None:
                 start, self._is_known = end, False
         keep = max(start, len(data) - _LONGEST_END) if self._is_known else start
         yield from self._some(data[sent:keep])
         self._held = data[keep:]
+
+    def _skipped(self, data: bytes, start: int, marks: Marks) -> int:
+        """Return where the next event begins that can matter."""
+        if not self._judge.is_passing:
+            return start
+        there = self._units.last(data, start, marks.first(start))
+        self._is_known = self._is_known and there == start
+        return there
 
     def close(self) -> Iterator[tuple[int, bytes]]:
         """Yield what is left."""

@@ -208,11 +208,15 @@ def test_one_whole_call_beside_a_cut_one_comes_out() -> None:
     )
 
 
-def test_an_endless_call_ends_at_once() -> None:
-    """The stream ends when its limit is met, and the upstream is closed."""
+@pytest.mark.parametrize(
+    "limits",
+    [Limits(max_stream_bytes=20_000), Limits(max_arguments_bytes=5000, max_total_arguments_bytes=10_000)],
+)
+def test_an_endless_call_ends_at_once(limits: Limits) -> None:
+    """The stream ends when its limit is met, or when a call goes on beyond its own, and the upstream is closed."""
     client = Client()
     reply = Reply([HELLO, call('{"a": "'), *[call("x" * 1000, name=None, id=None)] * 100])
-    raised, entry = run(client, Scripted(reply), limits=Limits(max_stream_bytes=20_000))
+    raised, entry = run(client, Scripted(reply), limits=limits)
 
     assert isinstance(raised, CutOff)
     assert (True, "cut", True) == (reply.is_closed, entry.outcome, reply.n_reads < 30)

@@ -142,7 +142,6 @@ const ACTIONS = {
   play: toggle,
   markBack: () => go(model.markFrom(now, -1)),
   markNext: () => go(model.markFrom(now, 1)),
-  theme: () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
 };
 const KEYS = {
   ArrowLeft: (far) => go(now - (far ? 10 : 1)),
@@ -170,18 +169,11 @@ function pressed(event) {
   action(event.shiftKey);
 }
 
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  if (model) drawTicks(at("ticks"), model, now);
-}
-
 function start() {
   for (const [id, action] of Object.entries(ACTIONS)) at(id).addEventListener("click", action);
   at("slider").addEventListener("input", () => go(Number(at("slider").value)));
   document.addEventListener("keydown", pressed);
-  const darkness = window.matchMedia("(prefers-color-scheme: dark)");
-  darkness.addEventListener("change", () => setTheme(darkness.matches ? "dark" : "light"));
-  setTheme(darkness.matches ? "dark" : "light");
+  followTheme(() => model && drawTicks(at("ticks"), model, now));
   const [number, step] = location.hash.slice(1).split(".").map((text) => (text ? Number(text) : undefined));
   chooser = new Chooser(data.recordings, load);
   load(data.recordings[number] ? number : 0, Number.isInteger(step) ? step : undefined);

@@ -1,9 +1,9 @@
 
 // Text of the wire. Everything here ends in textContent: nothing that was received is ever markup.
 
-const at = (id) => document.getElementById(id);
-
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+// The same as in cli/show.py: what is obeyed, and what is drawn as nothing.
+const UNSEEN =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u2800\u3164\uffa0\ufe00-\ufe0d\u{e0100}-\u{e01ef}]|(?<![#*0-9\u00a9\u00ae\u2000-\u3299\u{1f000}-\u{1faff}])[\ufe0e\ufe0f]/gu;
 const KEPT = new Set(["\n", "\t", "\u200c", "\u200d"]);
 const MAX_SHOWN = 20000;
 

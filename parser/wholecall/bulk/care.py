@@ -1,0 +1,133 @@
+"""What is done about a unit whose worker dies: it is tried again, then halved until it is known what kills.
+
+Theory of operation. One death says little: the machine may be short of memory, somebody may have killed the process. So
+the unit is tried once more. If its worker dies again, something in it is to blame. Both halves of its pieces are probed,
+and the halves of each half that kills, down to a single file, or a single row of a table. What is found that way is given
+up: it is a row that says so, and the rest of the unit is written. Of a unit of 41 files with one that kills this takes
+11 probes. A fault of ours that ends a task instead of a process is met in the same way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from wholecall.bulk.folder import Marker, PlanLine
+from wholecall.bulk.work import WHOLE, Answer, Lost, Task
+from wholecall.bulk.workers import Broke, Died
+
+__all__ = ["Care", "HopelessError"]
+_private = True
+
+_PATIENCE = 2  # deaths of a unit until it is searched
+_MOST_DEATHS = 6  # of a unit of which nothing kills alone
+_DIED = "worker_died"
+
+Result = Answer | Broke | Died
+
+
+class HopelessError(Exception):
+    """A unit cannot be finished; the message says which."""
+
+
+class _Case(msgspec.Struct):
+    """A unit that is not well.
+
+    Attributes:
+        lost: what is given up.
+        n_deaths: of its workers since something was found last.
+        n_open: tasks of the search that have not ended.
+        found: what the search has found so far.
+    """
+
+    lost: Lost = {}
+    n_deaths: int = 0
+    n_open: int = 0
+    found: Lost = {}
+
+
+class Care:
+    """Decides what comes after a task.
+
+    Args:
+        n_pieces: returns how many pieces a unit has.
+        has_rows: whether pieces are tables, of which rows can be given up.
+    """
+
+    def __init__(self, n_pieces: Callable[[PlanLine], int], *, has_rows: bool) -> None:
+        self.n_probes: Counter[int] = Counter()  # by unit
+        self._n_pieces = n_pieces
+        self._has_rows = has_rows
+        self._cases: dict[int, _Case] = {}
+
+    def after(self, task: Task, result: Result) -> list[Task]:
+        """Return the tasks that come next, none if the unit is done or others of its tasks are still open.
+
+        Raises:
+            HopelessError: workers die over a unit, and over nothing in it.
+        """
+        if isinstance(result, Marker):
+            self._cases.pop(task.place.number, None)
+            return []
+        case = self._cases.setdefault(task.place.number, _Case())
+        if task.kind == "scan":
+            return self._died(case, task, result)
+        case.n_open -= 1
+        following = list(self._searched(case, task, result))
+        case.n_open += len(following)
+        self.n_probes[task.place.number] += sum(one.kind == "probe" for one in following)
+        return following if case.n_open else self._again(case, task)
+
+    def _died(self, case: _Case, task: Task, result: Result) -> list[Task]:
+        case.n_deaths += 1
+        if case.n_deaths > _MOST_DEATHS:
+            place = task.place
+            raise HopelessError(f"workers die over unit {place.number}, but over nothing in it alone")
+        if case.n_deaths < _PATIENCE:
+            return [task]
+        case.n_open = 1
+        everything = msgspec.structs.replace(task, kind="probe", pieces=(0, self._n_pieces(task.place)))
+        return self.after(everything, result)  # for all of it, twice
+
+    def _again(self, case: _Case, task: Task) -> list[Task]:
+        if case.found:
+            case.lost, case.found, case.n_deaths = case.lost | case.found, {}, 0
+        return [Task(kind="scan", place=task.place, lost=case.lost)]
+
+    def _searched(self, case: _Case, task: Task, result: Result) -> Iterator[Task]:
+        """Yield what is to be looked at next, and note what is found."""
+        piece = task.pieces[0]
+        if task.kind == "count" and isinstance(result, int):
+            yield from _narrowed(case, task, piece, (0, result), result)
+        elif not isinstance(result, (Broke, Died)):
+            return  # it was survived
+        elif task.kind == "count":
+            case.found[piece, WHOLE] = _trouble(result)
+        elif task.rows is not None:
+            yield from _narrowed(case, task, piece, task.rows, result)
+        elif task.pieces[1] - piece > 1:
+            yield from (msgspec.structs.replace(task, pieces=half) for half in _halves(task.pieces))
+        elif self._has_rows:
+            yield msgspec.structs.replace(task, kind="count")
+        else:
+            case.found[piece, WHOLE] = _trouble(result)
+
+
+def _narrowed(case: _Case, task: Task, piece: int, rows: tuple[int, int], result: Result) -> Iterator[Task]:
+    """Yield the halves of some rows that kill; note a single one."""
+    if rows[1] - rows[0] > 1:
+        for half in _halves(rows):
+            yield msgspec.structs.replace(task, kind="probe", rows=half)
+    else:
+        case.found[piece, rows[0] if rows[1] > rows[0] else WHOLE] = _trouble(result)
+
+
+def _halves(whole: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
+    middle = sum(whole) // 2
+    return (whole[0], middle), (middle, whole[1])
+
+
+def _trouble(result: Result) -> str:
+    return f"internal: {result.name}" if isinstance(result, Broke) else _DIED

@@ -1,0 +1,97 @@
+"""What the tables of a scan depend on beside its inputs.
+
+Theory of operation. Two scans with equal options and equal inputs write equal bytes; whatever has no part in that (how
+many workers there are, when to give up) is no option here. The options are kept beside the tables, so that a scan goes
+on with those that it began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from wholecall import Limits, Policy
+
+__all__ = ["Columns", "Options", "differences"]
+_private = True
+
+
+class Columns(msgspec.Struct, frozen=True, kw_only=True):
+    """Which columns of a table hold what; `a.b` is the member `b` of the struct `a`.
+
+    Attributes:
+        body: the raw body of the response, text or bytes; None where there is a column of messages.
+        messages: the conversation, a text of JSON or lists of structs.
+        id: what becomes `recording_id`; None makes it of the source and the number of the row.
+        provider: who answered.
+        model: which model was asked.
+        dialect: the name of the wire format.
+        recorded_at: when it was recorded.
+    """
+
+    body: str | None = None
+    messages: str | None = None
+    id: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    dialect: str | None = None
+    recorded_at: str | None = None
+
+    @property
+    def main(self) -> str:
+        """The column that becomes rows."""
+        return self.body or self.messages or ""
+
+    def named(self) -> dict[str, str]:
+        """Return the columns that there are, by what they hold."""
+        return {what: name for what, name in msgspec.structs.asdict(self).items() if name is not None}
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What the tables depend on.
+
+    Attributes:
+        columns: of tables; None where the inputs are files of recordings.
+        dialect: the wire format of all recordings; None leaves it to them.
+        policy: how calls are judged.
+        limits: what a stream may hold.
+        arguments: whether the texts of arguments are kept.
+        hashed: whether bodies are hashed.
+    """
+
+    columns: Columns | None = None
+    dialect: str | None = None
+    policy: Policy = Policy()
+    limits: Limits = Limits()
+    arguments: bool = True
+    hashed: bool = True
+
+    def told(self) -> dict[str, Any]:
+        """Return them as JSON values."""
+        told: dict[str, Any] = msgspec.to_builtins(self)
+        return told
+
+
+def differences(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Return in which options two scans differ, a text each."""
+    before, after = dict(_flat(then)), dict(_flat(now))
+    names = sorted(before.keys() | after.keys())
+    return [
+        f"{name} was {_shown(before, name)} and is {_shown(after, name)}"
+        for name in names
+        if before.get(name) != after.get(name)
+    ]
+
+
+def _flat(values: dict[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{under}{name}.")
+        else:
+            yield f"{under}{name}", value
+
+
+def _shown(values: dict[str, Any], name: str) -> str:
+    return repr(values[name]) if values.get(name) is not None else "the default"

@@ -1,0 +1,205 @@
+"""What is read, and in which portions: the units of a scan.
+
+Theory of operation. The inputs are sorted by the names that they have in the tables (`source`), whichever way they were
+found, and packed in that order into *units*. A unit is what a worker does at once, what a part of each table is made
+of, and what is done again if anything goes wrong. Its id is made of its sources and of the options, and not of sizes
+or times: the same unit done again, also over files that have changed, has the same parts, which replace the older ones.
+
+An input that is large is a unit alone, and a large table is several *pieces*, which its reader cuts.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+
+from wholecall.recordings.finding import STDIN, SUFFIXES, find
+
+__all__ = ["Piece", "Unit", "found", "packed", "unit_of"]
+_private = True
+
+MOST_BYTES = 64_000_000  # of the inputs of a unit, unless one input is larger
+MOST_PIECES = 2_000
+
+
+class Piece(msgspec.Struct, frozen=True, gc=False):
+    """An input, or a part of a table.
+
+    Attributes:
+        source: its name in the tables: its path below what it was found in, with `/`.
+        path: where it is, from the root of the file system.
+        size: bytes of the file.
+        mtime: when the file was changed, nanoseconds of the system's clock.
+        named: whether it was asked for by its own name.
+        trouble: why there is nothing to read.
+        weight: about how many bytes there are to parse.
+        start: the first row group or byte of this part; None where it is the whole input.
+        stop: the first one after it.
+        row: the number of its first row.
+        n_rows: how many rows it has; None where nobody knows.
+    """
+
+    source: str
+    path: str
+    size: int
+    mtime: int
+    named: bool = False
+    trouble: str | None = None
+    weight: int = 0
+    start: int | None = None
+    stop: int | None = None
+    row: int = 0
+    n_rows: int | None = None
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """A portion of work.
+
+    Attributes:
+        number: from 0, in the order of the sources; those that are found later come last.
+        id: as the names of its parts hold it.
+        weight: of its pieces.
+        pieces: what is read.
+    """
+
+    number: int
+    id: str
+    weight: int
+    pieces: tuple[Piece, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of its parts, without a suffix."""
+        return f"part-{self.number:06}-{self.id}"
+
+    def line(self) -> bytes:
+        """Return it as a line of JSON; names of files that are no UTF-8 survive that."""
+        pieces = [msgspec.structs.astuple(piece) for piece in self.pieces]
+        return json.dumps([self.number, self.id, self.weight, pieces], separators=(",", ":")).encode() + b"\n"
+
+
+def unit_of(line: bytes) -> Unit:
+    """Return the unit that a line says."""
+    number, id, weight, pieces = json.loads(line)
+    return Unit(number, id, weight, tuple(Piece(*piece) for piece in pieces))
+
+
+def packed(pieces: Iterable[Piece], key: str, first: int = 0) -> Iterator[Unit]:
+    """Yield units of pieces, in their order.
+
+    Args:
+        pieces: with their weights.
+        key: says which options there are.
+        first: the number of the first unit.
+    """
+    open_: list[Piece] = []
+    weight, number = 0, first
+    for piece in pieces:
+        if open_ and (weight + piece.weight > MOST_BYTES or len(open_) == MOST_PIECES):
+            yield _unit(number, key, weight, open_)
+            open_, weight, number = [], 0, number + 1
+        open_.append(piece)
+        weight += piece.weight
+    if open_:
+        yield _unit(number, key, weight, open_)
+
+
+def _unit(number: int, key: str, weight: int, pieces: Sequence[Piece]) -> Unit:
+    said = json.dumps([key, [(piece.source, piece.start, piece.stop) for piece in pieces]])
+    return Unit(number, hashlib.sha256(said.encode()).hexdigest()[:12], weight, tuple(pieces))
+
+
+# --- which inputs there are ------------------------------------------------------------------------------
+
+
+def found(
+    paths: Iterable[str | os.PathLike[str]], out: Path, suffixes: tuple[str, ...] = SUFFIXES
+) -> list[Piece]:
+    """Return the files at some paths, sorted by source.
+
+    Args:
+        paths: files, folders, globs.
+        out: the folder that is written, of which nothing is read.
+        suffixes: what files in folders end in.
+
+    Raises:
+        ValueError: two inputs are one file, or have the same source; standard input cannot be read again.
+    """
+    arguments = [os.fspath(path) for path in paths]
+    if STDIN in arguments:
+        raise ValueError(
+            "standard input can be read but once: save it with `wholecall record`, and scan the file"
+        )
+    own = f"{os.path.abspath(out)}{os.sep}"  # noqa: PTH100 - as all paths here, which are many and texts
+    pieces = [
+        piece
+        for argument in arguments
+        for piece in _below(argument, suffixes)
+        if not piece.path.startswith(own)
+    ]
+    pieces.sort(key=lambda piece: piece.source)
+    _refuse_doubles(pieces, several=len(arguments) > 1)
+    return pieces
+
+
+def _refuse_doubles(pieces: Sequence[Piece], *, several: bool) -> None:
+    for one, other in pairwise(pieces):
+        if one.source == other.source and one.path != other.path:
+            both = f"{one.path} and {other.path}"
+            raise ValueError(f"{both} would both be called {one.source}: name a folder that holds them")
+        if one.source == other.source:
+            raise ValueError(f"{one.path} is named twice")
+    if several and len({piece.path for piece in pieces}) < len(pieces):
+        paths = sorted(piece.path for piece in pieces)
+        twice = next(one for one, other in pairwise(paths) if one == other)
+        raise ValueError(f"{twice} is found twice: below a folder that is named, and by another name")
+
+
+def _below(argument: str, suffixes: tuple[str, ...]) -> Iterator[Piece]:
+    """Yield the inputs at one path."""
+    base = os.path.abspath(_base(argument))  # noqa: PTH100 - as above
+    source_of = _sources(argument, base)
+    for place in find([argument], suffixes):
+        path = os.path.abspath(place.path)  # noqa: PTH100 - as above
+        size, mtime = (0, 0) if place.trouble else state(path)
+        yield Piece(source_of(path), path, size, mtime, place.named, place.trouble, size)
+
+
+def state(path: str) -> tuple[int, int]:
+    """Return the size of a file and when it was changed; zeros where that cannot be told."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - as above
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
+def _base(argument: str) -> str:
+    """Return the folder below which a path finds what it finds."""
+    path = Path(argument)
+    if path.is_dir():
+        return argument
+    if path.exists() or not glob.has_magic(argument):
+        return str(path.parent)
+    parts = list(path.parts)
+    fixed = next(number for number, part in enumerate(parts) if glob.has_magic(part))
+    return str(Path(*parts[:fixed])) if fixed else "."
+
+
+def _sources(argument: str, base: str) -> Callable[[str], str]:
+    """Return what makes sources of paths below a folder; the folder itself has its own name."""
+    prefix = base if base.endswith(os.sep) else f"{base}{os.sep}"
+    itself = Path(base).name or argument
+
+    def source_of(path: str) -> str:
+        below = path.removeprefix(prefix) if path != base else itself
+        return below.replace(os.sep, "/")
+
+    return source_of

@@ -1,0 +1,21 @@
+"""What the tables of recordings and calls hold, counted: drop rates, quirks, tools, times, by group."""
+
+from wholecall.bulk.reporting.counting import report
+from wholecall.bulk.reporting.counts import Counts, Histogram, Rate
+from wholecall.bulk.reporting.groups import GROUPS
+from wholecall.bulk.reporting.result import Duplicates, Finish, Group, Report, Unreadable, Worst
+
+__all__ = [
+    "GROUPS",
+    "Counts",
+    "Duplicates",
+    "Finish",
+    "Group",
+    "Histogram",
+    "Rate",
+    "Report",
+    "Unreadable",
+    "Worst",
+    "report",
+]
+_private = True

@@ -1,0 +1,221 @@
+"""Which tables there are: the Parquet files of a folder that `wholecall scan` or an engine wrote.
+
+Theory of operation. What a file holds is told by its columns, as engines do not keep metadata. Columns that a file lacks
+are null (they were appended to the schema after it was written), what comes as a relative of a type (large strings, views,
+dictionaries) becomes that type, and of all other columns, arguments among them, nothing is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from wholecall.bulk.schema import ASSEMBLED, CALLS, VERSION
+
+__all__ = ["CALL_COLUMNS", "RECORDING_COLUMNS", "Found", "found", "tables"]
+_private = True
+
+RECORDING_COLUMNS: Final = (
+    *("recording_id", "source", "form", "content_hash", "provider", "model", "dialect", "bytes", "turns"),
+    *("n_calls", "n_dropped", "finish", "provider_finish", "faults", "anomalies"),
+    *("input_tokens", "output_tokens", "first_text_s", "first_call_s", "last_s", "trouble"),
+)
+CALL_COLUMNS: Final = (
+    *("recording_id", "outcome", "kind", "name", "status", "reason", "flags", "edits", "n_arguments_bytes"),
+)
+_ADVICE = (
+    "give the folder that `wholecall scan --out` wrote, or Parquet files with the columns of wholecall.bulk"
+)
+
+
+class Found(NamedTuple):
+    """The files of each table, in order: of `RECORDINGS`, of `CALLS` and of `ASSEMBLED`."""
+
+    recordings: list[_File]
+    calls: list[_File]
+    assembled: list[_File]
+
+
+class _File(NamedTuple):
+    store: Any
+    path: str
+
+
+def found(paths: Iterable[str]) -> Found:
+    """Return the tables at some paths: folders, files, or URLs of either in an object store.
+
+    Raises:
+        ValueError: there is none, or what is there is no table of ours.
+        OSError: it cannot be read.
+    """
+    all_of = Found([], [], [])
+    for path in paths:
+        files = [_File(*place) for place in _places(path)]
+        if not files:
+            raise ValueError(f"{path} holds no Parquet file: {_ADVICE}")
+        for file in files:
+            getattr(all_of, _table_of(file)).append(file)
+    _pair(all_of)
+    return all_of
+
+
+def _places(path: str) -> list[tuple[Any, str]]:
+    store, inner = _store_of(path)
+    told = store.get_file_info(inner)
+    if told.type == fs.FileType.NotFound:
+        raise FileNotFoundError(f"there is no {path}: {_ADVICE}")
+    if told.type == fs.FileType.File:
+        return [(store, inner)]
+    inside = store.get_file_info(fs.FileSelector(inner, recursive=True))
+    return [(store, one.path) for one in sorted(inside, key=lambda one: one.path) if _is_seen(one, told.path)]
+
+
+def _store_of(path: str) -> tuple[Any, str]:
+    if "://" not in path:
+        return fs.LocalFileSystem(), path
+    try:
+        store, inner = fs.FileSystem.from_uri(path)
+    except pa.ArrowInvalid as error:
+        raise ValueError(
+            f"{path} is no URL of an object store that pyarrow knows (s3, gs, abfs, hdfs)"
+        ) from error
+    return store, inner
+
+
+def _is_seen(one: Any, folder: str) -> bool:
+    """Return whether a file is one that readers take: none that is hidden, or still being written."""
+    parts = one.path[len(folder) :].strip("/").split("/")
+    is_hidden = any(part.startswith((".", "_")) for part in parts)
+    return one.type == fs.FileType.File and one.path.endswith(".parquet") and not is_hidden
+
+
+def _table_of(file: _File) -> str:
+    with _opened(file) as parquet:
+        schema = parquet.schema_arrow
+    version = (schema.metadata or {}).get(b"wholecall.schema", b"%d" % VERSION)
+    if version != b"%d" % VERSION:
+        raise ValueError(
+            f"{file.path} has version {version.decode()} of the schema: a newer wholecall reads it"
+        )
+    names = set(schema.names)
+    if "calls" in names and not _is_list_of_structs(schema.field("calls").type):
+        raise ValueError(f"{file.path}: calls is no list of structs: {_ADVICE}")
+    for table, needed in _NEEDED.items():
+        if needed <= names:
+            return table
+    raise ValueError(f"{file.path} is no table of calls or recordings: {_ADVICE}")
+
+
+def _is_list_of_structs(kind: Any) -> bool:
+    return hasattr(kind, "value_type") and pa.types.is_struct(kind.value_type)
+
+
+_NEEDED: Final = {  # what each table is told by
+    "assembled": {"recording_id", "calls"},
+    "calls": {"recording_id", "outcome"},
+    "recordings": {"recording_id", "trouble"},
+}
+
+
+def _pair(files: Found) -> None:
+    """Leave out calls of a unit that was not finished: its recordings are not there yet.
+
+    Raises:
+        ValueError: one of the two tables is missing.
+    """
+    names = {file.path for file in files.recordings}
+    for file in list(files.calls):
+        folder, slash, name = file.path.rpartition("/calls/")
+        its_recordings = f"{folder}/recordings/"
+        if (
+            slash
+            and any(one.startswith(its_recordings) for one in names)
+            and its_recordings + name not in names
+        ):
+            files.calls.remove(file)
+    if files.calls and not files.recordings:
+        raise ValueError(f"there are calls, but not the recordings that they are of: {_ADVICE}")
+    if files.recordings and not files.calls:
+        raise ValueError(f"there are recordings, but not their calls: {_ADVICE}")
+
+
+# Reading.
+
+
+def tables(files: Sequence[_File], columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+    """Yield some columns of files as tables of about so many rows, in order.
+
+    Raises:
+        ValueError: a file is damaged, or a column is of another type.
+        OSError: a file cannot be read.
+    """
+    waiting: list[Any] = []
+    for batch in (batch for file in files for batch in _batches(file, columns, n_rows)):
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= n_rows:
+            yield pa.concat_tables(waiting).combine_chunks()
+            waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting).combine_chunks()
+
+
+def _batches(file: _File, columns: Sequence[str], n_rows: int) -> Iterator[Any]:
+    with _opened(file) as parquet:
+        leaves = [leaf for leaf in _leaves(parquet) if _is_wanted(leaf, columns)]
+        for batch in parquet.iter_batches(n_rows, columns=leaves):
+            yield pa.table({name: _column(batch, name, file) for name in columns})
+
+
+def _leaves(parquet: Any) -> list[str]:
+    return [parquet.schema.column(n).path for n in range(len(parquet.schema))]
+
+
+def _is_wanted(leaf: str, columns: Sequence[str]) -> bool:
+    """Return whether a column of the file is needed: `faults.list.element`, or `calls.list.element.name`."""
+    first, *inner = leaf.split(".")
+    if first != "calls":
+        return first in columns
+    return first in columns and any(name in CALL_COLUMNS for name in inner)
+
+
+_TYPES: Final = {field.name: field.type for schema in (ASSEMBLED, CALLS) for field in schema}
+
+
+def _column(batch: Any, name: str, file: _File) -> Any:
+    wanted = _TYPES[name]
+    if name not in batch.schema.names:
+        return pa.nulls(batch.num_rows, wanted)
+    column = batch.column(name)
+    return column if name == "calls" else cast(column, wanted, f"{file.path}: {name}")
+
+
+def cast(column: Any, wanted: Any, what: str) -> Any:
+    """Return an array as one of another type.
+
+    Raises:
+        ValueError: it is nothing of the kind.
+    """
+    if column.type == wanted:
+        return column
+    try:
+        return column.cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(f"{what} is {column.type} instead of {wanted}") from error
+
+
+@contextmanager
+def _opened(file: _File) -> Generator[Any]:
+    try:
+        with file.store.open_input_file(file.path) as source, pq.ParquetFile(source) as parquet:
+            yield parquet
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(
+            f"{file.path} is damaged, or no Parquet file: leave it out, or write it anew"
+        ) from error

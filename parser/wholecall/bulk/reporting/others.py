@@ -1,0 +1,170 @@
+"""What a report counts beside groups: what could not be read, how turns ended, what came twice, and the worst.
+
+Theory of operation. Duplicates would need all hashes that there are. Kept are those below a limit, at first all; when
+they are a million the limit is halved. Hashes are spread evenly, so what is below the limit is a fair sample of all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute
+
+from wholecall.bulk.reporting.counts import OTHERS
+from wholecall.bulk.reporting.result import Duplicates, Finish, Unreadable, Worst
+from wholecall.bulk.reporting.vectors import coded, numbers, tallied
+from wholecall.bulk.reporting.windows import Window
+
+__all__ = ["Finishes", "Hashes", "Worsts", "readable"]
+_private = True
+
+pc: Any = pyarrow.compute  # whose functions are made when it is imported
+
+_MOST_ENDS = 10_000
+_N_WORST = 20
+_DIGITS: Final = 16  # of a hash in base 16: 64 bits tell a million hashes apart
+
+
+def readable(window: Window, unreadable: Unreadable) -> Window:
+    """Return a window without the recordings that could not be read, after these were counted."""
+    is_good = window.recordings["trouble"].is_null()
+    if pc.all(is_good).as_py() in {True, None}:
+        return window
+    is_bad, stays = pc.invert(is_good), is_good.take(window.owners)
+    troubles = window.recordings["trouble"].filter(is_bad)
+    for trouble, id in zip(
+        troubles.to_pylist(), window.recordings["recording_id"].filter(is_bad).to_pylist(), strict=True
+    ):
+        unreadable.troubles.add(trouble, 1)
+        if trouble in unreadable.troubles:
+            unreadable.examples.setdefault(trouble, id)
+    unreadable.recordings += len(troubles)
+    unreadable.calls += len(stays) - pc.sum(stays, min_count=0).as_py()
+    new_numbers = pc.subtract(pc.cumulative_sum(is_good.cast(pa.int64())), 1)
+    return Window(
+        {name: column.filter(is_good) for name, column in window.recordings.items()},
+        {name: column.filter(stays) for name, column in window.calls.items()},
+        new_numbers.take(window.owners.filter(stays)),
+    )
+
+
+class Finishes:
+    """Counts how last turns ended, for the provider and for us."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str | None, str | None]] = Counter()
+
+    def add(self, window: Window) -> None:
+        """Count the recordings of a window."""
+        columns = (coded(window.recordings[name]) for name in ("provider_finish", "finish"))
+        for provider, ours, count in tallied(*columns):
+            is_full = len(self._counts) >= _MOST_ENDS and (provider, ours) not in self._counts
+            self._counts[(OTHERS, OTHERS) if is_full else (provider, ours)] += count
+
+    def found(self) -> tuple[Finish, ...]:
+        """Return what was counted, the most frequent first."""
+        order = sorted(self._counts.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or ""))
+        return tuple(Finish(provider, ours, count) for (provider, ours), count in order)
+
+
+class Hashes:
+    """Counts different hashes.
+
+    Args:
+        most: how many to remember.
+    """
+
+    def __init__(self, most: int = 1_000_000) -> None:
+        self._most = most
+        self._hashed = 0
+        self._limit = 16**_DIGITS  # hashes from here on are not kept
+        self._kept = _hash_table(pa.array([], pa.string()))
+        self._waiting: list[Any] = []
+
+    def add(self, window: Window) -> None:
+        """Count the recordings of a window."""
+        hashes = window.recordings["content_hash"].drop_null()
+        self._hashed += len(hashes)
+        self._waiting.append(self._below(_hash_table(pc.utf8_slice_codeunits(hashes, 0, _DIGITS))))
+        if sum(map(len, self._waiting)) > self._most // 4:
+            self._unite()
+
+    def _below(self, hashes: Any) -> Any:
+        if self._limit == 16**_DIGITS:
+            return hashes
+        return hashes.filter(pc.less(hashes["hash"], f"{self._limit:0{_DIGITS}x}"))
+
+    def _unite(self) -> None:
+        both = pa.concat_tables([self._kept, *self._waiting])
+        self._kept = both.group_by("hash", use_threads=False).aggregate([])
+        self._waiting = []
+        while len(self._kept) > self._most:
+            self._limit //= 2
+            self._kept = self._below(self._kept)
+
+    def found(self) -> Duplicates:
+        """Return how many different ones there are."""
+        self._unite()
+        all_of, limit = 16**_DIGITS, self._limit
+        distinct = min(len(self._kept) * all_of // limit, self._hashed)
+        return Duplicates(self._hashed, distinct, exact=limit == all_of)
+
+
+def _hash_table(hashes: Any) -> Any:
+    return pa.table({"hash": hashes})
+
+
+class Worsts:
+    """Keeps the recordings with the most drops and faults; of equal ones those that came first."""
+
+    def __init__(self) -> None:
+        self._kept: list[Worst] = []
+
+    def add(self, window: Window) -> None:
+        """Look at the recordings of a window."""
+        dropped, scores = _scores(window)
+        least = _score(self._kept[-1]) if len(self._kept) == _N_WORST else 0
+        order = pc.array_sort_indices(scores, order="descending")[:_N_WORST]  # a stable order
+        for row in order.filter(pc.greater(scores.take(order), least)).to_pylist():
+            self._kept.append(_worst(window, row, dropped))
+        self._kept = sorted(self._kept, key=_score, reverse=True)[:_N_WORST]
+
+    def found(self) -> tuple[Worst, ...]:
+        """Return them, the worst first."""
+        return tuple(self._kept)
+
+
+def _score(one: Worst) -> int:
+    return one.dropped + one.faults
+
+
+def _scores(window: Window) -> tuple[Any, Any]:
+    """Return which calls were dropped, and of each recording how many drops and faults it has."""
+    is_dropped = pc.fill_null(pc.equal(window.calls["outcome"], "dropped"), fill_value=False)
+    found = [
+        window.owners.filter(is_dropped),
+        pc.list_parent_indices(window.recordings["faults"]).cast(pa.int64()),
+    ]
+    counted = pc.value_counts(
+        pa.concat_arrays([numbers(window.n_recordings), *found])
+    )  # each number once more, so they stay in order
+    return is_dropped, pc.subtract(counted.field(1), 1)
+
+
+def _worst(window: Window, row: int, is_dropped: Any) -> Worst:
+    its = {name: window.recordings[name][row].as_py() for name in _SHOWN}
+    faults, form = its.pop("faults") or [], its.pop("form")
+    reasons = window.calls["reason"].filter(pc.and_(is_dropped, pc.equal(window.owners, row))).to_pylist()
+    words = Counter([reason or "unknown" for reason in reasons] + faults)
+    return Worst(
+        **its,
+        is_file=form is not None,
+        dropped=len(reasons),
+        faults=len(faults),
+        words=dict(words.most_common()),
+    )
+
+
+_SHOWN: Final = ("recording_id", "source", "form", "provider", "model", "faults")

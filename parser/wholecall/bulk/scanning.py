@@ -1,0 +1,281 @@
+"""Scan files into tables: in parallel, each input exactly once, also after whatever ended the scan before.
+
+Theory of operation. The inputs are planned into units before the first is read (`plan`, `planning`); workers do them,
+and each unit is done when its marker stands (`folder`, `parts`, `work`). A scan that goes on keeps the old plan, so that
+the parts keep their names and their bytes; it does the units without a marker, and new inputs as new units. The parent
+only hands out work and counts (`workers`, `care`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from wholecall import Limits, Policy, WholecallError
+from wholecall.bulk import planning
+from wholecall.bulk.care import Care, HopelessError
+from wholecall.bulk.folder import Folder, Marker, PlanLine
+from wholecall.bulk.parts import CannotWriteError
+from wholecall.bulk.planning import Changed, Plan
+from wholecall.bulk.request import Errors, Request, request_of
+from wholecall.bulk.tally import Tally
+from wholecall.bulk.work import Task
+from wholecall.bulk.workers import Pool, StartError
+
+__all__ = ["Progress", "ScanFailed", "preview", "run", "scan"]
+_private = True
+
+
+class ScanFailed(WholecallError):
+    """A scan had to stop: the output cannot be written, workers cannot work, or too much could not be read.
+
+    What was finished stays; a scan that goes on (`resume`) does the rest.
+    """
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """How far a scan is.
+
+    Attributes:
+        done: units that are finished, those of earlier runs included.
+        total: units that there are.
+        bytes: of the inputs of finished units; before decompression, of tables the bodies in memory.
+        total_bytes: of all.
+        recordings: rows of `recordings`.
+        calls: calls that came out.
+        dropped: calls that were dropped.
+        cancelled: calls that were taken back.
+        troubles: recordings that could not be read.
+        skipped: responses that are no recordings, by reason.
+        unit: the number of the unit that was finished last; None before the first.
+        named: ids and troubles of recordings in this unit that could not be read, the first 20.
+    """
+
+    done: int
+    total: int
+    bytes: int
+    total_bytes: int
+    recordings: int
+    calls: int
+    dropped: int
+    cancelled: int
+    troubles: int
+    skipped: Mapping[str, int]
+    unit: int | None = None
+    named: tuple[tuple[str, str], ...] = ()
+
+
+def scan(
+    paths: Iterable[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    workers: int | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    changed: Changed = "refuse",
+    errors: int | str | None = None,
+    body: str | None = None,
+    messages: str | None = None,
+    id: str | None = None,
+    provider: str | None = None,
+    model: str | None = None,
+    dialect: str | None = None,
+    recorded_at: str | None = None,
+    arguments: bool = True,
+    hashed: bool = True,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> Iterator[Progress]:
+    """Read recordings into two tables in Parquet, `out/calls` and `out/recordings`, with several processes.
+
+    ::
+
+        if __name__ == "__main__":
+            for progress in scan(["logs"], "out"):
+                print(f"{progress.done} of {progress.total} units, {progress.recordings:,} recordings")
+
+    Every recording is a row, also one that cannot be read. Whatever ends a scan, `resume` goes on: each input is in
+    the tables once, and the bytes of the parts are the same.
+
+    Args:
+        paths: files, folders and globs of recordings, in any form that `wholecall.recordings.read` reads, and of
+            transcripts; with `body` or `messages` of tables: `.parquet`, `.arrow`, `.jsonl`.
+        out: the folder that is written; it is made if it is not there.
+        workers: processes; None takes one for each core that this process may use.
+        resume: go on with a scan that is there, if there is one. It has to have the same options.
+        overwrite: remove a scan that is there, and begin anew.
+        changed: inputs that have changed since a scan was planned: `"refuse"` raises, `"redo"` reads their units
+            again, `"keep"` leaves what is done.
+        errors: stop if more recordings than that are unreadable: a number, or a share such as `"2%"`, which counts
+            from 1,000 recordings on; None never stops.
+        body: the column of a table that holds raw bodies. `a.b` goes into structs, here and below.
+        messages: the column of a table that holds conversations: texts of JSON, or lists of structs.
+        id: the column that becomes `recording_id`; by default it is the source and the number of the row.
+        provider: the column that says who answered.
+        model: the column that says which model was asked; what the response says outranks it.
+        dialect: the wire format of all recordings; of tables a column is taken where it is no dialect's name.
+        recorded_at: the column that says when.
+        arguments: whether the tables hold the texts of arguments.
+        hashed: whether the tables hold a hash of each body.
+        policy: how calls are judged.
+        limits: what a stream may hold.
+
+    Yields:
+        How far it is: at first, and after each unit.
+
+    Raises:
+        ValueError: before anything is read: the options do not fit together, or not to the scan that is there; an input
+            is named twice, or has not the columns.
+        UnknownDialect: the dialect is not known.
+        ScanFailed: it had to stop.
+    """
+    if resume and overwrite:
+        raise ValueError("resume goes on, overwrite begins anew: choose one")
+    columns = {"id": id, "provider": provider, "model": model, "recorded_at": recorded_at}
+    request = request_of(
+        paths,
+        out,
+        body=body,
+        messages=messages,
+        columns=columns,
+        dialect=dialect,
+        start="resume" if resume else "overwrite" if overwrite else "new",
+        changed=changed,
+        workers=workers,
+        errors=Errors() if errors is None else Errors.parse(str(errors)),
+        judging={"arguments": arguments, "hashed": hashed, "policy": policy, "limits": limits},
+    )
+    yield from run(request)
+
+
+def _workers_here() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def preview(request: Request) -> Plan:
+    """Return what a scan would do; nothing is written.
+
+    Raises:
+        ValueError: it would be refused.
+    """
+    folder = Folder(request.out)
+    planning.check(folder, request.start, request.options)
+    pieces = planning.inputs(request.paths, folder.path, request.options)
+    if request.start == "overwrite":
+        return planning.new_plan(pieces, request.options)
+    return planning.plan_of(folder, pieces, request.options, request.changed)
+
+
+def run(request: Request) -> Generator[Progress]:
+    """Do what is requested, and yield how far it is; for errors see `scan`."""
+    folder = Folder(request.out)
+    planning.check(folder, request.start, request.options)
+    pieces = planning.inputs(request.paths, folder.path, request.options)
+    with _failing(), folder.locked():
+        folder.remove_leftovers()
+        planning.check(folder, request.start, request.options)  # again: nobody else writes now
+        if request.start == "overwrite":
+            folder.clear()
+        plan = planning.plan_of(folder, pieces, request.options, request.changed)
+        del pieces
+        planning.write(folder, plan, request.options, request.paths)
+        running = _Running(folder.read_plan(), plan)
+        del plan  # it may be large, and the file has it
+        yield running.progress()
+        try:
+            yield from _worked(folder, request, running)
+        finally:
+            folder.remove_leftovers()
+
+
+class _Running:
+    """The units of a scan, and what was counted so far.
+
+    Attributes:
+        waiting: where the units are that have to be done.
+        tally: of those that are done.
+    """
+
+    def __init__(self, places: list[PlanLine], plan: Plan) -> None:
+        self.waiting = [place for place in places if place.number not in plan.done]
+        self.tally = Tally()
+        self._total, self._total_bytes = len(places), sum(place.weight for place in places)
+        self._done = self._bytes = 0
+        for place in places:
+            if place.number in plan.done:
+                self._count(place, plan.done[place.number])
+
+    def finished(self, place: PlanLine, marker: Marker) -> Progress:
+        """Count a unit, and return how far the scan is."""
+        self._count(place, marker)
+        return self.progress(place.number, marker.troubles)
+
+    def _count(self, place: PlanLine, marker: Marker) -> None:
+        self._done += 1
+        self._bytes += place.weight
+        self.tally.merge(marker.counts, marker.skipped)
+
+    def progress(self, unit: int | None = None, named: Iterable[tuple[str, str]] = ()) -> Progress:
+        """Return how far the scan is."""
+        counts = self.tally.counts
+        return Progress(
+            done=self._done,
+            total=self._total,
+            bytes=self._bytes,
+            total_bytes=self._total_bytes,
+            recordings=counts["recordings"],
+            calls=counts["calls"],
+            dropped=counts["dropped"],
+            cancelled=counts["cancelled"],
+            troubles=counts["troubles"],
+            skipped=dict(self.tally.skipped),
+            unit=unit,
+            named=tuple(named),
+        )
+
+
+def _worked(folder: Folder, request: Request, running: _Running) -> Generator[Progress]:
+    """Have workers do what is left."""
+    pool = Pool(request.workers or _workers_here(), str(folder.path), request.options)
+    care = Care(lambda place: len(folder.unit(place).pieces), has_rows=request.options.columns is not None)
+    for place in running.waiting:
+        pool.put(Task(kind="scan", place=place))
+    is_over = False
+    try:
+        for task, result in pool.results():
+            for following in reversed(care.after(task, result)):
+                pool.put(following, first=True)
+            if isinstance(result, Marker):
+                yield running.finished(task.place, result)
+                _stop_at(request.errors, running.tally, at_end=False)
+        is_over = True
+    finally:
+        pool.close(at_once=not is_over)
+    _stop_at(request.errors, running.tally, at_end=True)
+
+
+def _stop_at(errors: Errors, tally: Tally, *, at_end: bool) -> None:
+    troubles, recordings = tally.counts["troubles"], tally.counts["recordings"]
+    if not errors.allow(troubles, recordings, at_end=at_end):
+        raise ScanFailed(f"{troubles:,} of {recordings:,} recordings could not be read, more than allowed")
+
+
+@contextmanager
+def _failing() -> Generator[None]:
+    """Tell what made a scan stop in its own words.
+
+    Raises:
+        ScanFailed: instead of what its parts raise.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise ScanFailed(f"cannot write: {error.strerror or type(error).__name__}") from error
+    except CannotWriteError as error:
+        raise ScanFailed(f"cannot write: {error}") from error
+    except (HopelessError, StartError) as error:
+        raise ScanFailed(str(error)) from error

@@ -1,0 +1,30 @@
+"""What the readers of tables have in common: what is found in a row, and how a table is cut and read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Optional, Union
+
+import msgspec
+
+from wholecall.bulk.options import Columns
+from wholecall.bulk.plan import Piece
+
+__all__ = ["Found", "Table"]
+_private = True
+
+# By what a column holds, a member of `Columns`: texts, bytes, a time. `trouble` is why there is no body.
+Found = dict[str, Any]
+Rows = Iterator[Optional[Union[Found, str]]]  # a text says why a row cannot be read; None is no row at all
+
+
+class Table(msgspec.Struct, frozen=True):
+    """How tables of one format are read.
+
+    Attributes:
+        cut: yields the pieces of a table; raises ValueError for columns that are not there or of other types.
+        rows: yields what is found in each row of a piece.
+    """
+
+    cut: Callable[[Piece, Columns], Iterator[Piece]]
+    rows: Callable[[Piece, Columns], Rows]

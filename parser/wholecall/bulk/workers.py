@@ -1,0 +1,243 @@
+"""The processes that do the work, and the one that hands it out.
+
+Theory of operation. Each worker is a process of its own with a pipe of its own, and has one task at a time: if it dies,
+it is known which task it had, no other one suffers, and a new process takes its place. Nothing is shared between
+workers but the folder that they write. They are *spawned*: a forked child of a process with threads, as Arrow makes
+them, may hang.
+
+A worker whose parent is gone ends at once, whatever it does, so that it never writes beside the scan that goes on. It
+ignores SIGINT, which a terminal sends to all processes: its parent decides.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+import msgspec
+
+from wholecall.bulk.folder import Folder
+from wholecall.bulk.options import Options
+from wholecall.bulk.parts import CannotWriteError
+from wholecall.bulk.work import Answer, Task, Work
+
+__all__ = ["Broke", "Died", "Pool", "StartError", "main"]
+_private = True
+
+_READY = "ready"
+_MOST_STARTS = 3  # of a worker that ends before it is ready
+_PATIENCE = 5.0  # seconds for a worker that was told to end
+
+
+class Died(msgspec.Struct, frozen=True):
+    """A worker died over a task."""
+
+
+class Broke(msgspec.Struct, frozen=True):
+    """A fault of ours ended a task.
+
+    Attributes:
+        name: of the exception's type.
+    """
+
+    name: str
+
+
+class _Unwritable(msgspec.Struct, frozen=True):
+    """The output cannot be written, and why."""
+
+    why: str
+
+
+class StartError(Exception):
+    """Workers end before they begin; the message says what is known."""
+
+
+# --- the worker ------------------------------------------------------------------------------------------
+
+
+def main(pipe: Connection, path: str, options: Options) -> None:
+    """Be a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    work = Work(Folder(path), options)
+    gc.collect()
+    gc.freeze()  # most of what the collector would walk through are modules
+    with suppress(EOFError, OSError):  # the parent wants no more
+        pipe.send(_READY)
+        while True:
+            pipe.send(_answer(work, pipe.recv()))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _answer(work: Work, task: Task) -> Answer | Broke | _Unwritable:
+    try:
+        return work.do(task)
+    except CannotWriteError as error:
+        return _Unwritable(str(error))
+    except Exception as error:
+        if isinstance(error, MemoryError):  # what is left of this process is worth nothing
+            raise
+        return Broke(type(error).__name__)
+
+
+# --- the parent ------------------------------------------------------------------------------------------
+
+
+class _Child:
+    """A worker, as its parent sees it."""
+
+    def __init__(self, path: str, options: Options) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(
+            target=main, args=(theirs, path, options), name="wholecall-scan", daemon=True
+        )
+        self.is_ready = False
+        self.task: Task | None = None
+        with _without_interrupts():  # until it ignores them itself
+            self.process.start()
+        theirs.close()
+
+    def give(self, task: Task) -> None:
+        """Have it do a task; if it is dead already, its sentinel says so."""
+        self.task = task
+        with suppress(OSError):
+            self.pipe.send(task)
+
+    def hear(self) -> Any:
+        """Return what it says, `Died` if it says nothing any more."""
+        try:
+            return self.pipe.recv() if self.pipe.poll() else Died()
+        except (EOFError, OSError):
+            return Died()
+
+    def end(self, patience: float) -> None:
+        """End it, after so many seconds by force."""
+        self.pipe.close()
+        self.process.join(patience)
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+
+
+@contextmanager
+def _without_interrupts() -> Generator[None]:
+    """Keep SIGINT from a process that is started; this one gets it afterwards."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Pool:
+    """Workers, and the tasks that wait for them.
+
+    Args:
+        size: how many workers.
+        path: of the folder that they write.
+        options: of the scan.
+    """
+
+    def __init__(self, size: int, path: str, options: Options) -> None:
+        self._size = size
+        self._start: Callable[[], _Child] = lambda: _Child(path, options)
+        self._waiting: deque[Task] = deque()
+        self._children: list[_Child] = []
+        self._n_bad_starts = 0
+
+    def put(self, task: Task, *, first: bool = False) -> None:
+        """Have a task done, by whom and when is open.
+
+        Args:
+            task: the task.
+            first: whether it comes before all that wait.
+        """
+        if first:
+            self._waiting.appendleft(task)
+        else:
+            self._waiting.append(task)
+
+    def results(self) -> Iterator[tuple[Task, Answer | Broke | Died]]:
+        """Yield each task with what came of it, as they end; more may be put meanwhile.
+
+        Raises:
+            CannotWriteError: a worker cannot write.
+            StartError: workers end before they begin.
+        """
+        while self._waiting or any(child.task for child in self._children):
+            self._employ()
+            by_handle = {handle: child for child in self._children for handle in _handles(child)}
+            heard = {id(child): child for handle in wait(list(by_handle)) for child in [by_handle[handle]]}
+            for child in heard.values():
+                yield from self._hear(child)
+
+    def _employ(self) -> None:
+        """Start workers that are missing, and give each that has nothing to do a task."""
+        n_busy = sum(child.task is not None for child in self._children)
+        wanted = min(self._size, n_busy + len(self._waiting))
+        while len(self._children) < wanted:
+            self._children.append(self._start())
+        for child in self._children:
+            if child.is_ready and child.task is None and self._waiting:
+                child.give(self._waiting.popleft())
+
+    def _hear(self, child: _Child) -> Iterator[tuple[Task, Answer | Broke | Died]]:
+        said, task = child.hear(), child.task
+        if isinstance(said, _Unwritable):
+            raise CannotWriteError(said.why)
+        if said == _READY:
+            child.is_ready, self._n_bad_starts = True, 0
+            return
+        if isinstance(said, Died):
+            self._bury(child)
+        if task is not None:
+            child.task = None
+            yield task, said
+
+    def _bury(self, child: _Child) -> None:
+        child.process.join()
+        code = child.process.exitcode
+        self._children.remove(child)
+        self._n_bad_starts += not child.is_ready
+        child.end(0)
+        if self._n_bad_starts == _MOST_STARTS:
+            hint = "a program that scans needs `if __name__ == '__main__':` around what it does"
+            raise StartError(f"workers end before they begin (exit code {code}); {hint}")
+
+    def close(self, *, at_once: bool) -> None:
+        """End all workers.
+
+        Args:
+            at_once: whether to end them in the middle of what they do.
+        """
+        children, self._children = self._children, []
+        self._waiting.clear()
+        if at_once:
+            for child in children:
+                child.process.kill()
+        for child in children:
+            child.end(0 if at_once else _PATIENCE)
+
+
+def _handles(child: _Child) -> tuple[Any, Any]:
+    return child.pipe, child.process.sentinel

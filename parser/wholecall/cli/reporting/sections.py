@@ -1,0 +1,385 @@
+"""The sections of a report: which numbers stand where, and what is said of them.
+
+Theory of operation. A report becomes sections once; a terminal and a page show the same ones. Of many groups the first
+ones have rows of their own, and the others share the last one, so that a table adds up to all that was counted.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from wholecall.cli.reporting.shapes import (
+    Bars,
+    Cell,
+    Column,
+    Curves,
+    Fact,
+    Matrix,
+    Section,
+    Table,
+    key_columns,
+    number,
+    shared,
+    short,
+    short_share,
+)
+from wholecall.cli.show import counted
+
+if TYPE_CHECKING:
+    from wholecall.bulk.reporting import Counts, Group, Report, Worst
+
+__all__ = ["sections_of"]
+
+_SECONDS = {"first_text_s": "text", "first_call_s": "call", "last_s": "end"}
+_TIMES = {"first_text_s": "the first text", "first_call_s": "the first call", "last_s": "the end"}
+_QUANTILES = (50, 90, 99)
+_QUIRKS = ("flags", "edits", "anomalies")
+
+
+class Row(NamedTuple):
+    """A group that is shown in a row of its own, or several that share one."""
+
+    key: Sequence[Cell]
+    counts: Counts
+    is_ranked: bool
+
+
+def sections_of(report: Report, most: int) -> Iterator[Section]:
+    """Yield the sections of a report.
+
+    Args:
+        report: what was counted.
+        most: rows of a table that one may want to read.
+    """
+    groups, tools = (_rows(report, its, most) for its in (report.groups, report.tools))
+    yield _summary(report)
+    yield _groups(report, groups)
+    yield _drops(report, groups)
+    yield _quirks(report, groups)
+    yield _tools(report, tools)
+    yield _times(report, groups)
+    yield _finishes(report, most)
+    yield _tokens(report, groups)
+    yield _duplicates(report)
+    yield _unreadable(report, most)
+    yield _worst(report)
+
+
+def _rows(report: Report, groups: Sequence[Group], most: int) -> list[Row]:
+    shown = groups if len(groups) <= most else groups[: most - 1]
+    rows = [
+        Row([Cell(name, name) for name in one.key], one.counts, report.is_ranked(one.counts)) for one in shown
+    ]
+    if rest := groups[len(shown) :]:
+        key = [Cell(f"({len(rest):,} others)"), *[Cell("")] * (len(rest[0].key) - 1)]
+        rows.append(Row(key, report.together(rest), is_ranked=False))
+    return rows
+
+
+def _summary(report: Report) -> Section:
+    total, unreadable = report.total, report.unreadable
+    low, high = total.drop_rate.interval
+    whole = total.drop_rate.whole
+    facts = [
+        Fact("recordings", f"{total.recordings:,}", _with(unreadable.recordings, "more could not be read")),
+        Fact("calls", f"{total.calls:,}", counted(total.turns, "turn")),
+        Fact("dropped", f"{total.dropped:,}", f"of {whole:,}", "bad" if total.dropped else ""),
+        Fact(
+            "drop rate",
+            short_share(total.drop_rate.share),
+            f"95 %: {100 * low:.3g} to {100 * high:.3g} %" if whole else "no calls",
+        ),
+        Fact("recovered", f"{total.recovered:,}", _of(total.recovered, total.calls, "calls")),
+        Fact("empty", f"{total.empty:,}", _of(total.empty, total.calls, "calls")),
+        Fact("faults", f"{total.faults:,}", "of the wire", "bad" if total.faults else ""),
+        Fact("odd", f"{total.odd:,}", _of(total.odd, total.recordings, "recordings")),
+    ]
+    if report.missing:
+        facts.append(Fact("missing", f"{report.missing:,}", "calls that the tables lack: scan again", "bad"))
+    return Section("summary", "Summary", "", [facts])
+
+
+def _with(count: int, more: str) -> str:
+    return f"{count:,} {more}" if count else "all could be read"
+
+
+def _of(part: int, whole: int, what: str) -> str:
+    return f"{short_share(part / whole if whole else None)} of {what}"
+
+
+# The columns of counts, in order; those of tools are fewer.
+_COUNTS = (
+    Column("recordings", worth=4),
+    Column("calls", about="calls that came out whole"),
+    Column("dropped", about="calls that must not be executed"),
+    Column("rate", about="dropped, of calls and drops"),
+    Column("95 %", worth=6, about="where the drop rate lies if the recordings are a sample"),
+    Column("faults", worth=5, about="faults of the wire"),
+    Column("odd", worth=1, about="recordings with a finding"),
+    Column("empty", worth=2, about="calls without arguments"),
+    Column("recovered", worth=3, about="calls whose text had slips"),
+)
+_NOT_OF_TOOLS = frozenset({"recordings", "faults", "odd"})
+_COUNTS_OF_TOOLS = tuple(column for column in _COUNTS if column.name not in _NOT_OF_TOOLS)
+
+
+def _count_cells(row: Row, columns: Sequence[Column]) -> list[Cell]:
+    counts = row.counts
+    rate, interval = _rate_cells(row)
+    cells = {
+        "recordings": number(counts.recordings),
+        "calls": number(counts.calls),
+        "dropped": number(counts.dropped, "bad"),
+        "rate": rate,
+        "95 %": interval,
+        "faults": number(counts.faults, "bad"),
+        "odd": shared(counts.odd / counts.recordings),
+        "empty": shared(counts.empty / counts.calls if counts.calls else None),
+        "recovered": shared(counts.recovered / counts.calls if counts.calls else None),
+    }
+    return [cells[column.name] for column in columns]
+
+
+def _rate_cells(row: Row) -> tuple[Cell, Cell]:
+    """Return a drop rate and its interval."""
+    rate = row.counts.drop_rate
+    if rate.share is None:
+        return shared(None), shared(None)
+    low, high = rate.interval
+    tone = "" if row.is_ranked else "dim"
+    shown = Cell(
+        short_share(rate.share),
+        rate.share,
+        "bad" if row.is_ranked and rate.part else tone,
+        (rate.share, low, high),
+    )
+    return shown, Cell(f"{100 * low:.1f}-{100 * high:.1f}", high, tone)
+
+
+def _groups(report: Report, rows: Sequence[Row]) -> Section:
+    about = (
+        "How many calls of each group were dropped, the worst rate first. "
+        f"Grey rates are of fewer than {report.least:,} calls and are not ranked."
+    )
+    table = Table(
+        [*key_columns(report.by), *_COUNTS], [[*row.key, *_count_cells(row, _COUNTS)] for row in rows]
+    )
+    return Section("groups", "Groups", about, [table] if rows else [])
+
+
+def _drops(report: Report, rows: Sequence[Row]) -> Section:
+    about = "Why calls were dropped, by group: shares are of all drops of the group. docs/words.md explains each word."
+    total = report.total.findings["dropped"]
+    matrix = Matrix(
+        key_columns(report.by),
+        [(row.key, row.counts.dropped, row.counts.findings["dropped"]) for row in rows if row.counts.dropped],
+        [word for word, _ in total.most_common()],
+        "drops",
+        "reasons",
+    )
+    return Section(
+        "drops", "Reasons of drops", about, [Bars("drops", total.most_common()), matrix] if total else []
+    )
+
+
+def _quirks(report: Report, rows: Sequence[Row]) -> Section:
+    about = "What was odd and survived (flags, edits, anomalies), in which share of each group's recordings it was seen."
+    seen = _quirks_seen(report.total, report.total)
+    matrix = Matrix(
+        key_columns(report.by),
+        [(row.key, row.counts.recordings, _quirks_seen(row.counts, report.total)) for row in rows],
+        [word for word, _ in seen.most_common()],
+        "recordings",
+        "seen in",
+    )
+    return Section("quirks", "Quirks", about, [matrix] if seen else [])
+
+
+def _quirks_seen(counts: Counts, total: Counts) -> Counter[str]:
+    """Return in how many recordings quirks were seen; a word of two kinds has its kind beside it."""
+    kinds = Counter(word for kind in _QUIRKS for word in total.seen[kind])
+    return Counter(
+        {
+            word if kinds[word] == 1 else f"{word} ({kind})": count
+            for kind in _QUIRKS
+            for word, count in counts.seen[kind].items()
+        }
+    )
+
+
+def _tools(report: Report, rows: Sequence[Row]) -> Section:
+    about = "Which tools were called, the worst drop rate first, and how many bytes their arguments have."
+    sizes = [
+        Column(f"p{q}", worth=5 if q == 90 else 7, about=f"bytes of arguments, of {q} % at most")
+        for q in _QUANTILES
+    ]
+    columns = [Column("tool", is_text=True), *_COUNTS_OF_TOOLS, *sizes]
+    cells = [
+        [
+            *row.key,
+            *_count_cells(row, _COUNTS_OF_TOOLS),
+            *(short(row.counts.sizes.quantile(q / 100), is_whole=True) for q in _QUANTILES),
+        ]
+        for row in rows
+    ]
+    curves = Curves("bytes", {"arguments": report.total.sizes})
+    return Section("tools", "Tools", about, [Table(columns, cells), curves] if rows else [])
+
+
+def _times(report: Report, rows: Sequence[Row]) -> Section:
+    about = (
+        "Seconds from the beginning of the response to its first text, its first call and its end: what half, 90 % and "
+        "99 % of the recordings do not exceed, where times were recorded."
+    )
+    columns = [
+        Column(f"{name} p{q}", worth=9 - 2 * (q == 90) - (q == 99))
+        for name in _SECONDS.values()
+        for q in _QUANTILES
+    ]
+    cells = [
+        [
+            *row.key,
+            shared(row.counts.seconds["last_s"].total / row.counts.recordings),
+            *(short(row.counts.seconds[name].quantile(q / 100)) for name in _SECONDS for q in _QUANTILES),
+        ]
+        for row in rows
+        if row.counts.seconds["last_s"].total
+    ]
+    seconds = report.total.seconds
+    curves = Curves("seconds", {f"time to {_TIMES[name]}": seconds[name] for name in _SECONDS})
+    table = Table(
+        [*key_columns(report.by), Column("timed", worth=8, about="recordings with times"), *columns], cells
+    )
+    return Section("times", "Times", about, [table, curves] if cells else [])
+
+
+def _finishes(report: Report, most: int) -> Section:
+    about = "How the last turn ended: what the provider said, and what its calls showed."
+    all_of = report.total.recordings
+    rows = [
+        [
+            _said(one.provider, "(nothing)"),
+            _said(one.ours, "(no turn)"),
+            number(one.count),
+            shared(one.count / all_of),
+        ]
+        for one in report.finishes[:most]
+    ]
+    columns = [
+        Column("the provider said", is_text=True),
+        Column("ours", is_text=True),
+        Column("recordings"),
+        Column("share"),
+    ]
+    return Section("finishes", "Ends of turns", about, [Table(columns, rows)] if rows else [])
+
+
+def _said(word: str | None, nothing: str) -> Cell:
+    return Cell(nothing, "", "dim") if word is None else Cell(word, word)
+
+
+def _tokens(report: Report, rows: Sequence[Row]) -> Section:
+    about = "Tokens as providers count them, where they do, and how many were written for each call."
+    columns = [
+        Column("counted", worth=8, about="recordings with counts"),
+        Column("input", worth=5),
+        Column("output"),
+        Column("output a call"),
+    ]
+    cells = [
+        [
+            *row.key,
+            shared(row.counts.with_tokens / row.counts.recordings),
+            number(row.counts.input_tokens),
+            number(row.counts.output_tokens),
+            short(
+                row.counts.output_tokens / its_calls if (its_calls := row.counts.calls_with_tokens) else None
+            ),
+        ]
+        for row in rows
+        if row.counts.with_tokens
+    ]
+    table = Table([*key_columns(report.by), *columns], cells)
+    return Section("tokens", "Tokens", about, [table] if cells else [])
+
+
+def _duplicates(report: Report) -> Section:
+    found = report.duplicates
+    about = "Recordings whose bodies are the same, byte for byte (content_hash)."
+    if not found.exact:
+        about += " There are more than a million different ones, so this is an estimate, good to about 0.2 %."
+    tilde = "" if found.exact else "about "
+    facts = [
+        Fact("with a hash", f"{found.hashed:,}", _of(found.hashed, report.total.recordings, "recordings")),
+        Fact("different", f"{tilde}{found.distinct:,}"),
+        Fact("surplus", f"{tilde}{found.surplus:,}", _of(found.surplus, found.hashed, "these")),
+    ]
+    return Section("duplicates", "Duplicates", about, [facts] if found.hashed else [])
+
+
+def _unreadable(report: Report, most: int) -> Section:
+    its = report.unreadable
+    about = (
+        f"{counted(its.recordings, 'recording')} could not be read to the end. They are counted nowhere else, and "
+        f"neither are {counted(its.calls, 'call')} before the damage."
+    )
+    columns = [
+        Column("recordings"),
+        Column("what went wrong", is_text=True),
+        Column("the first one", is_text=True),
+    ]
+    rows = [
+        [
+            number(count),
+            Cell(trouble, trouble),
+            Cell(its.examples.get(trouble, ""), its.examples.get(trouble)),
+        ]
+        for trouble, count in its.troubles.most_common(most)
+    ]
+    return Section(
+        "unreadable",
+        "Unreadable",
+        about if rows else "All recordings could be read.",
+        [Table(columns, rows)] if rows else [],
+    )
+
+
+def _worst(report: Report) -> Section:
+    about = (
+        "The recordings with the most drops and faults. Paths are below the folder that was scanned: `wholecall inspect` "
+        "shows there what happened."
+    )
+    columns = [
+        Column("dropped"),
+        Column("faults"),
+        Column("why", is_text=True),
+        Column("recording", is_text=True, worth=3),
+        Column("to look at it", is_text=True),
+    ]
+    rows = [
+        [
+            number(one.dropped, "bad"),
+            number(one.faults, "bad"),
+            Cell(words_of(one.words), ""),
+            *_found_at(one),
+        ]
+        for one in report.worst
+    ]
+    return Section("worst", "The worst recordings", about, [Table(columns, rows)] if rows else [])
+
+
+def _found_at(one: Worst) -> tuple[Cell, Cell]:
+    """Return the name of a recording, where the command beside it does not say it, and a command that shows it."""
+    if not one.is_file or one.source is None:
+        return Cell(one.recording_id, one.recording_id), Cell("")
+    name = "" if one.recording_id == one.source else one.recording_id
+    path = f"./{one.source}" if one.source.startswith("-") else one.source
+    return Cell(name, name), Cell(f"wholecall inspect {shlex.quote(path)}", "", "code")
+
+
+def words_of(counts: dict[str, int]) -> str:
+    """Return words with how often each was said, as `wholecall lint` lists them."""
+    return ", ".join(word if count == 1 else f"{word} x{count}" for word, count in counts.items())
