@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 
+from wholecall.bulk.faults import is_ours
 from wholecall.bulk.options import Options
+from wholecall.bulk.places import Opens
 from wholecall.bulk.plan import Piece
 from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
 from wholecall.recordings import Recording, Recordings
@@ -20,16 +22,19 @@ __all__ = ["rows_of_file", "unread_file"]
 _private = True
 
 
-def rows_of_file(piece: Piece, options: Options, judging: Judging, skipped: Counter[str]) -> Iterator[Row]:
+def rows_of_file(
+    piece: Piece, opens: Opens | None, options: Options, judging: Judging, skipped: Counter[str]
+) -> Iterator[Row]:
     """Yield a row for each recording in a file.
 
     Args:
         piece: the file.
+        opens: opens it; None where it is on a disk.
         options: of the scan.
         judging: how recordings are read.
         skipped: where responses are counted that are no recordings.
     """
-    place = Place(piece.path, piece.trouble, piece.named)
+    place = Place(piece.path, piece.trouble, piece.named, opens)
     recordings = Recordings([place])
     with closing(recordings):
         for recording in _guarded(recordings):
@@ -51,7 +56,7 @@ def _guarded(recordings: Recordings) -> Iterator[Recording | str]:
     try:
         yield from recordings
     except Exception as error:
-        if isinstance(error, MemoryError):  # which says something of the machine, not of the file
+        if not is_ours(error):
             raise
         yield f"internal: {type(error).__name__}"
 

@@ -33,6 +33,7 @@ from wholecall import (
     UnknownDialect,
 )
 from wholecall.bulk.calls import CALL_OF, MOST_INT32, Judging, as_json
+from wholecall.bulk.faults import is_ours
 from wholecall.output.usage import tokens_of
 
 __all__ = ["MOST_CHARACTERS", "SURROGATE", "Judging", "Known", "Row", "row_of", "troubled"]
@@ -112,7 +113,7 @@ def row_of(chunks: Iterable[tuple[float | None, Data]], known: Known, judging: J
     except _TooLarge:
         return troubled(known, f"its calls have more than {MOST_CHARACTERS:,} characters")
     except Exception as error:
-        if isinstance(error, MemoryError):  # which says something of the machine, not of the recording
+        if not is_ours(error):
             raise
         return troubled(known, f"internal: {type(error).__name__}")
 
