@@ -160,7 +160,7 @@ def _begun(request: Request) -> tuple[Folder, list[Piece]]:
     """Return where a scan writes, and what there is to read.
 
     Raises:
-        ValueError: it is refused, also by a store.
+        ValueError: it is refused, also by a disk or a store.
     """
     try:
         folder = Folder(request.out)
@@ -168,6 +168,8 @@ def _begun(request: Request) -> tuple[Folder, list[Piece]]:
         return folder, planning.inputs(request.paths, folder.path, request.options)
     except StoreFailed as error:
         raise ValueError(str(error)) from None
+    except OSError as error:
+        raise ValueError(f"{error.filename}: {error.strerror}") from error
 
 
 def preview(request: Request) -> Plan:
