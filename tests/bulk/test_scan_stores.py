@@ -358,6 +358,32 @@ def test_a_fault_in_the_middle_leaves_nothing(
     assert ["_scan/done/000000.json"] == [name for name in objects(out) if "done" in name]
 
 
+class Flat:
+    """A store in which nothing can be moved."""
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+
+    def move(self, *_: Any) -> None:
+        """Refuse."""
+        raise pa.ArrowNotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+
+def test_a_store_that_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written is copied to its name, and nothing else is left."""
+    url = new_store()
+    store = stores.Store(url)
+    store.make([f"{url}/out"])
+    monkeypatch.setattr(store, "_fs", Flat(store._fs))
+    store.upload(f"{url}/out/x", b"1")
+    store.upload(f"{url}/out/x", b"22")
+
+    assert {"out/x": b"22"} == objects(url)
+
+
 class Refusing:
     """A function of a store that fails some times before it does its work."""
 

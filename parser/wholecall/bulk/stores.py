@@ -40,8 +40,9 @@ _private = True
 _RANGE = 64 * PIECE
 _CODE = re.compile(r"AWS Error (\w+)|Status\((\w+)|Azure Error: \[(\w+)")
 _DENIED = frozenset({"ACCESS_DENIED", "INVALID_OBJECT_STATE", "PERMISSION_DENIED"})
-# Stores whose objects appear when their stream is closed, and in which folders are not made.
-_APPEARING = frozenset({"s3", "gcs"})
+# Stores whose objects appear when their stream is closed, which was tried with failures at each step; and those in which
+# folders are not made.
+_APPEARING = frozenset({"s3"})
 _FOLDERLESS = frozenset({"s3", "gcs", "abfs"})
 
 
@@ -226,7 +227,14 @@ class Store:
             stream.write(data)
             stream.close()
             if not appears:
-                self._fs.move(first, inner)
+                self._rename(first, inner)
+
+    def _rename(self, first: str, inner: str) -> None:
+        try:
+            self._fs.move(first, inner)
+        except pa.ArrowNotImplementedError:  # Azure without hierarchical namespaces; a copy appears whole, too
+            self._fs.copy_file(first, inner)
+            self._fs.delete_file(first)
 
     def remove(self, path: str) -> None:
         """Remove an object, if it is there."""
