@@ -126,7 +126,9 @@ class TestTables:
 
         assert said(report(parts, by=by)) == said(report(path, by=by))
 
-    @pytest.mark.parametrize(("recordings", "calls"), [(1, 1), (3, 2), (1000, 5)])
+    @pytest.mark.parametrize(
+        ("recordings", "calls"), [pytest.param(1, 1, marks=pytest.mark.slow), (3, 2), (1000, 5)]
+    )
     def test_windows_do_not_matter(
         self, tables: Path, recordings: int, calls: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from wholecall.bulk import plan
 from wholecall.bulk.inputs import BODY, ID, MOMENT, TEXT, Kind, reader
+from wholecall.bulk.nested import MESSAGES
 from wholecall.bulk.options import Columns
 from wholecall.bulk.places import place_of
 from wholecall.bulk.plan import Piece
@@ -30,6 +31,7 @@ _private = True
 _BATCH = 64  # rows
 _KINDS: dict[str, Kind] = {
     "body": BODY,
+    "messages": MESSAGES,
     "id": ID,
     "provider": TEXT,
     "model": TEXT,
@@ -130,15 +132,19 @@ def _cut_parquet(piece: Piece, columns: Columns) -> Iterator[Piece]:
         return
     _checked(piece, schema, columns)
     sizes = [
-        _group_size(metadata.row_group(number), columns.body) for number in range(metadata.num_row_groups)
+        _group_size(metadata.row_group(number), columns.main) for number in range(metadata.num_row_groups)
     ]
     yield from _runs(piece, sizes)
 
 
-def _group_size(group: Any, body: str) -> tuple[int, int]:
-    """Return the bytes of the bodies in a row group, before compression, and its rows."""
+def _group_size(group: Any, column: str) -> tuple[int, int]:
+    """Return the bytes of a column in a row group, before compression, and its rows."""
     chunks = [group.column(number) for number in range(group.num_columns)]
-    size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema == body)
+    size = sum(
+        chunk.total_uncompressed_size
+        for chunk in chunks
+        if f"{chunk.path_in_schema}.".startswith(f"{column}.")
+    )
     return size or group.total_byte_size, group.num_rows
 
 

@@ -1,4 +1,4 @@
-"""Tables of JSON lines: an object a line, with the body as a text.
+"""Tables of JSON lines: an object a line, with the body as a text, or a conversation.
 
 Theory of operation. A file that is not compressed is cut at line feeds, and its lines are counted while it is planned:
 rows are called by their numbers, from 0, blank lines counted. Of a line only the members that are asked for are
@@ -98,8 +98,10 @@ def _found(line: bytes, names: dict[str, str]) -> Found | str:
     members = _object(line)
     if members is None:
         return "the line cannot be read as a JSON object"
-    found = {what: _READS[what](_member(members, name)) for what, name in names.items()}
-    if found["body"] is None and _member(members, names["body"]) is not None:
+    found = {what: _READS[what](_member(members, name)) for what, name in names.items() if what in _READS}
+    if "messages" in names:
+        found["messages"] = _messages(_undecoded(members, names["messages"]))
+    elif found["body"] is None and _member(members, names["body"]) is not None:
         found["trouble"] = "its body is no text"
     return found
 
@@ -125,11 +127,16 @@ def _lenient(data: bytes) -> Any:
 
 def _member(members: dict[str, Any], name: str) -> Any:
     """Return a member by its name, or by a path of names; None where there is none."""
+    return _value(_undecoded(members, name))
+
+
+def _undecoded(members: dict[str, Any], name: str) -> Any:
+    """Return a member as the decoder of the line has left it."""
     if name in members:
-        return _value(members[name])
+        return members[name]
     first, _, rest = name.partition(".")
     below = _object(members[first]) if rest and first in members else None
-    return None if below is None else _member(below, rest)
+    return None if below is None else _undecoded(below, rest)
 
 
 def _value(value: Any) -> Any:
@@ -139,6 +146,15 @@ def _value(value: Any) -> Any:
     with suppress(*_DAMAGE):
         return msgspec.json.decode(value)
     return _lenient(bytes(value))
+
+
+def _messages(value: Any) -> Any:
+    """Return a conversation as the bytes of its JSON where that is possible: a text that is JSON, or a value."""
+    data = bytes(value) if isinstance(value, msgspec.Raw) else b'"'
+    if not data.startswith(b'"'):
+        return None if data == b"null" else data
+    text = _bytes(_value(value))
+    return _value(value) if text is None else text
 
 
 def _bytes(value: Any) -> bytes | None:

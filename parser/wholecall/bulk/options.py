@@ -22,7 +22,8 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
     """Which columns of a table hold what; `a.b` is the member `b` of the struct `a`.
 
     Attributes:
-        body: the raw body of the response, text or bytes.
+        body: the raw body of the response, text or bytes; None where there is a column of messages.
+        messages: the conversation, a text of JSON or lists of structs.
         id: what becomes `recording_id`; None makes it of the source and the number of the row.
         provider: who answered.
         model: which model was asked.
@@ -30,12 +31,18 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
         recorded_at: when it was recorded.
     """
 
-    body: str
+    body: str | None = None
+    messages: str | None = None
     id: str | None = None
     provider: str | None = None
     model: str | None = None
     dialect: str | None = None
     recorded_at: str | None = None
+
+    @property
+    def main(self) -> str:
+        """The column that becomes rows."""
+        return self.body or self.messages or ""
 
     def named(self) -> dict[str, str]:
         """Return the columns that there are, by what they hold."""

@@ -17,13 +17,13 @@ from wholecall.bulk.addresses import is_url, root_of
 from wholecall.bulk.disk import Disk
 from wholecall.bulk.place import Place
 from wholecall.bulk.stores import Store
+from wholecall.recordings.finding import Opens
 
-__all__ = ["Opens", "asked", "at_once", "opening", "place_of", "states"]
+__all__ = ["asked", "at_once", "opening", "place_of", "states"]
 _private = True
 
 One = TypeVar("One")
 Said = TypeVar("Said")
-Opens = Callable[[], BinaryIO]
 
 _DISK = Disk()
 _SMALL = 1 << 20  # bytes of an object that is opened before its turn
@@ -77,7 +77,8 @@ def opening(inputs: Sequence[tuple[str, int | None]]) -> Generator[Opens | None]
     try:
         for path, size in inputs:
             is_opened = size is not None and is_url(path)
-            waiting.append(_Opening(path, pool if size <= _SMALL else None) if is_opened else None)
+            is_small = size is not None and size <= _SMALL
+            waiting.append(_Opening(path, pool if is_small else None) if is_opened else None)
             if len(waiting) == _AHEAD:
                 yield waiting.popleft()
         while waiting:

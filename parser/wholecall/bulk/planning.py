@@ -67,7 +67,10 @@ def inputs(paths: Iterable[Any], out: str, options: Options) -> list[Piece]:
     pieces = found(paths, out, SUFFIXES)
     table = next((piece.path for piece in pieces if is_table(piece.path)), None)
     if table is not None:
-        raise ValueError(f"{table} is a table: say which column holds the bodies (body, or --body)")
+        raise ValueError(
+            f"{table} is a table: say which column holds the bodies (body, or --body), or the messages "
+            "(messages, or --messages)"
+        )
     return pieces
 
 

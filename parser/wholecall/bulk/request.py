@@ -81,6 +81,7 @@ def request_of(
     out: str | os.PathLike[str],
     *,
     body: str | None,
+    messages: str | None = None,
     columns: dict[str, str | None],
     dialect: str | None,
     judging: dict[str, Any],
@@ -91,7 +92,8 @@ def request_of(
     Args:
         paths: what is read.
         out: the folder that is written.
-        body: the column of bodies, None for files of recordings.
+        body: the column of bodies, None where there is none.
+        messages: the column of conversations, None where there is none; without both there are files of recordings.
         columns: further columns.
         dialect: the name of a dialect, or of a column.
         judging: further options.
@@ -102,14 +104,20 @@ def request_of(
         UnknownDialect: the dialect is not known.
     """
     given = [name for name, column in columns.items() if column is not None]
-    if body is None and given:
+    if body is not None and messages is not None:
+        raise ValueError("a table has a column of bodies or of messages: name one of them")
+    if body is None and messages is None and given:
         raise ValueError(
-            f"{given[0]} is a column of a table: say which column holds the bodies (body, or --body)"
+            f"{given[0]} is a column of a table: say which column holds the bodies (body, or --body), or the "
+            "messages (messages, or --messages)"
         )
+    if messages is not None and dialect is not None:
+        raise ValueError("a dialect is of raw bodies; messages show what they are: leave it out")
     workers = others.get("workers")
     if workers is not None and workers < 1:
         raise ValueError("there is at least one worker")
-    table = None if body is None else Columns(body=body, **columns)
+    is_table = body is not None or messages is not None
+    table = Columns(body=body, messages=messages, **columns) if is_table else None
     if dialect is not None:
         table, dialect = _dialect(table, dialect)
     listed = tuple(os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths))

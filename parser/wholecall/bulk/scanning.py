@@ -80,6 +80,7 @@ def scan(
     changed: Changed = "refuse",
     errors: int | str | None = None,
     body: str | None = None,
+    messages: str | None = None,
     id: str | None = None,
     provider: str | None = None,
     model: str | None = None,
@@ -102,8 +103,9 @@ def scan(
     the tables once, and the bytes of the parts are the same.
 
     Args:
-        paths: files, folders and globs of recordings, in any form that `wholecall.recordings.read` reads; with `body`
-            of tables: `.parquet`, `.arrow`, `.jsonl`. Also URLs of all these in object stores, as `s3://bucket/logs`.
+        paths: files, folders and globs of recordings, in any form that `wholecall.recordings.read` reads, and of
+            transcripts; with `body` or `messages` of tables: `.parquet`, `.arrow`, `.jsonl`. Also URLs of all these in
+            object stores, as `s3://bucket/logs`.
         out: the folder that is written, which is made if it is not there; or the URL of one in a store, into which
             nobody else may write meanwhile.
         workers: processes; None takes one for each core that this process may use.
@@ -114,6 +116,7 @@ def scan(
         errors: stop if more recordings than that are unreadable: a number, or a share such as `"2%"`, which counts
             from 1,000 recordings on; None never stops.
         body: the column of a table that holds raw bodies. `a.b` goes into structs, here and below.
+        messages: the column of a table that holds conversations: texts of JSON, or lists of structs.
         id: the column that becomes `recording_id`; by default it is the source and the number of the row.
         provider: the column that says who answered.
         model: the column that says which model was asked; what the response says outranks it.
@@ -140,6 +143,7 @@ def scan(
         paths,
         out,
         body=body,
+        messages=messages,
         columns=columns,
         dialect=dialect,
         start="resume" if resume else "overwrite" if overwrite else "new",

@@ -232,7 +232,9 @@ class Store:
     def _rename(self, first: str, inner: str) -> None:
         try:
             self._fs.move(first, inner)
-        except pa.ArrowNotImplementedError:  # Azure without hierarchical namespaces; a copy appears whole, too
+        except (
+            pa.ArrowNotImplementedError
+        ):  # Azure without hierarchical namespaces; a copy appears whole, too
             self._fs.copy_file(first, inner)
             self._fs.delete_file(first)
 

@@ -22,13 +22,13 @@ from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
 from wholecall.cli.show import printable
 from wholecall.cli.target import STDIO, replacing
 from wholecall.cli.transcript_files import Found, found_files, targets_of
-from wholecall.cli.transcripts import NoTranscript, Page, Transcript, opened_transcript
 from wholecall.history.book import Book
 from wholecall.history.judging import Rules
 from wholecall.history.mending import Report, mend
 from wholecall.history.shrink import shrink_arguments
 from wholecall.history.shrinking import shorten
 from wholecall.history.writing import pages
+from wholecall.recordings.transcripts import NoTranscript, Page, Transcript, opened_transcript
 
 __all__ = ["add_command"]
 

@@ -18,7 +18,9 @@ _ABOUT = """\
 Read recordings with all cores, and write two tables in Parquet: OUT/calls has a row for each call, whole or dropped,
 OUT/recordings one for each recording, also for those that cannot be read. docs/bulk.md lists the columns.
 
-With --body the inputs are tables (.parquet, .arrow, .jsonl) that hold raw responses in a column.
+With --body the inputs are tables (.parquet, .arrow, .jsonl) that hold raw responses in a column, with --messages
+such that hold conversations. Session files of pi, openclaw, Claude Code and Codex, and other files of messages, are
+read beside recordings.
 
 Each input is in the tables exactly once, whatever happens meanwhile: --resume goes on with a scan that was ended, and
 the files that it writes are the same, byte for byte, for any number of workers. It needs the extra bulk:
@@ -31,6 +33,9 @@ examples:
   wholecall scan 'logs/**/*.sse.zst' --out tables --workers 4   a glob, with four processes
   wholecall scan raw.parquet --body raw --id request_id --out tables
                                                                 a column of raw responses
+  wholecall scan chats.parquet --messages messages --out tables
+                                                                a column of conversations
+  wholecall scan ~/.claude/projects --out tables                sessions of an agent
   wholecall scan logs --out tables --plan                       what there is to do
   wholecall report tables                                       what is in them
 
@@ -41,9 +46,10 @@ exit status:
        not be written
   130  it was interrupted; what was finished stays
 """
-_PATHS = "recordings, as for `wholecall replay`, without standard input; with --body tables"
+_PATHS = "recordings, as for `wholecall replay`, without standard input, and\ntranscripts; with --body or --messages tables"
 _COLUMNS = {
     "body": "the column of a table that holds raw responses; a.b goes into structs",
+    "messages": "the column of a table that holds conversations, as JSON or as lists of\nstructs",
     "id": "the column that becomes recording_id (file#row)",
     "provider": "the column that says who answered",
     "model": "the column that says which model was asked",

@@ -3,12 +3,14 @@
 Theory of operation. A stream is over where it says so (`[DONE]`, `message_stop`, `response.completed`, Ollama's
 `"done": true`), and the next one begins with what begins such a stream; Gemini's have no end, but an id in each chunk.
 An event is looked at closely only if it holds a word that matters, or if a stream has ended: nearly all of a file is
-passed over at the speed of a search.
+passed over at the speed of a search. Which words matter the first event of a stream says, by what no other kind of
+stream begins with; where it does not, all do.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 
 import msgspec
@@ -23,11 +25,19 @@ _DONE = re.compile(rb"(?m)^data:[ ]?\[DONE\]")
 _CHOICES = re.compile(_JSON + rb'[^\n]*"choices"\s*:\s*\[\s*\{')
 _CANDIDATES = re.compile(_JSON + rb'"candidates"[^\n]*"responseId"\s*:\s*"([^"]+)"')
 _LINE = b'"done"'
-# One of these is in every event that ends a stream, or that has an id.
-_RESPONSE_ENDS = (b"response.completed", b"response.failed", b"response.incomplete")
-_WORDS = (b"[DONE]", b"message_stop", b"message-end", *_RESPONSE_ENDS, b'"responseId"')
 _LINE_WORDS = (b'"done":true', b'"done": true')
-FRAMINGS = {"sse": _WORDS, "jsonl": (*_WORDS, *_LINE_WORDS)}
+# One of the words is in every event that ends a stream, or that has an id, if its first event has the sign.
+_WORDS_BY_SIGN: dict[bytes, tuple[bytes, ...]] = {
+    b'"choices"': (),
+    b"message_start": (b"message_stop",),
+    b"message-start": (b"message-end",),
+    b"response.created": (b"response.completed", b"response.failed", b"response.incomplete"),
+    b'"candidates"': (b'"responseId"',),
+    _LINE: _LINE_WORDS,
+}
+_ANY_STREAM = b"[DONE]"
+_ALL_WORDS = (_ANY_STREAM, *(word for words in _WORDS_BY_SIGN.values() for word in words))
+FRAMINGS = ("sse", "jsonl")
 
 
 class _Line(msgspec.Struct):
@@ -44,22 +54,25 @@ class Judge:
     """Says of each event or line whether another stream begins with it.
 
     Args:
-        framing: of the file, a key of `FRAMINGS`.
+        framing: of the file, one of `FRAMINGS`.
+
+    Attributes:
+        words: without any of these an event of the stream matters for nothing, unless one has ended.
     """
 
     def __init__(self, framing: str) -> None:
-        self._words = FRAMINGS[framing]
+        self.words: tuple[bytes, ...] = ()
         self._has_lines = framing == "jsonl"
         self._id: bytes | None = None  # of Gemini's response
         self._ended = False
 
     @property
     def is_passing(self) -> bool:
-        """Whether events without any of the words matter for nothing: no stream has ended."""
-        return not self._ended
+        """Whether events without any of the words matter for nothing: a stream has begun, and has not ended."""
+        return bool(self.words) and not self._ended
 
     def _passes(self, unit: bytes) -> bool:
-        return not self._ended and not any(word in unit for word in self._words)
+        return self.is_passing and not any(word in unit for word in self.words)
 
     def begins(self, unit: bytes) -> bool:
         """Take the beginning of an event or line; return whether it is that of another stream."""
@@ -67,6 +80,8 @@ class Judge:
             return False
         id = _id_of(unit)
         new = self._is_new(unit, id)
+        if new or not self.words:
+            self.words = _words_after(unit)
         self._id = id or (None if new else self._id)
         self._ended = (self._ended and not new) or _ends(unit)
         return new
@@ -77,6 +92,12 @@ class Judge:
         if self._ended and self._has_lines and _LINE in unit:
             return True
         return self._id is not None and id not in {None, self._id}
+
+
+def _words_after(unit: bytes) -> tuple[bytes, ...]:
+    """Return the words that matter in a stream that begins with an event."""
+    signs = [sign for sign in _WORDS_BY_SIGN if sign in unit]
+    return (_ANY_STREAM, *(word for sign in signs for word in _WORDS_BY_SIGN[sign])) if signs else _ALL_WORDS
 
 
 def _id_of(unit: bytes) -> bytes | None:
@@ -101,13 +122,14 @@ class Marks:
     """Finds the words that matter in some bytes, one after the other; each byte is looked at once for each word.
 
     Args:
-        framing: as for `Judge`.
+        words: the words.
         data: the bytes.
+        start: where the search begins.
     """
 
-    def __init__(self, framing: str, data: bytes) -> None:
+    def __init__(self, words: Iterable[bytes], data: bytes, start: int) -> None:
         self._data = data
-        self._next = {word: at for word in FRAMINGS[framing] if (at := data.find(word)) >= 0}
+        self._next = {word: at for word in words if (at := data.find(word, start)) >= 0}
 
     def first(self, start: int) -> int:
         """Return where the first word from a place on is, the end of the bytes if there is none; places rise."""

@@ -27,7 +27,6 @@ class _Cutter:
     """Gives pieces of a file the number of the stream that they belong to."""
 
     def __init__(self, framing: str) -> None:
-        self._framing = framing
         self._judge = Judge(framing)
         self._units = Units(framing)
         self._number = 1
@@ -37,8 +36,8 @@ class _Cutter:
     def feed(self, piece: bytes) -> Iterator[tuple[int, bytes]]:
         """Take a piece and yield what can be passed on, without empty pieces."""
         data = self._held + piece
-        marks = Marks(self._framing, data)
         sent = start = 0  # what was passed on; where an event begins
+        words, marks = self._judge.words, Marks(self._judge.words, data, start)
         end: int | None = 0
         while end is not None:
             start = self._skipped(data, start, marks)
@@ -46,6 +45,8 @@ class _Cutter:
             if self._begins(data, start, end):
                 yield from self._some(data[sent:start])
                 self._number, sent = self._number + 1, start
+            if words is not self._judge.words:
+                words, marks = self._judge.words, Marks(self._judge.words, data, start)
             if end is not None:
                 start, self._is_known = end, False
         keep = max(start, len(data) - _LONGEST_END) if self._is_known else start
