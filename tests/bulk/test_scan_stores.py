@@ -198,6 +198,10 @@ def test_every_form_is_read(corpora_dir: Path, tmp_path: Path) -> None:
     (broken / "cut.sse.gz").write_bytes(gzip.compress(stream(3) * 200, mtime=0)[:-900])
     (broken / "empty.sse").touch()
     (broken / "broken.yaml").write_bytes(b"interactions:\n- {x: [\n")
+    said = {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}
+    lines = f"{json.dumps({'role': 'user', 'content': 'x'})}\n{json.dumps(said)}\n".encode()
+    (broken / "session.jsonl").write_bytes(lines)
+    (broken / "session-2.jsonl.gz").write_bytes(gzip.compress(lines, mtime=0))
     (broken / "many.sse.gz").write_bytes(gzip.compress(b"".join(map(stream, range(9))), mtime=0))
     last(scan([folder, broken], tmp_path / "out"))
     store = new_store()
@@ -205,6 +209,9 @@ def test_every_form_is_read(corpora_dir: Path, tmp_path: Path) -> None:
     last(scan(urls, f"{store}/out"))
 
     assert parts(tmp_path / "out") == parts_in(f"{store}/out")
+    assert {("session.jsonl", 1), ("session-2.jsonl.gz", 1)} <= set(
+        rows_in(f"{store}/out", "source", "n_calls")
+    )
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.jsonl", "t.jsonl.gz"])

@@ -102,6 +102,7 @@ def row_of_session(place: Place, known: Known, judging: Judging) -> Row:
         place: where the file is; it may be compressed.
         known: what is known beside it.
         judging: how calls are judged.
+        opens: opens it; None where it is on a disk.
     """
 
     def read() -> Row:

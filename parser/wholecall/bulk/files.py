@@ -13,12 +13,11 @@ from contextlib import closing
 from wholecall.bulk.conversations import row_of_session
 from wholecall.bulk.faults import is_ours
 from wholecall.bulk.options import Options
-from wholecall.bulk.places import Opens
 from wholecall.bulk.plan import Piece
 from wholecall.bulk.rows import Judging, Known, Row, troubled
 from wholecall.bulk.streams import row_of
 from wholecall.recordings import Recording, Recordings
-from wholecall.recordings.finding import Place
+from wholecall.recordings.finding import Opens, Place
 
 __all__ = ["rows_of_file", "unread_file"]
 _private = True
@@ -27,16 +26,16 @@ _TRANSCRIPT = "transcript"  # the form of a file of messages, and the word by wh
 
 
 def rows_of_file(
-    piece: Piece, opens: Opens | None, options: Options, judging: Judging, skipped: Counter[str]
+    piece: Piece, options: Options, judging: Judging, skipped: Counter[str], opens: Opens | None = None
 ) -> Iterator[Row]:
     """Yield a row for each recording in a file.
 
     Args:
         piece: the file.
-        opens: opens it; None where it is on a disk.
         options: of the scan.
         judging: how recordings are read.
         skipped: where responses are counted that are no recordings.
+        opens: opens it; None where it is on a disk.
     """
     place = Place(piece.path, piece.trouble, piece.named, opens)
     recordings = Recordings([place])

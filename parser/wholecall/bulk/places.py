@@ -17,13 +17,13 @@ from wholecall.bulk.addresses import is_url, root_of
 from wholecall.bulk.disk import Disk
 from wholecall.bulk.place import Place
 from wholecall.bulk.stores import Store
+from wholecall.recordings.finding import Opens
 
-__all__ = ["Opens", "asked", "at_once", "opening", "place_of", "states"]
+__all__ = ["asked", "at_once", "opening", "place_of", "states"]
 _private = True
 
 One = TypeVar("One")
 Said = TypeVar("Said")
-Opens = Callable[[], BinaryIO]
 
 _DISK = Disk()
 _SMALL = 1 << 20  # bytes of an object that is opened before its turn

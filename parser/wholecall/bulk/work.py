@@ -26,11 +26,12 @@ from wholecall.bulk.files import rows_of_file, unread_file
 from wholecall.bulk.folder import Folder, Marker, PlanLine
 from wholecall.bulk.options import Options
 from wholecall.bulk.parts import Parts, writing
-from wholecall.bulk.places import Opens, opening, states
+from wholecall.bulk.places import opening, states
 from wholecall.bulk.plan import Piece, Unit
 from wholecall.bulk.rows import Judging, Row
 from wholecall.bulk.tables import count_rows, rows_of_table
 from wholecall.bulk.tally import Tally
+from wholecall.recordings.finding import Opens
 
 __all__ = ["WHOLE", "Answer", "Lost", "Task", "Work"]
 _private = True
@@ -159,7 +160,7 @@ class Work:
         if WHOLE in lost:
             yield unread_file(piece, lost[WHOLE])
         elif self._options.columns is None:
-            yield from rows_of_file(piece, opens, self._options, self._judging, skipped)
+            yield from rows_of_file(piece, self._options, self._judging, skipped, opens)
         else:
             yield from rows_of_table(piece, self._options, self._judging, lost, only)
 
