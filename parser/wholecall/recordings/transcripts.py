@@ -1,8 +1,9 @@
 """Transcripts in files: a JSON list of messages, a request body that holds one, or a session file line by line.
 
 Theory of operation. A session file may be larger than memory: only the places of its lines are kept, and a line is
-read when its message is asked for. One JSON value is read whole. A compressed file is unpacked into a temporary one, and so is what is on no disk. What was not changed is written as it was read: a
-whole file, or the lines of a session file whose messages are as they were. Only changed messages are encoded again.
+read when its message is asked for. One JSON value is read whole. A compressed file is unpacked into a temporary one, and
+so is what is on no disk. What was not changed is written as it was read: a whole file, or the lines of a session file
+whose messages are as they were. Only changed messages are encoded again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import IO, Any, Union, overload
 
 from wholecall.errors import BadRecording
 from wholecall.history.shapes.atif import steps_of
-from wholecall.recordings.finding import STDIN, Opens, Place
+from wholecall.recordings.finding import STDIN, Place
 from wholecall.recordings.inflate import coding_of
 from wholecall.recordings.source import opened
 
@@ -169,7 +170,6 @@ def opened_transcript(place: Place, *, records: bool = False) -> Generator[Trans
     Args:
         place: where it is.
         records: whether a trajectory counts, which can only be read.
-        opens: opens it, and raises `OSError` if that cannot be; None opens its path on the disk.
 
     Raises:
         BadRecording: it cannot be read, or holds no list of messages; of a session file also when its messages
