@@ -2,8 +2,8 @@
 
 A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, `--recordings=DIR`) and skip
 where the folder they ask for is not given; `sdk` tests need the extra of their folder, `engines` tests that of their
-file, and skip without it; `browser` tests need a browser, `node` tests Node.js, and skip without it; `slow`, `sdk`,
-`engines`, `browser` and `node` tests are deselected unless asked for.
+file, `stores` tests that of their name, and skip without it; `browser` tests need a browser, `node` tests Node.js, and
+skip without it; `slow`, `sdk`, `engines`, `stores`, `browser` and `node` tests are deselected unless asked for.
 """
 
 from __future__ import annotations
@@ -105,6 +105,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             _prepare_sdk(item)
         if item.get_closest_marker("engines") is not None:
             _prepare_engine(item)
+        if item.get_closest_marker("stores") is not None:
+            _prepare_stores(item)
         if item.get_closest_marker("browser") is not None and not any(map(shutil.which, _BROWSERS)):
             item.add_marker(pytest.mark.skip(reason=f"needs a browser: no {', '.join(_BROWSERS)}"))
         if item.get_closest_marker("node") is not None:
@@ -137,6 +139,14 @@ def _prepare_engine(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.skip(reason=f"needs the extra engine-{name}: no {module}"))
     if program is not None and shutil.which(program) is None:
         item.add_marker(pytest.mark.skip(reason=f"needs {program}: there is none"))
+
+
+def _prepare_stores(item: pytest.Item) -> None:
+    """Skip a test of object stores where there are none to try; what they deprecate is their own affair."""
+    absent = [name for name in ("fsspec", "moto", "flask") if importlib.util.find_spec(name) is None]
+    if absent:
+        item.add_marker(pytest.mark.skip(reason=f"needs the extra stores: no {', '.join(absent)}"))
+    item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning"))
 
 
 def _prepare_node(item: pytest.Item) -> None:

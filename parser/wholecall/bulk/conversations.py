@@ -45,6 +45,7 @@ from wholecall.history.book import Book
 from wholecall.history.shapes.table import view_of
 from wholecall.history.stored import Stored, stored_answers
 from wholecall.output.usage import tokens_of
+from wholecall.recordings.finding import Place
 from wholecall.recordings.transcripts import messages_in, opened_transcript
 
 __all__ = ["row_of_messages", "row_of_session"]
@@ -94,17 +95,18 @@ def _row_of_text(data: bytes, known: Known, judging: Judging) -> Row:
     return guarded(known, lambda: _row_of_value(value, known, judging, data))
 
 
-def row_of_session(path: str, known: Known, judging: Judging) -> Row:
+def row_of_session(place: Place, known: Known, judging: Judging) -> Row:
     """Return the row of a file that holds a transcript, of which memory holds no more than a line.
 
     Args:
-        path: of the file; it may be compressed.
+        place: where the file is; it may be compressed.
         known: what is known beside it.
         judging: how calls are judged.
+        opens: opens it; None where it is on a disk.
     """
 
     def read() -> Row:
-        with opened_transcript(path, records=True) as transcript:
+        with opened_transcript(place, records=True) as transcript:
             size = sum(map(len, transcript.same()))
             found = _hash(transcript.same(), judging)
             about = [] if transcript.body is None else [transcript.body]
@@ -113,7 +115,7 @@ def row_of_session(path: str, known: Known, judging: Judging) -> Row:
     try:
         return guarded(known, read)
     except BadRecording as error:
-        return troubled(known, str(error).removeprefix(f"{path}: "))
+        return troubled(known, str(error).removeprefix(f"{place.path}: "))
 
 
 def _refuse(_: str) -> Any:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timezone
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ import msgspec
 from wholecall import BadRecording
 from wholecall.bulk import plan
 from wholecall.bulk.options import Columns
+from wholecall.bulk.places import place_of
 from wholecall.bulk.plan import Piece
 from wholecall.bulk.table_rows import Found, Rows, Table
 from wholecall.recordings.finding import COMPRESSED, Place
@@ -53,7 +54,7 @@ def _ends(path: str) -> Iterator[tuple[int, int]]:
     """Yield where the pieces of a file end, behind line feeds, and how many lines each has."""
     position = start = n_lines = 0
     is_open = False
-    with Path(path).open("rb") as file:
+    with place_of(path).open(path) as file:
         while block := file.read(_BLOCK):
             begun = 0
             while (end := block.find(b"\n", max(begun, start + plan.MOST_BYTES - position))) >= 0:
@@ -82,11 +83,11 @@ def _rows(piece: Piece, columns: Columns) -> Rows:
 
 def _lines(piece: Piece) -> Iterator[bytes]:
     if piece.start is None or piece.stop is None:
-        with opened(Place(piece.path, named=True)) as source:
+        opens = partial(place_of(piece.path).open, piece.path)
+        with opened(Place(piece.path, named=True, opens=opens)) as source:
             yield from source.lines()
         return
-    with Path(piece.path).open("rb") as file:
-        file.seek(piece.start)
+    with place_of(piece.path).open(piece.path, piece.start) as file:
         left = piece.stop - piece.start
         while left > 0 and (line := file.readline()):
             left -= len(line)

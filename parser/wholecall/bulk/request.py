@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from wholecall import ToolCallParser, UnknownDialect
+from wholecall.bulk.addresses import address
 from wholecall.bulk.options import Columns, Options
 from wholecall.bulk.planning import Changed, Start
 
@@ -57,8 +58,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What a scan is to do.
 
     Attributes:
-        paths: what is read.
-        out: the folder that is written.
+        paths: the addresses of what is read.
+        out: the address of the folder that is written.
         options: what the tables depend on.
         start: what is done about a scan that is there.
         changed: what is done about inputs that have changed since they were planned.
@@ -123,7 +124,8 @@ def request_of(
     if not listed:
         raise ValueError("there is nothing to read")
     options = Options(columns=table, dialect=dialect, **judging)
-    return Request(paths=listed, out=os.fspath(out), options=options, **others)
+    named = tuple(map(address, listed))
+    return Request(paths=named, out=address(os.fspath(out)), options=options, **others)
 
 
 def _dialect(table: Columns | None, name: str) -> tuple[Columns | None, str | None]:

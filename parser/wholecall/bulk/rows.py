@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from wholecall.bulk.calls import MOST_INT32, Judging
+from wholecall.bulk.faults import is_ours
 
 __all__ = [
     "MOST_CHARACTERS",
@@ -98,7 +99,7 @@ def guarded(known: Known, read: Callable[[], Row]) -> Row:
     except _TooLarge:
         return troubled(known, f"its calls have more than {MOST_CHARACTERS:,} characters")
     except Exception as error:
-        if isinstance(error, MemoryError):  # which says something of the machine, not of the recording
+        if not is_ours(error):
             raise
         return troubled(known, f"internal: {type(error).__name__}")
 

@@ -16,8 +16,10 @@ from contextlib import contextmanager
 from wholecall import Limits, Policy, WholecallError
 from wholecall.bulk import planning
 from wholecall.bulk.care import Care, HopelessError
+from wholecall.bulk.faults import StoreFailed
 from wholecall.bulk.folder import Folder, Marker, PlanLine
 from wholecall.bulk.parts import CannotWriteError
+from wholecall.bulk.plan import Piece
 from wholecall.bulk.planning import Changed, Plan
 from wholecall.bulk.request import Errors, Request, request_of
 from wholecall.bulk.tally import Tally
@@ -102,8 +104,10 @@ def scan(
 
     Args:
         paths: files, folders and globs of recordings, in any form that `wholecall.recordings.read` reads, and of
-            transcripts; with `body` or `messages` of tables: `.parquet`, `.arrow`, `.jsonl`.
-        out: the folder that is written; it is made if it is not there.
+            transcripts; with `body` or `messages` of tables: `.parquet`, `.arrow`, `.jsonl`. Also URLs of all these in
+            object stores, as `s3://bucket/logs`.
+        out: the folder that is written, which is made if it is not there; or the URL of one in a store, into which
+            nobody else may write meanwhile.
         workers: processes; None takes one for each core that this process may use.
         resume: go on with a scan that is there, if there is one. It has to have the same options.
         overwrite: remove a scan that is there, and begin anew.
@@ -128,7 +132,7 @@ def scan(
 
     Raises:
         ValueError: before anything is read: the options do not fit together, or not to the scan that is there; an input
-            is named twice, or has not the columns.
+            is named twice, or has not the columns; a URL has credentials, or its store refuses.
         UnknownDialect: the dialect is not known.
         ScanFailed: it had to stop.
     """
@@ -156,15 +160,29 @@ def _workers_here() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _begun(request: Request) -> tuple[Folder, list[Piece]]:
+    """Return where a scan writes, and what there is to read.
+
+    Raises:
+        ValueError: it is refused, also by a disk or a store.
+    """
+    try:
+        folder = Folder(request.out)
+        planning.check(folder, request.start, request.options)
+        return folder, planning.inputs(request.paths, folder.path, request.options)
+    except StoreFailed as error:
+        raise ValueError(str(error)) from None
+    except OSError as error:
+        raise ValueError(f"{error.filename}: {error.strerror}") from error
+
+
 def preview(request: Request) -> Plan:
     """Return what a scan would do; nothing is written.
 
     Raises:
         ValueError: it would be refused.
     """
-    folder = Folder(request.out)
-    planning.check(folder, request.start, request.options)
-    pieces = planning.inputs(request.paths, folder.path, request.options)
+    folder, pieces = _begun(request)
     if request.start == "overwrite":
         return planning.new_plan(pieces, request.options)
     return planning.plan_of(folder, pieces, request.options, request.changed)
@@ -172,9 +190,7 @@ def preview(request: Request) -> Plan:
 
 def run(request: Request) -> Generator[Progress]:
     """Do what is requested, and yield how far it is; for errors see `scan`."""
-    folder = Folder(request.out)
-    planning.check(folder, request.start, request.options)
-    pieces = planning.inputs(request.paths, folder.path, request.options)
+    folder, pieces = _begun(request)
     with _failing(), folder.locked():
         folder.remove_leftovers()
         planning.check(folder, request.start, request.options)  # again: nobody else writes now
@@ -240,7 +256,7 @@ class _Running:
 
 def _worked(folder: Folder, request: Request, running: _Running) -> Generator[Progress]:
     """Have workers do what is left."""
-    pool = Pool(request.workers or _workers_here(), str(folder.path), request.options)
+    pool = Pool(request.workers or _workers_here(), folder.path, request.options)
     care = Care(lambda place: len(folder.unit(place).pieces), has_rows=request.options.columns is not None)
     for place in running.waiting:
         pool.put(Task(kind="scan", place=place))
@@ -277,5 +293,5 @@ def _failing() -> Generator[None]:
         raise ScanFailed(f"cannot write: {error.strerror or type(error).__name__}") from error
     except CannotWriteError as error:
         raise ScanFailed(f"cannot write: {error}") from error
-    except (HopelessError, StartError) as error:
+    except (HopelessError, StartError, StoreFailed) as error:
         raise ScanFailed(str(error)) from error

@@ -1,8 +1,9 @@
 """Transcripts in files: a JSON list of messages, a request body that holds one, or a session file line by line.
 
 Theory of operation. A session file may be larger than memory: only the places of its lines are kept, and a line is
-read when its message is asked for. One JSON value is read whole. A compressed file is unpacked into a temporary one. What was not changed is written as it was read: a
-whole file, or the lines of a session file whose messages are as they were. Only changed messages are encoded again.
+read when its message is asked for. One JSON value is read whole. A compressed file is unpacked into a temporary one, and
+so is what is on no disk. What was not changed is written as it was read: a whole file, or the lines of a session file
+whose messages are as they were. Only changed messages are encoded again.
 """
 
 from __future__ import annotations
@@ -163,30 +164,29 @@ def messages_in(value: Any) -> list[dict[str, Any]] | None:
 
 
 @contextmanager
-def opened_transcript(
-    path: str, trouble: str | None = None, *, records: bool = False
-) -> Generator[Transcript]:
-    """Open a file, `-` for standard input, and close it at the end.
+def opened_transcript(place: Place, *, records: bool = False) -> Generator[Transcript]:
+    """Open a file, and close it at the end.
 
     Args:
-        path: of the file.
-        trouble: why it cannot be read, if that is known.
+        place: where it is.
         records: whether a trajectory counts, which can only be read.
 
     Raises:
         BadRecording: it cannot be read, or holds no list of messages; of a session file also when its messages
             are taken. The message says where it goes wrong.
     """
-    if trouble is not None:
-        raise BadRecording(f"{path}: {trouble}")
-    with _file(path) as file:
+    path = place.path
+    if place.trouble is not None:
+        raise BadRecording(f"{path}: {place.trouble}")
+    with _file(place) as file:
         yield _of_lines(path, file) if _has_lines(file) else _of_value(path, file, records=records)
 
 
-def _file(path: str) -> IO[bytes]:
-    """Open a file that can be read more than once."""
+def _file(place: Place) -> IO[bytes]:
+    """Open a file that can be read more than once: what is no plain file of a disk is copied into one."""
+    path = place.path
     try:
-        if path != STDIN:
+        if path != STDIN and place.opens is None:
             plain = Path(path).open("rb")  # noqa: SIM115 - closed by whoever reads it
             if not coding_of(plain.read(_MAGIC_BYTES)):
                 return plain
@@ -195,7 +195,7 @@ def _file(path: str) -> IO[bytes]:
         if path == STDIN:
             shutil.copyfileobj(sys.stdin.buffer, file)
         else:
-            with opened(Place(path)) as source:
+            with opened(place) as source:
                 file.writelines(source.pieces())
     except OSError as error:
         raise BadRecording(f"{path}: {error.strerror or error}") from None
