@@ -366,29 +366,33 @@ def test_a_fault_in_the_middle_leaves_nothing(
 
 
 class Flat:
-    """A store in which nothing can be moved."""
+    """A store in which nothing can be moved, and which remembers what was there when that was tried."""
 
-    def __init__(self, store: Any) -> None:
-        self.store = store
+    def __init__(self, store: Any, url: str) -> None:
+        self.store, self.url = store, url
+        self.seen: list[list[str]] = []
 
     def move(self, *_: Any) -> None:
         """Refuse."""
+        self.seen.append(list(objects(self.url, hidden=False)))
         raise pa.ArrowNotImplementedError
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
 
 
-def test_a_store_that_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written is copied to its name, and nothing else is left."""
+def test_what_is_written_is_hidden_until_it_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an object shows while it is written: it gets its name at the end, by a copy where nothing moves."""
     url = new_store()
     store = stores.Store(url)
     store.make([f"{url}/out"])
-    monkeypatch.setattr(store, "_fs", Flat(store._fs))
+    flat = Flat(store._fs, url)
+    monkeypatch.setattr(store, "_fs", flat)
     store.upload(f"{url}/out/x", b"1")
-    store.upload(f"{url}/out/x", b"22")
+    store.upload(f"{url}/out/y", b"22")
 
-    assert {"out/x": b"22"} == objects(url)
+    assert [[], ["out/x"]] == flat.seen
+    assert {"out/x": b"1", "out/y": b"22"} == objects(url)
 
 
 class Refusing:
