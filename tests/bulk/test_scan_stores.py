@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -437,6 +438,29 @@ def test_a_store_that_does_not_answer(
         last(steps)
     assert expected == parts_in(out)
     assert {(None,)} == set(rows_in(out, "trouble"))
+
+
+def test_a_store_that_stops_answering_in_the_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was read of an object by then is forgotten: it is read again, and is no row with trouble."""
+    path = tmp_path / "logs" / "a.sse"
+    path.parent.mkdir()
+    path.write_bytes(b"".join(map(stream, range(100))))
+    last(scan([path], tmp_path / "out"))
+    url = copied(path.parent, new_store())
+    monkeypatch.setattr(stores, "_RANGE", PIECE)
+    read, reads = stores._Object.readinto, count()
+
+    def answering(one: Any, buffer: Any) -> int:
+        if next(reads) in {2, 4}:
+            with stores.asking(url):
+                raise OSError(SLOW_DOWN)
+        return read(one, buffer)
+
+    monkeypatch.setattr(stores._Object, "readinto", answering)
+    last(scan([f"{url}/a.sse"], tmp_path / "out-2"))
+
+    assert next(reads) > 6
+    assert parts(tmp_path / "out") == parts(tmp_path / "out-2")
 
 
 @pytest.mark.parametrize(
