@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -265,12 +266,14 @@ def test_small_objects_are_opened_before_their_turn(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(stores.Store, "open", lambda one, path: (begun.append(path), open_(one, path))[1])
     opens = places.opening([(first, 9), (large, 2**30), (second, 9), (str(tmp_path), None), (third, 9)])
     begins = [next(opens), next(opens)]
+    assert third not in begun
+    begins += opens
     for begin in (*begins, begins[0]):
-        assert begin is not None
-        begin().close()
-    opens.close()
+        if begin is not None:
+            begin().close()
 
-    assert sorted([first, first, large, second]) == sorted(begun)
+    assert [3] == [number for number, begin in enumerate(begins) if begin is None]
+    assert sorted([first, first, large, second, third]) == sorted(begun)
     assert [None, None] == list(places.opening([("/a", 1), ("/b", 2)]))
 
 
@@ -366,29 +369,33 @@ def test_a_fault_in_the_middle_leaves_nothing(
 
 
 class Flat:
-    """A store in which nothing can be moved."""
+    """A store in which nothing can be moved, and which remembers what was there when that was tried."""
 
-    def __init__(self, store: Any) -> None:
-        self.store = store
+    def __init__(self, store: Any, url: str) -> None:
+        self.store, self.url = store, url
+        self.seen: list[list[str]] = []
 
     def move(self, *_: Any) -> None:
         """Refuse."""
+        self.seen.append(list(objects(self.url, hidden=False)))
         raise pa.ArrowNotImplementedError
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
 
 
-def test_a_store_that_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written is copied to its name, and nothing else is left."""
+def test_what_is_written_is_hidden_until_it_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an object shows while it is written: it gets its name at the end, by a copy where nothing moves."""
     url = new_store()
     store = stores.Store(url)
     store.make([f"{url}/out"])
-    monkeypatch.setattr(store, "_fs", Flat(store._fs))
+    flat = Flat(store._fs, url)
+    monkeypatch.setattr(store, "_fs", flat)
     store.upload(f"{url}/out/x", b"1")
-    store.upload(f"{url}/out/x", b"22")
+    store.upload(f"{url}/out/y", b"22")
 
-    assert {"out/x": b"22"} == objects(url)
+    assert [[], ["out/x"]] == flat.seen
+    assert {"out/x": b"1", "out/y": b"22"} == objects(url)
 
 
 class Refusing:
@@ -433,6 +440,29 @@ def test_a_store_that_does_not_answer(
         last(steps)
     assert expected == parts_in(out)
     assert {(None,)} == set(rows_in(out, "trouble"))
+
+
+def test_a_store_that_stops_answering_in_the_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was read of an object by then is forgotten: it is read again, and is no row with trouble."""
+    path = tmp_path / "logs" / "a.sse"
+    path.parent.mkdir()
+    path.write_bytes(b"".join(map(stream, range(100))))
+    last(scan([path], tmp_path / "out"))
+    url = copied(path.parent, new_store())
+    monkeypatch.setattr(stores, "_RANGE", PIECE)
+    read, reads = stores._Object.readinto, count()
+
+    def answering(one: Any, buffer: Any) -> int:
+        if next(reads) in {2, 4}:
+            with stores.asking(url):
+                raise OSError(SLOW_DOWN)
+        return read(one, buffer)
+
+    monkeypatch.setattr(stores._Object, "readinto", answering)
+    last(scan([f"{url}/a.sse"], tmp_path / "out-2"))
+
+    assert next(reads) > 6
+    assert parts(tmp_path / "out") == parts(tmp_path / "out-2")
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ examples:
   wholecall scan chats.parquet --messages messages --out tables
                                                                 a column of conversations
   wholecall scan ~/.claude/projects --out tables                sessions of an agent
+  wholecall scan s3://bucket/logs --out s3://bucket/tables      object stores (docs/bulk.md)
   wholecall scan logs --out tables --plan                       what there is to do
   wholecall report tables                                       what is in them
 
@@ -46,7 +47,7 @@ exit status:
        not be written
   130  it was interrupted; what was finished stays
 """
-_PATHS = "recordings, as for `wholecall replay`, without standard input, and\ntranscripts; with --body or --messages tables"
+_PATHS = "recordings, as for `wholecall replay`, without standard input, and\ntranscripts; with --body or --messages tables;\nalso URLs of any of these in object stores"
 _COLUMNS = {
     "body": "the column of a table that holds raw responses; a.b goes into structs",
     "messages": "the column of a table that holds conversations, as JSON or as lists of\nstructs",
@@ -63,7 +64,12 @@ def add_command(commands: Any) -> None:
     command.set_defaults(run=_scan)
     add = command.add_argument
     add("paths", nargs="+", metavar="PATH", help=_PATHS)
-    add("--out", required=True, metavar="DIR", help="the folder that is written")
+    add(
+        "--out",
+        required=True,
+        metavar="DIR",
+        help="the folder that is written, or its URL in an object store",
+    )
     add("--workers", type=int, metavar="N", help="how many processes (one for each core)")
     start = command.add_mutually_exclusive_group()
     start.add_argument("--resume", action="store_true", help="go on with the scan in DIR, if there is one")
