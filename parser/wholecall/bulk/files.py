@@ -30,7 +30,7 @@ def rows_of_file(piece: Piece, options: Options, judging: Judging, skipped: Coun
         skipped: where responses are counted that are no recordings.
     """
     place = Place(piece.path, piece.trouble, piece.named)
-    recordings = Recordings([place])
+    recordings = Recordings([place], options.max_bytes)
     with closing(recordings):
         for recording in _guarded(recordings):
             if isinstance(recording, Recording):

@@ -70,19 +70,19 @@ def _ends(path: str) -> Iterator[tuple[int, int]]:
 # --- reading ---------------------------------------------------------------------------------------------
 
 
-def _rows(piece: Piece, columns: Columns) -> Rows:
+def _rows(piece: Piece, columns: Columns, max_bytes: int | None) -> Rows:
     names = columns.named()
     try:
-        for line in _lines(piece):
+        for line in _lines(piece, max_bytes):
             yield _found(line, names) if line.strip() else None
     except (BadRecording, OSError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error).removeprefix(f"{piece.path}: ")
         yield said or type(error).__name__
 
 
-def _lines(piece: Piece) -> Iterator[bytes]:
+def _lines(piece: Piece, max_bytes: int | None) -> Iterator[bytes]:
     if piece.start is None or piece.stop is None:
-        with opened(Place(piece.path, named=True)) as source:
+        with opened(Place(piece.path, named=True, max_bytes=max_bytes)) as source:
             yield from source.lines()
         return
     with Path(piece.path).open("rb") as file:
