@@ -20,6 +20,7 @@ import msgspec
 from wholecall import BadRecording
 from wholecall.framing.opening import sniff
 from wholecall.recordings.model import Chunk, Recording, Request
+from wholecall.recordings.secrets import plain_type
 from wholecall.redacting.binary import Messages
 from wholecall.redacting.leaves import Leaf, Region, scan_lines
 from wholecall.redacting.letters import Letters
@@ -91,7 +92,7 @@ def redact(recording: Recording, redaction: Redaction) -> Recording:
         provider=recording.provider,
         request=_asked(recording.request),
         status=recording.status,
-        content_type=recording.content_type,
+        content_type=plain_type(recording.content_type),
         meta=_meta(recording.meta, letters),
     )
 
