@@ -17,8 +17,11 @@ __all__ = [
     "ARGUMENTS",
     "BASE64",
     "CODE",
+    "is_counted",
+    "is_id",
     "is_key_word",
     "is_name",
+    "is_named",
     "is_of_call",
     "is_text",
     "is_word",
@@ -90,6 +93,7 @@ _WORDS = frozenset(
         "encoding",
     ]
 )
+_IDS = frozenset({"id", "ids"})  # the last part of a key
 _FIRST = frozenset({"model"})  # the first part of one
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _COUNTS = re.compile(r"(?i).*(?:usage|metrics|billed_units|tokens?_?details).*")
@@ -181,9 +185,20 @@ def is_counted(text: str) -> bool:
     return bool(_WORD.fullmatch(text) or _NUMBER.fullmatch(text))
 
 
+@cache
+def is_id(key: str) -> bool:
+    """Whether values under a key are ids."""
+    return _parts_of(key)[-1] in _IDS
+
+
+def is_named(key: str) -> bool:
+    """Whether values under a key are names."""
+    return key in _NAMES
+
+
 def is_name(key: str, text: str) -> bool:
     """Whether a value is the name of a tool, or of what else a provider names."""
-    return key in _NAMES and _NAME.fullmatch(text) is not None
+    return is_named(key) and _NAME.fullmatch(text) is not None
 
 
 def named_type(key: str, around: str, text: str) -> int:
