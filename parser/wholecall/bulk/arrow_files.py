@@ -163,7 +163,7 @@ def _run(piece: Piece, start: int, stop: int, weight: int, row: int, n_rows: int
     return msgspec.structs.replace(piece, start=start, stop=stop, weight=weight, row=row, n_rows=n_rows)
 
 
-def _rows_of_parquet(piece: Piece, columns: Columns) -> Rows:
+def _rows_of_parquet(piece: Piece, columns: Columns, _max_bytes: int | None) -> Rows:
     """Yield what is found in row groups, each read for itself: one that is damaged costs no other one."""
     names = list(columns.named().values())
     try:
@@ -211,7 +211,7 @@ def _batch_sizes(opened: Any) -> list[tuple[int, int]] | None:
     return [(batch.nbytes, batch.num_rows) for batch in batches]
 
 
-def _rows_of_arrow(piece: Piece, columns: Columns) -> Rows:
+def _rows_of_arrow(piece: Piece, columns: Columns, _max_bytes: int | None) -> Rows:
     return _rows_of(_arrow_batches(piece), piece.n_rows, columns)
 
 

@@ -37,8 +37,8 @@ def rows_of_file(
         skipped: where responses are counted that are no recordings.
         opens: opens it; None where it is on a disk.
     """
-    place = Place(piece.path, piece.trouble, piece.named, opens)
-    recordings = Recordings([place])
+    place = Place(piece.path, piece.trouble, piece.named, opens, options.max_bytes)
+    recordings = Recordings([place], options.max_bytes)
     with closing(recordings):
         for recording in _guarded(recordings):
             if isinstance(recording, Recording) and recording.form == _TRANSCRIPT:

@@ -71,20 +71,20 @@ def _ends(path: str) -> Iterator[tuple[int, int]]:
 # --- reading ---------------------------------------------------------------------------------------------
 
 
-def _rows(piece: Piece, columns: Columns) -> Rows:
+def _rows(piece: Piece, columns: Columns, max_bytes: int | None) -> Rows:
     names = columns.named()
     try:
-        for line in _lines(piece):
+        for line in _lines(piece, max_bytes):
             yield _found(line, names) if line.strip() else None
     except (BadRecording, OSError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error).removeprefix(f"{piece.path}: ")
         yield said or type(error).__name__
 
 
-def _lines(piece: Piece) -> Iterator[bytes]:
+def _lines(piece: Piece, max_bytes: int | None) -> Iterator[bytes]:
     if piece.start is None or piece.stop is None:
         opens = partial(place_of(piece.path).open, piece.path)
-        with opened(Place(piece.path, named=True, opens=opens)) as source:
+        with opened(Place(piece.path, named=True, opens=opens, max_bytes=max_bytes)) as source:
             yield from source.lines()
         return
     with place_of(piece.path).open(piece.path, piece.start) as file:

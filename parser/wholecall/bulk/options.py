@@ -59,6 +59,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         limits: what a stream may hold.
         arguments: whether the texts of arguments are kept.
         hashed: whether bodies are hashed.
+        max_bytes: how much a compressed file may hold, and a compressed body in it; None for the usual bound.
     """
 
     columns: Columns | None = None
@@ -67,6 +68,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     arguments: bool = True
     hashed: bool = True
+    max_bytes: int | None = None
 
     def told(self) -> dict[str, Any]:
         """Return them as JSON values."""

@@ -88,6 +88,7 @@ def scan(
     recorded_at: str | None = None,
     arguments: bool = True,
     hashed: bool = True,
+    max_bytes: int | None = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> Iterator[Progress]:
@@ -124,6 +125,8 @@ def scan(
         recorded_at: the column that says when.
         arguments: whether the tables hold the texts of arguments.
         hashed: whether the tables hold a hash of each body.
+        max_bytes: how much a compressed file may hold, and a compressed body in it; by default 64 MiB, or 200 times its
+            size if that is more.
         policy: how calls are judged.
         limits: what a stream may hold.
 
@@ -150,7 +153,13 @@ def scan(
         changed=changed,
         workers=workers,
         errors=Errors() if errors is None else Errors.parse(str(errors)),
-        judging={"arguments": arguments, "hashed": hashed, "policy": policy, "limits": limits},
+        judging={
+            "arguments": arguments,
+            "hashed": hashed,
+            "max_bytes": max_bytes,
+            "policy": policy,
+            "limits": limits,
+        },
     )
     yield from run(request)
 

@@ -70,7 +70,7 @@ def rows_of_table(
     if piece.trouble is not None:
         yield unread_file(piece, piece.trouble)
         return
-    for number, found in enumerate(_table(piece).rows(piece, _columns(options))):
+    for number, found in enumerate(_table(piece).rows(piece, _columns(options), options.max_bytes)):
         if found is not None and (only is None or only[0] <= number < only[1]):
             said = lost.get(number, found) if lost else found
             yield _row(said, piece, piece.row + number, options, judging)
@@ -78,7 +78,11 @@ def rows_of_table(
 
 def count_rows(piece: Piece, options: Options) -> int:
     """Return how many rows a piece has, after each was read, but not parsed."""
-    return 0 if piece.trouble else sum(1 for _ in _table(piece).rows(piece, _columns(options)))
+    return (
+        0
+        if piece.trouble
+        else sum(1 for _ in _table(piece).rows(piece, _columns(options), options.max_bytes))
+    )
 
 
 def _row(found: Found | str, piece: Piece, number: int, options: Options, judging: Judging) -> Row:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from wholecall.cli.options import add_command_parser
+from wholecall.cli.options import add_command_parser, add_max_bytes
 from wholecall.cli.out import complain
 
 __all__ = ["add_command"]
@@ -103,6 +103,7 @@ def add_command(commands: Any) -> None:
         default="default",
         help="what a stream may hold (docs/limits.md)",
     )
+    add_max_bytes(command)
     add("--errors", metavar="N|P%", help="stop if more recordings than that cannot be read (never)")
 
 

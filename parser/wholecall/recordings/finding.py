@@ -35,12 +35,14 @@ class Place(msgspec.Struct, frozen=True):
         trouble: why nothing can be read there; None where reading is worth a try.
         named: whether it was asked for by its own name, not found in a folder or by a glob.
         opens: opens it, and raises `OSError` if that cannot be; None opens its path on the disk.
+        max_bytes: how much it may hold if it is compressed, and each compressed body in it; None for the usual bound.
     """
 
     path: str
     trouble: str | None = None
     named: bool = False
     opens: Opens | None = None
+    max_bytes: int | None = None
 
 
 def find(paths: Iterable[StrPath], suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[Place]:

@@ -135,7 +135,7 @@ def opened(place: Place) -> Generator[Source]:
         head = _beginning(raw)
         pieces: Iterator[bytes] = chain([head], raw)
         coding = coding_of(head)
-        source = Source(place, _decompressed(place.path, pieces, coding) if coding else pieces)
+        source = Source(place, _decompressed(place, pieces, coding) if coding else pieces)
         try:
             yield source
         finally:
@@ -149,14 +149,14 @@ def _beginning(pieces: Iterator[bytes]) -> bytes:
     return head
 
 
-def _decompressed(path: str, pieces: Iterable[bytes], coding: str) -> Iterator[bytes]:
+def _decompressed(place: Place, pieces: Iterable[bytes], coding: str) -> Iterator[bytes]:
     position = 0
     try:
-        for piece in inflated(pieces, coding):
+        for piece in inflated(pieces, coding, place.max_bytes):
             position += len(piece)
             yield piece
     except DAMAGE as error:
-        raise BadRecording(f"{path}: {error} (after byte {position} of its contents)") from None
+        raise BadRecording(f"{place.path}: {error} (after byte {position} of its contents)") from None
 
 
 def _pieces(place: Place) -> Generator[bytes]:
