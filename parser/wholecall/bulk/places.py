@@ -97,7 +97,9 @@ class _Opening:
 
     def __call__(self) -> BinaryIO:
         begun, self._begun = self._begun, None
-        return begun.result() if begun else self._open()
+        if begun is None or begun.cancel():  # it has not begun, and need not wait for its turn
+            return self._open()
+        return begun.result()
 
     def _open(self) -> BinaryIO:
         return place_of(self._path).open(self._path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from wholecall import WholecallError
-from wholecall.encoders.base import json_bytes
+from wholecall.discreet import compact
 from wholecall.proxy.wire import Headers
 
 __all__ = ["CutOff", "Refusal", "error_body", "error_headers"]
@@ -60,10 +60,10 @@ def error_body(path: str, refusal: Refusal) -> bytes:
     """
     if "/messages" in path:
         kind = _ANTHROPIC.get(refusal.status, "api_error")
-        return json_bytes({"type": "error", "error": {"type": kind, "message": refusal.message}})
+        return compact({"type": "error", "error": {"type": kind, "message": refusal.message}}).encode()
     kind = "invalid_request_error" if refusal.status < _CLIENTS_FAULT else "server_error"
     error = {"message": refusal.message, "type": kind, "param": None, "code": refusal.code}
-    return json_bytes({"error": error})
+    return compact({"error": error}).encode()
 
 
 def error_headers(body: bytes, refusal: Refusal) -> Headers:
