@@ -64,7 +64,7 @@ def states(paths: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def opening(inputs: Sequence[tuple[str, int | None]]) -> Generator[Opens | None]:
-    """Yield what opens each of some inputs; None for what is on a disk, or not opened.
+    """Yield what opens each of some inputs, to be opened before the next one; None for what is on a disk, or not opened.
 
     Args:
         inputs: their addresses, and their sizes when they were found; None for what is not opened.
