@@ -19,8 +19,8 @@ from typing import Any
 
 import msgspec
 
+from wholecall.framing.base import DEFAULT_LIMITS
 from wholecall.framing.jsonl import JSONLinesFraming
-from wholecall.limits import Limits
 from wholecall.recordings.bodies import Response, recording_of, text_to_bytes, value_to_bytes
 from wholecall.recordings.model import Chunk, Recording, Request, broken
 from wholecall.recordings.source import Source
@@ -55,7 +55,7 @@ def read_interceptor(source: Source, skipped: Counter[str]) -> Iterator[Recordin
 
 def _records(source: Source) -> Iterator[dict[str, Any] | None]:
     """Yield each record, None for one that is damaged; records may be written over many lines."""
-    limits = msgspec.structs.replace(Limits.none(), max_event_bytes=_MAX_RECORD)
+    limits = msgspec.structs.replace(DEFAULT_LIMITS.none(), max_event_bytes=_MAX_RECORD)
     framing = JSONLinesFraming(limits)
     for piece in source.pieces():
         yield from map(_decoded, (frame.data for frame in framing.feed(piece)))
