@@ -47,6 +47,7 @@ COPILOT = {
     "id": "e1",
     "parentId": None,
 }
+CLAUDE_CODE = {"type": "assistant", "session_id": "s", "message": {"id": "r1", "model": "m", "content": []}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -74,6 +75,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "openai-assistants": ASSISTANTS,
     "acp": ACP,
     "copilot": COPILOT,
+    "claude-code": CLAUDE_CODE,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
@@ -220,6 +222,15 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "MESSAGES_SNAPSHOT", "messages": []}, "ag-ui"),
         ({"type": "RUN_ERROR", "message": "x"}, "ag-ui"),
         (ACP, "acp"),
+        (CLAUDE_CODE, "claude-code"),
+        ({"type": "system", "subtype": "init", "session_id": "s"}, "claude-code"),
+        ({"type": "stream_event", "event": {"type": "ping"}, "session_id": "s"}, "claude-code"),
+        ({"type": "user", "message": {"content": "x"}, "session_id": "s"}, "claude-code"),
+        ({"type": "control_request", "request": {"subtype": "can_use_tool"}}, "claude-code"),
+        ({"type": "control_response", "response": {"subtype": "success"}}, "claude-code"),
+        ({"type": "result", "subtype": "success", "session_id": "s"}, "claude-code"),
+        ({"type": "result", "status": "success", "session_id": "s"}, None),
+        ({"type": "assistant", "message": {"id": "r1"}}, None),
         ({"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": {}}, "acp"),
         ({"jsonrpc": "2.0", "id": 1, "method": "session/request_permission"}, "acp"),
         ({"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "end_turn"}}, "acp"),

@@ -17,6 +17,7 @@ CALLS = {
     "anthropic": ("block index", "`content_block_stop`, and what follows"),
     "bedrock-converse": ("block index", "`contentBlockStop`, and what follows"),
     "chat-completions": ("index, id and name together", "the finish reason"),
+    "claude-code": ("call id", "its result, a request to the client, or the next message"),
     "cohere-v1": ("index", "`tool-calls-generation`"),
     "cohere-v2": ("index", "`tool-call-end`"),
     "copilot": ("`toolCallId`", "a request to the client, or its execution"),

@@ -8,6 +8,7 @@ from tests.support import (
     encode,
     encode_agents,
     encode_bedrock,
+    encode_claude_code,
     encode_clouds,
     encode_cohere,
     encode_copilot,
@@ -60,7 +61,11 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "ag-ui": encode_agents.render_ag_ui,
     "acp": encode_agents.render_acp,
     "copilot": encode_copilot.render,
+    "claude-code": encode_claude_code.render,
+    "claude-code, with events": encode_claude_code.render_streamed,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
-SERVER_SIDE = frozenset({"acp"})  # who sends their calls executes them
+SERVER_SIDE = frozenset(
+    {"acp", "claude-code", "claude-code, with events"}
+)  # who sends their calls executes them

@@ -12,6 +12,7 @@ __all__ = [
     "LANGGRAPH_LISTS",
     "acp",
     "ag_ui",
+    "claude_code",
     "copilot",
     "is_message",
     "is_session_event",
@@ -59,6 +60,22 @@ def ag_ui(payload: Mapping[str, Any], _event: str) -> bool:
     """An event of a known type, which is written in capitals."""
     kind = payload.get("type")
     return isinstance(kind, str) and kind in _AG_UI_TYPES
+
+
+_CLAUDE_CODE_LINES: Final = {"stream_event": "event", "assistant": "message", "user": "message"}
+
+
+def claude_code(payload: Mapping[str, Any], _event: str) -> bool:
+    """A line of a session, or what the agent and its client ask each other."""
+    kind = payload.get("type")
+    if kind in ("control_request", "control_response"):
+        asked = payload.get(kind.removeprefix("control_"))
+        return isinstance(asked, dict) and isinstance(asked.get("subtype"), str)
+    if not isinstance(kind, str) or not isinstance(payload.get("session_id"), str):
+        return False
+    if kind in ("system", "result"):
+        return isinstance(payload.get("subtype"), str)
+    return isinstance(payload.get(_CLAUDE_CODE_LINES.get(kind, "")), dict)
 
 
 # The possible first words of a type, also of events about the session itself.

@@ -157,6 +157,13 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     _ours(
         "copilot", ("jsonl", "sse", "jsonarray"), frameworks.copilot, "agents.copilot", "CopilotTranslator"
     ),
+    _ours(
+        "claude-code",
+        ("jsonl", "jsonarray", "sse"),
+        frameworks.claude_code,
+        "agents.claude_code",
+        "ClaudeCodeTranslator",
+    ),
     _ours("dashscope", _SSE, detect.dashscope, "others.dashscope", "DashScopeTranslator"),
     _ours("xai-grpc", _LINES, detect.xai_grpc, "others.xai_grpc", "XaiGrpcTranslator"),
     _ours("workers-ai", _SSE, detect.workers_ai, "others.workers_ai", "WorkersTranslator"),
