@@ -29,6 +29,9 @@ END_MARKS: dict[str, tuple[dict[str, Any], ...]] = {
     "bedrock-converse": ({"messageStop": {"stopReason": "tool_use"}},),
     "chat-completions": ({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},),
     "claude-code": ({"type": "result", "subtype": "success", "is_error": False, "session_id": "s"},),
+    "codex-app-server": (
+        {"method": "turn/completed", "params": {"threadId": "t", "turn": {"id": "r", "status": "completed"}}},
+    ),
     "cohere-v1": ({"is_finished": True, "event_type": "stream-end", "finish_reason": "COMPLETE"},),
     "cohere-v2": ({"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},),
     "copilot": ({"type": "session.idle", "data": {}},),

@@ -48,6 +48,7 @@ COPILOT = {
     "parentId": None,
 }
 CLAUDE_CODE = {"type": "assistant", "session_id": "s", "message": {"id": "r1", "model": "m", "content": []}}
+CODEX = {"method": "turn/started", "params": {"threadId": "t", "turn": {"id": "r1", "status": "inProgress"}}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -76,6 +77,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "acp": ACP,
     "copilot": COPILOT,
     "claude-code": CLAUDE_CODE,
+    "codex-app-server": CODEX,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
@@ -88,7 +90,7 @@ ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("cohere-v1", "cohere-v2", "vercel-ui"), ("r1", None)),
     "openai-realtime": ("r1", None),
     "openai-assistants": ("r1", None),
-    **dict.fromkeys(("ag-ui", "acp"), ("r1", None)),
+    **dict.fromkeys(("ag-ui", "acp", "codex-app-server"), ("r1", None)),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -222,6 +224,12 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "MESSAGES_SNAPSHOT", "messages": []}, "ag-ui"),
         ({"type": "RUN_ERROR", "message": "x"}, "ag-ui"),
         (ACP, "acp"),
+        (CODEX, "codex-app-server"),
+        ({"method": "thread/started", "params": {"thread": {"id": "t"}}}, "codex-app-server"),
+        ({"method": "item/tool/call", "id": 1, "params": {"threadId": "t"}}, "codex-app-server"),
+        ({"id": 3, "result": {"thread": {"id": "t"}, "model": "m"}}, "codex-app-server"),
+        ({"id": 1, "result": {"userAgent": "x"}}, None),
+        ({"method": "thread/list", "id": 1, "params": {}}, None),
         (CLAUDE_CODE, "claude-code"),
         ({"type": "system", "subtype": "init", "session_id": "s"}, "claude-code"),
         ({"type": "stream_event", "event": {"type": "ping"}, "session_id": "s"}, "claude-code"),

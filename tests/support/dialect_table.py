@@ -18,6 +18,7 @@ CALLS = {
     "bedrock-converse": ("block index", "`contentBlockStop`, and what follows"),
     "chat-completions": ("index, id and name together", "the finish reason"),
     "claude-code": ("call id", "its result, a request to the client, or the next message"),
+    "codex-app-server": ("item id", "`item/completed`, or a request to the client"),
     "cohere-v1": ("index", "`tool-calls-generation`"),
     "cohere-v2": ("index", "`tool-call-end`"),
     "copilot": ("`toolCallId`", "a request to the client, or its execution"),

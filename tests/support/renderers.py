@@ -10,6 +10,7 @@ from tests.support import (
     encode_bedrock,
     encode_claude_code,
     encode_clouds,
+    encode_codex,
     encode_cohere,
     encode_copilot,
     encode_frameworks,
@@ -63,9 +64,10 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "copilot": encode_copilot.render,
     "claude-code": encode_claude_code.render,
     "claude-code, with events": encode_claude_code.render_streamed,
+    "codex-app-server": encode_codex.render,
+    "codex-app-server, tools of the client": encode_codex.render_asking,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
-SERVER_SIDE = frozenset(
-    {"acp", "claude-code", "claude-code, with events"}
-)  # who sends their calls executes them
+# Who sends their calls executes them.
+SERVER_SIDE = frozenset({"acp", "claude-code", "claude-code, with events", "codex-app-server"})

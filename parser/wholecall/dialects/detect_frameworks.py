@@ -13,6 +13,7 @@ __all__ = [
     "acp",
     "ag_ui",
     "claude_code",
+    "codex_app_server",
     "copilot",
     "is_message",
     "is_session_event",
@@ -76,6 +77,19 @@ def claude_code(payload: Mapping[str, Any], _event: str) -> bool:
     if kind in ("system", "result"):
         return isinstance(payload.get("subtype"), str)
     return isinstance(payload.get(_CLAUDE_CODE_LINES.get(kind, "")), dict)
+
+
+_CODEX_METHODS: Final = ("item/", "thread/", "turn/")
+
+
+def codex_app_server(payload: Mapping[str, Any], _event: str) -> bool:
+    """A message about a thread, one of its turns or items, or the answer that gives a thread."""
+    method, params, result = payload.get("method"), payload.get("params"), payload.get("result")
+    if isinstance(result, dict) and isinstance(thread := result.get("thread"), dict):
+        return isinstance(thread.get("id"), str) and "id" in payload
+    if not isinstance(method, str) or not method.startswith(_CODEX_METHODS) or not isinstance(params, dict):
+        return False
+    return isinstance(params.get("threadId"), str) or isinstance(params.get("thread"), dict)
 
 
 # The possible first words of a type, also of events about the session itself.

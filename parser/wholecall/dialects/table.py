@@ -164,6 +164,13 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
         "agents.claude_code",
         "ClaudeCodeTranslator",
     ),
+    _ours(
+        "codex-app-server",
+        ("jsonl", "sse", "jsonarray"),
+        frameworks.codex_app_server,
+        "agents.codex_app_server",
+        "CodexAppServerTranslator",
+    ),
     _ours("dashscope", _SSE, detect.dashscope, "others.dashscope", "DashScopeTranslator"),
     _ours("xai-grpc", _LINES, detect.xai_grpc, "others.xai_grpc", "XaiGrpcTranslator"),
     _ours("workers-ai", _SSE, detect.workers_ai, "others.workers_ai", "WorkersTranslator"),

@@ -1,3 +1,3 @@
-"""Protocols between agents and their clients: ACP, AG-UI, Copilot and Claude Code sessions."""
+"""Protocols between agents and their clients: ACP, AG-UI, Copilot, Claude Code and Codex sessions."""
 
 _private = True
