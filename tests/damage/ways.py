@@ -51,6 +51,12 @@ END_MARKS: dict[str, tuple[dict[str, Any], ...]] = {
     "openai-realtime": (
         {"type": "response.done", "response": {"id": "resp_1", "status": "completed", "output": []}},
     ),
+    "pi": (
+        {
+            "type": "message_end",
+            "message": {"role": "assistant", "content": [], "stopReason": "toolUse", "timestamp": 1},
+        },
+    ),
     "responses": (
         {"type": "response.completed", "response": {"id": "resp_1", "status": "completed", "output": []}},
     ),

@@ -49,6 +49,7 @@ COPILOT = {
 }
 CLAUDE_CODE = {"type": "assistant", "session_id": "s", "message": {"id": "r1", "model": "m", "content": []}}
 CODEX = {"method": "turn/started", "params": {"threadId": "t", "turn": {"id": "r1", "status": "inProgress"}}}
+PI = {"type": "message_start", "message": {"role": "assistant", "content": [], "model": "m", "timestamp": 1}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -78,11 +79,13 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "copilot": COPILOT,
     "claude-code": CLAUDE_CODE,
     "codex-app-server": CODEX,
+    "pi": PI,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
     "gemini-live": (None, None),
+    "pi": (None, "m"),
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
     **dict.fromkeys(("dashscope", "mistral-conversations", "llama-api"), ("r1", None)),
     **dict.fromkeys(("workers-ai", "llama-stack"), (None, None)),
@@ -224,6 +227,13 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "MESSAGES_SNAPSHOT", "messages": []}, "ag-ui"),
         ({"type": "RUN_ERROR", "message": "x"}, "ag-ui"),
         (ACP, "acp"),
+        (PI, "pi"),
+        ({"type": "message_start", "message": {"role": "user", "timestamp": 1}}, "pi"),
+        ({"type": "message_update", "assistantMessageEvent": {}}, "pi"),
+        ({"type": "response", "command": "prompt", "success": True}, "pi"),
+        ({"type": "tool_execution_start", "toolCallId": "c"}, "pi"),
+        ({"type": "agent_end", "messages": []}, "pi"),
+        ({"type": "agent_start"}, None),
         (CODEX, "codex-app-server"),
         ({"method": "thread/started", "params": {"thread": {"id": "t"}}}, "codex-app-server"),
         ({"method": "item/tool/call", "id": 1, "params": {"threadId": "t"}}, "codex-app-server"),

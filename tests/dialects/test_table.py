@@ -32,7 +32,7 @@ NAMES = [
     "langchain-protocol",
     *("mistral-conversations", "llama-stack", "llama-api"),
     *("ag-ui", "vercel-ui", "langchain-events"),
-    *("acp", "copilot", "claude-code", "codex-app-server"),
+    *("acp", "copilot", "claude-code", "codex-app-server", "pi"),
     *("dashscope", "xai-grpc", "workers-ai"),
 ]
 # Pairs of which the second one's detection takes frames of the first as well.

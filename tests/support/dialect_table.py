@@ -37,6 +37,7 @@ CALLS = {
     "ollama-generate": ("(no calls)", "-"),
     "openai-assistants": ("step and index", "the run that asks for outputs"),
     "openai-realtime": ("output index, item id", "`output_item.done`"),
+    "pi": ("content index", "`toolcall_end`, and what follows"),
     "responses": ("output index, item id", "`output_item.done`"),
     "vercel-data": ("`toolCallId`", "its `9:` line"),
     "vercel-ui": ("`toolCallId`", "`tool-input-available`"),

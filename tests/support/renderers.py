@@ -20,6 +20,7 @@ from tests.support import (
     encode_llama_stack,
     encode_ollama,
     encode_openai,
+    encode_pi,
 )
 from tests.support.encode import Pieces, Turn
 
@@ -64,10 +65,11 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "copilot": encode_copilot.render,
     "claude-code": encode_claude_code.render,
     "claude-code, with events": encode_claude_code.render_streamed,
+    "pi": encode_pi.render,
     "codex-app-server": encode_codex.render,
     "codex-app-server, tools of the client": encode_codex.render_asking,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
 # Who sends their calls executes them.
-SERVER_SIDE = frozenset({"acp", "claude-code", "claude-code, with events", "codex-app-server"})
+SERVER_SIDE = frozenset({"acp", "claude-code", "claude-code, with events", "codex-app-server", "pi"})

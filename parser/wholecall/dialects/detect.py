@@ -54,9 +54,9 @@ _ANTHROPIC_TYPES = frozenset({"message_start", "message_delta", "message_stop"})
 
 
 def anthropic(payload: Mapping[str, Any], _event: str) -> bool:
-    """A Messages event (a ping decides nothing), or a whole body."""
+    """A Messages event (a ping decides nothing), or a whole body; an agent's own messages bear a time."""
     kind = payload.get("type")
-    if not isinstance(kind, str):
+    if not isinstance(kind, str) or member(payload, "message", "timestamp") is not None:
         return False
     if kind in _ANTHROPIC_TYPES or kind.startswith("content_block_"):
         return True

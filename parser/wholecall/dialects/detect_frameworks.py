@@ -21,6 +21,7 @@ __all__ = [
     "langchain_events",
     "langchain_protocol",
     "langgraph_mode",
+    "pi",
     "vercel_data",
     "vercel_ui",
 ]
@@ -110,6 +111,26 @@ def is_session_event(kind: object) -> bool:
 def copilot(payload: Mapping[str, Any], _event: str) -> bool:
     """An event of a session: its type is in two words, and what it says is in `data`."""
     return is_session_event(payload.get("type")) and isinstance(payload.get("data"), dict)
+
+
+_PI_MESSAGES: Final = frozenset({"message_start", "message_end", "turn_end"})
+_PI_EXECUTIONS: Final = frozenset({"tool_execution_start", "tool_execution_update", "tool_execution_end"})
+
+
+def pi(payload: Mapping[str, Any], _event: str) -> bool:
+    """A message with its time, what is new of one, an execution of a tool, or the answer to a command."""
+    kind, message = payload.get("type"), payload.get("message")
+    if not isinstance(kind, str):
+        return False
+    if kind in _PI_MESSAGES:
+        return isinstance(message, dict) and "role" in message and "timestamp" in message
+    if kind == "message_update":
+        return isinstance(payload.get("assistantMessageEvent"), dict)
+    if kind == "response":
+        return isinstance(payload.get("command"), str) and isinstance(payload.get("success"), bool)
+    if kind == "agent_end":
+        return isinstance(payload.get("messages"), list)
+    return kind in _PI_EXECUTIONS and "toolCallId" in payload
 
 
 LANGCHAIN_WHOLE = frozenset({"ai", "AIMessage"})

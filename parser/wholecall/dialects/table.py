@@ -171,6 +171,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
         "agents.codex_app_server",
         "CodexAppServerTranslator",
     ),
+    _ours("pi", ("jsonl", "sse", "jsonarray"), frameworks.pi, "agents.pi", "PiTranslator"),
     _ours("dashscope", _SSE, detect.dashscope, "others.dashscope", "DashScopeTranslator"),
     _ours("xai-grpc", _LINES, detect.xai_grpc, "others.xai_grpc", "XaiGrpcTranslator"),
     _ours("workers-ai", _SSE, detect.workers_ai, "others.workers_ai", "WorkersTranslator"),
