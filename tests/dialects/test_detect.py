@@ -50,6 +50,8 @@ COPILOT = {
 CLAUDE_CODE = {"type": "assistant", "session_id": "s", "message": {"id": "r1", "model": "m", "content": []}}
 CODEX = {"method": "turn/started", "params": {"threadId": "t", "turn": {"id": "r1", "status": "inProgress"}}}
 PI = {"type": "message_start", "message": {"role": "assistant", "content": [], "model": "m", "timestamp": 1}}
+STEP = {"orchestrationTrace": {"modelInvocationInput": {"foundationModel": "m"}}}
+AGENTS = {"trace": {"sessionId": "r1", "agentId": "A1", "trace": STEP}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -80,6 +82,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "claude-code": CLAUDE_CODE,
     "codex-app-server": CODEX,
     "pi": PI,
+    "bedrock-agents": AGENTS,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
@@ -234,6 +237,13 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "tool_execution_start", "toolCallId": "c"}, "pi"),
         ({"type": "agent_end", "messages": []}, "pi"),
         ({"type": "agent_start"}, None),
+        (AGENTS, "bedrock-agents"),
+        (AGENTS["trace"], "bedrock-agents"),
+        ({"returnControl": {"invocationId": "i", "invocationInputs": []}}, "bedrock-agents"),
+        ({"invocationId": "i", "invocationInputs": []}, "bedrock-agents"),
+        ({"chunk": {"bytes": "My4yIG0u"}}, "bedrock-agents"),
+        ({"chunk": {"bytes": "eyJ4IjoxfQ=="}}, None),
+        ({"trace": {"traceId": "t"}}, None),
         (CODEX, "codex-app-server"),
         ({"method": "thread/started", "params": {"thread": {"id": "t"}}}, "codex-app-server"),
         ({"method": "item/tool/call", "id": 1, "params": {"threadId": "t"}}, "codex-app-server"),

@@ -26,7 +26,7 @@ NAMES = [
     *("bedrock-invoke-anthropic", "bedrock-invoke-nova"),
     *("bedrock-invoke-cohere-v1", "bedrock-invoke-cohere-v2"),
     *("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
-    *("openai-assistants", "openai-realtime"),
+    *("bedrock-agents", "openai-assistants", "openai-realtime"),
     "gemini-interactions",
     *("cohere-v1", "cohere-v2"),
     "langchain-protocol",

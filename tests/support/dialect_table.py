@@ -15,6 +15,7 @@ CALLS = {
     "acp": ("`toolCallId`", "its status"),
     "ag-ui": ("`toolCallId`", "a result, or the end of the run"),
     "anthropic": ("block index", "`content_block_stop`, and what follows"),
+    "bedrock-agents": ("order", "its own event"),
     "bedrock-converse": ("block index", "`contentBlockStop`, and what follows"),
     "chat-completions": ("index, id and name together", "the finish reason"),
     "claude-code": ("call id", "its result, a request to the client, or the next message"),

@@ -8,6 +8,7 @@ from tests.support import (
     encode,
     encode_agents,
     encode_bedrock,
+    encode_bedrock_agents,
     encode_claude_code,
     encode_clouds,
     encode_codex,
@@ -66,10 +67,14 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "claude-code": encode_claude_code.render,
     "claude-code, with events": encode_claude_code.render_streamed,
     "pi": encode_pi.render,
+    "bedrock-agents": encode_bedrock_agents.render,
+    "bedrock-agents, returning control": encode_bedrock_agents.render_returning,
     "codex-app-server": encode_codex.render,
     "codex-app-server, tools of the client": encode_codex.render_asking,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
 # Who sends their calls executes them.
-SERVER_SIDE = frozenset({"acp", "claude-code", "claude-code, with events", "codex-app-server", "pi"})
+SERVER_SIDE = frozenset(
+    {"acp", "claude-code", "claude-code, with events", "codex-app-server", "pi", "bedrock-agents"}
+)

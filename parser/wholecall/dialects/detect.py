@@ -24,6 +24,7 @@ __all__ = [
     "Detect",
     "anthropic",
     "assistants",
+    "bedrock_agents",
     "chat",
     "cohere_v1",
     "cohere_v2",
@@ -67,6 +68,21 @@ def assistants(payload: Mapping[str, Any], event: str) -> bool:
     """An event of a thread by its name, in or beside the data, or the object of a run, step or message."""
     named = (event, payload.get("event"), payload.get("object"))
     return any(isinstance(name, str) and name.startswith("thread.") for name in named)
+
+
+def bedrock_agents(payload: Mapping[str, Any], event: str) -> bool:
+    """A trace of an agent's steps, a return of control, or a chunk of text; other chunks hold events."""
+    control = payload.get("returnControl", payload)
+    if isinstance(control, dict) and isinstance(control.get("invocationInputs"), list):
+        return True
+    trace = payload.get("trace")
+    if isinstance(trace, dict):
+        steps = trace.get("trace", trace)
+        return isinstance(steps, dict) and any(name.endswith("Trace") for name in steps)
+    chunk = payload.get("chunk", payload if event == "chunk" else None)
+    coded = chunk.get("bytes") if isinstance(chunk, dict) else None
+    opened = opened_chunk(coded) if isinstance(coded, str) else None
+    return isinstance(opened, str) and not opened.lstrip().startswith("{")
 
 
 _ORACLE_FIELDS = ("apiFormat", "finishReason", "toolCalls")

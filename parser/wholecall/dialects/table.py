@@ -121,6 +121,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     _invoked("cohere-v2", detect.cohere_v2, "cohere.cohere_v2", "CohereV2Translator"),
     _invoked("legacy-completions", detect.legacy, "openai.legacy", "LegacyTranslator"),
     _invoked("chat-completions", detect.chat, "openai.chat", "ChatTranslator"),
+    _ours("bedrock-agents", _BINARY, detect.bedrock_agents, "amazon.agents", "BedrockAgentsTranslator"),
     _ours("openai-assistants", _SSE, detect.assistants, "openai.assistants", "AssistantsTranslator"),
     _ours("openai-realtime", _LINES, detect.realtime, "openai.realtime", "RealtimeTranslator"),
     _ours(
