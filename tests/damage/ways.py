@@ -60,6 +60,15 @@ END_MARKS: dict[str, tuple[dict[str, Any], ...]] = {
     "responses": (
         {"type": "response.completed", "response": {"id": "resp_1", "status": "completed", "output": []}},
     ),
+    "sap-orchestration": (
+        {
+            "request_id": "q",
+            "final_result": {
+                "id": "c",
+                "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}],
+            },
+        },
+    ),
     "vercel-ui": ({"type": "finish", "finishReason": "tool-calls"},),
     "xai-grpc": ({"chunk": {"outputs": [{"delta": {}, "finish_reason": "REASON_TOOL_CALLS"}]}},),
 }

@@ -50,6 +50,7 @@ COPILOT = {
 CLAUDE_CODE = {"type": "assistant", "session_id": "s", "message": {"id": "r1", "model": "m", "content": []}}
 CODEX = {"method": "turn/started", "params": {"threadId": "t", "turn": {"id": "r1", "status": "inProgress"}}}
 PI = {"type": "message_start", "message": {"role": "assistant", "content": [], "model": "m", "timestamp": 1}}
+SAP = {"request_id": "q", "intermediate_results": {}, "final_result": CHAT}
 STEP = {"orchestrationTrace": {"modelInvocationInput": {"foundationModel": "m"}}}
 AGENTS = {"trace": {"sessionId": "r1", "agentId": "A1", "trace": STEP}}
 DECISIVE: dict[str, dict[str, Any]] = {
@@ -83,6 +84,7 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "codex-app-server": CODEX,
     "pi": PI,
     "bedrock-agents": AGENTS,
+    "sap-orchestration": SAP,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
@@ -237,6 +239,9 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "tool_execution_start", "toolCallId": "c"}, "pi"),
         ({"type": "agent_end", "messages": []}, "pi"),
         ({"type": "agent_start"}, None),
+        (SAP, "sap-orchestration"),
+        ({"request_id": "q", "orchestration_result": CHAT}, "sap-orchestration"),
+        ({"request_id": "q", "final_result": {"text": "x"}}, None),
         (AGENTS, "bedrock-agents"),
         (AGENTS["trace"], "bedrock-agents"),
         ({"returnControl": {"invocationId": "i", "invocationInputs": []}}, "bedrock-agents"),

@@ -33,7 +33,7 @@ NAMES = [
     *("mistral-conversations", "llama-stack", "llama-api"),
     *("ag-ui", "vercel-ui", "langchain-events"),
     *("acp", "copilot", "claude-code", "codex-app-server", "pi"),
-    *("dashscope", "xai-grpc", "workers-ai"),
+    *("dashscope", "sap-orchestration", "xai-grpc", "workers-ai"),
 ]
 # Pairs of which the second one's detection takes frames of the first as well.
 NARROWER = {
@@ -164,7 +164,7 @@ def test_a_registered_dialect_is_asked_first() -> None:
     assert tram("tram-2").name == getattr(detect_dialect(payload), "name", None)
     assert "chat-completions" == getattr(detect_dialect({"choices": [{"delta": {}}]}), "name", None)
     assert "tram" == named("tram").name
-    with pytest.raises(UnknownDialect, match="responses, tram, tram-2, vercel-data"):
+    with pytest.raises(UnknownDialect, match="sap-orchestration, tram, tram-2, vercel-data"):
         named("bus")
 
 

@@ -40,6 +40,7 @@ CALLS = {
     "openai-realtime": ("output index, item id", "`output_item.done`"),
     "pi": ("content index", "`toolcall_end`, and what follows"),
     "responses": ("output index, item id", "`output_item.done`"),
+    "sap-orchestration": ("as in chat completions", "as in chat completions"),
     "vercel-data": ("`toolCallId`", "its `9:` line"),
     "vercel-ui": ("`toolCallId`", "`tool-input-available`"),
     "workers-ai": ("index and id", "`[DONE]`"),

@@ -22,6 +22,7 @@ from tests.support import (
     encode_ollama,
     encode_openai,
     encode_pi,
+    encode_sap,
 )
 from tests.support.encode import Pieces, Turn
 
@@ -67,6 +68,7 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "claude-code": encode_claude_code.render,
     "claude-code, with events": encode_claude_code.render_streamed,
     "pi": encode_pi.render,
+    "sap-orchestration": encode_sap.render,
     "bedrock-agents": encode_bedrock_agents.render,
     "bedrock-agents, returning control": encode_bedrock_agents.render_returning,
     "codex-app-server": encode_codex.render,

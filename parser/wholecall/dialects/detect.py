@@ -44,6 +44,7 @@ __all__ = [
     "opened_chunk",
     "realtime",
     "responses",
+    "sap_orchestration",
     "workers_ai",
     "xai_grpc",
 ]
@@ -346,6 +347,12 @@ def responses(payload: Mapping[str, Any], _event: str) -> bool:
     if isinstance(kind, str) and kind.startswith("response."):
         return "event_id" not in payload
     return payload.get("object") == "response" and isinstance(payload.get("output"), list)
+
+
+def sap_orchestration(payload: Mapping[str, Any], _event: str) -> bool:
+    """The result of a chain of modules, which holds choices."""
+    result = payload.get("final_result", payload.get("orchestration_result"))
+    return isinstance(result, dict) and isinstance(result.get("choices"), list) and "request_id" in payload
 
 
 _NOT_WORKERS = frozenset({"choices", "done", "created_at", "type"})  # of dialects that have a `response` too

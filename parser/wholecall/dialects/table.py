@@ -174,6 +174,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     ),
     _ours("pi", ("jsonl", "sse", "jsonarray"), frameworks.pi, "agents.pi", "PiTranslator"),
     _ours("dashscope", _SSE, detect.dashscope, "others.dashscope", "DashScopeTranslator"),
+    _ours("sap-orchestration", _SSE, detect.sap_orchestration, "others.sap", "SapTranslator"),
     _ours("xai-grpc", _LINES, detect.xai_grpc, "others.xai_grpc", "XaiGrpcTranslator"),
     _ours("workers-ai", _SSE, detect.workers_ai, "others.workers_ai", "WorkersTranslator"),
 )
