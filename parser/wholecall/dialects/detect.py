@@ -83,7 +83,7 @@ def bedrock_agents(payload: Mapping[str, Any], event: str) -> bool:
     chunk = payload.get("chunk", payload if event == "chunk" else None)
     coded = chunk.get("bytes") if isinstance(chunk, dict) else None
     opened = opened_chunk(coded) if isinstance(coded, str) else None
-    return isinstance(opened, str) and not opened.lstrip().startswith("{")
+    return isinstance(opened, str) and not opened.lstrip().startswith(("{", "["))
 
 
 _ORACLE_FIELDS = ("apiFormat", "finishReason", "toolCalls")

@@ -52,6 +52,7 @@ _NAMES = frozenset(
         "toolName",
         "toolCallName",
         "function_name",
+        "function",
         "namespace",
         "recipient",
         "server_label",

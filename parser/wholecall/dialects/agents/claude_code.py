@@ -38,7 +38,7 @@ from wholecall.dialects.agents.beside import Beside
 from wholecall.dialects.agents.claude_code_blocks import event_deltas, new_slot, whole_block
 from wholecall.dialects.agents.claude_code_views import DECODER, QUIET, Line, Request, Writing
 from wholecall.dialects.anthropic.views import Event, Message, finish_deltas, usage_deltas
-from wholecall.dialects.decode import is_noise, wire_text
+from wholecall.dialects.decode import is_noise, listed, wire_text
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.translator import Events, ViewTranslator
 from wholecall.framing.frame import Frame
@@ -189,7 +189,7 @@ class ClaudeCodeTranslator(ViewTranslator):
     def _result(self, line: Line) -> list[Delta]:
         deltas: list[Delta] = []
         if line.is_error is True:
-            said = "; ".join(filter(None, map(text_label, line.errors or ()))) or text_label(line.result)
+            said = "; ".join(filter(None, map(text_label, listed(line.errors)))) or text_label(line.result)
             deltas += report.failure(fatal=False, type=line.subtype, message=said)
         elif not self._turns.n_turns:  # with `--output-format json` it is all that comes
             key, opened = self._turns.begin(id_label(line.session_id))

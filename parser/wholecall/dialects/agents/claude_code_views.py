@@ -60,7 +60,7 @@ class Line(msgspec.Struct, gc=False):
     result: Any = None
     stop_reason: Any = None
     usage: Any = None
-    errors: Union[list[Any], None] = None
+    errors: Any = None
     error: Any = None
 
 

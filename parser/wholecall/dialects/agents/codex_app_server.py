@@ -44,7 +44,7 @@ from wholecall.dialects.agents.codex_app_server_calls import (
     work_done,
 )
 from wholecall.dialects.agents.codex_app_server_views import DECODER, QUIET_ITEMS, Item, Message, Params
-from wholecall.dialects.decode import is_noise
+from wholecall.dialects.decode import is_noise, listed
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.translator import ViewTranslator
 from wholecall.framing.frame import Frame
@@ -158,7 +158,7 @@ class CodexAppServerTranslator(ViewTranslator):
             return deltas
         if kind == "agentMessage":
             return deltas + report.text(item.text)
-        thoughts = [one for one in item.summary or item.content or () if type(one) is str]
+        thoughts = [one for one in listed(item.summary) or listed(item.content) if type(one) is str]
         return deltas + report.thought("\n".join(thoughts), id_)
 
     # What the server asks its client

@@ -17,8 +17,8 @@ class Item(msgspec.Struct, gc=False, rename="camel"):
     type: Any = None
     id: Any = None
     text: Any = None
-    summary: Union[list[Any], None] = None
-    content: Union[list[Any], None] = None
+    summary: Any = None
+    content: Any = None
     status: Any = None
     tool: Any = None
     server: Any = None

@@ -184,5 +184,5 @@ def _finish(raw: object) -> list[Delta]:
     said = text_label(raw)
     if said is None:
         return []
-    reason = _REASONS.get(said, "unknown")
+    reason: TurnReason = _REASONS.get(said, "unknown")
     return [Finish(0, reason, said, drops=reason in ("error", "aborted"))]

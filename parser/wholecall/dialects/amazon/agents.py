@@ -41,9 +41,9 @@ from wholecall.dialects.amazon.agents_views import (
     arguments_of,
 )
 from wholecall.dialects.amazon.errors import error_of, exception_in
-from wholecall.dialects.decode import member, plain, wire_text
+from wholecall.dialects.decode import listed, member, plain, wire_text
 from wholecall.dialects.detect import opened_chunk
-from wholecall.dialects.labels import id_label, name_label
+from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.translator import TurnTranslator
 from wholecall.framing.frame import Frame
 from wholecall.types import Flag, Kind
@@ -118,7 +118,7 @@ class BedrockAgentsTranslator(TurnTranslator):
         if step.invocation_input is not None:
             deltas += self._invokes(step.invocation_input)
         seen = step.observation or routing.observation
-        ends = seen is not None and seen.type == "FINISH" and len(about.caller_chain or ()) < 2
+        ends = seen is not None and seen.type == "FINISH" and len(listed(about.caller_chain)) < 2
         return [*deltas, Finish(0, "stop", "FINISH")] if ends else deltas
 
     def _invokes(self, invocation: Invocation) -> list[Delta]:
@@ -153,7 +153,8 @@ class BedrockAgentsTranslator(TurnTranslator):
         self._n_calls += 1
         name = name_label(action.function) or name_label(action.api_path)
         text = arguments_of(action.parameters, action.request_body)
-        flags: tuple[Flag, ...] = ("needs_approval",) if action.action_invocation_type in _CONFIRMED else ()
+        asks = text_label(action.action_invocation_type) in _CONFIRMED
+        flags: tuple[Flag, ...] = ("needs_approval",) if asks else ()
         extra = report.extra(
             invocationId=of,
             actionGroup=action.action_group,

@@ -132,7 +132,7 @@ class Trace(_Steps, gc=False, rename="camel"):
     """A trace with what it is about, or the steps alone, where that stands around it."""
 
     session_id: Any = None
-    caller_chain: Union[list[Any], None] = None
+    caller_chain: Any = None
     trace: Union[_Steps, None] = None
 
 
@@ -157,7 +157,7 @@ class Event(EventView, gc=False, rename="camel"):
     return_control: Union[Control, None] = None
     files: Any = None
     session_id: Any = None
-    caller_chain: Union[list[Any], None] = None
+    caller_chain: Any = None
     coded: Any = msgspec.field(name="bytes", default=None)
     invocation_id: Any = None
     invocation_inputs: Union[list[Invocation], None] = None
