@@ -136,10 +136,12 @@ def _resuming(scale: Scale) -> float:
         folder.write_plan(plan.units)
         for unit in plan.units:
             sizes = {
-                table: folder.part(table, unit).write_bytes(b"PAR1") for table in ("calls", "recordings")
+                table: Path(folder.part(table, unit)).write_bytes(b"PAR1")
+                for table in ("calls", "recordings")
             }
             marker = Marker(unit=unit.id, sizes=sizes, counts={"recordings": 1})
-            folder.marker(unit.number).write_bytes(msgspec.json.encode(marker))
+            done = Path(folder.path, "_scan", "done", f"{unit.number:06}.json")
+            done.write_bytes(msgspec.json.encode(marker))
     start = time.process_time()
     again = planning.plan_of(folder, pieces, Options(), "refuse")
     taken = time.process_time() - start

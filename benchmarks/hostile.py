@@ -111,6 +111,11 @@ def _calls(n: int) -> bytes:
     return b"".join(_call(k, "{}", id=f"c{k}", name="f") for k in range(n)) + _chat({}, "tool_calls")
 
 
+def _fields(n: int) -> bytes:
+    calls = ({"index": 0, f"field_{k}": "x", "function": {"arguments": " "}} for k in range(n))
+    return _call(0, "{}", id="c", name="f") + b"".join(_chat({"tool_calls": [call]}) for call in calls)
+
+
 def _texts(make: Callable[[int], str]) -> Callable[[int], bytes]:
     """Return what makes streams of one call with such a text."""
     return lambda n: _call(0, make(n), id="c", name="f") + _chat({}, "tool_calls")
@@ -131,6 +136,7 @@ HOSTILE: dict[str, Shape] = {
     "empty frames before the dialect": Shape(_undecided, 8000),
     # One more begins than there may be: it stands for all that are beyond.
     "calls beyond their limit": Shape(_calls, 8000, "ToolCallStarted", lambda n: min(n, 129)),
+    "fields of a call, new in each fragment": Shape(_fields, 8000, "ArgumentsDelta", lambda n: n + 1),
     "a name in pieces": Shape(lambda n: _call(0, "", name="f" * 10) * n, 8000),
     "lines of one event": Shape(lambda n: _HEAD + b"data: x\n" * n, 32_000),
     "a line that does not end": Shape(lambda n: _HEAD + b"data: " + b"x" * (100 * n), 40_000),

@@ -7,12 +7,15 @@ The root of the project is the source, so that links between pages mean the same
 
 from __future__ import annotations
 
+import builtins
 import pkgutil
 import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from docutils import nodes
+from sphinx import addnodes
 from sphinx.util.logging import getLogger
 
 import wholecall.types
@@ -114,9 +117,17 @@ def _check_complete(_app: Sphinx, env: BuildEnvironment) -> None:
                 _log.warning("the reference lacks %s.%s", name, export)
 
 
+def _keep_builtins(_app: Sphinx, doctree: nodes.document) -> None:
+    """Keep the name of a builtin from linking to a field that is called like it, such as `bytes`."""
+    for reference in list(doctree.findall(addnodes.pending_xref)):
+        if hasattr(builtins, reference.get("reftarget", "")):
+            reference.replace_self(nodes.Text(reference["reftarget"]))
+
+
 def setup(app: Sphinx) -> None:
     """Hook into autodoc, after napoleon."""
     app.connect("autodoc-skip-member", _skips_data)
     app.connect("autodoc-process-signature", _without_signature)
     app.connect("autodoc-process-docstring", _describe_fields, priority=900)
+    app.connect("doctree-read", _keep_builtins)
     app.connect("env-check-consistency", _check_complete)

@@ -1,9 +1,9 @@
 """Options, fixtures and hypothesis profiles that every test folder shares.
 
 A test skips only by marker: `cases` tests need further cases (`--vectors=DIR`, `--recordings=DIR`) and skip
-where the folder they ask for is not given; `sdk` tests need the extra of their folder, and skip without it;
-`browser` tests need a browser, `node` tests Node.js, and skip without it; `slow`, `sdk`, `browser` and `node` tests are
-deselected unless asked for.
+where the folder they ask for is not given; `sdk` tests need the extra of their folder, `engines` tests that of their
+file, `stores` tests that of their name, and skip without it; `browser` tests need a browser, `node` tests Node.js, and
+skip without it; `slow`, `sdk`, `engines`, `stores`, `browser` and `node` tests are deselected unless asked for.
 """
 
 from __future__ import annotations
@@ -50,6 +50,16 @@ _SDKS = {
     ],
     "sdk_other": ["litellm"],
 }
+# The `engines` tests by file, each with an extra of its name, `engine-ray` and so on: the module, and the program beside it.
+_ENGINES = {
+    "daft": ("daft", None),
+    "dask": ("dask", None),
+    "datasets": ("datasets", None),
+    "duckdb": ("duckdb", None),
+    "polars": ("polars", None),
+    "ray": ("ray", None),
+    "spark": ("pyspark", "java"),
+}
 _SLOW_MACHINE = [hypothesis.HealthCheck.too_slow]
 
 hypothesis.settings.register_profile(
@@ -93,6 +103,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("sdk") is not None:
             _prepare_sdk(item)
+        if item.get_closest_marker("engines") is not None:
+            _prepare_engine(item)
+        if item.get_closest_marker("stores") is not None:
+            _prepare_stores(item)
         if item.get_closest_marker("browser") is not None and not any(map(shutil.which, _BROWSERS)):
             item.add_marker(pytest.mark.skip(reason=f"needs a browser: no {', '.join(_BROWSERS)}"))
         if item.get_closest_marker("node") is not None:
@@ -114,6 +128,24 @@ def _prepare_sdk(item: pytest.Item) -> None:
     if absent:
         extra = folder.replace("_", "-")
         item.add_marker(pytest.mark.skip(reason=f"needs the extra {extra}: no {', '.join(absent)}"))
+    item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning"))
+
+
+def _prepare_engine(item: pytest.Item) -> None:
+    """Skip a test whose engine is not there, or the program that it runs on."""
+    name = item.path.stem.removeprefix("test_")
+    module, program = _ENGINES[name]
+    if importlib.util.find_spec(module) is None:
+        item.add_marker(pytest.mark.skip(reason=f"needs the extra engine-{name}: no {module}"))
+    if program is not None and shutil.which(program) is None:
+        item.add_marker(pytest.mark.skip(reason=f"needs {program}: there is none"))
+
+
+def _prepare_stores(item: pytest.Item) -> None:
+    """Skip a test of object stores where there are none to try; what they deprecate is their own affair."""
+    absent = [name for name in ("fsspec", "moto", "flask") if importlib.util.find_spec(name) is None]
+    if absent:
+        item.add_marker(pytest.mark.skip(reason=f"needs the extra stores: no {', '.join(absent)}"))
     item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning"))
 
 

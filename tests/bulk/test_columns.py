@@ -8,7 +8,8 @@ import pytest
 from tests.support import tables
 from wholecall.bulk import ASSEMBLED, CALLS, RECORDINGS, assemble_batch, columns, shape
 from wholecall.bulk.columns import assembled, batches, flat
-from wholecall.bulk.rows import Judging, Known, Row, row_of
+from wholecall.bulk.rows import Judging, Known, Row
+from wholecall.bulk.streams import row_of
 
 
 def some_rows() -> list[Row]:

@@ -9,8 +9,9 @@ import pytest
 
 from tests.support import corpora, tables
 from wholecall import BadRecording, Limits, ToolCallParser
-from wholecall.bulk import CALLS, RECORDINGS, rows
-from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
+from wholecall.bulk import CALLS, RECORDINGS, rows, streams
+from wholecall.bulk.rows import Judging, Known, Row, troubled
+from wholecall.bulk.streams import row_of
 
 KNOWN = Known("r", "r")
 FULL = b"".join(
@@ -67,7 +68,7 @@ def test_slices_do_not_matter(size: int, monkeypatch: pytest.MonkeyPatch) -> Non
     """Law 90: a chunk that is fed in slices of any size is one chunk, and what is in it is the same."""
     data = b"".join(path.read_bytes() for path in corpora.streams()[:5])
     whole = read((None, data))
-    monkeypatch.setattr(rows, "_SLICE", size)
+    monkeypatch.setattr(streams, "_SLICE", size)
 
     assert whole == read((None, data))
     assert whole == read((None, memoryview(data)))
@@ -125,7 +126,7 @@ def test_only_recordings_with_times_make_pieces_of_text(monkeypatch: pytest.Monk
             made.append(options["events"])
             super().__init__(*arguments, **options)
 
-    monkeypatch.setattr(rows, "ToolCallParser", Watched)
+    monkeypatch.setattr(streams, "ToolCallParser", Watched)
     read((None, FULL))
     read((0.0, FULL))
 

@@ -18,8 +18,9 @@ from wholecall import Limits
 from wholecall.bulk import plan
 from wholecall.bulk import work as working
 from wholecall.bulk.columns import flat
-from wholecall.bulk.rows import Judging, Known, Row, row_of
+from wholecall.bulk.rows import Judging, Known, Row
 from wholecall.bulk.scanning import Progress, ScanFailed, scan
+from wholecall.bulk.streams import row_of
 from wholecall.recordings import read
 
 UNIT = 10  # inputs

@@ -55,6 +55,7 @@ LATE = {
     ("dialects.table", "importlib"),  # a translator, once its dialect is known
     ("dialects.table", "importlib.metadata"),  # the dialects of other packages, for who asks for them
     ("errors", "difflib"),  # to guess which name was meant
+    ("framing.codings", "importlib"),  # the libraries of codings, once an answer or a file has one
     ("stream.assembling", "wholecall.stream.written"),  # the readers of calls in text, for who wants them
     ("stream.parser", "wholecall"),  # snapshots, of the few streams that are moved
     ("tools.described", "pydantic"),  # the caller's, who gives a dataclass of its

@@ -18,13 +18,14 @@ COMMANDS = (
     "python3 -m venv .venv && .venv/bin/python -m pip install -e '.[test]' && .venv/bin/python -m pytest -n 2",
 )
 PAGES = ["README.md", *(str(page.relative_to(PROJECT)) for page in sorted(DOCS.rglob("*.md")))]
-# After the language may stand what a block needs: such blocks run where that is installed (tests/sdk).
+# After the language may stand what a block needs: such blocks run where that is installed (tests/sdk, tests/engines).
 _BLOCK = re.compile(
     r"^```(?P<language>\w*)(?: (?P<needs>[\w.-]+))?\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 
 
 NEEDS = frozenset({"anthropic", "fastapi", "openai", "pydantic_ai", "pytest"})
+ENGINES = frozenset({"daft", "dask", "datasets", "duckdb", "polars", "ray", "spark"})  # tests/engines
 
 
 def blocks(*languages: str, page: str = "README.md", needs: str | None = None) -> list[tuple[int, str]]:
@@ -65,11 +66,11 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "docs/testing.md"])
 def test_no_block_goes_untested(page: str) -> None:
-    """What a block may need is what a test in `tests/sdk` runs it with."""
+    """What a block may need is what a test in `tests/sdk` or `tests/engines` runs it with."""
     text = (PROJECT / page).read_text("utf-8")
     needed = {match["needs"] for match in _BLOCK.finditer(text) if match["language"] == "python"}
 
-    assert set() == needed - {None, *NEEDS}
+    assert set() == needed - {None, *NEEDS, *ENGINES}
 
 
 def test_the_readme_is_short() -> None:

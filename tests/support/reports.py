@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from tests.hygiene.source_tree import PROJECT
 from wholecall.bulk import report
 from wholecall.bulk.columns import assembled, flat
-from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
+from wholecall.bulk.rows import Judging, Known, Row, troubled
+from wholecall.bulk.streams import row_of
 from wholecall.cli.reporting import text_of
 from wholecall.recordings import Recording, read
 

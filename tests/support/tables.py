@@ -75,6 +75,7 @@ def _call(event: dict[str, Any]) -> dict[str, Any]:
         "started_s": None,
         "ended_s": None,
         "lossy": False,
+        "answered": None,
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from wholecall.arguments.tokens import utf8_size
 from wholecall.deltas import DONE, CallWhole, Finish, Fragment, Labelled, TurnEnded
 from wholecall.limits import Limits
 from wholecall.machine.assembler import Assembler
-from wholecall.machine.budget import Budget
+from wholecall.machine.budget import Budget, weight
 from wholecall.machine.call import Call
 from wholecall.output.events import ToolCall, ToolCallDropped
 from wholecall.policy import Policy
@@ -98,6 +98,59 @@ def test_limit_of_a_turn(letter: str, size: int) -> None:
     assert [(first, "exact"), (sample, "arguments_too_large")] == run(
         [cut(first, size), cut(above, size)], limits(total=55, raw=9)
     )
+
+
+def told(*fields: dict[str, Any], text: str = "{}", limits: Limits) -> list[tuple[str, Any]]:
+    """Return what becomes of a call with these fields beside its text: its status or reason, and what goes back."""
+    assembler = Assembler(Policy(), limits)
+    assembler.advance([Labelled(0, 0, "c", "f", text)])
+    assembler.advance(Labelled(0, 0, "c", None, " ", extra=one) for one in fields)
+    assembler.advance([Finish(0, "tool_calls", "tool_calls"), TurnEnded()])
+    events = assembler.take()
+    return [
+        (event.status, event.extra) if isinstance(event, ToolCall) else (event.reason, None)
+        for event in events
+        if isinstance(event, (ToolCall, ToolCallDropped))
+    ]
+
+
+def test_fields_beside_the_text_count() -> None:
+    """What goes back with a call is bounded with its text: one byte more, and the call is dropped."""
+    fields = {"seal": "x" * 26}  # a name of 4, and the value
+
+    assert [("exact", fields)] == told(fields, limits=limits(call=30))
+    assert [("arguments_too_large", None)] == told(fields, limits=limits(call=29))
+    assert [("exact", fields)] == told(fields, limits=limits(total=40))
+    assert [("arguments_too_large", None)] == told(fields, limits=limits(total=31))
+
+
+def test_fields_that_come_again_count_once() -> None:
+    """Servers send the same fields with each fragment; a smaller one gives back what it does not need."""
+    fields, small = {"seal": "x" * 26}, {"seal": "x"}
+
+    assert [("exact", fields)] == told(*[fields] * 100, limits=limits(call=200, total=200))
+    assert [("exact", fields)] == told(fields, small, fields, limits=limits(call=200, total=40))
+    assert [("exact", small | {"more": "x" * 21})] == told(
+        fields, small, {"more": "x" * 21}, limits=limits(call=30)
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("", 0), ("ab", 2), (1, 8), (None, 8), ([], 8), ([1, "ab"], 18), ({"k": ["ab", {"l": 1}]}, 36)],
+)
+def test_the_weight_of_a_value(value: object, expected: int) -> None:
+    """Texts weigh their characters, all else what a reference takes."""
+    assert expected == weight(value)
+
+
+def test_a_deep_value_is_weighed() -> None:
+    """No depth is too deep."""
+    value: Any = ""
+    for _ in range(100_000):
+        value = [value]
+
+    assert 800_000 == weight(value)
 
 
 @pytest.mark.parametrize("size", [1, 5000, 100_000])

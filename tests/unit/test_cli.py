@@ -486,7 +486,7 @@ class TestExit:
     def test_an_interrupt(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Ctrl-C ends quietly."""
 
-        def interrupt(*_: object) -> None:
+        def interrupt(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
         monkeypatch.setattr(sys.modules["wholecall.cli.batch"], "read", interrupt)

@@ -169,7 +169,7 @@ class TestReplacing:
             yield b"half"
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("wholecall.cli.transcripts._joined", fail)
+        monkeypatch.setattr("wholecall.recordings.transcripts._joined", fail)
         write(a_jsonl=SOUND + BROKEN)
 
         assert 3 == main(["history", "repair", "logs/a.jsonl", "-o", "logs/a.jsonl"])

@@ -221,7 +221,7 @@ class TestDamage:
     @pytest.mark.parametrize("size", [1, 2, 3, 5, 7])
     def test_pairs_that_pieces_cut_stay_whole(self, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
         """Whole pairs and escaped backslashes pass, wherever the reading stops in between."""
-        monkeypatch.setattr("wholecall.recordings.source._PIECE", size)
+        monkeypatch.setattr("wholecall.recordings.source.PIECE", size)
         monkeypatch.setattr("wholecall.recordings.large_json._FIRST_PIECE", size)
         text = 'data: "\U0001f30a \\\\ud800 \\ud83c\\\\\U0001f30a"\n\n'
         data = json.dumps({"log": {"entries": [entry(text)]}}).encode()

@@ -94,12 +94,17 @@ class TestCompression:
     def test_python_s_own_zstandard_comes_first(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """From Python 3.14 on no extra is needed."""
         own: Any = types.ModuleType("compression.zstd")
-        own.ZstdDecompressor = lambda: zstandard.ZstdDecompressor().decompressobj()
+        made: list[dict[str, int]] = []
+        own.ZstdDecompressor = lambda options: (
+            made.append(options) or zstandard.ZstdDecompressor().decompressobj()
+        )
+        own.DecompressionParameter = types.SimpleNamespace(window_log_max="window_log_max")
         own.ZstdError = zstandard.ZstdError
         monkeypatch.setitem(sys.modules, "compression", types.ModuleType("compression"))
         monkeypatch.setitem(sys.modules, "compression.zstd", own)
         monkeypatch.setitem(sys.modules, "zstandard", None)
         assert STREAM == b"".join(inflated([CODINGS["zstd"]], "zstd"))
+        assert [{"window_log_max": 27}] == made
 
     def test_what_is_missing_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without Zstandard the trouble says what to install."""

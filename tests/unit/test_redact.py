@@ -14,13 +14,14 @@ from wholecall.cli import main
 from wholecall.recordings import Recording, Request, read
 from wholecall.recordings.model import Chunk
 from wholecall.redacting import Redaction, redact
-from wholecall.redacting.letters import Letters
+from wholecall.redacting.letters import Alphabets, Letters
 from wholecall.replay import replay
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LETTERS = Letters("seed")
+ALPHABETS = Alphabets("seed")
+LETTERS, NAMES = ALPHABETS.of("text"), ALPHABETS.of("name")
 MIXED = 'Paris été 東京 Жук ß Ωmega 😀\U0001d504 "x" 2024-01 \t\\n'
 
 
@@ -201,7 +202,7 @@ class TestStreams:
     def test_names_on_demand(self) -> None:
         """Names of tools are kept, or replaced with the other letters."""
         assert "book_ferry" == arguments(redacted(call("{}"))).name
-        assert LETTERS.plain("book_ferry") == arguments(redacted(call("{}"), names=True)).name
+        assert NAMES.plain("book_ferry") == arguments(redacted(call("{}"), names=True)).name
 
     def test_text_on_demand(self) -> None:
         """What the model says can be kept; arguments and ids never are."""
@@ -303,7 +304,7 @@ class TestStreams:
             for one in (data, redacted(data, names=True))
         )
 
-        assert [LETTERS.plain(name) for name in before] == after
+        assert [NAMES.plain(name) for name in before] == after
 
     @pytest.mark.parametrize("coded", ["bm8gSlNPTg==", "e31=", "!!"])
     def test_other_base64_is_text(self, coded: str) -> None:
@@ -365,7 +366,11 @@ class TestRecordings:
 
         assert found.request is not None
         assert "https://api.example:8443/v1/chat" == found.request.url
-        assert {"started": meta["started"], "by": [LETTERS.plain("Harrison")], "n": 3} == found.meta
+        assert {
+            "started": meta["started"],
+            "by": [ALPHABETS.of("meta").plain("Harrison")],
+            "n": 3,
+        } == found.meta
 
     def test_a_url_that_is_none_is_left_out(self) -> None:
         """What cannot be read as a URL might hold anything."""
@@ -443,3 +448,52 @@ class TestCommand:
         (folder / "none.har").write_bytes(b'{"log": {"entries": []}}')
         assert 3 == main(["redact", "none.har"])
         assert "there is no such recording" in capsys.readouterr().err
+
+
+class TestFields:
+    """Texts in fields of different kinds."""
+
+    def test_each_kind_of_field_has_letters_of_its_own(self) -> None:
+        """The same word as an id, a name, in a text, an argument, a key of one, a comment and in what is beside the stream."""
+        word = "Marigoldenrodes"
+        said = chunk(
+            content=word,
+            tool_calls=[
+                {"index": 0, "id": word, "function": {"name": word, "arguments": f'{{"{word}":"{word}"}}'}}
+            ],
+        )
+        data = b": " + word.encode() + b"\n\n" + sse(said)
+        found = redact(recorded(data, meta={"by": word}), Redaction("seed", names=True))
+        written = b"".join(piece for _, piece in found.chunks)
+        event = json.loads(written.split(b"data: ")[1])
+        delta = event["choices"][0]["delta"]
+        call = delta["tool_calls"][0]
+        ((key, value),) = json.loads(call["function"]["arguments"]).items()
+        kinds = [
+            call["id"],
+            call["function"]["name"],
+            delta["content"],
+            value,
+            found.meta["by"],
+            written[2:17].decode(),
+        ]
+
+        assert (key, 6, False) == (value, len(set(kinds)), word in kinds)
+
+    def test_ids_are_one_kind_wherever_they_stand(self) -> None:
+        """An id is the same under every key, so that what belongs together still does."""
+        word = "Marigold77"
+        data = sse({"id": word, "call_id": word, "toolCallId": word, "ids": [word], "other": word})
+        event = json.loads(redacted(data).split(b"data: ")[1].split(b"\n")[0])
+        other = event.pop("other")
+
+        assert [event["id"]] * 4 == [event["id"], event["call_id"], event["toolCallId"], *event["ids"]]
+        assert other != event["id"]
+
+    @pytest.mark.parametrize("seed", ["a", "b"])
+    def test_equal_seeds_make_equal_alphabets(self, seed: str) -> None:
+        """Kinds differ from one another and by the seed, and by nothing else."""
+        one, other = Alphabets(seed), Alphabets(seed)
+
+        assert one.of("id").plain(MIXED) == other.of("id").plain(MIXED) != one.of("text").plain(MIXED)
+        assert one.of("id").plain(MIXED) != Alphabets(seed + "x").of("id").plain(MIXED)

@@ -12,6 +12,7 @@ from wholecall import Limits, Policy, StreamFault, TextWanted, ToolCallDropped, 
 from wholecall.asgi.answer import UNREAD, Answer, App, Receive, Scope, Send
 from wholecall.asgi.options import DEFAULTS, checked_paths, from_environment
 from wholecall.repairing import Repairer, Report, answers
+from wholecall.repairing.bodies import most_of_body
 from wholecall.repairing.news import Counters, Exchange, News
 from wholecall.repairing.withholding import Withheld
 from wholecall.tools import AnyTools
@@ -95,7 +96,7 @@ class RepairMiddleware:
             await self.app(scope, receive, send)
             return
         exchange = Exchange(id=uuid.uuid4().hex, method=scope["method"], url=quote(scope["path"]))
-        answer = Answer(self._options, exchange, _most_of(self._limits), receive, send)
+        answer = Answer(self._options, exchange, most_of_body(self._limits), receive, send)
         try:
             await self.app(_without_files(scope), answer.receive, answer.send)
         except Exception as error:
@@ -116,9 +117,3 @@ def _without_files(scope: Scope) -> Scope:
     if UNREAD.isdisjoint(offered):
         return scope
     return {**scope, "extensions": {name: offered[name] for name in offered if name not in UNREAD}}
-
-
-def _most_of(limits: Limits) -> int | None:
-    """Return how many bytes of a whole body can be judged."""
-    bounds = (limits.max_stream_bytes, limits.max_event_bytes)
-    return min((bound for bound in bounds if bound is not None), default=None)

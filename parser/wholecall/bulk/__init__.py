@@ -3,6 +3,7 @@
 from wholecall.bulk.batch import assemble_batch
 from wholecall.bulk.flattening import calls_of, recordings_of, with_json_type
 from wholecall.bulk.judging import judge_batch
+from wholecall.bulk.messages import assemble_messages
 from wholecall.bulk.reporting import (
     GROUPS,
     Counts,
@@ -37,6 +38,7 @@ __all__ = [
     "Unreadable",
     "Worst",
     "assemble_batch",
+    "assemble_messages",
     "calls_of",
     "judge_batch",
     "recordings_of",

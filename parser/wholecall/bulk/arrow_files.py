@@ -1,7 +1,8 @@
 """Tables in Parquet, and in the file and stream formats of Arrow.
 
 Theory of operation. A column is found by its name, or by a path of names that goes into structs; what is below a null
-is null. Of Parquet only the columns that are asked for are read, 64 rows at a time; an Arrow file is mapped into memory.
+is null. Of Parquet only the columns that are asked for are read, 64 rows at a time; an Arrow file is mapped into
+memory; of a store both are read in ranges.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import pyarrow.parquet as pq
 
 from wholecall.bulk import plan
 from wholecall.bulk.inputs import BODY, ID, MOMENT, TEXT, Kind, reader
+from wholecall.bulk.nested import MESSAGES
 from wholecall.bulk.options import Columns
+from wholecall.bulk.places import place_of
 from wholecall.bulk.plan import Piece
 from wholecall.bulk.table_rows import Found, Rows, Table
 
@@ -28,6 +31,7 @@ _private = True
 _BATCH = 64  # rows
 _KINDS: dict[str, Kind] = {
     "body": BODY,
+    "messages": MESSAGES,
     "id": ID,
     "provider": TEXT,
     "model": TEXT,
@@ -118,22 +122,29 @@ def _rows_of(batches: Iterator[pa.RecordBatch], n_rows: int | None, columns: Col
 
 def _cut_parquet(piece: Piece, columns: Columns) -> Iterator[Piece]:
     try:
-        with pq.ParquetFile(piece.path, pre_buffer=False) as file:
+        with (
+            place_of(piece.path).ranges(piece.path) as source,
+            pq.ParquetFile(source, pre_buffer=False) as file,
+        ):
             schema, metadata = file.schema_arrow, file.metadata
     except _DAMAGE as error:
         yield msgspec.structs.replace(piece, trouble=_why(error))
         return
     _checked(piece, schema, columns)
     sizes = [
-        _group_size(metadata.row_group(number), columns.body) for number in range(metadata.num_row_groups)
+        _group_size(metadata.row_group(number), columns.main) for number in range(metadata.num_row_groups)
     ]
     yield from _runs(piece, sizes)
 
 
-def _group_size(group: Any, body: str) -> tuple[int, int]:
-    """Return the bytes of the bodies in a row group, before compression, and its rows."""
+def _group_size(group: Any, column: str) -> tuple[int, int]:
+    """Return the bytes of a column in a row group, before compression, and its rows."""
     chunks = [group.column(number) for number in range(group.num_columns)]
-    size = sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema == body)
+    size = sum(
+        chunk.total_uncompressed_size
+        for chunk in chunks
+        if f"{chunk.path_in_schema}.".startswith(f"{column}.")
+    )
     return size or group.total_byte_size, group.num_rows
 
 
@@ -152,15 +163,16 @@ def _run(piece: Piece, start: int, stop: int, weight: int, row: int, n_rows: int
     return msgspec.structs.replace(piece, start=start, stop=stop, weight=weight, row=row, n_rows=n_rows)
 
 
-def _rows_of_parquet(piece: Piece, columns: Columns) -> Rows:
+def _rows_of_parquet(piece: Piece, columns: Columns, _max_bytes: int | None) -> Rows:
     """Yield what is found in row groups, each read for itself: one that is damaged costs no other one."""
     names = list(columns.named().values())
     try:
-        file = pq.ParquetFile(piece.path, pre_buffer=False)
+        source = place_of(piece.path).ranges(piece.path)
+        file = pq.ParquetFile(source, pre_buffer=False)
     except _DAMAGE as error:
         yield from repeat(_why(error), 1 if piece.n_rows is None else piece.n_rows)
         return
-    with file:
+    with source, file:
         for group in range(piece.start or 0, piece.stop or 0):
             batches = file.iter_batches(_BATCH, row_groups=[group], columns=names)
             yield from _rows_of(batches, file.metadata.row_group(group).num_rows, columns)
@@ -171,7 +183,7 @@ def _rows_of_parquet(piece: Piece, columns: Columns) -> Rows:
 
 def _cut_arrow(piece: Piece, columns: Columns) -> Iterator[Piece]:
     try:
-        with pa.memory_map(piece.path) as mapped:
+        with place_of(piece.path).mapped(piece.path) as mapped:
             opened = _opened(mapped)
             schema = opened.schema
             sizes = _batch_sizes(opened)
@@ -199,12 +211,12 @@ def _batch_sizes(opened: Any) -> list[tuple[int, int]] | None:
     return [(batch.nbytes, batch.num_rows) for batch in batches]
 
 
-def _rows_of_arrow(piece: Piece, columns: Columns) -> Rows:
+def _rows_of_arrow(piece: Piece, columns: Columns, _max_bytes: int | None) -> Rows:
     return _rows_of(_arrow_batches(piece), piece.n_rows, columns)
 
 
 def _arrow_batches(piece: Piece) -> Iterator[pa.RecordBatch]:
-    with pa.memory_map(piece.path) as mapped:
+    with place_of(piece.path).mapped(piece.path) as mapped:
         opened = _opened(mapped)
         if piece.start is None or piece.stop is None:
             yield from opened

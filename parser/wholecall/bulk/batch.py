@@ -8,17 +8,15 @@ what is in a row never does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
-
-import pyarrow as pa
 
 from wholecall import Limits, Policy, ToolCallParser
 from wholecall.bulk.columns import batches
-from wholecall.bulk.inputs import BODY, ID, MOMENT, TEXT, TIMES, Kind, Read, reader
-from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
+from wholecall.bulk.inputs import BODY, ID, MOMENT, TEXT, TIMES, Kind, reader, rows_in
+from wholecall.bulk.rows import Judging, Known, Row, troubled
 from wholecall.bulk.schema import ASSEMBLED
 from wholecall.bulk.shape import TableT, checked, like, parts
+from wholecall.bulk.streams import row_of
 
 __all__ = ["assemble_batch"]
 _private = True
@@ -82,7 +80,8 @@ def assemble_batch(
     reads = {
         what: (name, reader(schema, name, _KINDS[what])) for what, name in names.items() if name is not None
     }
-    return like(batch, batches(_rows(parts(batch), reads, dialect, judging)), ASSEMBLED)
+    rows = (_row(found, dialect, judging) for found in rows_in(parts(batch), reads))
+    return like(batch, batches(rows), ASSEMBLED)
 
 
 _KINDS: dict[str, Kind] = {
@@ -94,16 +93,6 @@ _KINDS: dict[str, Kind] = {
     "recorded_at": MOMENT,
     "times": TIMES,
 }
-
-
-def _rows(
-    tables: list[pa.RecordBatch], reads: dict[str, tuple[str, Read]], dialect: str | None, judging: Judging
-) -> Iterator[Row]:
-    """Yield the row of each row; `reads` says in which column what is, and how it is read."""
-    for table in tables:
-        columns = [read(table.column(name)) for name, read in reads.values()]
-        for values in zip(*columns, strict=True):
-            yield _row(dict(zip(reads, values, strict=True)), dialect, judging)
 
 
 def _row(found: dict[str, Any], dialect: str | None, judging: Judging) -> Row:

@@ -92,6 +92,7 @@ def _row(
         "started_s": None,
         "ended_s": None,
         "lossy": False,
+        "answered": None,
     }
 
 

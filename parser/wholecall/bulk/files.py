@@ -1,7 +1,7 @@
 """Rows of files of recordings.
 
 Theory of operation. A piece is one file, whatever it holds: `wholecall.recordings` reads it, and each recording becomes
-a row. What cannot be read is a row, too, so that the rows of a file can be counted.
+a row; so does a transcript, which it takes for none. What cannot be read is a row, too, so that the rows of a file can be counted.
 """
 
 from __future__ import annotations
@@ -10,17 +10,24 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 
+from wholecall.bulk.conversations import row_of_session
+from wholecall.bulk.faults import is_ours
 from wholecall.bulk.options import Options
 from wholecall.bulk.plan import Piece
-from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
+from wholecall.bulk.rows import Judging, Known, Row, troubled
+from wholecall.bulk.streams import row_of
 from wholecall.recordings import Recording, Recordings
-from wholecall.recordings.finding import Place
+from wholecall.recordings.finding import Opens, Place
 
 __all__ = ["rows_of_file", "unread_file"]
 _private = True
 
+_TRANSCRIPT = "transcript"  # the form of a file of messages, and the word by which it is skipped
 
-def rows_of_file(piece: Piece, options: Options, judging: Judging, skipped: Counter[str]) -> Iterator[Row]:
+
+def rows_of_file(
+    piece: Piece, options: Options, judging: Judging, skipped: Counter[str], opens: Opens | None = None
+) -> Iterator[Row]:
     """Yield a row for each recording in a file.
 
     Args:
@@ -28,16 +35,23 @@ def rows_of_file(piece: Piece, options: Options, judging: Judging, skipped: Coun
         options: of the scan.
         judging: how recordings are read.
         skipped: where responses are counted that are no recordings.
+        opens: opens it; None where it is on a disk.
     """
-    place = Place(piece.path, piece.trouble, piece.named)
-    recordings = Recordings([place])
+    place = Place(piece.path, piece.trouble, piece.named, opens, options.max_bytes)
+    recordings = Recordings([place], options.max_bytes)
     with closing(recordings):
         for recording in _guarded(recordings):
+            if isinstance(recording, Recording) and recording.form == _TRANSCRIPT:
+                recordings.skipped[_TRANSCRIPT] += 1
+                continue
             if isinstance(recording, Recording):
                 row = row_of(recording.chunks, _known(recording, piece, options), judging)
             else:
                 row = unread_file(piece, recording)
             yield _without_path(row, piece)
+    if recordings.skipped.pop(_TRANSCRIPT, 0):
+        known = Known(recording_id=piece.source, source=piece.source, name=piece.path)
+        yield _without_path(row_of_session(place, known, judging), piece)
     skipped.update(recordings.skipped)
 
 
@@ -51,7 +65,7 @@ def _guarded(recordings: Recordings) -> Iterator[Recording | str]:
     try:
         yield from recordings
     except Exception as error:
-        if isinstance(error, MemoryError):  # which says something of the machine, not of the file
+        if not is_ours(error):
             raise
         yield f"internal: {type(error).__name__}"
 

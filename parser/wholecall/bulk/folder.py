@@ -1,9 +1,9 @@
 """The folder that a scan writes: where its parts, its plan and its markers are, and who may write there.
 
 Theory of operation. A unit is done when its marker stands in `done/`, and the parts that the marker names have the
-sizes that it says. Whatever is written is written to a hidden file, brought to the disk, and then renamed, so that
-under a name that counts nothing ever stands that is not whole. Hidden files are leftovers of processes that died, and
-are removed by the next scan, which the lock keeps from running while another one does.
+sizes that it says. Whatever is written is a draft, which gets its name when it is whole, so that under a name that counts
+nothing ever stands that is not. What is hidden are leftovers of processes that died; they are removed by the next scan,
+which the lock keeps from running while another one does. A store has no lock.
 
 ::
 
@@ -14,21 +14,21 @@ are removed by the next scan, which the lock keeps from running while another on
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import BinaryIO
 
 import msgspec
 
+from wholecall.bulk.addresses import address, is_url, joined
+from wholecall.bulk.place import Draft
+from wholecall.bulk.places import asked, place_of
 from wholecall.bulk.plan import Unit, unit_of
 
-__all__ = ["TABLES", "Folder", "Marker", "PlanLine", "synced"]
+__all__ = ["TABLES", "Folder", "Marker", "PlanLine"]
 _private = True
 
 TABLES = ("calls", "recordings")  # in the order in which parts get their names
-_PARTS = "part-*"
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,54 +76,61 @@ class Folder:
     """The folder that a scan writes.
 
     Args:
-        path: of the folder, which need not exist.
+        path: of the folder, which need not exist; or its address in a store.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path).absolute()
-        self.about = self.path / "_scan" / "scan.json"
-        self.plan = self.path / "_scan" / "plan.jsonl"
-        self.done = self.path / "_scan" / "done"
+        named = address(os.fspath(path))
+        self.path = named if is_url(named) else os.path.abspath(named)  # noqa: PTH100 - as all addresses
+        self._place = place_of(self.path)
+        self._scan = joined(self.path, "_scan")
+        self._about = joined(self._scan, "scan.json")
+        self._plan = joined(self._scan, "plan.jsonl")
+        self._done = joined(self._scan, "done")
+        self._tables = {table: joined(self.path, table) for table in TABLES}
 
-    def part(self, table: str, unit: Unit | PlanLine) -> Path:
+    def part(self, table: str, unit: Unit | PlanLine) -> str:
         """Return where a part of a table stands."""
-        return self.path / table / f"part-{unit.number:06}-{unit.id}.parquet"
+        return joined(self._tables[table], _part_name(unit))
 
-    def marker(self, number: int) -> Path:
-        """Return where the marker of a unit stands."""
-        return self.done / f"{number:06}.json"
+    def _marker(self, number: int) -> str:
+        return joined(self._done, _marker_name(number))
 
     # What is there.
 
     def is_strange(self) -> bool:
         """Whether something else than a scan is there."""
-        try:
-            names = set(os.listdir(self.path))  # noqa: PTH208 - names are what is asked for
-        except (FileNotFoundError, NotADirectoryError):
-            return self.path.exists()
-        return not self.about.exists() and not names <= {"_scan", *TABLES}
+        names = self._place.entries(self.path)
+        return names is None or (not names <= {"_scan", *TABLES} and not self.is_begun())
+
+    def is_begun(self) -> bool:
+        """Whether there is a scan."""
+        return self._place.exists(self._about)
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """Make the folder and be its only scan; the system gives the lock back, however the process ends.
+        """Make the folder and be its only scan.
 
         Raises:
             ValueError: another scan runs.
         """
-        for folder in (*(self.path / table for table in TABLES), self.done):
-            folder.mkdir(parents=True, exist_ok=True)
-        with (self.path / "_scan" / "lock").open("ab") as file:
+        self._place.make((*self._tables.values(), self._done))
+        with ExitStack() as held:
             try:
-                _lock(file)
+                held.enter_context(self._place.locked(joined(self._scan, "lock")))
             except BlockingIOError:
                 raise ValueError(f"another scan writes into {self.path}") from None
             yield
+
+    def read_about(self) -> bytes:
+        """Return what is said of the scan that is there."""
+        return self._place.read(self._about)
 
     def read_plan(self) -> list[PlanLine]:
         """Return where the units of the plan are; none if there is no plan yet."""
         places: list[PlanLine] = []
         start = 0
-        with suppress(FileNotFoundError), self.plan.open("rb") as file:
+        with suppress(FileNotFoundError), self._place.open(self._plan) as file:
             for line in file:
                 unit = unit_of(line)
                 places.append(PlanLine(unit.number, unit.id, unit.weight, start, len(line)))
@@ -132,103 +139,112 @@ class Folder:
 
     def units(self) -> Iterator[Unit]:
         """Yield the units of the plan; none if there is no plan yet."""
-        with suppress(FileNotFoundError), self.plan.open("rb") as file:
+        with suppress(FileNotFoundError), self._place.open(self._plan) as file:
             yield from map(unit_of, file)
 
     def unit(self, place: PlanLine) -> Unit:
         """Return a unit of the plan."""
-        with self.plan.open("rb") as file:
-            file.seek(place.start)
-            return unit_of(file.read(place.size))
+        return unit_of(self._place.read(self._plan, place.start, place.size))
+
+    def markers_of(self, units: Iterable[Unit | PlanLine]) -> dict[int, Marker]:
+        """Return the markers of those units that are done, by number; the others have to be done (again)."""
+        done = self._place.sizes(self._done)
+        sizes = {table: self._place.sizes(folder) for table, folder in self._tables.items()}
+        marked = [unit for unit in units if _marker_name(unit.number) in done]
+        markers = asked(lambda unit: self._read_marker(unit.number), marked, self._place.at_once)
+        return {
+            unit.number: marker
+            for unit, marker in zip(marked, markers, strict=True)
+            if marker
+            and _believed(marker, unit, {table: of.get(_part_name(unit)) for table, of in sizes.items()})
+        }
 
     def marker_of(self, unit: Unit | PlanLine) -> Marker | None:
-        """Return the marker of a unit that is done, None if it has to be done (again)."""
+        """Return the marker of one unit."""
+        marker = self._read_marker(unit.number)
+        if marker is None:
+            return None
+        sizes = {table: self._place.state(self.part(table, unit))[0] for table in TABLES}
+        return marker if _believed(marker, unit, sizes) else None
+
+    def _read_marker(self, number: int) -> Marker | None:
         try:
-            marker = _MARKERS.decode(self.marker(unit.number).read_bytes())
-            sizes = {table: self.part(table, unit).stat().st_size for table in TABLES}
+            return _MARKERS.decode(self._place.read(self._marker(number)))
         except (OSError, msgspec.DecodeError):
             return None
-        return marker if (marker.unit, marker.sizes) == (unit.id, sizes) else None
 
     # What is written.
 
+    def draft(self, table: str, unit: Unit) -> Draft:
+        """Begin a part."""
+        return self._place.draft(self.part(table, unit))
+
+    def settle(self) -> None:
+        """Have the names of parts outlive the machine's power."""
+        for folder in self._tables.values():
+            self._place.settle(folder)
+
+    def write_about(self, said: bytes) -> None:
+        """Say what the scan is."""
+        with self._written(self._about) as file:
+            file.write(said)
+
     def write_plan(self, units: Iterable[Unit]) -> None:
         """Write the plan, in the place of the one that is there."""
-        with synced(self.plan) as file:
+        with self._written(self._plan) as file:
             file.writelines(unit.line() for unit in units)
 
     def write_marker(self, number: int, marker: Marker) -> None:
         """Say that a unit is done, which has to be on the disk by now."""
-        with synced(self.marker(number)) as file:
+        with self._written(self._marker(number)) as file:
             file.write(msgspec.json.encode(marker))
+
+    @contextmanager
+    def _written(self, path: str) -> Generator[BinaryIO]:
+        """Begin a file that is there when it is whole; else nothing stays."""
+        draft = self._place.draft(path)
+        try:
+            yield draft.file
+            draft.finish()
+            draft.publish()
+        finally:
+            draft.abandon()
+        self._place.settle(os.path.dirname(path))  # noqa: PTH120 - as all addresses
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Have units done again."""
-        for number in numbers:
-            self.marker(number).unlink(missing_ok=True)
-        sync_folder(self.done)
+        self._remove([self._marker(number) for number in numbers])
+        self._place.settle(self._done)
 
     def clear(self) -> None:
         """Remove what a scan wrote, its markers first: what is half removed counts as not done."""
         self.remove_leftovers()
-        for marker in self.done.glob("*.json"):
-            marker.unlink()
-        for table in TABLES:
-            for part in (self.path / table).glob(f"{_PARTS}.parquet"):
-                part.unlink()
-        self.plan.unlink(missing_ok=True)
-        self.about.unlink(missing_ok=True)
+        markers = (name for name in self._place.sizes(self._done) if name.endswith(".json"))
+        self._remove([joined(self._done, name) for name in markers])
+        for folder in self._tables.values():
+            parts = (name for name in self._place.sizes(folder) if name.startswith("part-"))
+            self._remove([joined(folder, name) for name in parts if name.endswith(".parquet")])
+        self._remove([self._plan])
+        self._remove([self._about])
 
     def remove_leftovers(self) -> None:
         """Remove what processes that died have begun."""
-        for folder in (*(self.path / table for table in TABLES), self.done, self.plan.parent):
-            for path in folder.glob(".*"):
-                path.unlink(missing_ok=True)
+        for folder in (*self._tables.values(), self._done, self._scan):
+            hidden = (name for name in self._place.sizes(folder) if name.startswith("."))
+            self._remove([joined(folder, name) for name in hidden])
+
+    def _remove(self, paths: Sequence[str]) -> None:
+        asked(self._place.remove, paths, self._place.at_once)
 
 
-@contextmanager
-def synced(target: Path) -> Generator[BinaryIO]:
-    """Open a hidden file beside a place, and put it there when it is whole and on the disk; else nothing stays."""
-    hidden = hidden_beside(target)
-    try:
-        with hidden.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(hidden, target)  # noqa: PTH105 - one name for what tests interrupt
-    finally:
-        hidden.unlink(missing_ok=True)
-    sync_folder(target.parent)
+def _part_name(unit: Unit | PlanLine) -> str:
+    return f"part-{unit.number:06}-{unit.id}.parquet"
 
 
-def hidden_beside(target: Path) -> Path:
-    """Return where a file is written before it gets its name: no reader of a folder of tables takes it for a part."""
-    return target.with_name(f".{target.stem}.{os.getpid()}")
+def _marker_name(number: int) -> str:
+    return f"{number:06}.json"
 
 
-def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk, where the system can."""
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: BinaryIO) -> None:
-        file.seek(0)
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError as error:
-            raise BlockingIOError from error
-
-else:
-    import fcntl
-
-    def _lock(file: BinaryIO) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def _believed(marker: Marker, unit: Unit | PlanLine, sizes: Mapping[str, int | None]) -> bool:
+    """Return whether a marker is of a unit, of which the parts have such sizes."""
+    return marker.unit == unit.id and marker.sizes == sizes

@@ -10,14 +10,14 @@ not written out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal
 
 import pyarrow as pa
 from pyarrow import types
 
-__all__ = ["BODY", "ID", "MOMENT", "TEXT", "TIMES", "Kind", "Read", "reader"]
+__all__ = ["BODY", "ID", "MOMENT", "TEXT", "TIMES", "Kind", "Read", "reader", "rows_in"]
 _private = True
 
 Read = Callable[[pa.Array], Iterable[Any]]  # from a column to its values, a null is None
@@ -46,6 +46,14 @@ def reader(schema: pa.Schema, name: str, kind: Kind) -> Read:
     if read is None:
         raise TypeError(f"the column {name!r} holds {type_}; it has to hold {words}")
     return _through(read) if types.is_dictionary(type_) else read
+
+
+def rows_in(tables: list[pa.RecordBatch], reads: Mapping[str, tuple[str, Read]]) -> Iterator[dict[str, Any]]:
+    """Yield what is found in each row; `reads` says in which column what is, and how it is read."""
+    for table in tables:
+        columns = [read(table.column(name)) for name, read in reads.values()]
+        for values in zip(*columns, strict=True):
+            yield dict(zip(reads, values, strict=True))
 
 
 def _through(read: Read) -> Read:

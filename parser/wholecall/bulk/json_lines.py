@@ -1,4 +1,4 @@
-"""Tables of JSON lines: an object a line, with the body as a text.
+"""Tables of JSON lines: an object a line, with the body as a text, or a conversation.
 
 Theory of operation. A file that is not compressed is cut at line feeds, and its lines are counted while it is planned:
 rows are called by their numbers, from 0, blank lines counted. Of a line only the members that are asked for are
@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timezone
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ import msgspec
 from wholecall import BadRecording
 from wholecall.bulk import plan
 from wholecall.bulk.options import Columns
+from wholecall.bulk.places import place_of
 from wholecall.bulk.plan import Piece
 from wholecall.bulk.table_rows import Found, Rows, Table
 from wholecall.recordings.finding import COMPRESSED, Place
@@ -53,7 +54,7 @@ def _ends(path: str) -> Iterator[tuple[int, int]]:
     """Yield where the pieces of a file end, behind line feeds, and how many lines each has."""
     position = start = n_lines = 0
     is_open = False
-    with Path(path).open("rb") as file:
+    with place_of(path).open(path) as file:
         while block := file.read(_BLOCK):
             begun = 0
             while (end := block.find(b"\n", max(begun, start + plan.MOST_BYTES - position))) >= 0:
@@ -70,23 +71,23 @@ def _ends(path: str) -> Iterator[tuple[int, int]]:
 # --- reading ---------------------------------------------------------------------------------------------
 
 
-def _rows(piece: Piece, columns: Columns) -> Rows:
+def _rows(piece: Piece, columns: Columns, max_bytes: int | None) -> Rows:
     names = columns.named()
     try:
-        for line in _lines(piece):
+        for line in _lines(piece, max_bytes):
             yield _found(line, names) if line.strip() else None
     except (BadRecording, OSError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error).removeprefix(f"{piece.path}: ")
         yield said or type(error).__name__
 
 
-def _lines(piece: Piece) -> Iterator[bytes]:
+def _lines(piece: Piece, max_bytes: int | None) -> Iterator[bytes]:
     if piece.start is None or piece.stop is None:
-        with opened(Place(piece.path, named=True)) as source:
+        opens = partial(place_of(piece.path).open, piece.path)
+        with opened(Place(piece.path, named=True, opens=opens, max_bytes=max_bytes)) as source:
             yield from source.lines()
         return
-    with Path(piece.path).open("rb") as file:
-        file.seek(piece.start)
+    with place_of(piece.path).open(piece.path, piece.start) as file:
         left = piece.stop - piece.start
         while left > 0 and (line := file.readline()):
             left -= len(line)
@@ -97,8 +98,10 @@ def _found(line: bytes, names: dict[str, str]) -> Found | str:
     members = _object(line)
     if members is None:
         return "the line cannot be read as a JSON object"
-    found = {what: _READS[what](_member(members, name)) for what, name in names.items()}
-    if found["body"] is None and _member(members, names["body"]) is not None:
+    found = {what: _READS[what](_member(members, name)) for what, name in names.items() if what in _READS}
+    if "messages" in names:
+        found["messages"] = _messages(_undecoded(members, names["messages"]))
+    elif found["body"] is None and _member(members, names["body"]) is not None:
         found["trouble"] = "its body is no text"
     return found
 
@@ -124,11 +127,16 @@ def _lenient(data: bytes) -> Any:
 
 def _member(members: dict[str, Any], name: str) -> Any:
     """Return a member by its name, or by a path of names; None where there is none."""
+    return _value(_undecoded(members, name))
+
+
+def _undecoded(members: dict[str, Any], name: str) -> Any:
+    """Return a member as the decoder of the line has left it."""
     if name in members:
-        return _value(members[name])
+        return members[name]
     first, _, rest = name.partition(".")
     below = _object(members[first]) if rest and first in members else None
-    return None if below is None else _member(below, rest)
+    return None if below is None else _undecoded(below, rest)
 
 
 def _value(value: Any) -> Any:
@@ -138,6 +146,15 @@ def _value(value: Any) -> Any:
     with suppress(*_DAMAGE):
         return msgspec.json.decode(value)
     return _lenient(bytes(value))
+
+
+def _messages(value: Any) -> Any:
+    """Return a conversation as the bytes of its JSON where that is possible: a text that is JSON, or a value."""
+    data = bytes(value) if isinstance(value, msgspec.Raw) else b'"'
+    if not data.startswith(b'"'):
+        return None if data == b"null" else data
+    text = _bytes(_value(value))
+    return _value(value) if text is None else text
 
 
 def _bytes(value: Any) -> bytes | None:

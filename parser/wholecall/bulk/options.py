@@ -22,7 +22,8 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
     """Which columns of a table hold what; `a.b` is the member `b` of the struct `a`.
 
     Attributes:
-        body: the raw body of the response, text or bytes.
+        body: the raw body of the response, text or bytes; None where there is a column of messages.
+        messages: the conversation, a text of JSON or lists of structs.
         id: what becomes `recording_id`; None makes it of the source and the number of the row.
         provider: who answered.
         model: which model was asked.
@@ -30,12 +31,18 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
         recorded_at: when it was recorded.
     """
 
-    body: str
+    body: str | None = None
+    messages: str | None = None
     id: str | None = None
     provider: str | None = None
     model: str | None = None
     dialect: str | None = None
     recorded_at: str | None = None
+
+    @property
+    def main(self) -> str:
+        """The column that becomes rows."""
+        return self.body or self.messages or ""
 
     def named(self) -> dict[str, str]:
         """Return the columns that there are, by what they hold."""
@@ -52,6 +59,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         limits: what a stream may hold.
         arguments: whether the texts of arguments are kept.
         hashed: whether bodies are hashed.
+        max_bytes: how much a compressed file may hold, and a compressed body in it; None for the usual bound.
     """
 
     columns: Columns | None = None
@@ -60,6 +68,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     arguments: bool = True
     hashed: bool = True
+    max_bytes: int | None = None
 
     def told(self) -> dict[str, Any]:
         """Return them as JSON values."""

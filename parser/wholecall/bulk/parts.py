@@ -1,24 +1,22 @@
 """Writes the parts of a unit: Parquet files that are whole, or not there.
 
 Theory of operation. Tables are gathered until a row group is large enough, then it is written, so that memory holds one
-row group of each table. Both parts are written under hidden names and brought to the disk; then they are renamed, then
-their folders are brought to the disk, and last comes the marker. Whatever happens before the marker stands, the unit is
-done again, and writes the same bytes to the same names.
+row group of each table. Both parts are drafts until they are finished; then they get their names, and last comes the
+marker. Whatever happens before the marker stands, the unit is done again, and writes the same bytes to the same names.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wholecall.bulk.folder import TABLES, Folder, hidden_beside, sync_folder
+from wholecall.bulk.folder import TABLES, Folder
+from wholecall.bulk.place import Draft
 from wholecall.bulk.plan import Unit
 from wholecall.bulk.schema import CALLS, RECORDINGS
 
@@ -61,7 +59,8 @@ class Parts:
 
     @writing()
     def __init__(self, folder: Folder, unit: Unit) -> None:
-        self._parts = {table: _Part(folder.part(table, unit), _SCHEMAS[table]) for table in TABLES}
+        self._folder = folder
+        self._parts = {table: _Part(folder.draft(table, unit), _SCHEMAS[table]) for table in TABLES}
 
     def __enter__(self) -> Self:
         return self
@@ -80,25 +79,22 @@ class Parts:
 
     @writing()
     def publish(self) -> dict[str, int]:
-        """Bring both parts to the disk, give them their names, and return their sizes."""
+        """Have both parts lie safely, give them their names, and return their sizes."""
         sizes = {table: part.finish() for table, part in self._parts.items()}
         for part in self._parts.values():
-            part.rename()
-        for part in self._parts.values():
-            sync_folder(part.target.parent)
+            part.draft.publish()
+        self._folder.settle()
         return sizes
 
 
 class _Part:
     """One Parquet file."""
 
-    def __init__(self, target: Path, schema: pa.Schema) -> None:
-        self.target = target
-        self._hidden = hidden_beside(target)
-        self._file = self._hidden.open("wb")
+    def __init__(self, draft: Draft, schema: pa.Schema) -> None:
+        self.draft = draft
         self._schema = schema
         self._writer = pq.ParquetWriter(
-            self._file,
+            draft.file,
             schema,
             compression="zstd",
             compression_level=3,
@@ -124,22 +120,13 @@ class _Part:
     def finish(self) -> int:
         self._flush()
         self._writer.close()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        size = self._file.tell()
-        self._file.close()
-        return size
-
-    def rename(self) -> None:
-        os.replace(self._hidden, self.target)  # noqa: PTH105 - one name for what tests interrupt
+        return self.draft.finish()
 
     def abandon(self) -> None:
-        """Close and remove the hidden file, if it is still there; a writer that is left open complains at its end."""
+        """Remove what has no name yet; a writer that is left open complains at its end."""
         with suppress(OSError, ValueError, pa.ArrowException):
             self._writer.close()
-        with suppress(OSError):
-            self._file.close()
-        self._hidden.unlink(missing_ok=True)
+        self.draft.abandon()
 
 
 def _repeating(schema: pa.Schema) -> Any:

@@ -10,7 +10,6 @@ An input that is large is a unit alone, and a large table is several *pieces*, w
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
 import os
@@ -20,7 +19,9 @@ from pathlib import Path
 
 import msgspec
 
-from wholecall.recordings.finding import STDIN, SUFFIXES, find
+from wholecall.bulk.addresses import address, is_url, shown
+from wholecall.bulk.places import place_of
+from wholecall.recordings.finding import STDIN, SUFFIXES
 
 __all__ = ["Piece", "Unit", "found", "packed", "unit_of"]
 _private = True
@@ -34,7 +35,7 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         source: its name in the tables: its path below what it was found in, with `/`.
-        path: where it is, from the root of the file system.
+        path: where it is, from the root of the file system, or its address in a store.
         size: bytes of the file.
         mtime: when the file was changed, nanoseconds of the system's clock.
         named: whether it was asked for by its own name.
@@ -120,24 +121,27 @@ def _unit(number: int, key: str, weight: int, pieces: Sequence[Piece]) -> Unit:
 
 
 def found(
-    paths: Iterable[str | os.PathLike[str]], out: Path, suffixes: tuple[str, ...] = SUFFIXES
+    paths: Iterable[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    suffixes: tuple[str, ...] = SUFFIXES,
 ) -> list[Piece]:
-    """Return the files at some paths, sorted by source.
+    """Return the files and objects at some addresses, sorted by source.
 
     Args:
-        paths: files, folders, globs.
+        paths: files, folders, globs, on disks and in stores.
         out: the folder that is written, of which nothing is read.
         suffixes: what files in folders end in.
 
     Raises:
         ValueError: two inputs are one file, or have the same source; standard input cannot be read again.
     """
-    arguments = [os.fspath(path) for path in paths]
+    arguments = [address(os.fspath(path)) for path in paths]
     if STDIN in arguments:
         raise ValueError(
             "standard input can be read but once: save it with `wholecall record`, and scan the file"
         )
-    own = f"{os.path.abspath(out)}{os.sep}"  # noqa: PTH100 - as all paths here, which are many and texts
+    written = address(os.fspath(out))
+    own = f"{written}/" if is_url(written) else f"{os.path.abspath(written)}{os.sep}"  # noqa: PTH100 - many texts
     pieces = [
         piece
         for argument in arguments
@@ -163,43 +167,21 @@ def _refuse_doubles(pieces: Sequence[Piece], *, several: bool) -> None:
 
 
 def _below(argument: str, suffixes: tuple[str, ...]) -> Iterator[Piece]:
-    """Yield the inputs at one path."""
-    base = os.path.abspath(_base(argument))  # noqa: PTH100 - as above
+    """Yield the inputs at one address."""
+    base, inputs = place_of(argument).find(argument, suffixes)
     source_of = _sources(argument, base)
-    for place in find([argument], suffixes):
-        path = os.path.abspath(place.path)  # noqa: PTH100 - as above
-        size, mtime = (0, 0) if place.trouble else state(path)
-        yield Piece(source_of(path), path, size, mtime, place.named, place.trouble, size)
-
-
-def state(path: str) -> tuple[int, int]:
-    """Return the size of a file and when it was changed; zeros where that cannot be told."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 - as above
-    except OSError:
-        return 0, 0
-    return found.st_size, found.st_mtime_ns
-
-
-def _base(argument: str) -> str:
-    """Return the folder below which a path finds what it finds."""
-    path = Path(argument)
-    if path.is_dir():
-        return argument
-    if path.exists() or not glob.has_magic(argument):
-        return str(path.parent)
-    parts = list(path.parts)
-    fixed = next(number for number, part in enumerate(parts) if glob.has_magic(part))
-    return str(Path(*parts[:fixed])) if fixed else "."
+    for path, size, mtime, named, trouble in inputs:
+        yield Piece(source_of(path), path, size, mtime, named, trouble, size)
 
 
 def _sources(argument: str, base: str) -> Callable[[str], str]:
     """Return what makes sources of paths below a folder; the folder itself has its own name."""
-    prefix = base if base.endswith(os.sep) else f"{base}{os.sep}"
-    itself = Path(base).name or argument
+    separator = "/" if is_url(base) else os.sep
+    prefix = base if base.endswith(separator) else f"{base}{separator}"
+    itself = Path(shown(base) if is_url(base) else base).name or argument
 
     def source_of(path: str) -> str:
         below = path.removeprefix(prefix) if path != base else itself
-        return below.replace(os.sep, "/")
+        return below.replace(separator, "/")
 
     return source_of

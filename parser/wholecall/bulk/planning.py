@@ -19,8 +19,10 @@ import msgspec
 import pyarrow as pa
 
 from wholecall import __version__
-from wholecall.bulk.folder import Folder, Marker, synced
+from wholecall.bulk.addresses import is_url
+from wholecall.bulk.folder import Folder, Marker
 from wholecall.bulk.options import Options, differences
+from wholecall.bulk.places import asked, at_once
 from wholecall.bulk.plan import Piece, Unit, found, packed
 from wholecall.bulk.schema import VERSION
 from wholecall.bulk.tables import SUFFIXES as TABLE_SUFFIXES
@@ -51,7 +53,7 @@ class Plan(msgspec.Struct, frozen=True):
     is_written: bool = False
 
 
-def inputs(paths: Iterable[Any], out: Path, options: Options) -> list[Piece]:
+def inputs(paths: Iterable[Any], out: str, options: Options) -> list[Piece]:
     """Return what there is to read.
 
     Raises:
@@ -59,11 +61,16 @@ def inputs(paths: Iterable[Any], out: Path, options: Options) -> list[Piece]:
     """
     if options.columns is not None:
         pieces = found(paths, out, TABLE_SUFFIXES)
-        return [part for piece in pieces for part in cut(piece, options)]
+        number = at_once(piece.path for piece in pieces)
+        cuts = asked(lambda piece: list(cut(piece, options)), pieces, number)
+        return [part for parts in cuts for part in parts]
     pieces = found(paths, out, SUFFIXES)
     table = next((piece.path for piece in pieces if is_table(piece.path)), None)
     if table is not None:
-        raise ValueError(f"{table} is a table: say which column holds the bodies (body, or --body)")
+        raise ValueError(
+            f"{table} is a table: say which column holds the bodies (body, or --body), or the messages "
+            "(messages, or --messages)"
+        )
     return pieces
 
 
@@ -78,12 +85,12 @@ def check(folder: Folder, start: Start, options: Options) -> None:
     """
     if folder.is_strange():
         raise ValueError(f"{folder.path} holds something that is no scan; write to another folder")
-    if not folder.about.exists() or start == "overwrite":
+    if not folder.is_begun() or start == "overwrite":
         return
     if start == "new":
         again = "go on with it (resume, or --resume), or begin anew (overwrite, or --overwrite)"
         raise ValueError(f"there is a scan in {folder.path} already: {again}")
-    then = json.loads(folder.about.read_bytes())
+    then = json.loads(folder.read_about())
     different = differences(_compared(then), _compared(_about(options, ())))
     if different:
         raise ValueError(f"{folder.path} was begun otherwise: {'; '.join(different)}")
@@ -91,7 +98,7 @@ def check(folder: Folder, start: Start, options: Options) -> None:
 
 def write(folder: Folder, plan: Plan, options: Options, paths: Iterable[str]) -> None:
     """Write what a scan is, and what it has to do; units that are done again lose their markers first."""
-    if not folder.about.exists():
+    if not folder.is_begun():
         _write_about(folder, options, paths)
     folder.forget(plan.again)
     if not plan.is_written:
@@ -101,13 +108,12 @@ def write(folder: Folder, plan: Plan, options: Options, paths: Iterable[str]) ->
 def _write_about(folder: Folder, options: Options, paths: Iterable[str]) -> None:
     now = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
     about = _about(options, paths) | {"begun": now, "host": platform.node(), "pyarrow": pa.__version__}
-    with synced(folder.about) as file:
-        file.write(json.dumps(about, indent=1).encode() + b"\n")
+    folder.write_about(json.dumps(about, indent=1).encode() + b"\n")
 
 
 def _about(options: Options, paths: Iterable[str]) -> dict[str, Any]:
     told = {"schema": VERSION, "wholecall": __version__, "options": options.told()}
-    return told | {"paths": [str(Path(path).absolute()) for path in paths]}
+    return told | {"paths": [path if is_url(path) else str(Path(path).absolute()) for path in paths]}
 
 
 def _compared(about: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +146,7 @@ def plan_of(folder: Folder, pieces: Sequence[Piece], options: Options, changed: 
     units = list(folder.units())
     if not units:
         return new_plan(pieces, options)
-    done = {unit.number: marker for unit in units if (marker := folder.marker_of(unit)) is not None}
+    done = folder.markers_of(units)
     now: defaultdict[str, list[Piece]] = defaultdict(list)
     for piece in pieces:
         now[piece.source].append(piece)

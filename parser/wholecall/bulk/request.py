@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from wholecall import ToolCallParser, UnknownDialect
+from wholecall.bulk.addresses import address
 from wholecall.bulk.options import Columns, Options
 from wholecall.bulk.planning import Changed, Start
 
@@ -57,8 +58,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What a scan is to do.
 
     Attributes:
-        paths: what is read.
-        out: the folder that is written.
+        paths: the addresses of what is read.
+        out: the address of the folder that is written.
         options: what the tables depend on.
         start: what is done about a scan that is there.
         changed: what is done about inputs that have changed since they were planned.
@@ -80,6 +81,7 @@ def request_of(
     out: str | os.PathLike[str],
     *,
     body: str | None,
+    messages: str | None = None,
     columns: dict[str, str | None],
     dialect: str | None,
     judging: dict[str, Any],
@@ -90,7 +92,8 @@ def request_of(
     Args:
         paths: what is read.
         out: the folder that is written.
-        body: the column of bodies, None for files of recordings.
+        body: the column of bodies, None where there is none.
+        messages: the column of conversations, None where there is none; without both there are files of recordings.
         columns: further columns.
         dialect: the name of a dialect, or of a column.
         judging: further options.
@@ -101,21 +104,28 @@ def request_of(
         UnknownDialect: the dialect is not known.
     """
     given = [name for name, column in columns.items() if column is not None]
-    if body is None and given:
+    if body is not None and messages is not None:
+        raise ValueError("a table has a column of bodies or of messages: name one of them")
+    if body is None and messages is None and given:
         raise ValueError(
-            f"{given[0]} is a column of a table: say which column holds the bodies (body, or --body)"
+            f"{given[0]} is a column of a table: say which column holds the bodies (body, or --body), or the "
+            "messages (messages, or --messages)"
         )
+    if messages is not None and dialect is not None:
+        raise ValueError("a dialect is of raw bodies; messages show what they are: leave it out")
     workers = others.get("workers")
     if workers is not None and workers < 1:
         raise ValueError("there is at least one worker")
-    table = None if body is None else Columns(body=body, **columns)
+    is_table = body is not None or messages is not None
+    table = Columns(body=body, messages=messages, **columns) if is_table else None
     if dialect is not None:
         table, dialect = _dialect(table, dialect)
     listed = tuple(os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths))
     if not listed:
         raise ValueError("there is nothing to read")
     options = Options(columns=table, dialect=dialect, **judging)
-    return Request(paths=listed, out=os.fspath(out), options=options, **others)
+    named = tuple(map(address, listed))
+    return Request(paths=named, out=address(os.fspath(out)), options=options, **others)
 
 
 def _dialect(table: Columns | None, name: str) -> tuple[Columns | None, str | None]:

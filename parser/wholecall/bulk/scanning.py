@@ -16,8 +16,10 @@ from contextlib import contextmanager
 from wholecall import Limits, Policy, WholecallError
 from wholecall.bulk import planning
 from wholecall.bulk.care import Care, HopelessError
+from wholecall.bulk.faults import StoreFailed
 from wholecall.bulk.folder import Folder, Marker, PlanLine
 from wholecall.bulk.parts import CannotWriteError
+from wholecall.bulk.plan import Piece
 from wholecall.bulk.planning import Changed, Plan
 from wholecall.bulk.request import Errors, Request, request_of
 from wholecall.bulk.tally import Tally
@@ -78,6 +80,7 @@ def scan(
     changed: Changed = "refuse",
     errors: int | str | None = None,
     body: str | None = None,
+    messages: str | None = None,
     id: str | None = None,
     provider: str | None = None,
     model: str | None = None,
@@ -85,6 +88,7 @@ def scan(
     recorded_at: str | None = None,
     arguments: bool = True,
     hashed: bool = True,
+    max_bytes: int | None = None,
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> Iterator[Progress]:
@@ -100,9 +104,11 @@ def scan(
     the tables once, and the bytes of the parts are the same.
 
     Args:
-        paths: files, folders and globs of recordings, in any form that `wholecall.recordings.read` reads; with `body`
-            of tables: `.parquet`, `.arrow`, `.jsonl`.
-        out: the folder that is written; it is made if it is not there.
+        paths: files, folders and globs of recordings, in any form that `wholecall.recordings.read` reads, and of
+            transcripts; with `body` or `messages` of tables: `.parquet`, `.arrow`, `.jsonl`. Also URLs of all these in
+            object stores, as `s3://bucket/logs`.
+        out: the folder that is written, which is made if it is not there; or the URL of one in a store, into which
+            nobody else may write meanwhile.
         workers: processes; None takes one for each core that this process may use.
         resume: go on with a scan that is there, if there is one. It has to have the same options.
         overwrite: remove a scan that is there, and begin anew.
@@ -111,6 +117,7 @@ def scan(
         errors: stop if more recordings than that are unreadable: a number, or a share such as `"2%"`, which counts
             from 1,000 recordings on; None never stops.
         body: the column of a table that holds raw bodies. `a.b` goes into structs, here and below.
+        messages: the column of a table that holds conversations: texts of JSON, or lists of structs.
         id: the column that becomes `recording_id`; by default it is the source and the number of the row.
         provider: the column that says who answered.
         model: the column that says which model was asked; what the response says outranks it.
@@ -118,6 +125,8 @@ def scan(
         recorded_at: the column that says when.
         arguments: whether the tables hold the texts of arguments.
         hashed: whether the tables hold a hash of each body.
+        max_bytes: how much a compressed file may hold, and a compressed body in it; by default 64 MiB, or 200 times its
+            size if that is more.
         policy: how calls are judged.
         limits: what a stream may hold.
 
@@ -126,7 +135,7 @@ def scan(
 
     Raises:
         ValueError: before anything is read: the options do not fit together, or not to the scan that is there; an input
-            is named twice, or has not the columns.
+            is named twice, or has not the columns; a URL has credentials, or its store refuses.
         UnknownDialect: the dialect is not known.
         ScanFailed: it had to stop.
     """
@@ -137,13 +146,20 @@ def scan(
         paths,
         out,
         body=body,
+        messages=messages,
         columns=columns,
         dialect=dialect,
         start="resume" if resume else "overwrite" if overwrite else "new",
         changed=changed,
         workers=workers,
         errors=Errors() if errors is None else Errors.parse(str(errors)),
-        judging={"arguments": arguments, "hashed": hashed, "policy": policy, "limits": limits},
+        judging={
+            "arguments": arguments,
+            "hashed": hashed,
+            "max_bytes": max_bytes,
+            "policy": policy,
+            "limits": limits,
+        },
     )
     yield from run(request)
 
@@ -153,15 +169,29 @@ def _workers_here() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _begun(request: Request) -> tuple[Folder, list[Piece]]:
+    """Return where a scan writes, and what there is to read.
+
+    Raises:
+        ValueError: it is refused, also by a disk or a store.
+    """
+    try:
+        folder = Folder(request.out)
+        planning.check(folder, request.start, request.options)
+        return folder, planning.inputs(request.paths, folder.path, request.options)
+    except StoreFailed as error:
+        raise ValueError(str(error)) from None
+    except OSError as error:
+        raise ValueError(f"{error.filename}: {error.strerror}") from error
+
+
 def preview(request: Request) -> Plan:
     """Return what a scan would do; nothing is written.
 
     Raises:
         ValueError: it would be refused.
     """
-    folder = Folder(request.out)
-    planning.check(folder, request.start, request.options)
-    pieces = planning.inputs(request.paths, folder.path, request.options)
+    folder, pieces = _begun(request)
     if request.start == "overwrite":
         return planning.new_plan(pieces, request.options)
     return planning.plan_of(folder, pieces, request.options, request.changed)
@@ -169,9 +199,7 @@ def preview(request: Request) -> Plan:
 
 def run(request: Request) -> Generator[Progress]:
     """Do what is requested, and yield how far it is; for errors see `scan`."""
-    folder = Folder(request.out)
-    planning.check(folder, request.start, request.options)
-    pieces = planning.inputs(request.paths, folder.path, request.options)
+    folder, pieces = _begun(request)
     with _failing(), folder.locked():
         folder.remove_leftovers()
         planning.check(folder, request.start, request.options)  # again: nobody else writes now
@@ -237,7 +265,7 @@ class _Running:
 
 def _worked(folder: Folder, request: Request, running: _Running) -> Generator[Progress]:
     """Have workers do what is left."""
-    pool = Pool(request.workers or _workers_here(), str(folder.path), request.options)
+    pool = Pool(request.workers or _workers_here(), folder.path, request.options)
     care = Care(lambda place: len(folder.unit(place).pieces), has_rows=request.options.columns is not None)
     for place in running.waiting:
         pool.put(Task(kind="scan", place=place))
@@ -274,5 +302,5 @@ def _failing() -> Generator[None]:
         raise ScanFailed(f"cannot write: {error.strerror or type(error).__name__}") from error
     except CannotWriteError as error:
         raise ScanFailed(f"cannot write: {error}") from error
-    except (HopelessError, StartError) as error:
+    except (HopelessError, StartError, StoreFailed) as error:
         raise ScanFailed(str(error)) from error

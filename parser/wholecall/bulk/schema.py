@@ -45,6 +45,7 @@ _CALL_COLUMNS = [
     pa.field("started_s", pa.float64()),
     pa.field("ended_s", pa.float64()),
     pa.field("lossy", pa.bool_()),
+    pa.field("answered", pa.bool_()),  # of what was assembled already: whether a result follows
 ]
 _RECORDING_COLUMNS = [
     pa.field("recording_id", pa.string()),

@@ -23,8 +23,8 @@ class Table(msgspec.Struct, frozen=True):
 
     Attributes:
         cut: yields the pieces of a table; raises ValueError for columns that are not there or of other types.
-        rows: yields what is found in each row of a piece.
+        rows: yields what is found in each row of a piece; a compressed one may hold so many bytes, None for the usual bound.
     """
 
     cut: Callable[[Piece, Columns], Iterator[Piece]]
-    rows: Callable[[Piece, Columns], Rows]
+    rows: Callable[[Piece, Columns, Optional[int]], Rows]

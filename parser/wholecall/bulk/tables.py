@@ -1,4 +1,4 @@
-"""Rows of tables that hold raw bodies in a column: Parquet, Arrow files, JSON lines.
+"""Rows of tables that hold raw bodies, or conversations, in a column: Parquet, Arrow files, JSON lines.
 
 Theory of operation. A table is cut into pieces when it is planned: runs of row groups, of record batches, or of lines.
 Its columns are checked then, so that a scan does not begin that could not end. Only the columns that are asked for are
@@ -14,10 +14,12 @@ from pathlib import PurePath
 import msgspec
 
 from wholecall.bulk import arrow_files, json_lines
+from wholecall.bulk.conversations import row_of_messages
 from wholecall.bulk.files import unread_file
 from wholecall.bulk.options import Columns, Options
 from wholecall.bulk.plan import Piece
-from wholecall.bulk.rows import Judging, Known, Row, row_of, troubled
+from wholecall.bulk.rows import Judging, Known, Row, troubled
+from wholecall.bulk.streams import row_of
 from wholecall.bulk.table_rows import Found, Table
 
 __all__ = ["SUFFIXES", "count_rows", "cut", "is_table", "rows_of_table"]
@@ -68,7 +70,7 @@ def rows_of_table(
     if piece.trouble is not None:
         yield unread_file(piece, piece.trouble)
         return
-    for number, found in enumerate(_table(piece).rows(piece, _columns(options))):
+    for number, found in enumerate(_table(piece).rows(piece, _columns(options), options.max_bytes)):
         if found is not None and (only is None or only[0] <= number < only[1]):
             said = lost.get(number, found) if lost else found
             yield _row(said, piece, piece.row + number, options, judging)
@@ -76,7 +78,11 @@ def rows_of_table(
 
 def count_rows(piece: Piece, options: Options) -> int:
     """Return how many rows a piece has, after each was read, but not parsed."""
-    return 0 if piece.trouble else sum(1 for _ in _table(piece).rows(piece, _columns(options)))
+    return (
+        0
+        if piece.trouble
+        else sum(1 for _ in _table(piece).rows(piece, _columns(options), options.max_bytes))
+    )
 
 
 def _row(found: Found | str, piece: Piece, number: int, options: Options, judging: Judging) -> Row:
@@ -92,10 +98,16 @@ def _row(found: Found | str, piece: Piece, number: int, options: Options, judgin
         dialect=found.get("dialect") or options.dialect,
         recorded_at=found.get("recorded_at"),
     )
-    body = found["body"]
-    if body is None:
-        return troubled(known, found.get("trouble", "its body is null"))
-    row = row_of([(None, body)], known, judging)
+    row = _row_of_found(found, known, judging)
     if _columns(options).id is not None and found.get("id") is None:
         row.recording["trouble"] = row.recording["trouble"] or "it has no id"
     return row
+
+
+def _row_of_found(found: Found, known: Known, judging: Judging) -> Row:
+    if "messages" in found:
+        return row_of_messages(found["messages"], known, judging)
+    body = found["body"]
+    if body is None:
+        return troubled(known, found.get("trouble", "its body is null"))
+    return row_of([(None, body)], known, judging)

@@ -5,26 +5,33 @@ when its parts are about to be published; if they differ the unit is read again,
 given up: it becomes a row that says so. What is known to kill workers is given up from the beginning. What is written
 is decided by the inputs and by what is given up, and by nothing else.
 
+A store that does not answer says nothing of an input: the unit is done again after a while, and at last given back.
+
 A *probe* reads some of a unit and writes nothing: the question is whether the worker survives it.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Literal
 
 import msgspec
 
 from wholecall.bulk.columns import flat
+from wholecall.bulk.faults import StoreFailed
 from wholecall.bulk.files import rows_of_file, unread_file
 from wholecall.bulk.folder import Folder, Marker, PlanLine
 from wholecall.bulk.options import Options
 from wholecall.bulk.parts import Parts, writing
-from wholecall.bulk.plan import Unit, state
+from wholecall.bulk.places import opening, states
+from wholecall.bulk.plan import Piece, Unit
 from wholecall.bulk.rows import Judging, Row
 from wholecall.bulk.tables import count_rows, rows_of_table
 from wholecall.bulk.tally import Tally
+from wholecall.recordings.finding import Opens
 
 __all__ = ["WHOLE", "Answer", "Lost", "Task", "Work"]
 _private = True
@@ -36,6 +43,7 @@ WHOLE = -1  # the number of all rows of a piece
 _BATCH_ROWS = 512  # that become a table at once
 _BATCH_BYTES = 8_000_000  # of the bodies of them
 _CHANGED = "changed"
+_PAUSES = (1.0, 5.0, 25.0)  # seconds after a store did not answer
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +87,16 @@ class Work:
 
         Raises:
             CannotWriteError: the output cannot be written.
+            StoreFailed: a store does not answer.
         """
+        for pause in _PAUSES:
+            try:
+                return self._do(task)
+            except StoreFailed:  # noqa: PERF203 - that is what is tried
+                time.sleep(pause)
+        return self._do(task)
+
+    def _do(self, task: Task) -> Answer:
         unit = self._folder.unit(task.place)
         if task.kind == "scan":
             return self._folder.marker_of(unit) or self._scanned(unit, dict(task.lost))
@@ -100,7 +117,8 @@ class Work:
 
     def _attempt(self, unit: Unit, lost: Lost) -> Marker | list[int]:
         """Write a unit, and return its marker; or nothing, and the numbers of the pieces that changed meanwhile."""
-        states = [state(piece.path) for piece in unit.pieces]
+        paths = [piece.path for piece in unit.pieces]
+        before = states(paths)
         task = Task(kind="scan", place=_NOWHERE, lost=lost, pieces=(0, len(unit.pieces)))
         tally = Tally()
         with Parts(self._folder, unit) as parts:
@@ -110,37 +128,50 @@ class Work:
                 parts.add(*flat(rows))
             changed = [
                 number
-                for number, piece in enumerate(unit.pieces)
-                if (number, WHOLE) not in lost and state(piece.path) != states[number]
+                for number, (then, now) in enumerate(zip(before, states(paths), strict=True))
+                if (number, WHOLE) not in lost and now != then
             ]
             if changed:
                 return changed
             sizes = parts.publish()
-        marker = _marker(unit, sizes, tally, states)
+        marker = _marker(unit, sizes, tally, before)
         with writing():
             self._folder.write_marker(unit.number, marker)
         return marker
 
     def _rows(self, unit: Unit, task: Task, skipped: Counter[str]) -> Iterator[Row]:
         """Yield the rows of some pieces."""
-        for number in range(*task.pieces):
-            piece = unit.pieces[number]
-            lost = {row: trouble for (of, row), trouble in task.lost.items() if of == number}
-            if WHOLE in lost:
-                yield unread_file(piece, lost[WHOLE])
-            elif self._options.columns is None:
-                yield from rows_of_file(piece, self._options, self._judging, skipped)
-            else:
-                yield from rows_of_table(piece, self._options, self._judging, lost, task.rows)
+        pieces = unit.pieces[slice(*task.pieces)]
+        is_table = self._options.columns is not None
+        sizes = [(piece.path, None if is_table or piece.trouble else piece.size) for piece in pieces]
+        with closing(opening(sizes)) as opened:
+            for number, (piece, opens) in enumerate(zip(pieces, opened, strict=True), task.pieces[0]):
+                lost = {row: trouble for (of, row), trouble in task.lost.items() if of == number}
+                yield from self._rows_of(piece, opens, lost, task.rows, skipped)
+
+    def _rows_of(
+        self,
+        piece: Piece,
+        opens: Opens | None,
+        lost: dict[int, str],
+        only: tuple[int, int] | None,
+        skipped: Counter[str],
+    ) -> Iterator[Row]:
+        if WHOLE in lost:
+            yield unread_file(piece, lost[WHOLE])
+        elif self._options.columns is None:
+            yield from rows_of_file(piece, self._options, self._judging, skipped, opens)
+        else:
+            yield from rows_of_table(piece, self._options, self._judging, lost, only)
 
 
 _NOWHERE = PlanLine(0, "", 0, 0, 0)
 
 
-def _marker(unit: Unit, sizes: dict[str, int], tally: Tally, states: list[tuple[int, int]]) -> Marker:
+def _marker(unit: Unit, sizes: dict[str, int], tally: Tally, read: list[tuple[int, int]]) -> Marker:
     others = {
         piece.source: found
-        for piece, found in zip(unit.pieces, states, strict=True)
+        for piece, found in zip(unit.pieces, read, strict=True)
         if piece.trouble is None and found != (piece.size, piece.mtime)
     }
     return Marker(

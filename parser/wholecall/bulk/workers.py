@@ -25,6 +25,7 @@ from typing import Any
 
 import msgspec
 
+from wholecall.bulk.faults import StoreFailed, is_ours
 from wholecall.bulk.folder import Folder
 from wholecall.bulk.options import Options
 from wholecall.bulk.parts import CannotWriteError
@@ -58,6 +59,12 @@ class _Unwritable(msgspec.Struct, frozen=True):
     why: str
 
 
+class _Unanswered(msgspec.Struct, frozen=True):
+    """A store does not answer, and what it says."""
+
+    why: str
+
+
 class StartError(Exception):
     """Workers end before they begin; the message says what is known."""
 
@@ -85,13 +92,15 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _answer(work: Work, task: Task) -> Answer | Broke | _Unwritable:
+def _answer(work: Work, task: Task) -> Answer | Broke | _Unwritable | _Unanswered:
     try:
         return work.do(task)
     except CannotWriteError as error:
         return _Unwritable(str(error))
+    except StoreFailed as error:
+        return _Unanswered(str(error))
     except Exception as error:
-        if isinstance(error, MemoryError):  # what is left of this process is worth nothing
+        if not is_ours(error):  # what is left of this process is worth nothing
             raise
         return Broke(type(error).__name__)
 
@@ -182,6 +191,7 @@ class Pool:
 
         Raises:
             CannotWriteError: a worker cannot write.
+            StoreFailed: a store does not answer a worker.
             StartError: workers end before they begin.
         """
         while self._waiting or any(child.task for child in self._children):
@@ -205,6 +215,8 @@ class Pool:
         said, task = child.hear(), child.task
         if isinstance(said, _Unwritable):
             raise CannotWriteError(said.why)
+        if isinstance(said, _Unanswered):
+            raise StoreFailed(said.why)
         if said == _READY:
             child.is_ready, self._n_bad_starts = True, 0
             return

@@ -34,14 +34,23 @@ class Batch:
     Args:
         paths: files, folders, globs, `"-"`.
         only: the number of the one recording that is wanted, counted from 1; None takes all.
+        max_bytes: how much a compressed file may hold; None for the usual bound.
         quiet: whether the command writes nothing to standard output before all are read.
     """
 
-    def __init__(self, paths: Sequence[str], only: int | None = None, *, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        only: int | None = None,
+        *,
+        quiet: bool = False,
+        max_bytes: int | None = None,
+    ) -> None:
         self.count = self.unreadable = self.nonsense = self.skipped = 0
         self._paths = paths
         self._only = only
         self._quiet = quiet
+        self._max_bytes = max_bytes
 
     def each(self, make: Callable[[Recording], MadeT]) -> Generator[MadeT]:
         """Yield what a function makes of each recording; one for which it raises is left out.
@@ -49,7 +58,10 @@ class Batch:
         Args:
             make: may raise `BadRecording` or `Nonsense`.
         """
-        with closing(read(*self._paths)) as recordings, Progress(quiet=self._quiet) as progress:
+        with (
+            closing(read(*self._paths, max_bytes=self._max_bytes)) as recordings,
+            Progress(quiet=self._quiet) as progress,
+        ):
             for number, recording in enumerate(recordings, 1):
                 progress.step(recording)
                 if self._only not in {None, number}:

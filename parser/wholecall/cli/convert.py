@@ -7,6 +7,7 @@ from typing import Any
 
 from wholecall.cli.options import add_command_parser
 from wholecall.cli.saving import add_saving, save
+from wholecall.recordings.secrets import without_secrets
 
 __all__ = ["add_command"]
 
@@ -21,6 +22,9 @@ forms:
   har         an HTTP archive with an entry for each recording
   cassette    a VCR cassette (YAML) with an interaction for each recording
   session     messages with their tool calls, in the Session Trace Simple format; what was dropped is not in it
+
+Keys and passwords in the URL of a request (user, members of the query) are left out; what the server sent stays as it
+is (see `wholecall redact`).
 """
 _EXAMPLES = """\
 examples:
@@ -44,4 +48,4 @@ def add_command(commands: Any) -> None:
 
 
 def _convert(options: argparse.Namespace) -> int:
-    return save(options, lambda recording: recording)
+    return save(options, without_secrets)

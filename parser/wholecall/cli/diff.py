@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from wholecall import BadRecording
-from wholecall.cli.options import add_command_parser, add_dialect, add_text
+from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, write
 from wholecall.cli.show import printable
 from wholecall.recordings import read
@@ -64,6 +64,7 @@ def add_command(commands: Any) -> None:
         help="a member of events that may differ (id, usage, raw_arguments, dialect ...); may be given again",
     )
     add_dialect(command)
+    add_max_bytes(command)
     add_text(command)
 
 
@@ -113,7 +114,7 @@ def _logged(path: str) -> Iterator[Line]:
 
 
 def _parsed(path: str, options: argparse.Namespace) -> Iterator[Line]:
-    with closing(read(path)) as recordings:
+    with closing(read(path, max_bytes=options.max_bytes)) as recordings:
         for recording in recordings:
             for event in replay(recording, options.dialect, text=options.text):
                 yield json.loads(event.to_json())

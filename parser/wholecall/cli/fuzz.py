@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from wholecall.cli.batch import Batch
-from wholecall.cli.options import add_command_parser, add_dialect
+from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes
 from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
 from wholecall.recordings import Recording
@@ -55,6 +55,7 @@ def add_command(commands: Any) -> None:
     add("--seed", default="0", metavar="SEED", help="begin of the seeds; equal ones draw equal splits (0)")
     add("--json", action="store_true", help="write each split as one line, also those without a difference")
     add_dialect(command)
+    add_max_bytes(command)
 
 
 def _count(text: str) -> int:
@@ -64,7 +65,7 @@ def _count(text: str) -> int:
 
 
 def _fuzz(options: argparse.Namespace) -> int:
-    batch = Batch(options.paths)
+    batch = Batch(options.paths, max_bytes=options.max_bytes)
     differing = sum(batch.each(lambda recording: _fuzz_one(recording, options)))
     if not options.json:
         write(

@@ -22,13 +22,14 @@ from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
 from wholecall.cli.show import printable
 from wholecall.cli.target import STDIO, replacing
 from wholecall.cli.transcript_files import Found, found_files, targets_of
-from wholecall.cli.transcripts import NoTranscript, Page, Transcript, opened_transcript
 from wholecall.history.book import Book
 from wholecall.history.judging import Rules
 from wholecall.history.mending import Report, mend
 from wholecall.history.shrink import shrink_arguments
 from wholecall.history.shrinking import shorten
 from wholecall.history.writing import pages
+from wholecall.recordings.finding import Place
+from wholecall.recordings.transcripts import NoTranscript, Page, Transcript, opened_transcript
 
 __all__ = ["add_command"]
 
@@ -188,7 +189,7 @@ class Count(msgspec.Struct):
 def _do(found: Found, target: str | None, options: argparse.Namespace, count: Count) -> None:
     """Check or change one file, and count it."""
     try:
-        with opened_transcript(found.path, found.trouble) as transcript:
+        with opened_transcript(Place(found.path, found.trouble)) as transcript:
             change = _change(found.path, transcript, options)
             if target is not None:
                 _write(target, transcript, change, makes_folders=target != options.output)

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from wholecall import BadRecording
 from wholecall.cli.colour import CHOICES, console, wants_colour
 from wholecall.cli.html import HtmlPage
-from wholecall.cli.options import add_command_parser, add_dialect, add_text
+from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer, write
 from wholecall.cli.pages import is_page
 from wholecall.cli.tally import Tally
@@ -108,6 +108,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     )
     add("--color", choices=CHOICES, default="auto", help="colours, with the extra cli installed (auto)")
     add_dialect(command)
+    add_max_bytes(command)
     add_text(command)
 
 
@@ -121,7 +122,7 @@ def _inspect(options: argparse.Namespace) -> int:
     _check(options)
     tally = Tally()
     output = _output(options)
-    with closing(read(*options.paths or [STDIN])) as recordings:
+    with closing(read(*options.paths or [STDIN], max_bytes=options.max_bytes)) as recordings:
         for recording in recordings:
             output.begin(recording.name)
             try:

@@ -17,7 +17,7 @@ from typing import Any, get_args
 from wholecall import EventsWanted
 from wholecall.cli.batch import Batch
 from wholecall.cli.ledger import KINDS, LEAKS, Ledger
-from wholecall.cli.options import add_command_parser, add_dialect, add_text
+from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
 from wholecall.cli.out import FOUND, OK, UNREADABLE, json_writer, write
 from wholecall.cli.show import printable
 from wholecall.recordings import Recording
@@ -71,11 +71,12 @@ def add_command(commands: Any) -> None:
         help="a word that is not a finding; may be given again",
     )
     add_dialect(command)
+    add_max_bytes(command)
     add_text(command)
 
 
 def _lint(options: argparse.Namespace) -> int:
-    total, batch = Ledger(), Batch(options.paths)
+    total, batch = Ledger(), Batch(options.paths, max_bytes=options.max_bytes)
     groups: defaultdict[str, Ledger] = defaultdict(Ledger)
     for recording, ledger in batch.each(lambda recording: (recording, _ledger(recording, options))):
         groups[recording.provider or ledger.dialect or "unknown"].merge(ledger)

@@ -18,7 +18,15 @@ from wholecall import text_formats
 from wholecall.dialects.table import DIALECTS, load_plugins, named
 from wholecall.text.options import text_calls
 
-__all__ = ["add_command_parser", "add_dialect", "add_import", "add_text", "dialect_names", "prepare"]
+__all__ = [
+    "add_command_parser",
+    "add_dialect",
+    "add_import",
+    "add_max_bytes",
+    "add_text",
+    "dialect_names",
+    "prepare",
+]
 
 
 def add_command_parser(commands: Any, name: str, help: str, about: str, examples: str) -> Any:  # noqa: A002
@@ -38,6 +46,18 @@ def add_dialect(command: argparse.ArgumentParser) -> None:
     text = f"the wire format, if the bytes do not show it; one of\n{listed},\nor one that is registered"
     command.add_argument("--dialect", default="auto", metavar="D", help=text)
     add_import(command)
+
+
+def add_max_bytes(command: argparse.ArgumentParser) -> None:
+    """Add the option that lifts the bound on what compressed files may hold."""
+    text = "what a compressed file may hold, and a compressed body in a\nfile (64 MiB, or 200 times its size if that is more)"
+    command.add_argument("--max-bytes", type=_bytes, metavar="N", help=text)
+
+
+def _bytes(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes from 1")
+    return int(text)
 
 
 def add_text(command: argparse.ArgumentParser) -> None:

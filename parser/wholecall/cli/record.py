@@ -23,6 +23,7 @@ from wholecall.cli.cases import NewCase
 from wholecall.cli.new_recording import NewRecording
 from wholecall.cli.options import add_command_parser, add_import
 from wholecall.cli.out import FOUND, OK, UNREADABLE, complain, json_writer
+from wholecall.cli.redirects import opener
 from wholecall.cli.target import STDIO, is_same
 from wholecall.recordings.model import without_keys
 
@@ -43,7 +44,8 @@ With --into the bytes are saved as they came, as a case of a folder of recording
 .json, .bin: as they are framed), or below DIR/recordings where there is such a folder. Beside them NAME.case.json
 waits for what they show and what must come out. No file is overwritten.
 
-Request headers, and the query of the URL, are sent and not saved: they hold keys.
+Request headers, and the query of the URL, are sent and not saved: they hold keys. A redirect to another server is
+refused; with --follow it is followed, without any header that may hold one.
 """
 _EXAMPLES = """\
 examples:
@@ -80,6 +82,11 @@ def add_command(commands: Any) -> None:
         "--json",
         action="store_true",
         help="as --quiet, and report at the end what was saved, as a JSON object",
+    )
+    add(
+        "--follow",
+        action="store_true",
+        help="follow redirects to other servers, which get none of your headers;\notherwise only those on the same one",
     )
     add("-X", "--method", metavar="M", help="the HTTP method; GET, or POST with -d")
     add(
@@ -159,7 +166,7 @@ def _asked(options: argparse.Namespace) -> Any:
     data = None if options.data is None else _data(options.data)
     request = urllib.request.Request(options.url, data, dict(options.header), method=options.method)  # noqa: S310 - http(s) only
     try:
-        response: Any = urllib.request.urlopen(request)  # noqa: S310 - as above
+        response: Any = opener(follows=options.follow).open(request)
     except urllib.error.HTTPError as error:
         response = error  # the body of an error is a recording like any other
     response.method_sent = request.get_method()

@@ -24,8 +24,8 @@ letters. What is read is what `wholecall replay` reads.
 Kept are words of the protocol, models, names of tools (see --names), numbers and literals outside strings. Of a
 request the user, query and fragment of its URL are left out.
 
-Look at the result before you publish it. The substitution keeps sizes and equality: it hides what was said from
-readers, not from cryptanalysis.
+Look at the result before you publish it. The substitution keeps sizes and, in fields of one kind, equality: it hides
+what was said from readers, not from cryptanalysis (docs/recordings.md).
 """
 _EXAMPLES = """\
 examples:

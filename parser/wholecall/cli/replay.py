@@ -16,7 +16,7 @@ from wholecall import BadRecording, Event
 from wholecall.cli.batch import Batch
 from wholecall.cli.colour import CHOICES
 from wholecall.cli.nonsense import Beginning, Nonsense
-from wholecall.cli.options import add_command_parser, add_dialect, add_text
+from wholecall.cli.options import add_command_parser, add_dialect, add_max_bytes, add_text
 from wholecall.cli.out import FOUND, OK, UNREADABLE
 from wholecall.cli.replay_output import Output, output_of
 from wholecall.cli.tally import Tally
@@ -91,6 +91,7 @@ def _add_options(command: argparse.ArgumentParser) -> None:
         help="colours (auto: on a terminal, unless NO_COLOR is set)",
     )
     add_dialect(command)
+    add_max_bytes(command)
     add_text(command)
     add("--chunk", type=_chunking, default=Chunking(), metavar="N|random:SEED", help=_CHUNK)
 
@@ -104,7 +105,7 @@ def _chunking(text: str) -> Chunking:
 
 def _replay(options: argparse.Namespace) -> int:
     total, output = Tally(), output_of(options)
-    batch = Batch(options.paths, quiet=output.is_quiet)
+    batch = Batch(options.paths, quiet=output.is_quiet, max_bytes=options.max_bytes)
     for _ in batch.each(lambda recording: _play(recording, options, total, output)):
         pass
     total.recordings, total.unreadable = batch.count, batch.unreadable

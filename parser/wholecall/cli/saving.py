@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import IO
 
 from wholecall.cli.batch import Batch
-from wholecall.cli.options import add_import
+from wholecall.cli.options import add_import, add_max_bytes
 from wholecall.cli.out import OK, UNREADABLE, complain, json_writer
 from wholecall.cli.target import STDIO, is_read, replacing
 from wholecall.recordings import Chunk, Recording, write
@@ -36,6 +36,7 @@ def add_saving(command: argparse.ArgumentParser, forms: Iterable[str] = FORMS) -
     add("--to", choices=list(forms), default=_OWN, metavar="FORM", help=f"{', '.join(forms)} ({_OWN})")
     add("--only", type=_number, metavar="N", help="take only the N-th recording, counted from 1")
     add("--json", action="store_true", help="with -o: report what was written, one JSON object a recording")
+    add_max_bytes(command)
     add_import(command)
 
 
@@ -53,7 +54,7 @@ def save(options: argparse.Namespace, change: Callable[[Recording], Recording]) 
     if is_read(options.paths, output):
         said = "the file that standard output goes to" if output == STDIO else output
         options.refuse(f"{said} is read, too; write to another file")
-    batch = Batch(options.paths, options.only)
+    batch = Batch(options.paths, options.only, max_bytes=options.max_bytes)
     recordings = _saved(batch, change, as_json=options.json)
     if output == STDIO:
         _write(options.to, recordings, sys.stdout.buffer)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from wholecall.cli.options import add_command_parser
+from wholecall.cli.options import add_command_parser, add_max_bytes
 from wholecall.cli.out import complain
 
 __all__ = ["add_command"]
@@ -18,7 +18,9 @@ _ABOUT = """\
 Read recordings with all cores, and write two tables in Parquet: OUT/calls has a row for each call, whole or dropped,
 OUT/recordings one for each recording, also for those that cannot be read. docs/bulk.md lists the columns.
 
-With --body the inputs are tables (.parquet, .arrow, .jsonl) that hold raw responses in a column.
+With --body the inputs are tables (.parquet, .arrow, .jsonl) that hold raw responses in a column, with --messages
+such that hold conversations. Session files of pi, openclaw, Claude Code and Codex, and other files of messages, are
+read beside recordings.
 
 Each input is in the tables exactly once, whatever happens meanwhile: --resume goes on with a scan that was ended, and
 the files that it writes are the same, byte for byte, for any number of workers. It needs the extra bulk:
@@ -31,6 +33,10 @@ examples:
   wholecall scan 'logs/**/*.sse.zst' --out tables --workers 4   a glob, with four processes
   wholecall scan raw.parquet --body raw --id request_id --out tables
                                                                 a column of raw responses
+  wholecall scan chats.parquet --messages messages --out tables
+                                                                a column of conversations
+  wholecall scan ~/.claude/projects --out tables                sessions of an agent
+  wholecall scan s3://bucket/logs --out s3://bucket/tables      object stores (docs/bulk.md)
   wholecall scan logs --out tables --plan                       what there is to do
   wholecall report tables                                       what is in them
 
@@ -41,9 +47,10 @@ exit status:
        not be written
   130  it was interrupted; what was finished stays
 """
-_PATHS = "recordings, as for `wholecall replay`, without standard input; with --body tables"
+_PATHS = "recordings, as for `wholecall replay`, without standard input, and\ntranscripts; with --body or --messages tables;\nalso URLs of any of these in object stores"
 _COLUMNS = {
     "body": "the column of a table that holds raw responses; a.b goes into structs",
+    "messages": "the column of a table that holds conversations, as JSON or as lists of\nstructs",
     "id": "the column that becomes recording_id (file#row)",
     "provider": "the column that says who answered",
     "model": "the column that says which model was asked",
@@ -57,7 +64,12 @@ def add_command(commands: Any) -> None:
     command.set_defaults(run=_scan)
     add = command.add_argument
     add("paths", nargs="+", metavar="PATH", help=_PATHS)
-    add("--out", required=True, metavar="DIR", help="the folder that is written")
+    add(
+        "--out",
+        required=True,
+        metavar="DIR",
+        help="the folder that is written, or its URL in an object store",
+    )
     add("--workers", type=int, metavar="N", help="how many processes (one for each core)")
     start = command.add_mutually_exclusive_group()
     start.add_argument("--resume", action="store_true", help="go on with the scan in DIR, if there is one")
@@ -91,6 +103,7 @@ def add_command(commands: Any) -> None:
         default="default",
         help="what a stream may hold (docs/limits.md)",
     )
+    add_max_bytes(command)
     add("--errors", metavar="N|P%", help="stop if more recordings than that cannot be read (never)")
 
 

@@ -49,6 +49,7 @@ def _request(options: argparse.Namespace) -> Request:
         options.paths,
         options.out,
         body=options.body,
+        messages=options.messages,
         columns={name: getattr(options, name) for name in _COLUMNS},
         dialect=options.dialect,
         start="resume" if options.resume else "overwrite" if options.overwrite else "new",
@@ -58,6 +59,7 @@ def _request(options: argparse.Namespace) -> Request:
         judging={
             "arguments": options.arguments,
             "hashed": options.hashed,
+            "max_bytes": options.max_bytes,
             "limits": _LIMITS[options.limits],
         },
     )
@@ -66,7 +68,7 @@ def _request(options: argparse.Namespace) -> Request:
 def _again(options: argparse.Namespace) -> str:
     """Return the command that goes on."""
     words = ["wholecall", "scan", *options.paths, "--out", options.out, "--resume"]
-    for name in ("body", *_COLUMNS, "dialect", "workers", "errors"):
+    for name in ("body", "messages", *_COLUMNS, "dialect", "workers", "errors", "max_bytes"):
         value = getattr(options, name)
         words += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
     for name, usual in (("changed", "refuse"), ("limits", "default")):

@@ -15,6 +15,7 @@ NOT_WHOLE: frozenset[TurnReason] = frozenset({*CUT_REASONS, "error", "aborted"})
 _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
     "tool_calls": (
         *("tool_calls", "function_call", "tool_use", "tool_call", "requires_action"),
+        "tooluse",  # pi and openclaw
         "end_of_message",  # llama-stack: a partial answer, so a call
     ),
     "stop": (

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from wholecall.history.parts import ABSENT, RUN, SIDE, Carried, Line, Message, Part
-from wholecall.history.shapes.base import Links
+from wholecall.history.shapes.base import Links, Shape, View
 from wholecall.history.shapes.table import shape_of
 
 __all__ = ["Book"]
@@ -24,27 +24,33 @@ class Book:
 
     Attributes:
         messages: what is read, as often as it is needed.
-        shape: of the messages.
+        view: by which they are read.
         lines: the facts, a line for each message.
 
     Args:
         messages: the messages, each a dict.
-        shape: as for `repair_transcript`.
+        shape: as for `repair_transcript`, or the view itself.
 
     Raises:
         TypeError: a block is not a dict.
         ValueError: there is no such shape.
     """
 
-    def __init__(self, messages: Sequence[Message], shape: str) -> None:
+    def __init__(self, messages: Sequence[Message], shape: str | View) -> None:
         self.messages = messages
-        self.shape = shape_of(messages, shape)
+        self.view = shape if isinstance(shape, View) else shape_of(messages, shape)
         self._open: tuple[int, Line] | None = None  # the line that was read again last
         words = _Words()
-        self.lines = [_facts(self.shape.read(message), n, words) for n, message in enumerate(messages)]
+        self.lines = [_facts(self.view.read(message), n, words) for n, message in enumerate(messages)]
         _count_runs(self.lines)
-        if self.shape.links is not None and any(line.thread == SIDE for line in self.lines):
-            _part_threads(self.lines, messages, self.shape.links)
+        if self.view.links is not None and any(line.thread == SIDE for line in self.lines):
+            _part_threads(self.lines, messages, self.view.links)
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the messages, which are none that can only be read."""
+        assert isinstance(self.view, Shape)
+        return self.view
 
     def message(self, line: Line) -> Message:
         """Return the message of a line, as it is."""
@@ -75,7 +81,7 @@ class Book:
 
     def _part(self, part: Part) -> Part:
         if self._open is None or self._open[0] != part.row:
-            self._open = part.row, self.shape.read(self.messages[part.row])
+            self._open = part.row, self.view.read(self.messages[part.row])
         return self._open[1].parts[part.number]
 
 

@@ -24,13 +24,13 @@ from wholecall.history.book import Book
 from wholecall.history.encode import encode_arguments
 from wholecall.history.markers import INVALID_NAME
 from wholecall.history.parts import ABSENT, Carried, Form, Line, Part
-from wholecall.history.shapes.base import Shape
+from wholecall.history.shapes.base import View
 from wholecall.history.transports import Transport
 from wholecall.history.values import dumped
 from wholecall.parse import parse_arguments
 from wholecall.types import CUT_REASONS
 
-__all__ = ["Answer", "Rules", "answers_of", "judge", "put_right"]
+__all__ = ["Answer", "Rules", "Stop", "answers_of", "endings", "is_incomplete", "judge", "put_right"]
 
 _ABORTED = frozenset({"aborted", "abort", "canceled", "interrupted"})
 _CUT = CUT_REASONS | {"malformed"}
@@ -70,7 +70,7 @@ class Answer(msgspec.Struct, eq=False, gc=False):
         return [part for part in found if part.kind in kinds] if kinds else found
 
 
-def answers_of(lines: Iterable[Line], shape: Shape) -> list[Answer]:
+def answers_of(lines: Iterable[Line], shape: View) -> list[Answer]:
     """Group the lines of the model into answers, each at the place of its first line.
 
     Where an answer is all lines in a row, each line's stop is its own: two answers may follow each other.
@@ -113,9 +113,9 @@ def judge(answer: Answer, rules: Rules, book: Book) -> list[Part]:
     if answer.stop == "aborted" and rules.aborted == "drop_turn":
         _drop(answer.parts())
         return calls
-    endings = list(_endings(answer, book.shape))
-    going = [call for call, stop, last in endings if _goes(call, last, stop, rules, book)]
-    for call, stop, _ in endings:
+    ends = list(endings(answer, book.shape))
+    going = [call for call, stop, last in ends if _goes(call, last, stop, rules, book)]
+    for call, stop, _ in ends:
         # What is judged by its place must be answered: once its last sibling is gone, it would be next.
         call.due = stop == "cut" and call.form == "object"
     _drop(going)
@@ -131,7 +131,7 @@ def judge(answer: Answer, rules: Rules, book: Book) -> list[Part]:
     return going
 
 
-def _endings(answer: Answer, shape: Shape) -> Iterator[tuple[Part, Stop, bool]]:
+def endings(answer: Answer, shape: View) -> Iterator[tuple[Part, Stop, bool]]:
     """Yield each call, the word on how it ended, and whether it is the last one that this word is about."""
     said = [Answer([line], _stop(line.stop)) for line in answer.lines] if shape.by_order else [answer]
     for one in said:
@@ -150,7 +150,7 @@ def _goes(call: Part, last: bool, stop: Stop, rules: Rules, book: Book) -> bool:
         return True
     if call.result is not None and call.result.real:
         return False
-    if stop == "cut" and _is_incomplete(call, last, book):
+    if stop == "cut" and is_incomplete(call, last, book):
         return True
     if call.scratch or call.carried == "absent":
         return True
@@ -163,7 +163,7 @@ def _goes(call: Part, last: bool, stop: Stop, rules: Rules, book: Book) -> bool:
     return call.name not in rules.names or not _NAME.fullmatch(call.name)
 
 
-def _is_incomplete(call: Part, last: bool, book: Book) -> bool:
+def is_incomplete(call: Part, last: bool, book: Book) -> bool:
     """Whether a call without a real result may lack its end: judged by its text, or by its place if it has none."""
     if call.carried in _TEXTS and call.form != "free":
         return parse_arguments(book.arguments(call), ended="length").status == "dropped"

@@ -12,17 +12,19 @@ that is refused is counted, and when it is more than all calls of the turn may h
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from wholecall.arguments.tokens import utf8_size
 from wholecall.limits import Limits
 from wholecall.machine.call import Call
 
-__all__ = ["Budget"]
+__all__ = ["Budget", "weight"]
 
 _GRANT = 4096  # characters; also how often the fragments of a call are joined
 _WIDEST = 4  # bytes of the widest character
 _UNBOUNDED = 1 << 62
+_VALUE = 8  # bytes of a value that is no text, or of a reference to one
 
 
 class Budget:
@@ -72,6 +74,24 @@ class Budget:
             self._grant(call, len(text) + _GRANT)
             return True
         return self._admit_exactly(call, text)
+
+    def take_extra(self, call: Call, extra: Mapping[str, Any]) -> None:
+        """Keep fields of the provider's in a call whose terminal event has not been emitted; they count with its text.
+
+        Only what they hold more than the fields that they replace counts: servers send the same ones again and again.
+        """
+        if call.full or call.is_over:
+            return
+        kept = call.extra if call.extra is not None else {}
+        grown = sum(weight(value) + weight(key) * (key not in kept) for key, value in extra.items())
+        grown -= sum(weight(kept[key]) for key in extra if key in kept)
+        if grown > 0 and (call.extra_size + grown > self._per_call or self._free_after(grown) < 0):
+            self._overflow(call, "")
+            return
+        call.extra_size += grown
+        self._free -= grown
+        kept.update(extra)
+        call.extra = kept
 
     def release(self, call: Call) -> None:
         """Take back the grant of a call whose text was cleared."""
@@ -128,3 +148,17 @@ class Budget:
         call.refuse("arguments_too_large", "the argument text exceeds a limit")
         call.cut_to(self._raw, text)
         self._count(call)
+
+
+def weight(value: object) -> int:
+    """Return about how many bytes a JSON value takes, whatever its depth."""
+    total, waiting = 0, [value]
+    while waiting:
+        value = waiting.pop()
+        total += len(value) if isinstance(value, str) else _VALUE
+        if isinstance(value, dict):
+            waiting += value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return total

@@ -35,7 +35,7 @@ class Call(CallText):
         id: the public id, the first non-empty one; `aliases` holds all of them, `indices` the indices.
         name: the name so far as the wire gave it; `public_name` the one that events carry, once it is final.
         heated: the indices at which its fragments take the hot path; `heard` is the alias that they carry there.
-        extra: fields of the provider that are to be sent back.
+        extra: fields of the provider that are to be sent back; `extra_size` is their size, as the budget counts it.
         refusal: why it cannot be emitted, whatever its text; `detail` explains it to people.
         dropped: why it was dropped, None if it was not.
         closed, cut: the wire ended this call; the wire called it incomplete.
@@ -74,6 +74,7 @@ class Call(CallText):
     heated: set[Index]
     heard: str | None
     extra: dict[str, Any] | None
+    extra_size: int
     refusal: DropReason | None
     detail: str
     dropped: DropReason | None
@@ -109,7 +110,7 @@ class Call(CallText):
         self.closed = self.cut = self.reasoned = self.phantom = self.bare = False
         self.block = self.opened = self.beside = self.stray = False
         self.source, self.edits = None, ()
-        self.head = self.labelled = self.round = self.n_slots = 0
+        self.head = self.labelled = self.round = self.n_slots = self.extra_size = 0
         self.detail = ""
         self.aliases, self.indices, self.heated = [], set(), set()
 
@@ -164,7 +165,7 @@ class Call(CallText):
     def start_over(self) -> None:
         """Clear labels, text and objections, except for a limit that was exceeded."""
         self.clear_text()
-        self.id = self.extra = None
+        self.id, self.extra, self.extra_size = None, None, 0
         if self.refusal not in ("id_too_long", "name_too_long", "arguments_too_large"):
             self.refusal, self.detail = None, ""
         for labels in (self.aliases, self.indices, self.flags):

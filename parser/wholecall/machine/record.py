@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from wholecall.arguments.placeholders import BEGINNINGS
 from wholecall.arguments.tokens import utf8_size
 from wholecall.deltas import HYDRATION, INVALID_INDEX, OBJECT, CallWhole, Labelled
+from wholecall.machine.budget import weight
 from wholecall.machine.call import Call
 from wholecall.machine.readings import Piece
 
@@ -67,7 +68,7 @@ class Record:
         head, rest = (text, "") if whole else (text[: call.head], text[call.head :])
         index = next((index for index in call.indices if type(index) is int), None)
         custom, spoilt = call.kind == "custom", call.refusal == "invalid_utf8"
-        extra = call.extra
+        extra = None if call.extra is None else dict(call.extra)
         self._keep(Piece(index, call.id, call.name, head, whole, custom, 1, call.bare, spoilt, extra), call)
         if rest:
             id = call.id if call.labelled == len(rest) else None
@@ -87,6 +88,8 @@ class Record:
         self.pieces.append(piece)
         self.shown.append(call)
         self.size += _PIECE + utf8_size(f"{piece.text}{piece.id or ''}{piece.name or ''}")
+        if piece.extra:
+            self.size += weight(piece.extra)
 
     def goes_on(self, delta: Labelled) -> bool:
         """Return whether a fragment only continues the last piece, whatever the server means by its labels."""

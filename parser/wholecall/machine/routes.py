@@ -68,7 +68,7 @@ def _labelled(choice: Choice, delta: Labelled) -> None:
     if delta.kind == "custom" and call.empty:
         call.kind = "custom"
     if delta.extra:
-        _add_extra(call, delta.extra)
+        choice.budget.take_extra(call, delta.extra)
     if delta.name is not None:
         advance(choice, call, "name", delta.name)
     _take_text(choice, call, delta.text, delta.rank)
@@ -92,12 +92,6 @@ def _take_text(choice: Choice, call: Call, text: str, rank: int = 0) -> None:
         advance(choice, call, "whole", (text, rank))
     else:
         advance(choice, call, "fragment", text)
-
-
-def _add_extra(call: Call, extra: dict[str, Any]) -> None:
-    if call.is_over:  # its terminal event has been emitted
-        return
-    call.extra = extra if call.extra is None else {**call.extra, **extra}
 
 
 # Slotted deltas.
@@ -243,7 +237,7 @@ def _learn(choice: Choice, call: Call, delta: Union[CallSeen, CallWhole]) -> Non
     if delta.flags:
         call.flags.update(delta.flags)
     if delta.extra:
-        _add_extra(call, delta.extra)
+        choice.budget.take_extra(call, delta.extra)
     if delta.name is not None and call.name is None:
         _release_others(choice, call)
     if delta.name is not None and delta.name != call.name:

@@ -293,8 +293,11 @@ def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
     extras = [piece.extra for piece in pieces if piece.extra]
     if one.whole is not None and one.whole.extra:
         extras.append(one.whole.extra)
-    for extra in extras:
-        call.extra = {**(call.extra or {}), **extra}
+    if extras:
+        merged = dict(call.extra or {})
+        for extra in extras:
+            merged.update(extra)
+        call.extra = merged
     is_repeated = one.read is not None and one.read.way == "again"
     if not is_repeated and len(indices) > 1:
         call.flags.add("index_churn")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from wholecall.proxy.decoding import Decoder, UndecodableError, decoder_for
+from wholecall.framing.codings import Decoder, UndecodableError, decoder_for
 from wholecall.proxy.entry import Entry
 from wholecall.proxy.headers import value_of
 from wholecall.proxy.pings import Clock, Vigil

@@ -76,8 +76,15 @@ class Response(msgspec.Struct, kw_only=True):
         return f"Response(status={self.status!r})"
 
 
-def recording_of(name: str, form: str, response: Response) -> Recording | str:
-    """Return the recording of a response, or the reason (of `SKIP_REASONS`) why it is none."""
+def recording_of(name: str, form: str, response: Response, max_bytes: int | None = None) -> Recording | str:
+    """Return the recording of a response, or the reason (of `SKIP_REASONS`) why it is none.
+
+    Args:
+        name: of the recording.
+        form: of the file.
+        response: what the file contains.
+        max_bytes: how much its body may hold if it is compressed, as for `inflated`.
+    """
     body = response.body
     if not body:
         return "no_body"
@@ -88,7 +95,7 @@ def recording_of(name: str, form: str, response: Response) -> Recording | str:
     if not _may_be_one(kind):
         return "other_type"
     try:
-        pieces = _pieces(body, response)
+        pieces = _pieces(body, response, max_bytes)
         head, pieces = (b"", pieces) if kind in _STREAMS else _peeked(pieces)
     except DAMAGE as error:
         return broken(name, str(error), **known)
@@ -120,7 +127,7 @@ def _is_answer(head: bytes, status: int | None) -> bool:
     return detect(head) is not None
 
 
-def _pieces(body: bytes | str, response: Response) -> Iterator[bytes]:
+def _pieces(body: bytes | str, response: Response, max_bytes: int | None) -> Iterator[bytes]:
     """Return the bytes as the server meant them.
 
     Raises:
@@ -136,7 +143,7 @@ def _pieces(body: bytes | str, response: Response) -> Iterator[bytes]:
     coding = coding_of(data, named)
     if coding is None and named == "br" and not _is_text(data[:64]):
         raise ValueError("its body is compressed with Brotli; record it decompressed")
-    return iter([data]) if coding is None else inflated([data], coding)
+    return iter([data]) if coding is None else inflated([data], coding, max_bytes)
 
 
 def _is_text(data: bytes) -> bool:

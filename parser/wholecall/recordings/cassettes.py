@@ -2,7 +2,8 @@
 
 Theory of operation. PyYAML's parser emits events (libyaml's in C, where it is there); the sequence of
 interactions is found among them, and each of its items is composed separately. No constructor of YAML tags
-runs: leaves are text, bytes, numbers, booleans and None. An alias is the same object as its anchor; still,
+runs: leaves are text, bytes, numbers, booleans and None. Numbers of base 60 (`1:30`) are text, because reading them costs
+the square of their length, and nobody means them; numbers as keys are text, because their hashes can be chosen. An alias is the same object as its anchor; still,
 its expanded size is bounded, as are depth and the number of anchors.
 
 PyYAML is in the extra `cli`.
@@ -28,6 +29,8 @@ _LISTS = ("interactions", "http_interactions")  # vcrpy and its kin, VCR for Rub
 _MAX_DEPTH = 100
 _MAX_ANCHORS = 10_000
 _MAX_EXPANDED = 64 * 1024 * 1024
+_LONGEST_LEAF = 1000  # characters of a number
+_NUMBERS = (int, float)
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -42,7 +45,7 @@ def read_cassette(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
     place = None
     try:
         for number, value in enumerate(_Cassette(yaml, source).interactions(), 1):
-            found = interaction_of(f"{source.path}#{number}", _FORM, value)
+            found = interaction_of(f"{source.path}#{number}", _FORM, value, max_bytes=source.place.max_bytes)
             if isinstance(found, str):
                 skipped[found] += 1
             else:
@@ -170,7 +173,7 @@ class _Cassette:
             key = self._compose(event, depth + 1)
             if isinstance(key, (list, dict)):
                 raise self._refused(event, "a key is not a scalar")
-            members[key] = self._compose(self._next(), depth + 1)
+            members[str(key) if type(key) in _NUMBERS else key] = self._compose(self._next(), depth + 1)
         return members
 
     def _scalar(self, event: Any) -> Any:
@@ -181,7 +184,8 @@ class _Cassette:
         kind = tag.removeprefix(_TAG)
         if kind == "binary":
             return self._binary(event)
-        if kind not in {"null", "bool", "int", "float"}:
+        is_known = kind in {"null", "bool", "int", "float"}
+        if not is_known or ":" in event.value or len(event.value) > _LONGEST_LEAF:
             return event.value
         construct = getattr(self._constructor, f"construct_yaml_{kind}")
         try:

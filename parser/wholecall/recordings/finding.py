@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Union
+from typing import BinaryIO, Union
 
 import msgspec
 
-__all__ = ["COMPRESSED", "STDIN", "SUFFIXES", "Place", "StrPath", "find"]
+__all__ = ["COMPRESSED", "STDIN", "SUFFIXES", "Opens", "Place", "StrPath", "find", "is_named_so"]
 
 StrPath = Union[str, "os.PathLike[str]"]
+Opens = Callable[[], BinaryIO]
 
 STDIN = "-"  # the path that stands for standard input
 SUFFIXES = (".sse", ".ndjson", ".jsonl", ".json", ".bin", ".har", ".yaml", ".yml")  # of recordings in folders
@@ -33,11 +34,15 @@ class Place(msgspec.Struct, frozen=True):
         path: its path as it was found, `"-"` for standard input.
         trouble: why nothing can be read there; None where reading is worth a try.
         named: whether it was asked for by its own name, not found in a folder or by a glob.
+        opens: opens it, and raises `OSError` if that cannot be; None opens its path on the disk.
+        max_bytes: how much it may hold if it is compressed, and each compressed body in it; None for the usual bound.
     """
 
     path: str
     trouble: str | None = None
     named: bool = False
+    opens: Opens | None = None
+    max_bytes: int | None = None
 
 
 def find(paths: Iterable[StrPath], suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[Place]:
@@ -77,7 +82,7 @@ def _or_none_below(path: str, found: Iterator[Place], suffixes: tuple[str, ...])
 def _matches(pattern: str, suffixes: tuple[str, ...]) -> Iterator[Place]:
     seen: set[str] = set()
     for path in sorted(glob.iglob(pattern, recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern
-        single = [Place(path)] if _is_named_so(path, suffixes) else []
+        single = [Place(path)] if is_named_so(path, suffixes) else []
         found = _below(path, suffixes) if Path(path).is_dir() else single
         for place in found:  # `**` matches a folder and what is in it
             if place.path not in seen:
@@ -99,11 +104,11 @@ def _below(folder: str, suffixes: tuple[str, ...]) -> Iterator[Place]:
         path = entry.path.removeprefix(_HERE)
         if is_folder:
             yield from _below(path, suffixes)
-        elif _is_named_so(path, suffixes) and not (entry.is_symlink() and Path(path).is_dir()):
+        elif is_named_so(path, suffixes) and not (entry.is_symlink() and Path(path).is_dir()):
             yield Place(path)
 
 
-def _is_named_so(path: str, suffixes: tuple[str, ...]) -> bool:
+def is_named_so(path: str, suffixes: tuple[str, ...]) -> bool:
     """Return whether a file is called as recordings are, or whatever else is looked for."""
     name = path.lower()
     for suffix in COMPRESSED:

@@ -41,7 +41,7 @@ def read_archive(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
     """
     archive = LargeJSON(source, ("log", "entries"))
     entries = (_entry(entry, archive) for entry in archive.items())
-    yield from _recordings(source.path, _FORM, entries, skipped)
+    yield from _recordings(source, _FORM, entries, skipped)
 
 
 def read_interactions(source: Source, skipped: Counter[str]) -> Iterator[Recording]:
@@ -54,7 +54,8 @@ def read_interactions(source: Source, skipped: Counter[str]) -> Iterator[Recordi
     for number, value in enumerate(file.items(), 1):
         provider = file.found.get("provider")
         name = f"{source.path}#{number}"
-        found = interaction_of(name, "interactions", value, provider if isinstance(provider, str) else None)
+        who = provider if isinstance(provider, str) else None
+        found = interaction_of(name, "interactions", value, who, max_bytes=source.place.max_bytes)
         if isinstance(found, str):
             skipped[found] += 1
         else:
@@ -62,14 +63,14 @@ def read_interactions(source: Source, skipped: Counter[str]) -> Iterator[Recordi
 
 
 def _recordings(
-    path: str, form: str, found: Iterator[Response | str], skipped: Counter[str]
+    source: Source, form: str, found: Iterator[Response | str], skipped: Counter[str]
 ) -> Iterator[Recording]:
     for number, response in enumerate(found, 1):
-        name = f"{path}#{number}"
+        name = f"{source.path}#{number}"
         if isinstance(response, str):
             yield broken(name, response, form=form)
             continue
-        recording = recording_of(name, form, response)
+        recording = recording_of(name, form, response, source.place.max_bytes)
         if isinstance(recording, str):
             skipped[recording] += 1
         else:

@@ -1,99 +1,68 @@
-"""Compressed bytes, piece by piece: gzip, zlib and Zstandard.
+"""Compressed bytes, piece by piece: gzip, zlib and Zstandard, and how much they may hold.
 
-Theory of operation. A decompressor knows whether its frame is over and what follows it; frames may follow
-each other, as in files that were appended to. The input is cut into small pieces, so that the output of one step is
-bounded whatever the ratio.
+Theory of operation. `framing.codings` decodes in steps of bounded size; here what comes out is counted. A few kilobytes
+can decode to gigabytes, so that bytes may hold no more than 64 MiB, or 200 times what was read of them, whichever is more:
+recordings compress to a tenth or a fiftieth. Who trusts a file says how much it may hold, and then only that counts.
 """
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from wholecall.framing.codings import LARGEST_WINDOW, Decoder, UndecodableError, decoder_for
 
 __all__ = ["DAMAGE", "coding_of", "inflated"]
 
 DAMAGE = (ValueError, ImportError)  # what `inflated` raises
-_STEP = 4096  # bytes that go in at once
+_ANYWAY: Final = 64 * 1024 * 1024
+_TIMES: Final = 200
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _ZLIB_METHOD, _ZLIB_CHECK = 8, 31
 
 
-class _Coding(NamedTuple):
-    start: Callable[[], Any]
-    error: type[Exception]
-
-
-def inflated(pieces: Iterable[bytes], coding: str) -> Iterator[bytes]:
+def inflated(pieces: Iterable[bytes], coding: str, max_bytes: int | None = None) -> Iterator[bytes]:
     """Yield what compressed bytes hold.
 
     Args:
         pieces: the compressed bytes, cut anywhere.
         coding: `"gzip"`, `"deflate"` or `"zstd"`.
+        max_bytes: how much they may hold; by default 64 MiB, or 200 times their size.
 
     Raises:
-        ValueError: they are damaged or cut; the message says which.
+        ValueError: they are damaged or cut, or hold more than they may; the message says which.
         ImportError: for Zstandard, where neither Python (before 3.14) nor the extra `cli` brings it.
     """
-    start, error = _CODINGS[coding]()
-    reader: Any = None
-    for step in _steps(pieces):
-        rest = step
-        while rest:
-            if reader is None:
-                rest = rest.lstrip(b"\0") if coding == "gzip" else rest  # padding after a gzip member
-                reader = start() if rest else None
-                continue
-            out, rest, reader = _inflate(reader, rest, error, coding)
-            if out:
-                yield out
-    if reader is not None:
-        raise ValueError(f"its {coding} data is cut")
-
-
-def _steps(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    for piece in pieces:
-        for start in range(0, len(piece), _STEP):
-            yield piece[start : start + _STEP]
-
-
-def _inflate(reader: Any, data: bytes, error: type[Exception], coding: str) -> tuple[bytes, bytes, Any]:
-    """Return what came out, what is left to read, and the reader unless its frame is over."""
+    decoder = decoder_for(coding, window=LARGEST_WINDOW)
+    if decoder is None:
+        raise ImportError("Zstandard needs Python 3.14 or the extra `cli`: pip install 'wholecall[cli]'")
+    size = came = 0
+    for data in pieces:
+        came += len(data)
+        most = max(_ANYWAY, _TIMES * came) if max_bytes is None else max_bytes
+        for piece in _decoded(decoder, data, coding):
+            size += len(piece)
+            if size > most:
+                raise ValueError(_too_large(coding, most, is_usual=max_bytes is None))
+            yield piece
     try:
-        out: bytes = reader.decompress(data)
-    except error:
+        decoder.close()
+    except UndecodableError:
+        raise ValueError(f"its {coding} data is cut") from None
+
+
+def _decoded(decoder: Decoder, data: bytes, coding: str) -> Iterator[bytes]:
+    try:
+        yield from decoder.feed(data)
+    except UndecodableError:
         raise ValueError(f"its {coding} data is damaged") from None
-    return (out, reader.unused_data, None) if reader.eof else (out, b"", reader)
 
 
-def _zlib(bits: int) -> _Coding:
-    return _Coding(lambda: zlib.decompressobj(bits), zlib.error)
-
-
-def _zstd() -> _Coding:
-    try:
-        zstd = import_module("compression.zstd")  # from Python 3.14 on
-    except ImportError:
-        return _zstandard()
-    return _Coding(zstd.ZstdDecompressor, zstd.ZstdError)
-
-
-def _zstandard() -> _Coding:
-    try:
-        import zstandard  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise ImportError(
-            "Zstandard needs Python 3.14 or the extra `cli`: pip install 'wholecall[cli]'"
-        ) from None
-    return _Coding(lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
-
-
-_CODINGS: dict[str, Callable[[], _Coding]] = {
-    "gzip": lambda: _zlib(31),
-    "deflate": lambda: _zlib(15),
-    "zstd": _zstd,
-}
+def _too_large(coding: str, most: int, *, is_usual: bool) -> str:
+    why = f", {_TIMES} times its size" if is_usual and most > _ANYWAY else ""
+    return (
+        f"its {coding} data holds more than {most:,} bytes{why}; max_bytes (--max-bytes N) lets it hold more"
+    )
 
 
 def coding_of(head: bytes, named: str | None = None) -> str | None:

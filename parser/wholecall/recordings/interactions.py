@@ -22,7 +22,9 @@ __all__ = ["interaction_of"]
 _JSON, _EVENTS = "application/json", "text/event-stream"
 
 
-def interaction_of(name: str, form: str, value: Any, provider: str | None = None) -> Recording | str:
+def interaction_of(
+    name: str, form: str, value: Any, provider: str | None = None, *, max_bytes: int | None = None
+) -> Recording | str:
     """Return the recording of an interaction, or the reason why it is none.
 
     Args:
@@ -30,6 +32,7 @@ def interaction_of(name: str, form: str, value: Any, provider: str | None = None
         form: of the file.
         value: the interaction: dicts, lists, and leaves that are text, bytes, numbers, booleans or None.
         provider: who answered, if the file says so.
+        max_bytes: how much its body may hold if it is compressed.
     """
     if not isinstance(value, dict):
         return broken(name, "it is not an interaction, an object was expected", form=form)
@@ -43,7 +46,7 @@ def interaction_of(name: str, form: str, value: Any, provider: str | None = None
     response.provider = provider
     recorded_at = _text(value.get("recorded_at"))
     response.meta = {"recorded_at": recorded_at} if recorded_at else {}
-    return recording_of(name, form, response)
+    return recording_of(name, form, response, max_bytes)
 
 
 def _streamed(value: dict[str, Any]) -> Response | None:

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from wholecall.history.shapes.table import SHAPES
+from wholecall.history.shapes.atif import steps_of
+from wholecall.history.shapes.table import RECORDS, SHAPES
 from wholecall.recordings.model import Recording, broken
 from wholecall.recordings.source import Source
 from wholecall.shells.detection import detect
@@ -25,6 +26,7 @@ _LISTS = ("messages", "input", "contents")  # where requests keep their messages
 _ASKING = ("user", "system", "developer", "tool", "toolResult")  # roles of those who are not the model
 _SEEN = 5  # lines of a session that are looked at: the first ones may be about the session
 _DECODER = json.JSONDecoder()
+_TRAJECTORY = re.compile(rb'\s*\{[^{}\[\]]*"schema_version"\s*:\s*"ATIF-')
 _REQUEST = re.compile(rb'\s*\{[^{}\[\]]*"(?:messages|input|contents)"\s*:\s*\[')
 
 
@@ -57,8 +59,8 @@ def is_transcript(head: bytes) -> bool:
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     values = list(islice(_values(text), _SEEN))
     if not values:
-        return _REQUEST.match(text) is not None
-    if any(value.get("role") in _ASKING for value in values):
+        return _REQUEST.match(text) is not None or _TRAJECTORY.match(text) is not None
+    if any(value.get("role") in _ASKING or any(view.is_own(value) for view in RECORDS) for value in values):
         return True
     return any(map(_is_message, values)) and not any(_dialect_of(value) for value in values)
 
@@ -78,7 +80,11 @@ def _values(text: bytes) -> Iterator[dict[str, Any]]:
 
 def _is_message(value: dict[str, Any]) -> bool:
     """Whether an object is a message, an entry of a session, or a request."""
-    if isinstance(value.get("role"), str) or any(isinstance(value.get(name), list) for name in _LISTS):
+    if (
+        isinstance(value.get("role"), str)
+        or steps_of(value) is not None
+        or any(isinstance(value.get(name), list) for name in _LISTS)
+    ):
         return True
     return any(shape.is_own(value) for shape in SHAPES)
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 
+import msgspec
+
 from wholecall.errors import BadRecording
 from wholecall.framing.opening import framing_of
 from wholecall.recordings.cassettes import read_cassette
@@ -52,10 +54,11 @@ class Recordings(Iterator[Recording]):
             `no_cassette` (a YAML file in a folder), `transcript` and `flows` (such a file in a folder).
     """
 
-    def __init__(self, places: Iterable[Place]) -> None:
+    def __init__(self, places: Iterable[Place], max_bytes: int | None = None) -> None:
         self.skipped: Counter[str] = Counter()
+        bounded = (msgspec.structs.replace(place, max_bytes=max_bytes) for place in places)
         self._found = _read(
-            places, self.skipped
+            bounded, self.skipped
         )  # it does not hold us, so a file is closed when we are forgotten
 
     def __next__(self) -> Recording:
@@ -110,7 +113,7 @@ def _is_cassette(source: Source) -> bool:
     return b"interactions:" in source.head
 
 
-def read(*sources: StrPath) -> Recordings:
+def read(*sources: StrPath, max_bytes: int | None = None) -> Recordings:
     """Read the recordings in files, folders, globs, or standard input (`"-"`).
 
     ::
@@ -123,8 +126,13 @@ def read(*sources: StrPath) -> Recordings:
     response each, also the outputs of batches; our own format, VCR cassettes in YAML or JSON, HAR, logs of
     llm-interceptor, files of llm-mock; each may be compressed with gzip or Zstandard. Folders and globs give the files with a recording's suffix.
 
+    Args:
+        sources: paths.
+        max_bytes: how much a compressed file may hold, and a compressed body in a file; by default 64 MiB, or 200
+            times its size if that is more. What holds more is a recording with `trouble`, or raises there.
+
     Returns:
         An iterator that never raises: what cannot be read is a recording with `trouble`, or one whose chunks
         raise `BadRecording` where the damage begins.
     """
-    return Recordings(find(sources))
+    return Recordings(find(sources), max_bytes)

@@ -18,9 +18,9 @@ from wholecall.errors import BadRecording
 from wholecall.recordings.finding import STDIN, Place
 from wholecall.recordings.inflate import DAMAGE, coding_of, inflated
 
-__all__ = ["Source", "opened"]
+__all__ = ["PIECE", "Source", "opened"]
 
-_PIECE = 64 * 1024
+PIECE = 64 * 1024  # bytes that are read at once
 _MAGIC_BYTES = 4
 _MAX_LINE = 256 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
@@ -135,7 +135,7 @@ def opened(place: Place) -> Generator[Source]:
         head = _beginning(raw)
         pieces: Iterator[bytes] = chain([head], raw)
         coding = coding_of(head)
-        source = Source(place, _decompressed(place.path, pieces, coding) if coding else pieces)
+        source = Source(place, _decompressed(place, pieces, coding) if coding else pieces)
         try:
             yield source
         finally:
@@ -149,14 +149,14 @@ def _beginning(pieces: Iterator[bytes]) -> bytes:
     return head
 
 
-def _decompressed(path: str, pieces: Iterable[bytes], coding: str) -> Iterator[bytes]:
+def _decompressed(place: Place, pieces: Iterable[bytes], coding: str) -> Iterator[bytes]:
     position = 0
     try:
-        for piece in inflated(pieces, coding):
+        for piece in inflated(pieces, coding, place.max_bytes):
             position += len(piece)
             yield piece
     except DAMAGE as error:
-        raise BadRecording(f"{path}: {error} (after byte {position} of its contents)") from None
+        raise BadRecording(f"{place.path}: {error} (after byte {position} of its contents)") from None
 
 
 def _pieces(place: Place) -> Generator[bytes]:
@@ -178,7 +178,7 @@ def _file(place: Place) -> BinaryIO:
     if place.trouble is not None:
         raise BadRecording(f"{place.path}: {place.trouble}")
     try:
-        return Path(place.path).open("rb")
+        return place.opens() if place.opens else Path(place.path).open("rb")
     except OSError as error:
         raise BadRecording(f"{place.path}: {error.strerror or error}") from error
 
@@ -188,7 +188,7 @@ def _read(file: BinaryIO, path: str) -> Iterator[bytes]:
     position = 0
     while True:
         try:
-            piece: bytes = read(_PIECE)
+            piece: bytes = read(PIECE)
         except OSError as error:
             raise BadRecording(f"{path}: {error.strerror or error} (at byte {position})") from error
         if not piece:

@@ -1,4 +1,4 @@
-"""The substitution: each letter and digit becomes another one of its kind, the same everywhere.
+"""The substitution: each letter and digit becomes another one of its kind, the same in all fields of one kind.
 
 Theory of operation
 -------------------
@@ -6,6 +6,9 @@ A character is mapped, not a text. So equal texts stay equal and different ones 
 prefix, and fragments add up to the substitute of the whole, however they are cut. Capitals stay capitals, digits
 digits, and every character keeps its size in UTF-8 and in UTF-16: letters that are not ASCII move within the
 letters of their size and case, the others keep their high half. What is neither letter nor digit stays.
+
+Each kind of field has a substitution of its own (`Alphabets`), so that what is known of a text, an id for instance,
+whose words anybody can guess, finds nothing in arguments.
 
 Argument text is JSON, or is meant to be: numbers, literals and special tokens outside its strings stay, and so do
 escapes inside them. Only there does the mapping of a character depend on its neighbours, so the text of a call has to
@@ -21,11 +24,15 @@ import string
 from bisect import bisect_left
 from functools import cache
 from random import Random
+from typing import Literal
 
 from wholecall.arguments.recovery import SPECIAL_TOKENS
 from wholecall.redacting.spelling import respelled, units
 
-__all__ = ["Letters"]
+__all__ = ["Alphabets", "Field", "Letters"]
+
+# What kind of field a text stands in: equal letters of two kinds say nothing of one another.
+Field = Literal["argument", "id", "name", "text", "comment", "meta"]
 
 _LITERALS = ("true", "false", "null", "True", "False", "None", "NaN", "Infinity", "undefined")
 # Names of ids mean something to readers, and some to us.
@@ -119,6 +126,24 @@ class Letters(dict[int, int]):
         if match[1] is None:
             return match[0]
         return respelled([(chr(int(match[1], 16)), match[0])], chr(int(match[1], 16)).translate(self))
+
+
+class Alphabets:
+    """The substitutions of one recording, one for each kind of field.
+
+    Args:
+        seed: equal seeds give equal substitutions.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+        self._made: dict[Field, Letters] = {}
+
+    def of(self, field: Field) -> Letters:
+        """Return the substitution of a kind of field."""
+        if field not in self._made:
+            self._made[field] = Letters(f"{field}:{self._seed}")
+        return self._made[field]
 
 
 def _begins_literal(text: str) -> bool:

@@ -20,15 +20,18 @@ import msgspec
 from wholecall import BadRecording
 from wholecall.framing.opening import sniff
 from wholecall.recordings.model import Chunk, Recording, Request
+from wholecall.recordings.secrets import plain_type
 from wholecall.redacting.binary import Messages
 from wholecall.redacting.leaves import Leaf, Region, scan_lines
-from wholecall.redacting.letters import Letters
+from wholecall.redacting.letters import Alphabets, Field, Letters
 from wholecall.redacting.rules import (
     ARGUMENTS,
     CODE,
     is_counted,
+    is_id,
     is_key_word,
     is_name,
+    is_named,
     is_of_call,
     is_text,
     is_word,
@@ -73,11 +76,11 @@ def redact(recording: Recording, redaction: Redaction) -> Recording:
     """
     chunks = list(recording.chunks)
     data = b"".join(chunk for _, chunk in chunks)
-    letters = Letters(redaction.seed)
+    alphabets = Alphabets(redaction.seed)
     dialect = dialect_of(recording)
     before = list(timeline([(None, data)], dialect))
     try:
-        other = _Stream(data, before, letters, redaction).substituted()
+        other = _Stream(data, before, alphabets, redaction).substituted()
     except ValueError as error:
         raise BadRecording(f"{recording.name}: it cannot be redacted, {error}") from None
     after = list(timeline([(None, other)], dialect))
@@ -91,8 +94,8 @@ def redact(recording: Recording, redaction: Redaction) -> Recording:
         provider=recording.provider,
         request=_asked(recording.request),
         status=recording.status,
-        content_type=recording.content_type,
-        meta=_meta(recording.meta, letters),
+        content_type=plain_type(recording.content_type),
+        meta=_meta(recording.meta, alphabets.of("meta")),
     )
 
 
@@ -133,10 +136,10 @@ def _meta(value: Any, letters: Letters) -> Any:
 class _Stream:
     """The bytes of a stream and the strings in it."""
 
-    def __init__(self, data: bytes, steps: list[Step], letters: Letters, redaction: Redaction) -> None:
+    def __init__(self, data: bytes, steps: list[Step], alphabets: Alphabets, redaction: Redaction) -> None:
         self._data = bytearray(data)
         self._steps = steps
-        self._letters = letters
+        self._alphabets = alphabets
         self._redaction = redaction
 
     def substituted(self) -> bytes:
@@ -172,13 +175,15 @@ class _Stream:
         values = [leaf for leaf in leaves if not (leaf.is_key or leaf.deep or leaf.bare)]
         texts = texts_of(self._steps, values)
         free = {"".join(text.pieces) for text in texts if text.free}
-        found = {leaf: other for text in texts for leaf, other in text.substituted(self._letters)}
+        found = {
+            leaf: other for text in texts for leaf, other in text.substituted(self._alphabets.of("argument"))
+        }
         for leaf in leaves:
             _put(leaf, found[leaf] if leaf in found else self._alone(leaf, free))
 
     def _alone(self, leaf: Leaf, free: set[str]) -> str:
         """Return the substitute of a string that is not a piece of a call's text."""
-        letters, text = self._letters, leaf.text
+        letters, text = self._alphabets.of(_field(leaf)), leaf.text
         if leaf.deep or leaf.bare or leaf.is_key:
             return letters.plain(text)
         if kept := named_type(leaf.key, leaf.around, text):
@@ -191,6 +196,17 @@ class _Stream:
         if _is_arguments(leaf) and text not in free:
             return letters.arguments(text)
         return text if self._redaction.keep_text and is_text(leaf.key) else letters.plain(text)
+
+
+def _field(leaf: Leaf) -> Field:
+    """Return what kind of field a string stands in; a member's name that is no word is an id, or one of arguments."""
+    if leaf.deep or leaf.key == "jsonPath" or leaf.around in CODE or _is_arguments(leaf):
+        return "argument"
+    if leaf.is_key or is_id(leaf.key):
+        return "id"
+    if is_named(leaf.key) or named_type(leaf.key, leaf.around, leaf.text):
+        return "name"
+    return "comment" if leaf.bare and leaf.key == "comment" else "text"
 
 
 def _is_arguments(leaf: Leaf) -> bool:

@@ -1,8 +1,9 @@
 """Decides which strings are kept, by their keys.
 
 Theory of operation. Dialects match on words: types, roles, reasons, states. These have keys of their own, look like
-words, and are kept. A string under any other key is replaced, whether the key is known or not, so nothing that a
-provider adds later is published.
+words, and are kept, unless they look like a secret: servers and gateways write keys into names of events and types of
+errors, too. A string under any other key is replaced, whether the key is known or not, so nothing that a provider adds
+later is published.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from wholecall.recordings.secrets import looks_like_a_key
+
 __all__ = [
     "ARGUMENTS",
     "BASE64",
     "CODE",
+    "is_counted",
+    "is_id",
     "is_key_word",
     "is_name",
+    "is_named",
     "is_of_call",
     "is_text",
     "is_word",
@@ -89,6 +95,7 @@ _WORDS = frozenset(
         "encoding",
     ]
 )
+_IDS = frozenset({"id", "ids"})  # the last part of a key
 _FIRST = frozenset({"model"})  # the first part of one
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _COUNTS = re.compile(r"(?i).*(?:usage|metrics|billed_units|tokens?_?details).*")
@@ -144,16 +151,29 @@ def is_word(key: str, text: str) -> bool:
     if not key:  # an element of an array that is not a member
         return text in _MODES
     pattern = _pattern(key)
-    return pattern is not None and pattern.fullmatch(text) is not None
+    if pattern is None or pattern.fullmatch(text) is None:
+        return False
+    return _is_of_model(key) or not looks_like_a_key(text)
 
 
 @cache
 def _pattern(key: str) -> re.Pattern[str] | None:
     """Return what words under a key look like, None where texts are not words."""
-    parts = [part.lower() for part in _PARTS.findall(key)] or [""]
-    if parts[0] in _FIRST or parts[-1] in _NUMBERED:
+    parts = _parts_of(key)
+    if _is_of_model(key) or parts[-1] in _NUMBERED:
         return _NUMBERED_WORD
     return _WORD if parts[-1] in _WORDS else None
+
+
+def _parts_of(key: str) -> list[str]:
+    return [part.lower() for part in _PARTS.findall(key)] or [""]
+
+
+@cache
+def _is_of_model(key: str) -> bool:
+    """Whether a key is about the model, whose name may be any."""
+    parts = _parts_of(key)
+    return parts[0] in _FIRST or parts[-1] in _FIRST
 
 
 @cache
@@ -167,9 +187,20 @@ def is_counted(text: str) -> bool:
     return bool(_WORD.fullmatch(text) or _NUMBER.fullmatch(text))
 
 
+@cache
+def is_id(key: str) -> bool:
+    """Whether values under a key are ids."""
+    return _parts_of(key)[-1] in _IDS
+
+
+def is_named(key: str) -> bool:
+    """Whether values under a key are names."""
+    return key in _NAMES
+
+
 def is_name(key: str, text: str) -> bool:
     """Whether a value is the name of a tool, or of what else a provider names."""
-    return key in _NAMES and _NAME.fullmatch(text) is not None
+    return is_named(key) and _NAME.fullmatch(text) is not None
 
 
 def named_type(key: str, around: str, text: str) -> int:
@@ -190,4 +221,4 @@ def is_text(key: str) -> bool:
 
 def is_key_word(text: str) -> bool:
     """Whether a key looks like one of a protocol, not like an id or a text."""
-    return _KEY.fullmatch(text) is not None
+    return _KEY.fullmatch(text) is not None and not looks_like_a_key(text)

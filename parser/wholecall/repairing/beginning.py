@@ -1,17 +1,19 @@
 """The beginning of a stream to be repaired: what it is, and what repairs it.
 
 Theory of operation. Until the first bytes identify the framing, and the first frames the dialect, what comes waits. A
-stream of a dialect without a mender, or one that is not an event stream, passes as it is from then on.
+stream of a dialect without a mender, or one that is not an event stream, passes as it is from then on. No parser counts
+its bytes, so they are counted here: beyond `max_stream_bytes` nothing goes out any more, and as there is no form for an
+error, the report says so.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from wholecall.framing.opening import framing_of
-from wholecall.output.events import Event, ReasoningDelta, TextDelta
+from wholecall.output.events import Event, ReasoningDelta, StreamFault, TextDelta
 from wholecall.repairing.blocks import is_comment
 from wholecall.repairing.table import MENDERS
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from wholecall.stream.parser import ToolCallParser
 
 __all__ = ["Beginning"]
+
+_TOO_LARGE: Final = "stream_too_large"
 
 
 class Beginning:
@@ -39,6 +43,8 @@ class Beginning:
         self._passes = False  # nothing is mended any more
         self._head = b""  # the first bytes, while they do not identify the framing
         self._begun = False
+        self._room = limits.max_stream_bytes  # what may still come; below 0 the stream is too large
+        self._refused: str | None = None  # the code of the error that ended a stream without a mender
 
     @abstractmethod
     def _mend(self, block: bytes, events: Sequence[Event[Any]]) -> bytes:
@@ -47,7 +53,7 @@ class Beginning:
     def _begin(self, data: bytes) -> bytes:
         """Return the first bytes once they identify the framing; everything but events passes."""
         self._head += data
-        framing = framing_of(self._head)
+        framing = framing_of(self._head[: self._limits.max_stream_bytes])
         if framing is None:
             return b""
         self._begun = True
@@ -60,6 +66,8 @@ class Beginning:
         self._waiting.append(block)
         dialect = self._parser.dialect
         self._mender = self._new_mender()
+        if self._mender is None and any(_is_too_large(event) for event in events):
+            return self._refuse()
         if self._mender is not None:
             held, self._waiting = self._waiting[:-1], []
             if held:  # any of them may have caused the parser's events
@@ -79,6 +87,22 @@ class Beginning:
             return None
         return make(self._limits, live=self._live, withheld=self._withheld)
 
+    def _within(self, data: bytes) -> bytes:
+        """Return what of the last bytes of a stream that passes is within its limit."""
+        if self._room is None or self._room >= 0:
+            return data
+        self._refused = _TOO_LARGE
+        return data[: self._room]
+
+    def _refuse(self) -> bytes:
+        """End a stream that is too large; without a mender nothing of what waits goes out."""
+        if self._mender is not None:
+            return self._mender.fail(_TOO_LARGE, "the stream is larger than max_stream_bytes")
+        self._refused = _TOO_LARGE
+        self._waiting.clear()
+        self._head = b""
+        return b""
+
     def _give_up(self) -> bytes:
         """Mend no more: what goes on passes as it is, unless calls may be waiting in it."""
         if self._mender is not None:
@@ -86,3 +110,7 @@ class Beginning:
         self._passes = True
         held, self._waiting = self._waiting, []
         return b"".join(held)
+
+
+def _is_too_large(event: Event[Any]) -> bool:
+    return type(event) is StreamFault and event.fatal and event.kind == _TOO_LARGE

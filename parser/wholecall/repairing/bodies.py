@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from wholecall.text.options import TextWanted
     from wholecall.tools import AnyTools
 
-__all__ = ["RepairedBody", "repair_body"]
+__all__ = ["RepairedBody", "most_of_body", "repair_body"]
 
 Payload = dict[str, Any]
 
@@ -109,6 +109,13 @@ def repair_body(
     elif form is not None and not parser.is_enveloped:
         error, mended = _mended(form, data, events, losses, parser.turn.response_id)
     return RepairedBody(mended, _report(parser.dialect, events, error, is_mended=mended is not came))
+
+
+def most_of_body(limits: Limits | None) -> int | None:
+    """Return how many bytes of a whole body can be judged, None for any number."""
+    limits = limits or Limits()
+    bounds = (limits.max_stream_bytes, limits.max_event_bytes)
+    return min((bound for bound in bounds if bound is not None), default=None)
 
 
 def _unjudged(events: Sequence[Event[Any]]) -> StreamFault | None:

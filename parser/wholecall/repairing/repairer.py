@@ -91,7 +91,6 @@ class Repairer(Beginning, Uncopyable):
         self._most = most_of(limits.max_event_bytes)
         self._most_alike = min(self._most, most_of(limits.max_line_bytes))
         self._pieces = PieceReader(limits, self._most_alike)
-        self._room = limits.max_stream_bytes
         self._on_dropped = on_dropped
         self._on_fault = on_fault
         self._ledger = Ledger()
@@ -104,8 +103,12 @@ class Repairer(Beginning, Uncopyable):
 
     @property
     def ended(self) -> bool:
-        """Whether the stream was ended by an error frame of ours: nothing that follows goes out."""
-        return self._mender is not None and self._mender.failed is not None
+        """Whether the stream was ended by an error of ours: nothing that follows goes out."""
+        return self._error is not None
+
+    @property
+    def _error(self) -> str | None:
+        return self._refused if self._mender is None else self._mender.failed
 
     @property
     def report(self) -> Report:
@@ -118,7 +121,7 @@ class Repairer(Beginning, Uncopyable):
             n_calls=ledger.n_calls,
             n_withheld=ledger.n_withheld,
             mended=ledger.mended,
-            error=None if mender is None else mender.failed,
+            error=self._error,
             held=0 if self._closed else held + (0 if mender is None else mender.held),
             usage=ledger.usage,
         )
@@ -138,19 +141,30 @@ class Repairer(Beginning, Uncopyable):
             is_whole = type(data) is bytes and not self._blocks.is_open
             if is_whole and self._fits(data, mender, mender.mould):
                 return self._go_on(data, mender, mender.mould)  # one event a read, as streams come
-        elif self._passes:
-            return data
         elif self.ended:
             return b""
+        elif self._passes:
+            return self._within(data)
         elif not self._begun:
             data = self._begin(data)
             if self._passes:
-                return data
+                return self._within(data)
+        return self._cut(data)
+
+    def _cut(self, data: bytes) -> bytes:
+        """Cut bytes into blocks and return what of them may go out; a block that is too large is not waited for."""
         out = self._read(self._blocks.feed(data))
         if self._blocks.is_open and len(self._blocks) > self._most and not self.ended:
             out.append(self._give_up())
         if self._passes:
             out.append(self._blocks.close())
+            return self._within(b"".join(out))
+        if self._room is not None and self._room < 0 and not self.ended:
+            out += self._read(
+                [self._blocks.close()] if self._blocks.is_open else []
+            )  # the parser finds the limit
+            if not self.ended:
+                out.append(self._refuse())
         return b"".join(out)
 
     def close(self) -> bytes:
@@ -161,7 +175,7 @@ class Repairer(Beginning, Uncopyable):
         tail = self._head + self._blocks.close()
         if self._passes or not self._begun:
             self._parser.abort()  # what it knows is of no use
-            return tail
+            return b"" if self.ended else tail
         if self.ended:
             is_over = self._is_over
             self._break_off(self._parser.abort("the stream was ended by an error"), is_over=is_over)
@@ -189,7 +203,7 @@ class Repairer(Beginning, Uncopyable):
         self._break_off(events, is_over=is_over)
         mender = self._mender
         if mender is None:
-            return tail
+            return b"" if self.ended else tail
         return self._given(self._taken([], events) if is_over else mender.fail(code, message))
 
     def ping(self) -> bytes:

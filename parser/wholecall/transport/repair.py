@@ -1,9 +1,9 @@
 """The transports: they wrap another one, of httpx or of httpx2, and repair what it brings.
 
 Theory of operation. Nothing is touched but the bodies of answers to a POST to an endpoint for tool calls. An event
-stream is decoded by the library itself, read a chunk at a time when the client asks for one, and handed on through a
+stream is read and decoded a piece at a time when the client asks for one (`decoding`), and handed on through a
 `Repairer`. What is labelled as JSON or as text may be either, and its first byte decides: a JSON body is read to
-its end and judged as one. If it becomes an error it gets the status of a bad gateway, for which SDKs raise, and the
+its end and judged as one (`gathering`). If it becomes an error it gets the status of a bad gateway, for which SDKs raise, and the
 header that keeps them from asking again. Which of the two libraries it is, is read from the wrapped transport's class.
 
 Leaving a response early aborts the repairer and closes the connection. An error of the connection passes, after the
@@ -17,9 +17,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from wholecall import Limits, Tools
-from wholecall.repairing import RepairedBody, Repairer, answers, repair_body
+from wholecall.repairing import RepairedBody, Repairer, answers
 from wholecall.transport.bodies import AsyncBody, Body
+from wholecall.transport.decoding import apieces, pieces
 from wholecall.transport.exchange import Exchange, News, RepairOptions, refuse_coroutines
+from wholecall.transport.gathering import Gathering
 from wholecall.transport.library import Library, body_type, library_of, pool_limits, probes
 
 if TYPE_CHECKING:
@@ -77,18 +79,21 @@ class RepairTransport:
         if kind is None:
             return response
         response.request, exchange = request, Exchange.of(request)
-        news, chunks = News(self._options, exchange), response.iter_bytes()
+        news, chunks = News(self._options, exchange), pieces(self._http, response)
+        gathering = Gathering(news)
         try:
-            head = b"" if kind == answers.EVENT_STREAM else next(chunks, b"")
-            whole = _judged(b"".join([head, *chunks]), news) if answers.is_json(head) else None
+            if kind != answers.EVENT_STREAM:
+                gathering.gather(chunks)
+            whole = gathering.judged()
             news.tell()
         except BaseException:
             response.close()
             raise
         if whole is not None:
+            response.close()
             return _with_whole(self._http, response, whole, exchange)
         make = body_type(self._http, Body, "SyncByteStream")
-        body = make(self._http, response, chain((head,), chunks), news)
+        body = make(self._http, response, chain((gathering.data,), chunks), news)
         return _with_body(self._http, response, body, exchange)
 
     def close(self) -> None:
@@ -125,19 +130,21 @@ class AsyncRepairTransport:
         if kind is None:
             return response
         response.request, exchange = request, Exchange.of(request)
-        news, chunks = News(self._options, exchange), response.aiter_bytes()
+        news, chunks = News(self._options, exchange), apieces(self._http, response)
+        gathering = Gathering(news)
         try:
-            head = b"" if kind == answers.EVENT_STREAM else await anext(chunks, b"")
-            rest = [chunk async for chunk in chunks] if answers.is_json(head) else []
-            whole = _judged(b"".join([head, *rest]), news) if answers.is_json(head) else None
+            if kind != answers.EVENT_STREAM:
+                await gathering.agather(chunks)
+            whole = gathering.judged()
             await news.atell()
         except BaseException:
             await response.aclose()
             raise
         if whole is not None:
+            await response.aclose()
             return _with_whole(self._http, response, whole, exchange)
         make = body_type(self._http, AsyncBody, "AsyncByteStream")
-        body = make(self._http, response, _achain(head, chunks), news)
+        body = make(self._http, response, _achain(gathering.data, chunks), news)
         return _with_body(self._http, response, body, exchange)
 
     async def aclose(self) -> None:
@@ -179,14 +186,6 @@ def _kind(request: Any, response: Any) -> str | None:
     if not answers.asks_for_calls(request.method, request.url.path):
         return None
     return answers.kind_of(response.status_code, response.headers.get("content-type", ""))
-
-
-def _judged(data: bytes, news: News) -> RepairedBody:
-    """Return a whole body, judged."""
-    options = {name: value for name, value in news.options.items() if name != "live_arguments"}
-    body = repair_body(data, **options)
-    news.end(body.report)
-    return body
 
 
 async def _achain(head: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow.compute
 
+from wholecall.bulk.faults import StoreFailed
 from wholecall.bulk.reporting.counts import Counts, merged
 from wholecall.bulk.reporting.files import found
 from wholecall.bulk.reporting.groups import GROUPS, NO_CALL, Groups
@@ -42,12 +43,15 @@ def report(
 
     Raises:
         ValueError: `by` names something else, there are no such tables, or one is damaged.
-        OSError: a file cannot be read.
+        OSError: a file cannot be read, or a store does not answer.
     """
     wanted = _ordered(by)
     counting = _Counting(wanted)
-    for window in windows(found(os.fspath(path) for path in paths)):
-        counting.add(window)
+    try:
+        for window in windows(found(os.fspath(path) for path in paths)):
+            counting.add(window)
+    except StoreFailed as error:
+        raise OSError(str(error)) from None
     return counting.report(least)
 
 

@@ -8,14 +8,17 @@ dictionaries) becomes that type, and of all other columns, arguments among them,
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from wholecall.bulk.addresses import address, is_url
+from wholecall.bulk.places import place_of
 from wholecall.bulk.schema import ASSEMBLED, CALLS, VERSION
+from wholecall.bulk.stores import asking, located
 
 __all__ = ["CALL_COLUMNS", "RECORDING_COLUMNS", "Found", "found", "tables"]
 _private = True
@@ -42,8 +45,7 @@ class Found(NamedTuple):
 
 
 class _File(NamedTuple):
-    store: Any
-    path: str
+    path: str  # its address
 
 
 def found(paths: Iterable[str]) -> Found:
@@ -55,7 +57,7 @@ def found(paths: Iterable[str]) -> Found:
     """
     all_of = Found([], [], [])
     for path in paths:
-        files = [_File(*place) for place in _places(path)]
+        files = [_File(one) for one in _addresses(path)]
         if not files:
             raise ValueError(f"{path} holds no Parquet file: {_ADVICE}")
         for file in files:
@@ -64,27 +66,19 @@ def found(paths: Iterable[str]) -> Found:
     return all_of
 
 
-def _places(path: str) -> list[tuple[Any, str]]:
-    store, inner = _store_of(path)
-    told = store.get_file_info(inner)
+def _addresses(path: str) -> list[str]:
+    named = address(path)
+    store, inner = located(named) if is_url(named) else (fs.LocalFileSystem(), named)
+    with asking(named) if is_url(named) else nullcontext():
+        told = store.get_file_info(inner)
+        is_folder = told.type == fs.FileType.Directory
+        inside = store.get_file_info(fs.FileSelector(inner, recursive=True)) if is_folder else []
     if told.type == fs.FileType.NotFound:
-        raise FileNotFoundError(f"there is no {path}: {_ADVICE}")
-    if told.type == fs.FileType.File:
-        return [(store, inner)]
-    inside = store.get_file_info(fs.FileSelector(inner, recursive=True))
-    return [(store, one.path) for one in sorted(inside, key=lambda one: one.path) if _is_seen(one, told.path)]
-
-
-def _store_of(path: str) -> tuple[Any, str]:
-    if "://" not in path:
-        return fs.LocalFileSystem(), path
-    try:
-        store, inner = fs.FileSystem.from_uri(path)
-    except pa.ArrowInvalid as error:
-        raise ValueError(
-            f"{path} is no URL of an object store that pyarrow knows (s3, gs, abfs, hdfs)"
-        ) from error
-    return store, inner
+        raise FileNotFoundError(f"there is no {named}: {_ADVICE}")
+    if not is_folder:
+        return [named]
+    seen = sorted(one.path.removeprefix(told.path) for one in inside if _is_seen(one, told.path))
+    return [f"{named.rstrip('/')}/{below.lstrip('/')}" for below in seen]
 
 
 def _is_seen(one: Any, folder: str) -> bool:
@@ -211,7 +205,7 @@ def cast(column: Any, wanted: Any, what: str) -> Any:
 @contextmanager
 def _opened(file: _File) -> Generator[Any]:
     try:
-        with file.store.open_input_file(file.path) as source, pq.ParquetFile(source) as parquet:
+        with place_of(file.path).ranges(file.path) as source, pq.ParquetFile(source) as parquet:
             yield parquet
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:

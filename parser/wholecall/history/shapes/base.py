@@ -1,4 +1,4 @@
-"""A shape: a record of how its messages are read, written and made.
+"""A shape: a record of how its messages are read, written and made; a view is the half of it that reads.
 
 `wholecall.history.transcripts` holds the one algorithm; a shape only knows where things are.
 """
@@ -12,7 +12,7 @@ import msgspec
 
 from wholecall.history.parts import Line, Message, Part, rebuild
 
-__all__ = ["Links", "Shape", "expect_dict"]
+__all__ = ["Links", "Shape", "View", "expect_dict"]
 
 
 class Links(msgspec.Struct, frozen=True):
@@ -35,37 +35,45 @@ def _never(_message: Message) -> bool:
     return False
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of transcript.
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """How the messages of a transcript are read.
 
     Attributes:
-        name: by which callers ask for it.
+        name: what they are called.
         read: takes a message apart.
-        result: makes a result that says that there is none, of a call and its block: a block, an item or a message.
-        carrier: makes a message that holds results, like the message given beside them (that of the call, or
-            the one that the results come from).
         is_own: whether a message has what no other shape has; asked of each message of a list.
         is_like: whether a message has what is usual in this shape; asked where no message is anybody's own.
-        write: makes a message from the parts that are left.
-        holder: the member of a message that holds results, "" where a result is a message of its own.
-        gathers: all results of a turn stand in one message, before anything else in it.
-        merges: messages of the model that follow each other are one turn, answered together.
         by_order: a thought belongs to what follows it, and goes with that.
         links: where entries name each other.
     """
 
     name: str
     read: Callable[[Message], Line]
-    result: Callable[[Part, Message], Message]
-    carrier: Callable[[list[Any], Message], Message]
     is_own: Callable[[Message], bool]
     is_like: Callable[[Message], bool] = _never
+    by_order: bool = False
+    links: Links | None = None
+
+
+class Shape(View, frozen=True, kw_only=True):
+    """A kind of transcript that can be sent or stored again.
+
+    Attributes:
+        result: makes a result that says that there is none, of a call and its block: a block, an item or a message.
+        carrier: makes a message that holds results, like the message given beside them (that of the call, or
+            the one that the results come from).
+        write: makes a message from the parts that are left.
+        holder: the member of a message that holds results, "" where a result is a message of its own.
+        gathers: all results of a turn stand in one message, before anything else in it.
+        merges: messages of the model that follow each other are one turn, answered together.
+    """
+
+    result: Callable[[Part, Message], Message]
+    carrier: Callable[[list[Any], Message], Message]
     write: Callable[[Message, list[Part], list[Part]], Message] = rebuild
     holder: str = ""
     gathers: bool = False
     merges: bool = False
-    by_order: bool = False
-    links: Links | None = None
 
 
 def expect_dict(value: object, what: str) -> Message:

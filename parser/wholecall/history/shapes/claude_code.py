@@ -29,6 +29,11 @@ def _is_line(entry: Message) -> bool:
     return entry.get("type") in ("user", "assistant") and isinstance(entry.get("message"), dict)
 
 
+def _is_own(entry: Message) -> bool:
+    """Whether a line is one of these; a session may hold nothing but summaries of others."""
+    return _is_line(entry) or (entry.get("type") == "summary" and "leafUuid" in entry)
+
+
 def _read(entry: Message) -> Line:
     if not _is_line(entry):
         return Line("other", [])
@@ -63,7 +68,7 @@ CLAUDE_CODE = Shape(
     write=_write,
     result=block_result,
     carrier=_carrier,
-    is_own=_is_line,
+    is_own=_is_own,
     holder="content",
     merges=True,
     links=Links("uuid", "parentUuid", ("leafUuid", "logicalParentUuid", "sourceToolAssistantUUID"), _mint),

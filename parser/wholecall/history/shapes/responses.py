@@ -28,6 +28,9 @@ _CALLS: dict[str, tuple[Places, Form]] = {
     "computer_call": (Places(_IDS, (("type",),), (("action",), ("actions",))), "own"),
     "tool_search_call": (Places(_IDS, (("type",),), (("arguments",),)), "own"),
 }
+# What the server runs by itself, beside what ends in `_call`.
+_SERVED = frozenset({"mcp_approval_request", "program"})
+_SERVED_IDS: tuple[Path, ...] = (("call_id",), ("id",))
 # What answers a call with pictures or tools cannot say that there is no answer.
 _MUTE = frozenset({"computer_call", "tool_search_call"})
 _RESULTS = frozenset({f"{kind}_output" for kind in _CALLS} | {"tool_search_output"})
@@ -64,8 +67,14 @@ def _model_part(item: Message, kind: str) -> Part | None:
         return Part("thinking", item)
     if kind == "item_reference":
         return Part("reference", item)
-    served = kind.endswith("_call") or kind in _RESULTS or kind in ("mcp_approval_request", "program")
-    return Part("other", item) if served else None
+    if kind.endswith("_call") or kind in _SERVED:
+        return Part("other", item, id=first_id(item, _SERVED_IDS), name=_served_name(item, kind))
+    return Part("other", item) if kind in _RESULTS else None
+
+
+def _served_name(item: Message, kind: str) -> str:
+    """Return the name of a tool that the server runs: its own where it is one of MCP, else what its type says."""
+    return first_text(item, (("name",),)) if kind.startswith("mcp_") else kind.removesuffix("_call")
 
 
 def _message(item: Message) -> Line:

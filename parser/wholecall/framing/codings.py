@@ -1,10 +1,11 @@
-"""Content codings of upstreams: gzip, deflate, and br and zstd where their libraries are installed.
+"""Content codings: gzip, deflate, and br and zstd where their libraries are installed.
 
 Theory of operation. A body may be cut anywhere, and may consist of several members (gzip, deflate) or frames (zstd), one
 for each event for instance: where one ends, the next begins with a new decompressor. Input is taken in slices, so
 that what is left of one is never long, and each step of a decompressor gives at most `MOST` bytes, however small
 its input: a body that decodes to gigabytes is read step by step, and whoever counts can stop. A body that ends in the
-middle of a member is an error.
+middle of a member is an error. Codings over one another are decoders in a row, each of which takes what the one before
+it gives, a piece at a time.
 """
 
 from __future__ import annotations
@@ -14,21 +15,22 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, Final, Protocol
 
-from wholecall import WholecallError
-from wholecall.proxy.zstd import Blocks
+from wholecall.framing.zstd_blocks import Blocks
 
-__all__ = ["MOST", "Decoder", "UndecodableError", "decoder_for"]
+__all__ = ["LARGEST_WINDOW", "MOST", "Decoder", "UndecodableError", "decoder_for"]
 _private = True
 
 MOST: Final = 256 * 1024
 _SLICE: Final = 4 * 1024
 _BROTLI_LIMIT: Final = 64 * 1024  # its buffer grows by steps, and beyond the limit by one of them
 _MOST_WINDOW: Final = 8 * 1024 * 1024  # what RFC 9659 lets a server ask of a client
+LARGEST_WINDOW: Final = 128 * 1024 * 1024  # what zstd itself decodes unless it is told otherwise
+_MOST_CODINGS: Final = 4  # over one another; no server has use for two
 
 _GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's window bits
 
 
-class UndecodableError(WholecallError, ValueError):
+class UndecodableError(ValueError):
     """A body that is not what its coding says, or not all of it."""
 
     def __init__(self) -> None:
@@ -54,18 +56,48 @@ class Decoder(Protocol):
         """
 
 
-def decoder_for(coding: str) -> Decoder | None:
+def decoder_for(coding: str, *, window: int = _MOST_WINDOW) -> Decoder | None:
     """Return what decodes a body; None for a coding that is not known, or whose library is not installed.
 
     Args:
-        coding: the value of `content-encoding`.
+        coding: the value of `content-encoding`; of several the last one is taken off first.
+        window: how many bytes Zstandard may want to look back.
     """
-    make = _DECODERS.get(coding.strip().lower())
-    return None if make is None else make()
+    names = [name for one in coding.split(",") if (name := one.strip().lower()) not in {"", "identity"}]
+    if len(names) > _MOST_CODINGS:
+        return None
+    decoders = [_DECODERS[name](window) for name in reversed(names) if name in _DECODERS]
+    found = [decoder for decoder in decoders if decoder is not None]
+    if not names or len(found) < len(names):
+        return None
+    return found[0] if len(found) == 1 else _Row(found)
 
 
 def _slices(data: bytes) -> Iterator[bytes]:
     return (data[start : start + _SLICE] for start in range(0, len(data), _SLICE))
+
+
+class _Row:
+    """Decodes a body with several codings."""
+
+    def __init__(self, decoders: list[Decoder]) -> None:
+        self._decoders = decoders
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        return _through(self._decoders, data)
+
+    def close(self) -> None:
+        for decoder in self._decoders:
+            decoder.close()
+
+
+def _through(decoders: list[Decoder], data: bytes) -> Iterator[bytes]:
+    first, *others = decoders
+    for piece in first.feed(data):
+        if others:
+            yield from _through(others, piece)
+        else:
+            yield piece
 
 
 class _Deflate:
@@ -150,11 +182,11 @@ class _Brotli:
 
 
 class _Zstandard:
-    """Decodes frames of Zstandard, a block at a time, because the library knows no other bound on its output."""
+    """Decodes frames of Zstandard, a block at a time, because not every library knows another bound on its output."""
 
-    def __init__(self, library: Any) -> None:
-        self._make: Any = library.ZstdDecompressor(max_window_size=_MOST_WINDOW).decompressobj
-        self._error: type[Exception] = library.ZstdError
+    def __init__(self, make: Callable[[], Any], error: type[Exception]) -> None:
+        self._make = make
+        self._error = error
         self._blocks = Blocks()
         self._inner: Any = None  # None between frames
 
@@ -189,9 +221,16 @@ def _brotli() -> Decoder | None:
         return None
 
 
-def _zstandard() -> Decoder | None:
+def _zstandard(window: int) -> Decoder | None:
+    """Use what Python has from 3.14 on, else the library."""
+    own = _library("compression.zstd")
+    if own is not None:
+        options = {own.DecompressionParameter.window_log_max: window.bit_length() - 1}
+        return _Zstandard(lambda: own.ZstdDecompressor(options=options), own.ZstdError)
     library = _library("zstandard")
-    return None if library is None else _Zstandard(library)
+    if library is None:
+        return None
+    return _Zstandard(library.ZstdDecompressor(max_window_size=window).decompressobj, library.ZstdError)
 
 
 def _library(name: str) -> Any:
@@ -201,10 +240,10 @@ def _library(name: str) -> Any:
         return None
 
 
-_DECODERS: Final[dict[str, Callable[[], Decoder | None]]] = {
-    "gzip": lambda: _Deflate(_GZIP),
-    "x-gzip": lambda: _Deflate(_GZIP),
-    "deflate": lambda: _Deflate(None),
-    "br": _brotli,
+_DECODERS: Final[dict[str, Callable[[int], Decoder | None]]] = {
+    "gzip": lambda _: _Deflate(_GZIP),
+    "x-gzip": lambda _: _Deflate(_GZIP),
+    "deflate": lambda _: _Deflate(None),
+    "br": lambda _: _brotli(),
     "zstd": _zstandard,
 }

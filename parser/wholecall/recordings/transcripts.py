@@ -1,8 +1,9 @@
 """Transcripts in files: a JSON list of messages, a request body that holds one, or a session file line by line.
 
 Theory of operation. A session file may be larger than memory: only the places of its lines are kept, and a line is
-read when its message is asked for. One JSON value is read whole. What was not changed is written as it was read: a
-whole file, or the lines of a session file whose messages are as they were. Only changed messages are encoded again.
+read when its message is asked for. One JSON value is read whole. A compressed file is unpacked into a temporary one, and
+so is what is on no disk. What was not changed is written as it was read: a whole file, or the lines of a session file
+whose messages are as they were. Only changed messages are encoded again.
 """
 
 from __future__ import annotations
@@ -17,13 +18,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Union, overload
 
-from wholecall import BadRecording
-from wholecall.cli.target import STDIO
+from wholecall.errors import BadRecording
+from wholecall.history.shapes.atif import steps_of
+from wholecall.recordings.finding import STDIN, Place
+from wholecall.recordings.inflate import coding_of
+from wholecall.recordings.source import opened
 
-__all__ = ["NoTranscript", "Page", "Transcript", "opened_transcript"]
+__all__ = ["NoTranscript", "Page", "Transcript", "messages_in", "opened_transcript"]
 
 _LISTS = ("messages", "input", "contents", "items")  # where request bodies keep their messages
 _NO_LIST = "it holds no list of messages, each an object"
+_MAGIC_BYTES = 4
 
 Page = Union[
     int, dict[str, Any]
@@ -88,11 +93,12 @@ class Transcript:
 
     Attributes:
         messages: the messages, items or session entries, decoded.
+        body: what is round them, None if there is only the list.
 
     Args:
         file: what was read.
         messages: what is in it.
-        body: the request body round the messages, None if there is only the list.
+        body: what is round the messages, a request or a trajectory, None if there is only the list.
         key: where in the body the messages stand.
     """
 
@@ -100,8 +106,8 @@ class Transcript:
         self, file: IO[bytes], messages: Sequence[Any], body: Mapping[str, Any] | None = None, key: str = ""
     ) -> None:
         self.messages = messages
+        self.body = body
         self._file = file
-        self._body = body
         self._key = key
 
     def same(self) -> Iterator[bytes]:
@@ -115,7 +121,7 @@ class Transcript:
             yield from _joined(self.messages, pages)
             return
         messages = [self.messages[page] if isinstance(page, int) else page for page in pages]
-        value = messages if self._body is None else {**self._body, self._key: messages}
+        value = messages if self.body is None else {**self.body, self._key: messages}
         self._file.seek(0)
         is_indented = b"\n" in self._file.read().strip()
         yield _encoded(value, indent=2 if is_indented else None) + b"\n"
@@ -148,31 +154,49 @@ def _no_json(path: str, line: int) -> str:
     return f"{path}: line {line} is not JSON; a transcript is JSON or JSON lines"
 
 
+def messages_in(value: Any) -> list[dict[str, Any]] | None:
+    """Return the messages that a JSON value holds: a list of them, a request, a trajectory; None if it holds none."""
+    if isinstance(value, dict):
+        steps = steps_of(value)
+        lists = (value[key] for key in _LISTS if isinstance(value.get(key), list))
+        value = next(lists, None) if steps is None else steps
+    return value if isinstance(value, list) and all(isinstance(one, dict) for one in value) else None
+
+
 @contextmanager
-def opened_transcript(path: str, trouble: str | None = None) -> Generator[Transcript]:
-    """Open a file, `-` for standard input, and close it at the end.
+def opened_transcript(place: Place, *, records: bool = False) -> Generator[Transcript]:
+    """Open a file, and close it at the end.
 
     Args:
-        path: of the file.
-        trouble: why it cannot be read, if that is known.
+        place: where it is.
+        records: whether a trajectory counts, which can only be read.
 
     Raises:
         BadRecording: it cannot be read, or holds no list of messages; of a session file also when its messages
             are taken. The message says where it goes wrong.
     """
-    if trouble is not None:
-        raise BadRecording(f"{path}: {trouble}")
-    with _file(path) as file:
-        yield _of_lines(path, file) if _has_lines(file) else _of_value(path, file)
+    path = place.path
+    if place.trouble is not None:
+        raise BadRecording(f"{path}: {place.trouble}")
+    with _file(place) as file:
+        yield _of_lines(path, file) if _has_lines(file) else _of_value(path, file, records=records)
 
 
-def _file(path: str) -> IO[bytes]:
-    """Open a file that can be read more than once."""
+def _file(place: Place) -> IO[bytes]:
+    """Open a file that can be read more than once: what is no plain file of a disk is copied into one."""
+    path = place.path
     try:
-        if path != STDIO:
-            return Path(path).open("rb")
-        file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by whoever reads it
-        shutil.copyfileobj(sys.stdin.buffer, file)
+        if path != STDIN and place.opens is None:
+            plain = Path(path).open("rb")  # noqa: SIM115 - closed by whoever reads it
+            if not coding_of(plain.read(_MAGIC_BYTES)):
+                return plain
+            plain.close()
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - as above
+        if path == STDIN:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        else:
+            with opened(place) as source:
+                file.writelines(source.pieces())
     except OSError as error:
         raise BadRecording(f"{path}: {error.strerror or error}") from None
     return file
@@ -193,11 +217,14 @@ def _of_lines(path: str, file: IO[bytes]) -> Transcript:
     return Transcript(file, _Lines(path, file))
 
 
-def _of_value(path: str, file: IO[bytes]) -> Transcript:
+def _of_value(path: str, file: IO[bytes], *, records: bool) -> Transcript:
     file.seek(0)
     value: Any = None
     with suppress(ValueError, RecursionError):
         value = _decode(file.read())
+    steps = steps_of(value) if records and isinstance(value, dict) else None
+    if steps is not None:
+        return Transcript(file, _checked(path, steps), value)
     if isinstance(value, dict):
         key = next((key for key in _LISTS if isinstance(value.get(key), list)), None)
         if key is None:

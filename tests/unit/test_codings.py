@@ -17,8 +17,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wholecall.proxy.decoding import MOST, Decoder, UndecodableError, decoder_for
-from wholecall.proxy.zstd import Blocks
+from wholecall.framing.codings import LARGEST_WINDOW, MOST, Decoder, UndecodableError, decoder_for
+from wholecall.framing.zstd_blocks import Blocks
 
 MIB = 1024 * 1024
 
@@ -264,16 +264,48 @@ def test_names_of_codings(coding: str) -> None:
     assert b"a" == decoded(coding, [gzip.compress(b"a")])
 
 
-@pytest.mark.parametrize("coding", ["compress", "gzip, br", "dcb", "", "aws-chunked"])
+@pytest.mark.parametrize(
+    "coding", ["compress", "gzip, lz4", "lz4, gzip", "dcb", "", "identity", "aws-chunked", "gzip, " * 5]
+)
 def test_codings_that_are_not_known(coding: str) -> None:
     """There is no decoder, and the body has to pass as it is."""
     assert None is decoder_for(coding)
+
+
+@pytest.mark.parametrize("size", [1, 4, 8 * MIB])
+def test_codings_over_one_another(size: int) -> None:
+    """They are taken off in turn, the last one first, each in pieces of bounded size."""
+    body = brotli.compress(zlib.compress(gzip.compress(bytes(size))))
+    inner = decoder("gzip, identity, Deflate , br")
+    pieces = list(inner.feed(body))
+    inner.close()
+
+    assert (size, True) == (sum(map(len, pieces)), max(map(len, pieces)) <= MOST)
+
+
+def test_codings_over_one_another_that_end_in_their_middle() -> None:
+    """Each of them has to come to its end."""
+    body = gzip.compress(zlib.compress(b"abc")[:-1])
+    with pytest.raises(UndecodableError):
+        decoded("deflate, gzip", [body])
+
+
+def test_a_wider_window_is_for_who_wants_it() -> None:
+    """Files may be compressed as zstd itself decodes them."""
+    parameters = zstandard.ZstdCompressionParameters(window_log=27)
+    packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    body = packer.compress(b"a" * 100) + packer.flush()
+    inner = decoder_for("zstd", window=LARGEST_WINDOW)
+    assert inner is not None
+
+    assert b"a" * 100 == b"".join(inner.feed(body))
 
 
 @pytest.mark.parametrize(("coding", "module"), [("br", "brotli"), ("zstd", "zstandard")])
 def test_libraries_that_are_not_installed(coding: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the library its coding is not known."""
     monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
 
     assert None is decoder_for(coding)
 

@@ -1,0 +1,90 @@
+"""How inputs and outputs are called: paths on disks, and URLs of object stores.
+
+Theory of operation. What a caller names becomes an *address* before anything else is done with it. A path stays as it is,
+`file://` becomes a path, and any other URL becomes `scheme://host?options/path`: first the *root*, which says what there
+is to connect to, then the path as it is, without escapes. So an address begins as its folder does and ends as its name
+does, like a path.
+
+Addresses stand in plans, messages and troubles. So they hold no credentials: a URL that has any is refused, and the
+message does not repeat it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import parse_qsl, quote, unquote, urlencode
+from urllib.request import url2pathname
+
+__all__ = ["address", "folder_of", "is_url", "joined", "root_of", "shown"]
+_private = True
+
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.DOTALL)
+# Where a name before `@` is none of a credential: a container, a user of a cluster, the word `anonymous`.
+_WITH_NAME = frozenset({"abfs", "abfss", "gcs", "gs", "hdfs", "viewfs"})
+_OPTIONS = frozenset(
+    {
+        *("allow_bucket_creation", "allow_delayed_open", "check_directory_existence_before_creation"),
+        *("endpoint_override", "region", "scheme", "smart_defaults", "tls_verify_certificates"),  # s3
+        *("project_id", "retry_limit_seconds"),  # gs
+        *("blob_storage_authority", "blob_storage_scheme", "dfs_storage_authority", "dfs_storage_scheme"),
+        *("client_id", "credential_kind", "enable_tls", "tenant_id"),  # abfs
+        *("buffer_size", "default_block_size", "replication"),  # hdfs
+    }
+)
+_NO_CREDENTIALS = (
+    "a URL may hold no credentials: leave them where the store's own tools look for them (docs/bulk.md)"
+)
+
+
+def is_url(path: str) -> bool:
+    """Return whether a path, or an address, is of a store."""
+    return "://" in path and _URL.match(path) is not None
+
+
+def address(path: str) -> str:
+    """Return the address of what a caller names.
+
+    Raises:
+        ValueError: it is a URL with credentials, or with options that are not known.
+    """
+    found = _URL.fullmatch(path) if is_url(path) else None
+    if found is None:
+        return path
+    scheme, host, below, query = found[1].lower(), found[2], unquote(found[3]), found[4] or ""
+    if scheme == "file":
+        return url2pathname(below)
+    name, at, _ = host.rpartition("@")
+    if at and (":" in name or scheme not in _WITH_NAME):
+        raise ValueError(_NO_CREDENTIALS)
+    options = parse_qsl(query, keep_blank_values=True)
+    if not _OPTIONS.issuperset(key for key, _ in options):
+        raise ValueError(f"{_NO_CREDENTIALS}; options may be {', '.join(sorted(_OPTIONS))}")
+    said = f"?{urlencode(options, quote_via=quote, safe='')}" if options else ""
+    return joined(f"{scheme}://{host}{said}", *filter(None, below.split("/")))
+
+
+def root_of(url: str) -> tuple[str, str]:
+    """Return the two halves of the address of a store: its root, and the path below it."""
+    scheme, _, rest = url.partition("://")
+    host, _, below = rest.partition("/")
+    return f"{scheme}://{host}", below
+
+
+def joined(folder: str, *names: str) -> str:
+    """Return the address of something in a folder."""
+    if not is_url(folder):
+        return os.path.join(folder, *names)  # noqa: PTH118 - paths are texts here, as they are many
+    return "/".join((folder, *names))
+
+
+def folder_of(url: str) -> str:
+    """Return the address of the folder that something in a store is in."""
+    root, below = root_of(url)
+    return joined(root, *below.split("/")[:-1])
+
+
+def shown(url: str) -> str:
+    """Return an address as people know it, without options."""
+    root, below = root_of(url)
+    return f"{root.partition('?')[0]}/{below}" if below else root.partition("?")[0]

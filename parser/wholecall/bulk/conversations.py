@@ -1,0 +1,322 @@
+"""One conversation to one row: messages that were assembled already, whoever keeps them, and the calls in them.
+
+Theory of operation. Which messages there are and which results answer which calls is read as for a repair of the
+transcript (`wholecall.history`); the text of each call is judged by `parse_arguments`, and the row is made as that of an
+event of a stream is. Where arguments were kept as an object, the model's text is gone, so nobody knows how it was read:
+such a call has no status.
+
+A session that breaks off in a line keeps the calls before it. Nothing here knows of Arrow, and nothing raises for what
+is in a conversation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timezone
+from itertools import chain
+from typing import Any, overload
+
+import msgspec
+
+from wholecall import (
+    BadRecording,
+    BuiltinToolCall,
+    CustomToolCall,
+    ServerToolCall,
+    ToolCall,
+    ToolCallDropped,
+    parse_arguments,
+)
+from wholecall.bulk.calls import CALL_OF, Judging, as_json
+from wholecall.bulk.rows import (
+    Known,
+    Row,
+    grown,
+    guarded,
+    sum_up,
+    summed,
+    troubled,
+    unread,
+)
+from wholecall.history.book import Book
+from wholecall.history.shapes.table import view_of
+from wholecall.history.stored import Stored, stored_answers
+from wholecall.output.usage import tokens_of
+from wholecall.recordings.finding import Place
+from wholecall.recordings.transcripts import messages_in, opened_transcript
+
+__all__ = ["row_of_messages", "row_of_session"]
+_private = True
+
+_NO_LIST = "it holds no list of messages, each an object"
+_NO_JSON = "its messages are no JSON"
+_UNKNOWN = (
+    "none of its messages is of a known kind; a table of conversations needs the column that holds them"
+)
+Path = tuple[str, ...]
+# Where messages, session entries, steps and what is round them say who was asked, when, and what it took.
+_MODELS: tuple[Path, ...] = (
+    ("message", "model"),
+    ("payload", "model"),
+    ("agent", "model_name"),
+    ("model_name",),
+    ("model",),
+)
+_USAGES: tuple[Path, ...] = (("message", "usage"), ("metrics",), ("usage",))
+
+
+def row_of_messages(found: Any, known: Known, judging: Judging) -> Row:
+    """Return the row of a conversation: a list of messages, or what holds one.
+
+    Args:
+        found: the bytes of a JSON text, or a JSON value; a text says why it cannot be read, and None is none.
+        known: what is known beside it.
+        judging: how calls are judged.
+    """
+    if found is None or isinstance(found, str):
+        return troubled(known, found or "its messages are null")
+    if isinstance(found, (bytes, memoryview)):
+        return _row_of_text(bytes(found), known, judging)
+    return guarded(known, lambda: _row_of_value(found, known, judging))
+
+
+def _row_of_text(data: bytes, known: Known, judging: Judging) -> Row:
+    limit = judging.limits.max_stream_bytes
+    if limit is not None and len(data) > limit:
+        return troubled(known, f"it has more than {limit:,} bytes")
+    value: Any = None
+    with suppress(ValueError, RecursionError):
+        value = json.loads(data, parse_constant=_refuse)
+    if value is None:
+        return troubled(known, _NO_JSON)
+    return guarded(known, lambda: _row_of_value(value, known, judging, data))
+
+
+def row_of_session(place: Place, known: Known, judging: Judging) -> Row:
+    """Return the row of a file that holds a transcript, of which memory holds no more than a line.
+
+    Args:
+        place: where the file is; it may be compressed.
+        known: what is known beside it.
+        judging: how calls are judged.
+        opens: opens it; None where it is on a disk.
+    """
+
+    def read() -> Row:
+        with opened_transcript(place, records=True) as transcript:
+            size = sum(map(len, transcript.same()))
+            found = _hash(transcript.same(), judging)
+            about = [] if transcript.body is None else [transcript.body]
+            return _row(transcript.messages, about, known, judging, size, found)
+
+    try:
+        return guarded(known, read)
+    except BadRecording as error:
+        return troubled(known, str(error).removeprefix(f"{place.path}: "))
+
+
+def _refuse(_: str) -> Any:
+    raise ValueError("a word that JSON does not have")
+
+
+def _hash(pieces: Iterable[bytes], judging: Judging) -> str | None:
+    if not judging.hashed:
+        return None
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()[:32]
+
+
+def _row_of_value(value: Any, known: Known, judging: Judging, data: bytes | None = None) -> Row:
+    """Return the row of a JSON value; if it has no text of its own, its bytes are those of its compact JSON."""
+    messages = messages_in(value)
+    if messages is None:
+        return troubled(known, _NO_LIST)
+    if data is None:
+        data = as_json(value).encode("utf-8", "surrogatepass")
+    about = [value] if isinstance(value, dict) else []
+    return _row(messages, about, known, judging, len(data), _hash([data], judging))
+
+
+class _Begun(Sequence[Any]):
+    """The first messages of some, which are read only when they are asked for."""
+
+    def __init__(self, messages: Sequence[Any], n: int) -> None:
+        self._messages, self._n = messages, n
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(self._n))]
+        if not 0 <= index < self._n:
+            raise IndexError(index)
+        return self._messages[index]
+
+
+def _row(
+    messages: Sequence[Any],
+    about: Sequence[Mapping[str, Any]],
+    known: Known,
+    judging: Judging,
+    size: int,
+    found: str | None,
+) -> Row:
+    """Return the row of messages, or of those before the first that cannot be read.
+
+    Args:
+        messages: each a dict; taking one may raise `BadRecording`.
+        about: what is round them.
+        known: what is known beside them.
+        judging: how calls are judged.
+        size: bytes.
+        found: a hash of them.
+    """
+    recording = unread(known) | {"bytes": size, "chunks": 1, "content_hash": found}
+    try:
+        calls = _read(messages, about, recording, judging)
+    except BadRecording as error:
+        recording["trouble"] = str(error).removeprefix(f"{known.name}: ")
+        calls = _read(_Begun(messages, _n_readable(messages)), about, recording, judging)
+    sum_up(recording, calls)
+    return Row(recording, calls)
+
+
+def _n_readable(messages: Sequence[Any]) -> int:
+    number = 0
+    with suppress(BadRecording):
+        while number < len(messages):
+            messages[number]
+            number += 1
+    return number
+
+
+def _read(
+    messages: Sequence[Any],
+    about: Sequence[Mapping[str, Any]],
+    recording: dict[str, Any],
+    judging: Judging,
+) -> list[dict[str, Any]]:
+    """Return the rows of all calls, and write into that of the recording what the messages say."""
+    view = view_of(messages)
+    try:
+        book = Book(messages, view)
+    except TypeError as error:  # a block that is none; it names types alone
+        recording["trouble"] = str(error).partition(";")[0]
+        return []
+    if len(messages) == 0 or _is_strange(book):
+        recording["trouble"] = recording["trouble"] or (_UNKNOWN if len(messages) else None)
+        return []
+    recording["form"] = view.name
+    calls: list[dict[str, Any]] = []
+    usages: list[Mapping[str, Any]] = []
+    n_characters = 0
+    for turn, answer in enumerate(stored_answers(book)):
+        for stored in answer.calls:
+            call = _call(turn, stored, judging)
+            calls.append(call)
+            n_characters = grown(n_characters, call)
+        usages += _usage_of(messages[answer.last])
+        recording["turns"] = turn + 1
+        recording["finish"], recording["provider_finish"] = answer.reason, answer.provider_reason
+    _note_usage(usages, recording)
+    _note_origin(chain(about, messages), recording)
+    return calls
+
+
+def _is_strange(book: Book) -> bool:
+    """Whether nothing in some messages shows what they are."""
+    return all(line.side == "other" for line in book.lines) and not any(map(book.view.is_own, book.messages))
+
+
+# --- one call --------------------------------------------------------------------------------------------
+
+
+def _call(turn: int, stored: Stored, judging: Judging) -> dict[str, Any]:
+    """Return the row of a call, made as that of the event that says the same."""
+    event = _event(turn, stored, judging)
+    row = CALL_OF[type(event)](event, judging)
+    row["answered"] = stored.answered
+    if not stored.is_own:
+        row["status"] = None
+    return row
+
+
+def _event(turn: int, stored: Stored, judging: Judging) -> Any:
+    if stored.reason is not None:
+        return _drop(turn, stored, stored.reason)
+    place = (turn, 0, stored.index, stored.id or "")
+    flags: tuple[Any, ...] = () if stored.id else ("id_generated",)
+    name = stored.name or ""
+    if stored.kind == "custom":
+        return CustomToolCall(*place, name, stored.text, stored.namespace, flags)
+    verdict = parse_arguments(stored.text, ended=stored.ended, policy=judging.policy, limits=judging.limits)
+    value = verdict.arguments
+    if value is None:
+        return _drop(turn, stored, verdict.reason, verdict.detail)
+    flags = (*verdict.flags, *flags)
+    if stored.kind == "builtin":
+        builtin: Any = name  # one of its kinds: the name is made of the item's type
+        return BuiltinToolCall(*place, builtin, value, flags)
+    if stored.kind == "server":
+        return ServerToolCall(*place, name, value, stored.text, flags)
+    status: Any = verdict.status
+    return ToolCall(*place, name, value, stored.text, status, stored.namespace, verdict.edits, flags)
+
+
+def _drop(turn: int, stored: Stored, reason: Any, detail: str = "") -> ToolCallDropped:
+    return ToolCallDropped(
+        turn, 0, stored.index, stored.id, stored.name, stored.kind, stored.text, reason, detail
+    )
+
+
+# --- what is said beside the calls -----------------------------------------------------------------------
+
+
+def _at(value: Any, path: Path) -> Any:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _usage_of(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = (_at(message, path) for path in _USAGES)
+    return [usage for usage in found if isinstance(usage, Mapping)][:1]
+
+
+def _note_usage(usages: Sequence[Mapping[str, Any]], recording: dict[str, Any]) -> None:
+    """Write what the answers took: the usage of the last one, and the tokens of all."""
+    if usages:
+        tokens = zip(*map(tokens_of, usages), strict=True)
+        recording["input_tokens"], recording["output_tokens"] = map(summed, tokens)
+        recording["usage"] = as_json(usages[-1])
+
+
+def _note_origin(said: Iterable[Mapping[str, Any]], recording: dict[str, Any]) -> None:
+    """Write which model is named last, and the first time that is stated."""
+    for one in said:
+        models = (_at(one, path) for path in _MODELS)
+        model = next((found for found in models if isinstance(found, str) and found), None)
+        recording["model"] = model or recording["model"]
+        if recording["recorded_at"] is None:
+            recording["recorded_at"] = _moment(one.get("timestamp"))
+
+
+def _moment(text: Any) -> datetime | None:
+    """Return the time that a text says, as RFC 3339 writes it; one without a zone is in UTC."""
+    if not isinstance(text, str):
+        return None
+    try:
+        found = msgspec.convert(text, datetime)
+    except msgspec.ValidationError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=timezone.utc)

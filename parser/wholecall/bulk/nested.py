@@ -1,0 +1,81 @@
+"""Conversations in a column: texts of JSON, or lists of structs, as Python has them.
+
+Theory of operation. A text is passed on as it is. Structs are unified over their column: each has every member that any
+has, and Arrow says by a null that a member is not there. So a null member of a struct is one that is not there, whoever
+wrote it; of a map it is a member. What JSON has no word for (times, decimals) becomes text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import types
+
+from wholecall.bulk.inputs import BODY, Kind
+
+__all__ = ["MESSAGES"]
+_private = True
+
+Told = Callable[[Any], Any]  # from what Arrow makes of a value to what JSON has
+
+_UNREADABLE = "its messages are of values that cannot be read"
+_PLAIN = (types.is_string, types.is_large_string, types.is_string_view, types.is_boolean, types.is_integer)
+_BINARY = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
+
+
+def _values(column: pa.Array) -> Iterator[Any]:
+    """Yield values of nested types; a text says why one cannot be read."""
+    told = _told(column.type)
+    return (None if not scalar.is_valid else _value(scalar, told) for scalar in column)
+
+
+def _value(scalar: Any, told: Told) -> Any:
+    try:
+        return told(scalar.as_py())
+    except (ValueError, OverflowError):  # text that is no UTF-8, a member twice, a time of no calendar
+        return _UNREADABLE
+
+
+def _told(type_: pa.DataType) -> Told:
+    """Return what makes values of a type those of JSON."""
+    if types.is_struct(type_):
+        return _struct({field.name: _told(field.type) for field in type_})
+    if types.is_map(type_):
+        item = _told(type_.item_type)
+        return lambda pairs: {str(key): None if one is None else item(one) for key, one in pairs}
+    if _is_list(type_):
+        element = _told(type_.value_type)
+        return lambda values: [None if one is None else element(one) for one in values]
+    if types.is_dictionary(type_):
+        return _told(type_.value_type)
+    if any(is_so(type_) for is_so in _BINARY):
+        return lambda data: data.decode("utf-8", "surrogateescape")
+    if any(is_so(type_) for is_so in _PLAIN) or types.is_floating(type_) or types.is_null(type_):
+        return lambda value: value
+    return str
+
+
+def _struct(told: dict[str, Told]) -> Told:
+    return lambda members: {name: told[name](value) for name, value in members.items() if value is not None}
+
+
+def _is_list(type_: pa.DataType) -> bool:
+    return bool(types.is_list(type_) or types.is_large_list(type_) or types.is_fixed_size_list(type_))
+
+
+def _is_json(type_: pa.DataType) -> bool:
+    """Whether a type is one of texts that says that they are JSON."""
+    return isinstance(type_, pa.BaseExtensionType) and any(is_so(type_.storage_type) for is_so in _PLAIN[:3])
+
+
+def _stored(column: pa.Array) -> Iterable[Any]:
+    read = next(read for is_so, read in BODY[1].items() if is_so(column.type.storage_type))
+    return read(column.storage)
+
+
+MESSAGES: Kind = (
+    "texts of JSON, lists of structs, or structs",
+    {**BODY[1], _is_json: _stored, _is_list: _values, types.is_struct: _values},
+)

@@ -1,0 +1,197 @@
+"""The calls of a transcript as it holds them: what was called, with which text, and whether a result follows.
+
+Theory of operation. Nothing is repaired here, and nothing is judged anew: which messages are one answer, which result
+answers which call, and whether a call of a turn that was cut or aborted may be incomplete is decided by what repairs
+transcripts. What speaks against a call before its text is read is noted as a reason; the text is judged by whoever asks.
+
+Where a transcript carries arguments as text, that is the text of the model, so far as anybody knows. Where it carries an
+object, the model's text is gone: there the object is written anew. An object whose only member is the wrapper of
+malformed text is that text, as whoever dropped the call has kept it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from wholecall.dialects.reasons import turn_reason
+from wholecall.history.book import Book
+from wholecall.history.judging import Answer, Stop, answers_of, endings, is_incomplete
+from wholecall.history.pairing import pair
+from wholecall.history.parts import ABSENT, Part, at
+from wholecall.history.transports import Transport
+from wholecall.history.values import dumped
+from wholecall.parse import parse_arguments
+from wholecall.types import DropReason, Kind, TurnReason
+
+__all__ = ["Stored", "StoredAnswer", "stored_answers"]
+
+_KINDS: dict[str, Kind] = {"object": "function", "string": "function", "free": "custom", "own": "builtin"}
+_CALLS = frozenset({"call", "server_call"})
+# The members by which items say what they ask for, where that is not one text.
+_ASKED = ("action", "queries", "code", "arguments", "operation", "input", "actions")
+_NAMESPACES = ("namespace", "toolset_name")
+_WRAPPER = Transport("object", "object").wrapper
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """A call that a transcript holds.
+
+    Attributes:
+        index: its number among the calls of its answer.
+        kind: who runs it, and in what form its arguments come.
+        id, name, namespace: None where there is none. A builtin's name is its kind.
+        text: of the arguments.
+        is_own: whether that is the text that the transcript carries, and not an object that was written anew.
+        ended: how the turn ended, as far as `parse_arguments` wants to know it.
+        reason: what speaks against the call whatever its text says.
+        answered: whether a result follows that was not made to fill a gap; None where no result is told apart.
+    """
+
+    index: int
+    kind: Kind
+    id: str | None
+    name: str | None
+    namespace: str | None
+    text: str
+    is_own: bool
+    ended: Literal["clean", "length"]
+    reason: DropReason | None
+    answered: bool | None
+
+    def __repr__(self) -> str:
+        return f"Stored(index={self.index}, kind={self.kind!r}, name={self.name!r})"
+
+
+class StoredAnswer(msgspec.Struct, frozen=True):
+    """What the model said in one go.
+
+    Attributes:
+        first: the index of its first message.
+        last: the index of its last message.
+        calls: in order.
+        reason: why it ended, None where nobody said so.
+        provider_reason: the word for that in the transcript.
+    """
+
+    first: int
+    last: int
+    calls: tuple[Stored, ...]
+    reason: TurnReason | None
+    provider_reason: str | None
+
+
+def stored_answers(book: Book) -> Iterator[StoredAnswer]:
+    """Yield the answers of the model, in the order in which they began.
+
+    Args:
+        book: of which nothing was repaired yet.
+
+    Raises:
+        BadRecording: a message cannot be read again.
+    """
+    pair(book.lines)
+    served = {part.id for line in book.lines for part in line.parts if part.kind == "server_result"}
+    for answer in answers_of(book.lines, book.view):
+        ends: dict[tuple[int, int], tuple[Stop, bool]] = {
+            (call.row, call.number): (stop, last) for call, stop, last in endings(answer, book.view)
+        }
+        calls = [
+            _stored(index, part, *ends.get((part.row, part.number), ("", False)), served, book)
+            for index, part in enumerate(filter(_is_call, answer.parts()))
+        ]
+        reason, said = _reason(answer)
+        yield StoredAnswer(answer.lines[0].index, answer.lines[-1].index, tuple(calls), reason, said)
+
+
+def _is_call(part: Part) -> bool:
+    """Whether a part is a call, whoever runs it; items that the server runs have a name."""
+    return part.kind in _CALLS or (part.kind == "other" and part.name != "")
+
+
+def _reason(answer: Answer) -> tuple[TurnReason | None, str | None]:
+    said = next((line.stop for line in reversed(answer.lines) if isinstance(line.stop, str)), None)
+    if answer.stop == "aborted":
+        return "aborted", said
+    known = turn_reason(said)
+    return (None, None) if known is None else known
+
+
+def _stored(index: int, part: Part, stop: Stop, last: bool, served: set[str], book: Book) -> Stored:
+    kind = _KINDS[part.form] if part.kind == "call" else "server"
+    block = book.value(part)
+    text, is_own = _text(part, kind, block)
+    return Stored(
+        index,
+        kind,
+        part.id or None,
+        _name(part, kind),
+        next((block[name] for name in _NAMESPACES if isinstance(block.get(name), str)), None),
+        text,
+        is_own,
+        "length" if stop == "cut" else "clean",
+        _against(part, stop, last, book) if part.kind == "call" else None,
+        _answered(part, served),
+    )
+
+
+def _name(part: Part, kind: Kind) -> str | None:
+    name = part.name.removesuffix("_call") if kind == "builtin" else part.name
+    return name or None
+
+
+def _answered(part: Part, served: set[str]) -> bool | None:
+    if part.kind == "call":
+        return part.result is not None and part.result.real
+    return part.id in served if part.kind == "server_call" else None
+
+
+def _against(call: Part, stop: Stop, last: bool, book: Book) -> DropReason | None:
+    """Return what speaks against a call before its text; a repair takes such calls out, or gives them a name."""
+    if stop == "aborted":
+        return "aborted"
+    if not call.name:
+        return "nameless"
+    if call.result is not None and call.result.real:
+        return None
+    if call.scratch:
+        return "unterminated"
+    if call.carried == "absent":
+        return "incomplete_input"
+    is_judged_by_text = call.carried in ("text", "blank") and call.form != "free"
+    return (
+        "truncated" if stop == "cut" and not is_judged_by_text and is_incomplete(call, last, book) else None
+    )
+
+
+# --- the text of arguments -------------------------------------------------------------------------------
+
+
+def _text(part: Part, kind: Kind, block: dict[str, Any]) -> tuple[str, bool]:
+    """Return the text of a call's arguments, and whether the transcript carries it as text."""
+    arguments = at(block, part.places.arguments)
+    if kind == "builtin" or part.kind == "other":
+        text = block.get("arguments")
+        if part.kind == "other" and isinstance(text, str):
+            return text, True
+        return _written({name: block[name] for name in _ASKED if block.get(name) is not None}), False
+    if isinstance(arguments, str):
+        return arguments, True
+    if arguments is ABSENT or arguments is None:
+        return "", True
+    wrapped = arguments.get(_WRAPPER) if isinstance(arguments, dict) and len(arguments) == 1 else None
+    if isinstance(wrapped, str) and parse_arguments(wrapped).status == "dropped":
+        return wrapped, True
+    return _written(arguments), False
+
+
+def _written(value: Any) -> str:
+    """Return a value as JSON; what JSON has no word for (NaN) is one that no parser takes."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        text = dumped(value)
+    return text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair as its escape
