@@ -28,6 +28,10 @@ END_MARKS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "bedrock-converse": ({"messageStop": {"stopReason": "tool_use"}},),
     "chat-completions": ({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},),
+    "claude-code": ({"type": "result", "subtype": "success", "is_error": False, "session_id": "s"},),
+    "codex-app-server": (
+        {"method": "turn/completed", "params": {"threadId": "t", "turn": {"id": "r", "status": "completed"}}},
+    ),
     "cohere-v1": ({"is_finished": True, "event_type": "stream-end", "finish_reason": "COMPLETE"},),
     "cohere-v2": ({"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},),
     "copilot": ({"type": "session.idle", "data": {}},),
@@ -47,8 +51,23 @@ END_MARKS: dict[str, tuple[dict[str, Any], ...]] = {
     "openai-realtime": (
         {"type": "response.done", "response": {"id": "resp_1", "status": "completed", "output": []}},
     ),
+    "pi": (
+        {
+            "type": "message_end",
+            "message": {"role": "assistant", "content": [], "stopReason": "toolUse", "timestamp": 1},
+        },
+    ),
     "responses": (
         {"type": "response.completed", "response": {"id": "resp_1", "status": "completed", "output": []}},
+    ),
+    "sap-orchestration": (
+        {
+            "request_id": "q",
+            "final_result": {
+                "id": "c",
+                "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}],
+            },
+        },
     ),
     "vercel-ui": ({"type": "finish", "finishReason": "tool-calls"},),
     "xai-grpc": ({"chunk": {"outputs": [{"delta": {}, "finish_reason": "REASON_TOOL_CALLS"}]}},),

@@ -47,6 +47,12 @@ COPILOT = {
     "id": "e1",
     "parentId": None,
 }
+CLAUDE_CODE = {"type": "assistant", "session_id": "s", "message": {"id": "r1", "model": "m", "content": []}}
+CODEX = {"method": "turn/started", "params": {"threadId": "t", "turn": {"id": "r1", "status": "inProgress"}}}
+PI = {"type": "message_start", "message": {"role": "assistant", "content": [], "model": "m", "timestamp": 1}}
+SAP = {"request_id": "q", "intermediate_results": {}, "final_result": CHAT}
+STEP = {"orchestrationTrace": {"modelInvocationInput": {"foundationModel": "m"}}}
+AGENTS = {"trace": {"sessionId": "r1", "agentId": "A1", "trace": STEP}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -74,11 +80,17 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "openai-assistants": ASSISTANTS,
     "acp": ACP,
     "copilot": COPILOT,
+    "claude-code": CLAUDE_CODE,
+    "codex-app-server": CODEX,
+    "pi": PI,
+    "bedrock-agents": AGENTS,
+    "sap-orchestration": SAP,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
     "gemini-live": (None, None),
+    "pi": (None, "m"),
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
     **dict.fromkeys(("dashscope", "mistral-conversations", "llama-api"), ("r1", None)),
     **dict.fromkeys(("workers-ai", "llama-stack"), (None, None)),
@@ -86,7 +98,7 @@ ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
     **dict.fromkeys(("cohere-v1", "cohere-v2", "vercel-ui"), ("r1", None)),
     "openai-realtime": ("r1", None),
     "openai-assistants": ("r1", None),
-    **dict.fromkeys(("ag-ui", "acp"), ("r1", None)),
+    **dict.fromkeys(("ag-ui", "acp", "codex-app-server"), ("r1", None)),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -220,6 +232,38 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "MESSAGES_SNAPSHOT", "messages": []}, "ag-ui"),
         ({"type": "RUN_ERROR", "message": "x"}, "ag-ui"),
         (ACP, "acp"),
+        (PI, "pi"),
+        ({"type": "message_start", "message": {"role": "user", "timestamp": 1}}, "pi"),
+        ({"type": "message_update", "assistantMessageEvent": {}}, "pi"),
+        ({"type": "response", "command": "prompt", "success": True}, "pi"),
+        ({"type": "tool_execution_start", "toolCallId": "c"}, "pi"),
+        ({"type": "agent_end", "messages": []}, "pi"),
+        ({"type": "agent_start"}, None),
+        (SAP, "sap-orchestration"),
+        ({"request_id": "q", "orchestration_result": CHAT}, "sap-orchestration"),
+        ({"request_id": "q", "final_result": {"text": "x"}}, None),
+        (AGENTS, "bedrock-agents"),
+        (AGENTS["trace"], "bedrock-agents"),
+        ({"returnControl": {"invocationId": "i", "invocationInputs": []}}, "bedrock-agents"),
+        ({"invocationId": "i", "invocationInputs": []}, "bedrock-agents"),
+        ({"chunk": {"bytes": "My4yIG0u"}}, "bedrock-agents"),
+        ({"chunk": {"bytes": "eyJ4IjoxfQ=="}}, None),
+        ({"trace": {"traceId": "t"}}, None),
+        (CODEX, "codex-app-server"),
+        ({"method": "thread/started", "params": {"thread": {"id": "t"}}}, "codex-app-server"),
+        ({"method": "item/tool/call", "id": 1, "params": {"threadId": "t"}}, "codex-app-server"),
+        ({"id": 3, "result": {"thread": {"id": "t"}, "model": "m"}}, "codex-app-server"),
+        ({"id": 1, "result": {"userAgent": "x"}}, None),
+        ({"method": "thread/list", "id": 1, "params": {}}, None),
+        (CLAUDE_CODE, "claude-code"),
+        ({"type": "system", "subtype": "init", "session_id": "s"}, "claude-code"),
+        ({"type": "stream_event", "event": {"type": "ping"}, "session_id": "s"}, "claude-code"),
+        ({"type": "user", "message": {"content": "x"}, "session_id": "s"}, "claude-code"),
+        ({"type": "control_request", "request": {"subtype": "can_use_tool"}}, "claude-code"),
+        ({"type": "control_response", "response": {"subtype": "success"}}, "claude-code"),
+        ({"type": "result", "subtype": "success", "session_id": "s"}, "claude-code"),
+        ({"type": "result", "status": "success", "session_id": "s"}, None),
+        ({"type": "assistant", "message": {"id": "r1"}}, None),
         ({"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": {}}, "acp"),
         ({"jsonrpc": "2.0", "id": 1, "method": "session/request_permission"}, "acp"),
         ({"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "end_turn"}}, "acp"),

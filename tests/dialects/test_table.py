@@ -26,14 +26,14 @@ NAMES = [
     *("bedrock-invoke-anthropic", "bedrock-invoke-nova"),
     *("bedrock-invoke-cohere-v1", "bedrock-invoke-cohere-v2"),
     *("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
-    *("openai-assistants", "openai-realtime"),
+    *("bedrock-agents", "openai-assistants", "openai-realtime"),
     "gemini-interactions",
     *("cohere-v1", "cohere-v2"),
     "langchain-protocol",
     *("mistral-conversations", "llama-stack", "llama-api"),
     *("ag-ui", "vercel-ui", "langchain-events"),
-    *("acp", "copilot"),
-    *("dashscope", "xai-grpc", "workers-ai"),
+    *("acp", "copilot", "claude-code", "codex-app-server", "pi"),
+    *("dashscope", "sap-orchestration", "xai-grpc", "workers-ai"),
 ]
 # Pairs of which the second one's detection takes frames of the first as well.
 NARROWER = {
@@ -164,7 +164,7 @@ def test_a_registered_dialect_is_asked_first() -> None:
     assert tram("tram-2").name == getattr(detect_dialect(payload), "name", None)
     assert "chat-completions" == getattr(detect_dialect({"choices": [{"delta": {}}]}), "name", None)
     assert "tram" == named("tram").name
-    with pytest.raises(UnknownDialect, match="responses, tram, tram-2, vercel-data"):
+    with pytest.raises(UnknownDialect, match="sap-orchestration, tram, tram-2, vercel-data"):
         named("bus")
 
 

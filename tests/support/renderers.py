@@ -8,7 +8,10 @@ from tests.support import (
     encode,
     encode_agents,
     encode_bedrock,
+    encode_bedrock_agents,
+    encode_claude_code,
     encode_clouds,
+    encode_codex,
     encode_cohere,
     encode_copilot,
     encode_frameworks,
@@ -18,6 +21,8 @@ from tests.support import (
     encode_llama_stack,
     encode_ollama,
     encode_openai,
+    encode_pi,
+    encode_sap,
 )
 from tests.support.encode import Pieces, Turn
 
@@ -60,7 +65,18 @@ RENDERERS: dict[str, Callable[[Turn, Pieces], bytes]] = {
     "ag-ui": encode_agents.render_ag_ui,
     "acp": encode_agents.render_acp,
     "copilot": encode_copilot.render,
+    "claude-code": encode_claude_code.render,
+    "claude-code, with events": encode_claude_code.render_streamed,
+    "pi": encode_pi.render,
+    "sap-orchestration": encode_sap.render,
+    "bedrock-agents": encode_bedrock_agents.render,
+    "bedrock-agents, returning control": encode_bedrock_agents.render_returning,
+    "codex-app-server": encode_codex.render,
+    "codex-app-server, tools of the client": encode_codex.render_asking,
 }
 
 WITHOUT_IDS = frozenset({"cohere-v1", "bedrock-invoke-cohere-v1"})  # their calls get minted ids
-SERVER_SIDE = frozenset({"acp"})  # who sends their calls executes them
+# Who sends their calls executes them.
+SERVER_SIDE = frozenset(
+    {"acp", "claude-code", "claude-code, with events", "codex-app-server", "pi", "bedrock-agents"}
+)

@@ -37,6 +37,7 @@ __all__ = [
     "is_blank",
     "is_done",
     "is_noise",
+    "listed",
     "member",
     "payloads",
     "plain",
@@ -190,6 +191,11 @@ def member(value: Any, *path: str | int) -> Any:
         elif not (isinstance(value, dict) and key == 0):  # one object instead of a list (quirk 39)
             return None
     return value
+
+
+def listed(value: Any) -> list[Any]:
+    """Return a list of the wire, an empty one where there is none; views type it `Any`, for it holds no views."""
+    return value if type(value) is list else []
 
 
 def dumped(value: Any) -> str:

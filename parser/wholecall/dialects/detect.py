@@ -24,6 +24,7 @@ __all__ = [
     "Detect",
     "anthropic",
     "assistants",
+    "bedrock_agents",
     "chat",
     "cohere_v1",
     "cohere_v2",
@@ -43,6 +44,7 @@ __all__ = [
     "opened_chunk",
     "realtime",
     "responses",
+    "sap_orchestration",
     "workers_ai",
     "xai_grpc",
 ]
@@ -54,9 +56,9 @@ _ANTHROPIC_TYPES = frozenset({"message_start", "message_delta", "message_stop"})
 
 
 def anthropic(payload: Mapping[str, Any], _event: str) -> bool:
-    """A Messages event (a ping decides nothing), or a whole body."""
+    """A Messages event (a ping decides nothing), or a whole body; an agent's own messages bear a time."""
     kind = payload.get("type")
-    if not isinstance(kind, str):
+    if not isinstance(kind, str) or member(payload, "message", "timestamp") is not None:
         return False
     if kind in _ANTHROPIC_TYPES or kind.startswith("content_block_"):
         return True
@@ -67,6 +69,21 @@ def assistants(payload: Mapping[str, Any], event: str) -> bool:
     """An event of a thread by its name, in or beside the data, or the object of a run, step or message."""
     named = (event, payload.get("event"), payload.get("object"))
     return any(isinstance(name, str) and name.startswith("thread.") for name in named)
+
+
+def bedrock_agents(payload: Mapping[str, Any], event: str) -> bool:
+    """A trace of an agent's steps, a return of control, or a chunk of text; other chunks hold events."""
+    control = payload.get("returnControl", payload)
+    if isinstance(control, dict) and isinstance(control.get("invocationInputs"), list):
+        return True
+    trace = payload.get("trace")
+    if isinstance(trace, dict):
+        steps = trace.get("trace", trace)
+        return isinstance(steps, dict) and any(name.endswith("Trace") for name in steps)
+    chunk = payload.get("chunk", payload if event == "chunk" else None)
+    coded = chunk.get("bytes") if isinstance(chunk, dict) else None
+    opened = opened_chunk(coded) if isinstance(coded, str) else None
+    return isinstance(opened, str) and not opened.lstrip().startswith(("{", "["))
 
 
 _ORACLE_FIELDS = ("apiFormat", "finishReason", "toolCalls")
@@ -330,6 +347,12 @@ def responses(payload: Mapping[str, Any], _event: str) -> bool:
     if isinstance(kind, str) and kind.startswith("response."):
         return "event_id" not in payload
     return payload.get("object") == "response" and isinstance(payload.get("output"), list)
+
+
+def sap_orchestration(payload: Mapping[str, Any], _event: str) -> bool:
+    """The result of a chain of modules, which holds choices."""
+    result = payload.get("final_result", payload.get("orchestration_result"))
+    return isinstance(result, dict) and isinstance(result.get("choices"), list) and "request_id" in payload
 
 
 _NOT_WORKERS = frozenset({"choices", "done", "created_at", "type"})  # of dialects that have a `response` too

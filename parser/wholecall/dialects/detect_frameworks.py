@@ -12,6 +12,8 @@ __all__ = [
     "LANGGRAPH_LISTS",
     "acp",
     "ag_ui",
+    "claude_code",
+    "codex_app_server",
     "copilot",
     "is_message",
     "is_session_event",
@@ -19,6 +21,7 @@ __all__ = [
     "langchain_events",
     "langchain_protocol",
     "langgraph_mode",
+    "pi",
     "vercel_data",
     "vercel_ui",
 ]
@@ -61,6 +64,35 @@ def ag_ui(payload: Mapping[str, Any], _event: str) -> bool:
     return isinstance(kind, str) and kind in _AG_UI_TYPES
 
 
+_CLAUDE_CODE_LINES: Final = {"stream_event": "event", "assistant": "message", "user": "message"}
+
+
+def claude_code(payload: Mapping[str, Any], _event: str) -> bool:
+    """A line of a session, or what the agent and its client ask each other."""
+    kind = payload.get("type")
+    if kind in ("control_request", "control_response"):
+        asked = payload.get(kind.removeprefix("control_"))
+        return isinstance(asked, dict) and isinstance(asked.get("subtype"), str)
+    if not isinstance(kind, str) or not isinstance(payload.get("session_id"), str):
+        return False
+    if kind in ("system", "result"):
+        return isinstance(payload.get("subtype"), str)
+    return isinstance(payload.get(_CLAUDE_CODE_LINES.get(kind, "")), dict)
+
+
+_CODEX_METHODS: Final = ("item/", "thread/", "turn/")
+
+
+def codex_app_server(payload: Mapping[str, Any], _event: str) -> bool:
+    """A message about a thread, one of its turns or items, or the answer that gives a thread."""
+    method, params, result = payload.get("method"), payload.get("params"), payload.get("result")
+    if isinstance(result, dict) and isinstance(thread := result.get("thread"), dict):
+        return isinstance(thread.get("id"), str) and "id" in payload
+    if not isinstance(method, str) or not method.startswith(_CODEX_METHODS) or not isinstance(params, dict):
+        return False
+    return isinstance(params.get("threadId"), str) or isinstance(params.get("thread"), dict)
+
+
 # The possible first words of a type, also of events about the session itself.
 _COPILOT_FAMILIES: Final = frozenset(
     {
@@ -79,6 +111,26 @@ def is_session_event(kind: object) -> bool:
 def copilot(payload: Mapping[str, Any], _event: str) -> bool:
     """An event of a session: its type is in two words, and what it says is in `data`."""
     return is_session_event(payload.get("type")) and isinstance(payload.get("data"), dict)
+
+
+_PI_MESSAGES: Final = frozenset({"message_start", "message_end", "turn_end"})
+_PI_EXECUTIONS: Final = frozenset({"tool_execution_start", "tool_execution_update", "tool_execution_end"})
+
+
+def pi(payload: Mapping[str, Any], _event: str) -> bool:
+    """A message with its time, what is new of one, an execution of a tool, or the answer to a command."""
+    kind, message = payload.get("type"), payload.get("message")
+    if not isinstance(kind, str):
+        return False
+    if kind in _PI_MESSAGES:
+        return isinstance(message, dict) and "role" in message and "timestamp" in message
+    if kind == "message_update":
+        return isinstance(payload.get("assistantMessageEvent"), dict)
+    if kind == "response":
+        return isinstance(payload.get("command"), str) and isinstance(payload.get("success"), bool)
+    if kind == "agent_end":
+        return isinstance(payload.get("messages"), list)
+    return kind in _PI_EXECUTIONS and "toolCallId" in payload
 
 
 LANGCHAIN_WHOLE = frozenset({"ai", "AIMessage"})

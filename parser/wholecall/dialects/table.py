@@ -121,6 +121,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     _invoked("cohere-v2", detect.cohere_v2, "cohere.cohere_v2", "CohereV2Translator"),
     _invoked("legacy-completions", detect.legacy, "openai.legacy", "LegacyTranslator"),
     _invoked("chat-completions", detect.chat, "openai.chat", "ChatTranslator"),
+    _ours("bedrock-agents", _BINARY, detect.bedrock_agents, "amazon.agents", "BedrockAgentsTranslator"),
     _ours("openai-assistants", _SSE, detect.assistants, "openai.assistants", "AssistantsTranslator"),
     _ours("openai-realtime", _LINES, detect.realtime, "openai.realtime", "RealtimeTranslator"),
     _ours(
@@ -157,7 +158,23 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     _ours(
         "copilot", ("jsonl", "sse", "jsonarray"), frameworks.copilot, "agents.copilot", "CopilotTranslator"
     ),
+    _ours(
+        "claude-code",
+        ("jsonl", "jsonarray", "sse"),
+        frameworks.claude_code,
+        "agents.claude_code",
+        "ClaudeCodeTranslator",
+    ),
+    _ours(
+        "codex-app-server",
+        ("jsonl", "sse", "jsonarray"),
+        frameworks.codex_app_server,
+        "agents.codex_app_server",
+        "CodexAppServerTranslator",
+    ),
+    _ours("pi", ("jsonl", "sse", "jsonarray"), frameworks.pi, "agents.pi", "PiTranslator"),
     _ours("dashscope", _SSE, detect.dashscope, "others.dashscope", "DashScopeTranslator"),
+    _ours("sap-orchestration", _SSE, detect.sap_orchestration, "others.sap", "SapTranslator"),
     _ours("xai-grpc", _LINES, detect.xai_grpc, "others.xai_grpc", "XaiGrpcTranslator"),
     _ours("workers-ai", _SSE, detect.workers_ai, "others.workers_ai", "WorkersTranslator"),
 )

@@ -28,6 +28,7 @@ _TOKEN = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*)("?)(\s*:)?|[{}\[\],]|[^\s"{}
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _FIELD = re.compile(rb"(?:\xef\xbb\xbf)?(data|event|id|retry|)(: ?)")
 _CODE = re.compile(rb"[0-9a-k]:(?=[\[{\"0-9tfn])")
+_LISTED = "parameters"  # an object of arguments, or a list that tells each by its name
 _OPENERS = (bytearray(b"{"), bytearray(b"["))
 _BARE = re.compile(rb"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|true|false|null|None|NaN|-?Infinity|DONE|undefined")
 
@@ -127,6 +128,8 @@ class Scan:
             if char == b'"':
                 yield from self._string(match)
             elif char in b"{[":
+                if char == b"[" and self._key == _LISTED:
+                    self._key = ""  # its elements are of the protocol: a name, a type, a value
                 deep = self._deep or self._key in ARGUMENTS
                 counts = self._counts or is_count(self._key)
                 self._stack.append(_Open(self._key, deep, counts and not deep))
@@ -153,21 +156,26 @@ class Scan:
         if is_key:
             self._key = leaf.text
         elif leaf.key in BASE64 and not leaf.deep and (inner := _held(leaf)):
-            yield from scan_value(inner, self.frame)
-            return
+            if inner.data.startswith(b"{"):
+                yield from scan_value(inner, self.frame)
+                return
+            if "chunk" in (leaf.around, self.frame.event):  # of an agent's answer
+                yield Leaf(inner, 0, len(inner.data), "text", self.frame, bare=True)
+                return
         elif leaf.key == "type" and len(self._stack) == 1:
             self.frame.event = leaf.text
         yield leaf
 
 
 def _held(leaf: Leaf) -> Region | None:
-    """Return what base64 holds if that is JSON and would be written so."""
+    """Return what base64 holds if that is text, JSON or not, and would be written so."""
     coded = bytes(leaf.region.data[leaf.start : leaf.end])
     try:
         data = base64.b64decode(coded, validate=True)
+        data.decode()
     except (binascii.Error, ValueError):
         return None
-    if data[:1] != b"{" or base64.b64encode(data) != coded:
+    if not data or base64.b64encode(data) != coded:
         return None
     return Region(bytearray(data), leaf.place, (leaf.region, leaf.start, leaf.end))
 

@@ -58,6 +58,7 @@ _NAMES = frozenset(
         "toolName",
         "toolCallName",
         "function_name",
+        "function",
         "namespace",
         "recipient",
         "server_label",
@@ -67,6 +68,7 @@ _NAMES = frozenset(
 _WORDS = frozenset(
     [
         "type",
+        "subtype",
         "types",
         "object",
         "role",
@@ -136,7 +138,7 @@ _NUMBERED = frozenset(
     {"type", "types", "object", "event", "model", "index", "jsonrpc", "method", "version", "modality"}
 )
 _WORD = re.compile(r"(?=.{0,80}\Z)[^\W\d]*(?:[.:/@-][^\W\d]+)*(?: [^\W\d]+){0,2}")
-_NUMBERED_WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]-]*(?: [\w.-]+){0,2}")
+_NUMBERED_WORD = re.compile(r"(?=.{0,80}\Z)[\w.:/@\[\]<>-]*(?: [\w.-]+){0,2}")
 _NUMBER = re.compile(r"[0-9.]*")
 _NAME = re.compile(r"\s*[\w.:/@$-]*\s*")
 _KEY = re.compile(r"(?!(?:call|toolu|tooluse|fc|msg|run)[_-]\w*\d)[$@\w.:/-]{1,48}")

@@ -1,3 +1,3 @@
-"""Protocols between agents and their clients: ACP, AG-UI, Copilot sessions."""
+"""Protocols between agents and their clients: ACP, AG-UI, Copilot, Claude Code, Codex and pi sessions."""
 
 _private = True

@@ -1,0 +1,73 @@
+"""SAP AI Core's orchestration service: the chunks of chat completions, each as the result of a chain of modules.
+
+    data: {"request_id", "intermediate_results": {"templating", "llm", …}, "final_result": {…a chunk…}}
+    data: {"request_id", "module_results": {…}, "orchestration_result": {…a chunk…}}        the first version
+    data: {"error": {"request_id", "code", "message", "location"}}
+    data: [DONE]
+
+Only the result is the answer: the modules before it say the same, before it was filtered or unmasked. The translator of
+chat completions reads it, whole responses included; the first chunk has a blank id and model, and means nothing by it.
+Source: SAP AI Core, "Orchestration", streaming responses, and SAP Cloud SDK for AI (2026).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from wholecall.deltas import Delta
+from wholecall.dialects.decode import NO_TEXT, decode, payloads, wire_text
+from wholecall.dialects.openai.chat import ChatTranslator
+from wholecall.dialects.translator import Translator
+from wholecall.framing.frame import Frame
+
+__all__ = ["SapTranslator"]
+
+
+class _Wrapper(msgspec.Struct, gc=False):
+    final_result: msgspec.Raw = NO_TEXT
+    orchestration_result: msgspec.Raw = NO_TEXT
+    error: Any = None
+
+
+_DECODER = msgspec.json.Decoder(_Wrapper)
+
+
+class SapTranslator(Translator):
+    """Results of one chain to the deltas of the chunks in them."""
+
+    DERIVED = frozenset({"_inner"})
+
+    def __init__(self) -> None:
+        self._inner = ChatTranslator()
+
+    @property
+    def wrapped(self) -> Translator:
+        """The translator of the chunks."""
+        return self._inner
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Return the deltas of one result."""
+        return [delta for one in _results(frame) for delta in self._inner.translate(one)]
+
+    def translate_all(self, frames: list[Frame]) -> list[Delta]:
+        """Return the deltas of results in a row; the inner translator sees their chunks in a row, too."""
+        return self._inner.translate_all([one for frame in frames for one in _results(frame)])
+
+    def close(self) -> list[Delta]:
+        """Report what the end of the stream says to the inner dialect."""
+        return self._inner.close()
+
+
+def _results(frame: Frame) -> list[Frame]:
+    """Return the chunks in a frame; an error, the end, and what cannot be read stay as they are."""
+    found = []
+    for text in payloads(frame.data):
+        wrapper = decode(_DECODER, text)
+        inner = text
+        if wrapper is not None and not wrapper.error:
+            inner = wire_text(wrapper.final_result) or wire_text(wrapper.orchestration_result)
+        if inner:
+            found.append(Frame(frame.event, inner, frame.id, frame.retry))
+    return found
