@@ -72,7 +72,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile(
     "ci",
     deadline=None,
-    max_examples=100,
+    max_examples=60,
     derandomize=True,
     print_blob=True,
     suppress_health_check=_SLOW_MACHINE,

@@ -28,6 +28,7 @@ OTHERWISE = {
     for name, suffix, other in (
         ("gemini-live/pretty-printed-two-channels", "json", "ndjson"),
         ("langchain-events/cut", "ndjson", "json"),
+        ("pi/only-the-end", "ndjson", "json"),
     )
 }
 
@@ -98,7 +99,7 @@ class TestWhatIsWritten:
         assert b"".join(files().values()).find(b"127.0.0.1") == -1
 
     def test_every_recording_finds_its_place(self, folder: Path) -> None:
-        """Each recording of the corpora, recorded again, comes to lie where it lies there, but for two suffixes."""
+        """Each recording of the corpora, recorded again, comes to lie where it lies there, but for three suffixes."""
         moved = {}
         for case in corpora.cases():
             with NewCase(folder / "corpora", case["name"].partition("/")[2]) as written:
