@@ -71,11 +71,11 @@ def arrive(path: Path) -> int:
     return os.open(path, os.O_WRONLY)
 
 
-def is_left(held: int, seconds: float = PATIENCE) -> bool:
+def is_left(held: int) -> bool:
     """Wait until nobody is at a gate that is held any more."""
     poll = select.poll()
     poll.register(held, select.POLLERR)
-    return bool(poll.poll(seconds * 1000))
+    return bool(poll.poll(PATIENCE * 1000))
 
 
 def workers_of(process: subprocess.Popen[str]) -> list[int]:
@@ -154,8 +154,6 @@ def test_an_interrupt(logs: Path, tmp_path: Path) -> None:
     process = begun(logs, "--out", tmp_path / "out", "--workers", "1", "--no-hash")
     held = arrive(wait)
     os.killpg(process.pid, signal.SIGINT)
-    if not is_left(held, PATIENCE / 6):  # Python loses one that comes while it frees an object
-        os.killpg(process.pid, signal.SIGINT)
     assert is_left(held)
     code, out, err = ended(process)
     os.close(held)

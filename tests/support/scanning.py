@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -117,15 +119,26 @@ def begun(*arguments: str | os.PathLike[str], dying: dict[str, str] | None = Non
         dying: how its workers die, as `tests.support.dying` takes it; None runs the program as it is.
     """
     module = "wholecall" if dying is None else "tests.support.dying"
-    return subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, "-m", module, "scan", *arguments],
-        cwd=PROJECT,
-        env=os.environ | (dying or {}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    with _interruptible():
+        return subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-m", module, "scan", *arguments],
+            cwd=PROJECT,
+            env=os.environ | (dying or {}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Have programs obey SIGINT, also where a shell started us in the background: it has us ignore it, and them, too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Inline:
