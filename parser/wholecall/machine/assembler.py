@@ -39,6 +39,7 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.machine.cancelling import take_back
+from wholecall.machine.phases import advance
 from wholecall.machine.routes import action_of
 from wholecall.machine.turns import Turns
 from wholecall.output.events import ReasoningDelta, StreamFault, TextDelta, ToolCallCancelled
@@ -181,9 +182,16 @@ class Assembler(Turns):
             choice.holed = False
             action(choice, delta)
             if choice.budget.is_overrun:
-                self._fault(_OVERRUN)
+                self._end_overrun(choice)
         elif not isinstance(delta, _AFTERTHOUGHTS):
             choice.anomalies.add("data_after_end")
+
+    def _end_overrun(self, choice: Choice) -> None:
+        """End the stream, of which too much was refused; the calls that it was refused to are dropped for their limit."""
+        for call in choice.calls:
+            if call.full and not call.is_over:
+                advance(choice, call, "end", "clean")
+        self._fault(_OVERRUN)
 
     def _ignore(self, delta: Any) -> None:
         """Drop a delta of a choice beyond the limit; if it is argument text without a name, a call elsewhere may lack it."""
