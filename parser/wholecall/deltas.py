@@ -12,7 +12,7 @@ absent, and the index `INVALID_INDEX` means that the wire sent one that cannot b
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, Union
+from typing import Any, Final, Literal, Union
 
 import msgspec
 
@@ -21,6 +21,7 @@ from wholecall.types import Anomaly, DropReason, EditKind, FaultKind, Flag, Kind
 
 __all__ = [
     "DONE",
+    "HIGHEST_INDEX",
     "HYDRATION",
     "INVALID_INDEX",
     "ITEM_DONE",
@@ -56,6 +57,8 @@ __all__ = [
 
 Index = Union[int, str]
 INVALID_INDEX = -1
+# Integers up to here have hashes of their own; beyond, any number of them may share one, which makes dicts quadratic.
+HIGHEST_INDEX: Final = 2**61 - 2  # a choice of a higher number had none on the wire that could be one
 
 # Ranks of whole texts, lowest first: a text of a higher rank replaces one of a lower rank.
 OBJECT = 1  # an object where fragments are usual, or the input at the start of a block

@@ -98,6 +98,7 @@ Anomaly = Literal[
     "reason_without_call",
     "missing_finish",
     "data_after_end",
+    "invalid_choice",
     "invalid_index",
     "unknown_events",
     "dangling_marker",

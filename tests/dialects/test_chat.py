@@ -27,7 +27,7 @@ from wholecall.deltas import (
     UsageSeen,
     WireFault,
 )
-from wholecall.dialects.labels import index_label
+from wholecall.dialects.labels import choice_label, index_label
 from wholecall.dialects.openai.chat import ChatTranslator
 from wholecall.framing.frame import Frame
 
@@ -153,10 +153,10 @@ def test_choices_are_told_apart() -> None:
 
 @pytest.mark.parametrize(
     ("index", "number"),
-    [(None, 0), (2, 2), (1.0, 1), ("3", 3), (-1, 0), ("x", 0), ([], 0)],
+    [(None, 0), (2, 2), (1.0, 1), ("3", 3), (-1, choice_label(-1)), ("x", choice_label("x"))],
 )
 def test_a_choice_without_a_number_is_the_first(index: object, number: int) -> None:
-    """Choice numbers are read like any index; what is none means 0 (quirk 14)."""
+    """Choice numbers are read like any index; what is none is a choice of its own (quirk 14)."""
     assert [TextFragment(number, "x")] == said(choice({"content": "x"}, index=index))
 
 

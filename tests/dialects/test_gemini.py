@@ -363,8 +363,8 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
     assert [fault] == translate("{")
     assert [UNKNOWN] == said({"responseId": "r1"}, {"sdkHttpResponse": {}}, "null")
     assert [UNKNOWN] == said(response({"videoMetadata": {}}))
-    assert [TextFragment(0, "\ud83d")] == said(
-        '{"candidates":[{"index":-1,"content":{"parts":[{"text":"\\ud83d"},{"text":7}]}}]}'
+    assert [TextFragment(1, "\ud83d")] == said(
+        '{"candidates":[{"index":1,"content":{"parts":[{"text":"\\ud83d"},{"text":7}]}}]}'
     )
     assert [UNKNOWN, TextFragment(0, "x")] == said(response({"functionCall": "f"}, {"text": "x"}))
     assert [] == said({"candidates": [{"content": []}, {"content": {"parts": None}}, None]})

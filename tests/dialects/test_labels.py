@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from wholecall.deltas import INVALID_INDEX
-from wholecall.dialects.labels import id_label, index_label, name_label, text_label
+from wholecall import ToolCallParser, TurnFinished
+from wholecall.deltas import HIGHEST_INDEX, INVALID_INDEX
+from wholecall.dialects.labels import choice_label, id_label, index_label, name_label, text_label
 
 
 @pytest.mark.parametrize(
@@ -93,3 +94,39 @@ def test_large_indices_are_told_apart() -> None:
 
     assert all(isinstance(key, int) and key < INVALID_INDEX for key in keys)
     assert len(set(keys)) == len(keys)
+
+
+# Choices.
+
+NO_CHOICES = [-1, -2, 0.5, "x", "y", "-1", "", True, 2**61 - 1, 2**61, 10**5000, "9" * 50, [], {}]
+
+
+@pytest.mark.parametrize(
+    ("wire", "number"), [(None, 0), (0, 0), (3, 3), (3.0, 3), ("3", 3), (HIGHEST_INDEX, HIGHEST_INDEX)]
+)
+def test_the_number_of_a_choice(wire: object, number: int) -> None:
+    """A choice is numbered as an index is; the first one may be without a number."""
+    assert number == choice_label(wire)
+
+
+def test_what_can_be_no_number_is_a_choice_of_its_own() -> None:
+    """Two labels that are none are two choices, beyond all that have numbers; only containers are not told apart."""
+    numbers = [choice_label(wire) for wire in NO_CHOICES]
+
+    assert len(NO_CHOICES) - 1 == len(set(numbers))
+    assert [] == [number for number in numbers if not HIGHEST_INDEX < number < 2**63]
+
+
+def test_no_call_is_made_of_the_text_of_two_choices() -> None:
+    """What comes under a number that is none is not put behind the text of choice 0; the turn says that it was odd."""
+    chunk = 'data: {{"object":"chat.completion.chunk","choices":[{{"index":{},"delta":{{"tool_calls":[{}]}}}}]}}\n\n'
+    head = '{"index":0,"id":"c","function":{"name":"f","arguments":"{\\"a\\""}}'
+    more = '{"index":0,"function":{"arguments":":1}"}}'
+    for wire in ("-1", '"x"', "0.5"):
+        parser = ToolCallParser()
+        for at, call in (("0", head), (wire, more)):
+            parser.feed(chunk.format(at, call).encode())
+        ends = [event for event in parser.close() if isinstance(event, TurnFinished)]
+
+        assert () == parser.turn.calls
+        assert [False, True] == ["invalid_choice" in end.anomalies for end in ends]

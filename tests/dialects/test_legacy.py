@@ -145,6 +145,6 @@ def test_odd_frames_lose_nothing_but_themselves() -> None:
 
     assert [] == translate("{}")
     assert [fault] == translate("{")
-    assert [TurnOpened(None, restart=True), TextFragment(0, "\ud83d")] == translate(
-        '{"choices":[{"index":-1,"text":"\\ud83d"},{"index":0,"text":null}]}'
+    assert [TurnOpened(None, restart=True), TextFragment(1, "\ud83d")] == translate(
+        '{"choices":[{"index":1,"text":"\\ud83d"},{"index":0,"text":null}]}'
     )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from zlib import crc32
 
-from wholecall.deltas import INVALID_INDEX, Index
+from wholecall.deltas import HIGHEST_INDEX, INVALID_INDEX, Index
 
-__all__ = ["HIGHEST_INDEX", "choice_label", "id_label", "index_label", "name_label", "text_label"]
+__all__ = ["choice_label", "id_label", "index_label", "name_label", "text_label"]
 
-# Integers up to here have hashes of their own. Of those beyond, a server can find as many as it likes that share
-# one, and a dict or a set of such keys takes quadratic time.
-HIGHEST_INDEX: Final = 2**61 - 2
 _LONGEST_INDEX = 40
 _NO_LABEL = frozenset({"", "null", "None"})
 
@@ -29,10 +26,22 @@ def index_label(value: object) -> Index | None:
 
 
 def choice_label(value: object) -> int:
-    """Return the number of a choice: 0 where the wire sent none; those beyond `HIGHEST_INDEX` are one."""
+    """Return the number of a choice: 0 where the wire sent none.
+
+    What can be none (negative, fractional, a word, beyond `HIGHEST_INDEX`) is a choice of its own beyond all others,
+    whose number is made of it: it is never taken for another one.
+    """
     if type(value) is int and 0 <= value <= HIGHEST_INDEX:  # nearly always
         return value
-    return min(max(_number(value), 0), HIGHEST_INDEX + 1)
+    number = 0 if value is None else _number(value)
+    return number if 0 <= number <= HIGHEST_INDEX else HIGHEST_INDEX + 1 + _fold(value)
+
+
+def _fold(value: object) -> int:
+    """Return a number from 0 to `HIGHEST_INDEX` for a label that is no index; containers share one."""
+    if type(value) is int:  # of any size: its digits might be too many to write
+        return value % HIGHEST_INDEX
+    return crc32(ascii(value).encode()) if isinstance(value, (str, float, bool)) else 0
 
 
 def _number(value: object) -> int:

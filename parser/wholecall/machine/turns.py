@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from wholecall.deltas import TurnEnded, TurnOpened
+from wholecall.deltas import HIGHEST_INDEX, TurnEnded, TurnOpened
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice, Outbox
@@ -130,6 +130,8 @@ class Turns:
             options = self._policy, self._limits, self._tools
             choice = turn.choices[number] = Choice(turn.number, number, self._out, turn.budget, *options)
             choice.lost = turn.lost
+            if number > HIGHEST_INDEX:
+                choice.anomalies.add("invalid_choice")
             return choice
         next(iter(turn.choices.values())).anomalies.add("unknown_events")
         return None

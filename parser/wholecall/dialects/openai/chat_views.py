@@ -11,8 +11,8 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, Union
 
 import msgspec
 
+from wholecall.deltas import HIGHEST_INDEX
 from wholecall.dialects.decode import NO_TEXT, value_text
-from wholecall.dialects.labels import HIGHEST_INDEX
 
 __all__ = [
     "CALL_PIECE",
