@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.scanning import Inline, make_recordings, parts, rows, stream, table
 from wholecall import Limits
-from wholecall.bulk import plan
+from wholecall.bulk import plan, report
 from wholecall.bulk import work as working
 from wholecall.bulk.columns import flat
 from wholecall.bulk.rows import Judging, Known, Row
@@ -44,6 +44,19 @@ def last(steps: Iterator[Progress]) -> Progress:
     """Return how far a scan came."""
     *_, end = steps
     return end
+
+
+def test_a_report_says_what_was_not_read_yet(logs: Path, tmp_path: Path) -> None:
+    """Units of the plan that have no marker yet are told: what a report counts before a scan has ended is a part."""
+    steps = scan([logs], tmp_path / "out")
+    while next(steps).done < 2:
+        pass
+    steps.close()
+    before = report(tmp_path / "out")
+    last(scan([logs], tmp_path / "out", resume=True))
+    after = report(tmp_path / "out")
+
+    assert [(2 * UNIT, 2), (35, 0)] == [(one.total.recordings, one.waiting) for one in (before, after)]
 
 
 # --- what is in the tables -------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.hygiene.source_tree import DOCS
@@ -118,6 +119,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "redact": ("--seed", "1"),
     "convert": (),
     "record": (),
+    "scan": ("--out", "tables", "--workers", "1"),
 }
 
 
@@ -143,6 +145,8 @@ def test_every_command_that_reads_streams_imports(tmp_path: Path, command: str) 
     assert done.stdout.startswith(b"registered\n")
     if command == "record":
         assert (tmp_path / "tram/one.ndjson").read_bytes() == STREAM
+    if command == "scan":  # whose workers import it, too
+        assert ["tram"] == pq.read_table(tmp_path / "tables/recordings")["dialect"].to_pylist()
     if command == "replay":
         lines = done.stdout.splitlines()[1:]
         assert {"turn_started", "text_delta", "turn_finished"} == {json.loads(line)["type"] for line in lines}

@@ -107,6 +107,13 @@ class Folder:
         """Whether there is a scan."""
         return self._place.exists(self._about)
 
+    def n_waiting(self) -> int:
+        """Return how many units of the plan have no marker yet; 0 where there is no scan."""
+        if not self.is_begun():
+            return 0
+        n_done = sum(name.endswith(".json") for name in self._place.sizes(self._done) if name[0] != ".")
+        return max(len(self.read_plan()) - n_done, 0)
+
     @contextmanager
     def locked(self) -> Generator[None]:
         """Make the folder and be its only scan.

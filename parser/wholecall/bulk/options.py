@@ -8,11 +8,13 @@ on with those that it began with.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import msgspec
 
 from wholecall import Limits, Policy
+from wholecall.dialects.table import load_plugins
 
 __all__ = ["Columns", "Options", "differences"]
 _private = True
@@ -60,6 +62,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         arguments: whether the texts of arguments are kept.
         hashed: whether bodies are hashed.
         max_bytes: how much a compressed file may hold, and a compressed body in it; None for the usual bound.
+        imports: modules that register dialects; those of installed packages are there without.
     """
 
     columns: Columns | None = None
@@ -69,10 +72,22 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     arguments: bool = True
     hashed: bool = True
     max_bytes: int | None = None
+    imports: tuple[str, ...] = ()
+
+    def register(self) -> None:
+        """Have the dialects of other packages registered, in the process that reads.
+
+        Raises:
+            ImportError: there is no such module.
+            ValueError: it registers a dialect that there is already.
+        """
+        load_plugins()
+        for module in self.imports:
+            import_module(module)
 
     def told(self) -> dict[str, Any]:
         """Return them as JSON values."""
-        told: dict[str, Any] = msgspec.to_builtins(self)
+        told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return told
 
 

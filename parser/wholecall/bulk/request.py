@@ -102,7 +102,10 @@ def request_of(
     Raises:
         ValueError: they do not.
         UnknownDialect: the dialect is not known.
+        ImportError: a module that is to be imported is not there.
     """
+    options = Options(dialect=dialect, **judging)
+    options.register()
     given = [name for name, column in columns.items() if column is not None]
     if body is not None and messages is not None:
         raise ValueError("a table has a column of bodies or of messages: name one of them")
@@ -123,7 +126,7 @@ def request_of(
     listed = tuple(os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths))
     if not listed:
         raise ValueError("there is nothing to read")
-    options = Options(columns=table, dialect=dialect, **judging)
+    options = msgspec.structs.replace(options, columns=table, dialect=dialect)
     named = tuple(map(address, listed))
     return Request(paths=named, out=address(os.fspath(out)), options=options, **others)
 

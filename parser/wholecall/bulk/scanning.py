@@ -89,6 +89,7 @@ def scan(
     arguments: bool = True,
     hashed: bool = True,
     max_bytes: int | None = None,
+    imports: Iterable[str] = (),
     policy: Policy = Policy(),  # noqa: B008 - frozen
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> Iterator[Progress]:
@@ -127,6 +128,8 @@ def scan(
         hashed: whether the tables hold a hash of each body.
         max_bytes: how much a compressed file may hold, and a compressed body in it; by default 64 MiB, or 200 times its
             size if that is more.
+        imports: modules that register dialects, which each worker imports; those of installed packages are there
+            without.
         policy: how calls are judged.
         limits: what a stream may hold.
 
@@ -137,6 +140,7 @@ def scan(
         ValueError: before anything is read: the options do not fit together, or not to the scan that is there; an input
             is named twice, or has not the columns; a URL has credentials, or its store refuses.
         UnknownDialect: the dialect is not known.
+        ImportError: a module of `imports` is not there.
         ScanFailed: it had to stop.
     """
     if resume and overwrite:
@@ -157,6 +161,7 @@ def scan(
             "arguments": arguments,
             "hashed": hashed,
             "max_bytes": max_bytes,
+            "imports": tuple(imports),
             "policy": policy,
             "limits": limits,
         },

@@ -76,6 +76,7 @@ def main(pipe: Connection, path: str, options: Options) -> None:
     """Be a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    options.register()
     work = Work(Folder(path), options)
     gc.collect()
     gc.freeze()  # most of what the collector would walk through are modules

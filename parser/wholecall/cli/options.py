@@ -46,6 +46,7 @@ def add_dialect(command: argparse.ArgumentParser) -> None:
     text = f"the wire format, if the bytes do not show it; one of\n{listed},\nor one that is registered"
     command.add_argument("--dialect", default="auto", metavar="D", help=text)
     add_import(command)
+    command.set_defaults(names_dialect=True)
 
 
 def add_max_bytes(command: argparse.ArgumentParser) -> None:
@@ -76,7 +77,7 @@ def add_import(command: argparse.ArgumentParser) -> None:
     """Add the option that imports a module before the command runs."""
     text = "a module to import first, also from this folder: it may\nregister a dialect; may be given again"
     command.add_argument("--import", dest="modules", action="append", metavar="MODULE", help=text)
-    command.set_defaults(modules=[], refuse=command.error)
+    command.set_defaults(modules=[], refuse=command.error, names_dialect=False)
 
 
 def prepare(options: argparse.Namespace) -> None:
@@ -94,7 +95,7 @@ def prepare(options: argparse.Namespace) -> None:
     try:
         for module in options.modules:
             import_module(module)
-        if getattr(options, "dialect", "auto") != "auto":
+        if options.names_dialect and options.dialect != "auto":
             named(options.dialect)
         text_calls(getattr(options, "text", None))
     except (ImportError, ValueError) as error:

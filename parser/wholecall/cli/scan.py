@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from wholecall.cli.options import add_command_parser, add_max_bytes
+from wholecall.cli.options import add_command_parser, add_import, add_max_bytes
 from wholecall.cli.out import complain
 
 __all__ = ["add_command"]
@@ -104,6 +104,7 @@ def add_command(commands: Any) -> None:
         help="what a stream may hold (docs/limits.md)",
     )
     add_max_bytes(command)
+    add_import(command)
     add("--errors", metavar="N|P%", help="stop if more recordings than that cannot be read (never)")
 
 

@@ -60,6 +60,7 @@ def _request(options: argparse.Namespace) -> Request:
             "arguments": options.arguments,
             "hashed": options.hashed,
             "max_bytes": options.max_bytes,
+            "imports": tuple(options.modules),
             "limits": _LIMITS[options.limits],
         },
     )
@@ -73,6 +74,7 @@ def _again(options: argparse.Namespace) -> str:
         words += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
     for name, usual in (("changed", "refuse"), ("limits", "default")):
         words += [] if getattr(options, name) == usual else [f"--{name}", getattr(options, name)]
+    words += [word for module in options.modules for word in ("--import", module)]
     words += [] if options.arguments else ["--no-arguments"]
     words += [] if options.hashed else ["--no-hash"]
     return shlex.join(words)

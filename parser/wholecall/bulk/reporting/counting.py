@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow.compute
 
 from wholecall.bulk.faults import StoreFailed
+from wholecall.bulk.folder import Folder
 from wholecall.bulk.reporting.counts import Counts, merged
 from wholecall.bulk.reporting.files import found
 from wholecall.bulk.reporting.groups import GROUPS, NO_CALL, Groups
@@ -45,10 +46,10 @@ def report(
         ValueError: `by` names something else, there are no such tables, or one is damaged.
         OSError: a file cannot be read, or a store does not answer.
     """
-    wanted = _ordered(by)
-    counting = _Counting(wanted)
+    counting, addresses = _Counting(_ordered(by)), [os.fspath(path) for path in paths]
     try:
-        for window in windows(found(os.fspath(path) for path in paths)):
+        counting.waiting = sum(Folder(path).n_waiting() for path in addresses)
+        for window in windows(found(addresses)):
             counting.add(window)
     except StoreFailed as error:
         raise OSError(str(error)) from None
@@ -75,7 +76,7 @@ class _Counting:
         self._all = Groups(()) if "tool" in by else None  # where groups do not add up to all
         self._unreadable = Unreadable()
         self._finishes, self._hashes, self._worsts = Finishes(), Hashes(), Worsts()
-        self._missing = 0
+        self._missing = self.waiting = 0
 
     def add(self, window: Window) -> None:
         """Count a window."""
@@ -107,6 +108,7 @@ class _Counting:
             total=merged((self._all or self._groups).counts.values()),
             unreadable=self._unreadable,
             missing=self._missing,
+            waiting=self.waiting,
             groups=_ranked(self._groups.counts, least),
             tools=_ranked(by_tool, least),
             finishes=self._finishes.found(),

@@ -110,6 +110,7 @@ class Report(msgspec.Struct, frozen=True):
         total: the counts of all readable recordings.
         unreadable: the others.
         missing: calls that recordings say they have, and the tables have not.
+        waiting: units (files and parts of files) that scans have not read yet.
         groups: the worst drop rate first; those with few calls behind them, the largest first.
         tools: a group for each tool, in the same order.
         finishes: the most frequent first.
@@ -122,6 +123,7 @@ class Report(msgspec.Struct, frozen=True):
     total: Counts
     unreadable: Unreadable
     missing: int
+    waiting: int
     groups: tuple[Group, ...]
     tools: tuple[Group, ...]
     finishes: tuple[Finish, ...]
@@ -139,7 +141,7 @@ class Report(msgspec.Struct, frozen=True):
 
     def to_dicts(self) -> Iterator[dict[str, Any]]:
         """Yield the report as JSON objects, each with its `section`; docs/bulk.md lists their members."""
-        yield {"section": "total", "missing": self.missing} | self.total.to_dict()
+        yield {"section": "total", "missing": self.missing, "waiting": self.waiting} | self.total.to_dict()
         yield {"section": "unreadable", **_plain(self.unreadable)}
         for group in self.groups:
             yield self._described("group", dict(zip(self.by, group.key, strict=True)), group.counts)

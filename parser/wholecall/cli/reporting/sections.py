@@ -97,6 +97,9 @@ def _summary(report: Report) -> Section:
         Fact("faults", f"{total.faults:,}", "of the wire", "bad" if total.faults else ""),
         Fact("odd", f"{total.odd:,}", _of(total.odd, total.recordings, "recordings")),
     ]
+    if report.waiting:
+        more = "units of a scan that is not finished: scan again"
+        facts.append(Fact("not read yet", f"{report.waiting:,}", more, "bad"))
     if report.missing:
         facts.append(Fact("missing", f"{report.missing:,}", "calls that the tables lack: scan again", "bad"))
     return Section("summary", "Summary", "", [facts])
