@@ -8,6 +8,7 @@ skip without it; `slow`, `sdk`, `engines`, `stores`, `browser` and `node` tests 
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib.util
 import os
@@ -121,10 +122,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=f"needs {' and '.join(missing)}=DIR"))
 
 
+@functools.cache
+def _absent(*modules: str) -> list[str]:
+    """Return which of the modules are not there."""
+    return [name for name in modules if importlib.util.find_spec(name) is None]
+
+
 def _prepare_sdk(item: pytest.Item) -> None:
     """Skip a test whose SDKs are not there; what SDKs deprecate, or use that others do, is their own affair."""
     folder = item.path.parent.name
-    absent = [name for name in _SDKS[folder] if importlib.util.find_spec(name) is None]
+    absent = _absent(*_SDKS[folder])
     if absent:
         extra = folder.replace("_", "-")
         item.add_marker(pytest.mark.skip(reason=f"needs the extra {extra}: no {', '.join(absent)}"))
@@ -135,7 +142,7 @@ def _prepare_engine(item: pytest.Item) -> None:
     """Skip a test whose engine is not there, or the program that it runs on."""
     name = item.path.stem.removeprefix("test_")
     module, program = _ENGINES[name]
-    if importlib.util.find_spec(module) is None:
+    if _absent(module):
         item.add_marker(pytest.mark.skip(reason=f"needs the extra engine-{name}: no {module}"))
     if program is not None and shutil.which(program) is None:
         item.add_marker(pytest.mark.skip(reason=f"needs {program}: there is none"))
@@ -143,7 +150,7 @@ def _prepare_engine(item: pytest.Item) -> None:
 
 def _prepare_stores(item: pytest.Item) -> None:
     """Skip a test of object stores where there are none to try; what they deprecate is their own affair."""
-    absent = [name for name in ("fsspec", "moto", "flask") if importlib.util.find_spec(name) is None]
+    absent = _absent("fsspec", "moto", "flask")
     if absent:
         item.add_marker(pytest.mark.skip(reason=f"needs the extra stores: no {', '.join(absent)}"))
     item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning"))

@@ -77,17 +77,20 @@ def told_in_rows(dialect: str, frames: list[Frame], seed: str) -> list[Delta]:
     return told
 
 
-@pytest.mark.parametrize("entry", RECORDED, ids=[entry["name"] for entry in RECORDED])
-def test_frames_in_a_row_say_what_they_say_one_by_one(entry: dict[str, Any]) -> None:
+@pytest.mark.parametrize("entries", corpora.groups(RECORDED))
+def test_frames_in_a_row_say_what_they_say_one_by_one(entries: list[dict[str, Any]]) -> None:
     """However the frames are put together, the pieces are the same, and no run holds an empty one."""
-    frames = frames_of(entry)
-    one_by_one = named(entry["dialect"]).start()
-    told = (ended_together(one_by_one.translate(frame)) for frame in frames)
-    expected = told_and_counted(delta for deltas in told for delta in deltas)
-    actual = told_in_rows(entry["dialect"], frames, entry["name"])
+    for entry in entries:
+        frames = frames_of(entry)
+        one_by_one = named(entry["dialect"]).start()
+        told = (ended_together(one_by_one.translate(frame)) for frame in frames)
+        expected = told_and_counted(delta for deltas in told for delta in deltas)
+        actual = told_in_rows(entry["dialect"], frames, entry["name"])
 
-    assert expected == told_and_counted(actual)
-    assert all(delta.texts and all(delta.texts) for delta in actual if isinstance(delta, Run))
+        assert expected == told_and_counted(actual), entry["name"]
+        assert all(delta.texts and all(delta.texts) for delta in actual if isinstance(delta, Run)), entry[
+            "name"
+        ]
 
 
 def of_responses(number: int, index: object = 1, **more: object) -> str:

@@ -14,27 +14,13 @@ ENTRIES = corpora.cases()
 SMALL = 4096
 
 every_recording = pytest.mark.parametrize("entry", ENTRIES, ids=[entry["name"] for entry in ENTRIES])
-every_recording_long_ones_slow = pytest.mark.parametrize(
-    "entry",
-    [
-        pytest.param(
-            entry,
-            id=entry["name"],
-            marks=pytest.mark.slow if len(corpora.recorded(entry)) > 2 * SMALL else (),
-        )
-        for entry in ENTRIES
-    ],
-)
-every_small_recording = pytest.mark.parametrize(
-    "entry",
-    [pytest.param(entry, id=entry["name"]) for entry in ENTRIES if len(corpora.recorded(entry)) <= SMALL],
-)
 
 
-@every_recording
-def test_what_was_expected_by_hand_comes_out(entry: dict[str, Any]) -> None:
+@pytest.mark.parametrize("entries", corpora.groups(ENTRIES))
+def test_what_was_expected_by_hand_comes_out(entries: list[dict[str, Any]]) -> None:
     """A recording gives the calls and drops that were derived by hand from the rules, and no others."""
-    assert differences(bless.parse([corpora.recorded(entry)]), entry["expect"]) == []
+    for entry in entries:
+        assert differences(bless.parse([corpora.recorded(entry)]), entry["expect"]) == [], entry["name"]
 
 
 @every_recording
@@ -43,32 +29,37 @@ def test_the_event_log_is_the_golden_one(entry: dict[str, Any]) -> None:
     assert bless.lines(bless.parse([corpora.recorded(entry)])) == corpora.golden(entry).read_bytes()
 
 
-@every_recording_long_ones_slow
-def test_no_chunk_size_changes_an_event(entry: dict[str, Any]) -> None:
+@pytest.mark.parametrize("entries", corpora.groups(ENTRIES, long=2 * SMALL))
+def test_no_chunk_size_changes_an_event(entries: list[dict[str, Any]]) -> None:
     """Whole or in chunks of any usual size, the same bytes give the same full event list."""
-    data = corpora.recorded(entry)
-    whole = bless.parse([data])
-    for size in bless.CHUNK_SIZES:
-        assert bless.parse(bless.in_chunks(data, size)) == whole, size
+    for entry in entries:
+        data = corpora.recorded(entry)
+        whole = bless.parse([data])
+        for size in bless.CHUNK_SIZES:
+            assert bless.parse(bless.in_chunks(data, size)) == whole, (entry["name"], size)
 
 
-@every_recording_long_ones_slow
-def test_no_random_cut_changes_an_event(entry: dict[str, Any]) -> None:
+@pytest.mark.parametrize("entries", corpora.groups(ENTRIES, long=2 * SMALL))
+def test_no_random_cut_changes_an_event(entries: list[dict[str, Any]]) -> None:
     """Cut at seeded random places, the same bytes give the same full event list."""
-    data = corpora.recorded(entry)
-    whole = bless.parse([data])
-    for seed in range(5):
-        assert bless.parse(bless.at_random(data, seed)) == whole, seed
+    for entry in entries:
+        data = corpora.recorded(entry)
+        whole = bless.parse([data])
+        for seed in range(5):
+            assert bless.parse(bless.at_random(data, seed)) == whole, (entry["name"], seed)
 
 
 @pytest.mark.slow
-@every_small_recording
-def test_no_chunk_size_at_all_changes_an_event(entry: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "entries", corpora.groups(entry for entry in ENTRIES if len(corpora.recorded(entry)) <= SMALL)
+)
+def test_no_chunk_size_at_all_changes_an_event(entries: list[dict[str, Any]]) -> None:
     """A small recording gives the same full event list at every chunk size that cuts it more than once."""
-    data = corpora.recorded(entry)
-    whole = bless.parse([data])
-    for size in range(1, len(data) // 2 + 1):
-        assert bless.parse(bless.in_chunks(data, size)) == whole, size
+    for entry in entries:
+        data = corpora.recorded(entry)
+        whole = bless.parse([data])
+        for size in range(1, len(data) // 2 + 1):
+            assert bless.parse(bless.in_chunks(data, size)) == whole, (entry["name"], size)
 
 
 def test_long_arguments_are_among_the_recordings() -> None:

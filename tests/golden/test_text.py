@@ -22,45 +22,54 @@ IN_AUTO = [
     case for case in TEXTS if case["format"] not in NOT_IN_AUTO and case["case"] not in OF_ITS_FORMAT_ONLY
 ]
 
-every_text = pytest.mark.parametrize("case", TEXTS, ids=[case["case"] for case in TEXTS])
-every_text_of_auto = pytest.mark.parametrize("case", IN_AUTO, ids=[case["case"] for case in IN_AUTO])
+
+def by_format(cases: list[dict[str, Any]]) -> pytest.MarkDecorator:
+    """Give a test all cases of a format at once: a test of its own for each costs more than what it tries."""
+    formats = sorted({case["format"] for case in cases})
+    groups = [[case for case in cases if case["format"] == name] for name in formats]
+    return pytest.mark.parametrize("cases", groups, ids=formats)
+
+
 every_leak = pytest.mark.parametrize("case", LEAKS, ids=[case["case"] for case in LEAKS])
 
 
-@every_text
-def test_what_was_expected_by_hand_comes_out(case: dict[str, Any]) -> None:
+@by_format(TEXTS)
+def test_what_was_expected_by_hand_comes_out(cases: list[dict[str, Any]]) -> None:
     """A text gives the calls, drops, text and reasoning that were derived by hand from the rules, and no others."""
-    assert [] == differences(read_text_case(case), NOTHING | case["expect"])
+    for case in cases:
+        assert [] == differences(read_text_case(case), NOTHING | case["expect"]), case["case"]
 
 
-@every_text
-def test_no_cut_of_a_text_changes_an_event(case: dict[str, Any]) -> None:
+@by_format(TEXTS)
+def test_no_cut_of_a_text_changes_an_event(cases: list[dict[str, Any]]) -> None:
     """By the character or in pieces of seven, the same text gives the same events."""
-    whole = read_text_case(case)
+    for case in cases:
+        whole = read_text_case(case)
 
-    assert [whole, whole] == [read_text_case(case, size=1), read_text_case(case, size=7)]
+        assert [whole, whole] == [read_text_case(case, size=1), read_text_case(case, size=7)], case["case"]
 
 
-@every_text
-def test_every_call_says_where_it_comes_from(case: dict[str, Any]) -> None:
+@by_format(TEXTS)
+def test_every_call_says_where_it_comes_from(cases: list[dict[str, Any]]) -> None:
     """Calls of texts are flagged, name their format, and the text of a drop is a part of what the model wrote."""
-    events = read_text_case(case)
-    calls, drops = of_kind(events, ToolCall), of_kind(events, ToolCallDropped)
+    for case in cases:
+        events = read_text_case(case)
+        calls, drops = of_kind(events, ToolCall), of_kind(events, ToolCallDropped)
 
-    assert [] == [call for call in calls if "from_text" not in call.flags]
-    assert {case["format"]} >= {call.extra["text_format"] for call in calls}
-    assert [] == [drop for drop in drops if drop.raw_arguments not in case["text"]]
+        assert [] == [call for call in calls if "from_text" not in call.flags], case["case"]
+        assert {case["format"]} >= {call.extra["text_format"] for call in calls}, case["case"]
+        assert [] == [drop for drop in drops if drop.raw_arguments not in case["text"]], case["case"]
 
 
-@every_text_of_auto
-def test_auto_reads_the_calls_of_every_format(case: dict[str, Any]) -> None:
+@by_format(IN_AUTO)
+def test_auto_reads_the_calls_of_every_format(cases: list[dict[str, Any]]) -> None:
     """With the format's weak shapes, `auto` gives the same calls and drops as the format itself."""
-    weak = frozenset(FORMATS[case["format"]].weak)
-    found = read_text_case(case, format="auto", weak=weak)
+    for case in cases:
+        weak = frozenset(FORMATS[case["format"]].weak)
+        found = read_text_case(case, format="auto", weak=weak)
+        expected = {key: case["expect"][key] for key in ("calls", "dropped") if key in case["expect"]}
 
-    assert [] == differences(
-        found, {key: case["expect"][key] for key in ("calls", "dropped") if key in case["expect"]}
-    )
+        assert [] == differences(found, expected), case["case"]
 
 
 @every_leak

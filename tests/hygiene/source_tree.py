@@ -5,12 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import wholecall
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(wholecall.__file__).resolve().parent
@@ -48,8 +44,9 @@ def is_package(name: str) -> bool:
     return module_path(name).name == "__init__.py"
 
 
-def imports(tree: ast.Module) -> Iterator[tuple[str, int, bool]]:
-    """Yield what a module imports from the package: name below `wholecall`, line, whether at run time.
+@cache
+def imports(tree: ast.Module) -> tuple[tuple[str, int, bool], ...]:
+    """Return what a module imports from the package: name below `wholecall`, line, whether at run time.
 
     An import under `if TYPE_CHECKING:` is not at run time.
     """
@@ -59,12 +56,14 @@ def imports(tree: ast.Module) -> Iterator[tuple[str, int, bool]]:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
+    found = []
     for node in ast.walk(tree):
         for name in _imported_names(node):
             root, _, below = name.partition(".")
             if root == "wholecall":
                 module = below if below in modules() else below.rpartition(".")[0]
-                yield module, getattr(node, "lineno", 0), node not in for_types
+                found.append((module, getattr(node, "lineno", 0), node not in for_types))
+    return tuple(found)
 
 
 def _imported_names(node: ast.AST) -> list[str]:

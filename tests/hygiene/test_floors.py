@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -61,12 +62,17 @@ LATE = {
     ("tools.described", "pydantic"),  # the caller's, who gives a dataclass of its
     ("tools.schema", "jsonschema_rs"),  # an extra
 }
-EDGES = [
-    (name, imported, line)
-    for name, tree in modules().items()
-    for imported, line, _ in imports(tree)
-    if imported != name
-]
+
+
+@cache
+def edges() -> list[tuple[str, str, int]]:
+    """Return who imports whom, and in which line."""
+    return [
+        (name, imported, line)
+        for name, tree in modules().items()
+        for imported, line, _ in imports(tree)
+        if imported != name
+    ]
 
 
 def room_of(module: str) -> str:
@@ -74,7 +80,9 @@ def room_of(module: str) -> str:
     return module.partition(".")[0]
 
 
-ARROWS = {(room_of(name), room_of(imported)) for name, imported, _ in EDGES} - {(r, r) for r in FLOOR}
+def arrows() -> set[tuple[str, str]]:
+    """Return which room imports from which other one."""
+    return {(room_of(name), room_of(imported)) for name, imported, _ in edges()} - {(r, r) for r in FLOOR}
 
 
 def said(found: list[tuple[str, str, int]]) -> list[str]:
@@ -84,8 +92,8 @@ def said(found: list[tuple[str, str, int]]) -> list[str]:
 
 def figures() -> dict[str, int]:
     """Return how large the house is."""
-    upward = [(here, there) for here, there in ARROWS if FLOOR[there] >= FLOOR[here]]
-    return {"rooms": len(FLOOR), "floors": len(FLOORS), "arrows": len(ARROWS), "upward": len(upward)}
+    upward = [(here, there) for here, there in arrows() if FLOOR[there] >= FLOOR[here]]
+    return {"rooms": len(FLOOR), "floors": len(FLOORS), "arrows": len(arrows()), "upward": len(upward)}
 
 
 def test_every_module_has_a_floor() -> None:
@@ -97,7 +105,7 @@ def test_imports_go_down() -> None:
     """A module imports only from lower floors, or within its own room."""
     upward = [
         (name, to, line)
-        for name, to, line in EDGES
+        for name, to, line in edges()
         if room_of(name) != room_of(to) and FLOOR[room_of(to)] >= FLOOR[room_of(name)]
     ]
 
@@ -106,7 +114,7 @@ def test_imports_go_down() -> None:
 
 def test_no_circles() -> None:
     """No module imports itself by way of others, inside a room neither, and for types neither."""
-    graph = {name: {to for source, to, _ in EDGES if source == name} for name in modules()}
+    graph = {name: {to for source, to, _ in edges() if source == name} for name in modules()}
     circle: list[str] = []
     try:
         TopologicalSorter(graph).prepare()
@@ -128,14 +136,14 @@ def test_the_house_stays_small() -> None:
 @pytest.mark.parametrize("room", STRANGERS)
 def test_neighbours_that_must_not_meet(room: str) -> None:
     """Some rooms know nothing of others, although these stand below them."""
-    met = [edge for edge in EDGES if room_of(edge[0]) == room and room_of(edge[1]) in STRANGERS[room]]
+    met = [edge for edge in edges() if room_of(edge[0]) == room and room_of(edge[1]) in STRANGERS[room]]
 
     assert [] == said(met)
 
 
 def test_a_dialect_decodes_no_argument_text() -> None:
     """Of all that reads argument text, dialects know only what stands for none."""
-    met = [edge for edge in EDGES if room_of(edge[0]) == "dialects" and room_of(edge[1]) == "arguments"]
+    met = [edge for edge in edges() if room_of(edge[0]) == "dialects" and room_of(edge[1]) == "arguments"]
 
     assert [] == said([edge for edge in met if edge[1] != PLACEHOLDERS])
 

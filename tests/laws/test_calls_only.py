@@ -28,7 +28,6 @@ _ENDS: dict[str, Callable[[ToolCallParser[Any]], list[Any]]] = {
     "aborted": lambda parser: parser.abort("enough"),
     "failed": lambda parser: parser.fail("the connection was lost"),
 }
-by_name = pytest.mark.parametrize("path", STREAMS, ids=lambda path: f"{path.parent.name}/{path.name}")
 
 
 def read(chunks: Sequence[bytes], end: str = "closed", **options: Any) -> tuple[list[list[Any]], Any]:
@@ -71,21 +70,25 @@ def damaged(data: bytes, rng: Random) -> bytes:
     return bytes(out)
 
 
-@by_name
-def test_every_recording(path: Path, rng: Random) -> None:
+@pytest.mark.parametrize("paths", corpora.groups(STREAMS))
+def test_every_recording(paths: list[Path], rng: Random) -> None:
     """Law 76: with `events="calls"` a recording gives, chunk by chunk, the events of the full mode but pieces of text."""
-    data = path.read_bytes()
-    cuts = ([data], pieces(data, rng, 1460), pieces(data, rng, max(len(data) // 50, 9)))
+    for path in paths:
+        data = path.read_bytes()
+        cuts = ([data], pieces(data, rng, 1460), pieces(data, rng, max(len(data) // 50, 9)))
 
-    assert [] == [len(chunks) for chunks in cuts for end in _ENDS if differs(chunks, end)]
+        assert [] == [len(chunks) for chunks in cuts for end in _ENDS if differs(chunks, end)], path.name
 
 
-@by_name
-def test_every_recording_damaged(path: Path, rng: Random) -> None:
+@pytest.mark.parametrize("paths", corpora.groups(STREAMS))
+def test_every_recording_damaged(paths: list[Path], rng: Random) -> None:
     """Law 76: also when bytes are lost or changed."""
-    found = [damaged(path.read_bytes(), rng) for _ in range(3)]
+    for path in paths:
+        found = [damaged(path.read_bytes(), rng) for _ in range(3)]
 
-    assert [] == [data for data in found if differs(pieces(data, rng, max(len(data) // 20, 9)))]
+        assert [] == [data for data in found if differs(pieces(data, rng, max(len(data) // 20, 9)))], (
+            path.name
+        )
 
 
 @pytest.mark.parametrize("dialect", RENDERERS)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from tests.laws.test_timeline import cut, names
+from tests.laws.test_timeline import RECORDINGS, cut
 from tests.support import corpora
 from wholecall import ToolCallParser
 
@@ -23,12 +24,12 @@ _VIEWS = (
 )
 
 
-def told(name: str, *, forgetful: bool) -> tuple[list[bytes], list[Any]]:
+def told(path: Path, *, forgetful: bool) -> tuple[list[bytes], list[Any]]:
     """Return the events of a recording, and of each turn what is no text, with a parser that forgets or does not."""
-    data = (corpora.RECORDINGS / name).read_bytes()
+    data = path.read_bytes()
     parser = ToolCallParser()
     events = []
-    for _, chunk in cut(data, Random(name)):
+    for _, chunk in cut(data, Random(path.name)):
         events += parser.feed(chunk)
         if forgetful:
             parser.forget()
@@ -38,7 +39,8 @@ def told(name: str, *, forgetful: bool) -> tuple[list[bytes], list[Any]]:
     return [event.to_json() for event in events], views
 
 
-@pytest.mark.parametrize("name", names())
-def test_forgetting_changes_no_event(name: str) -> None:
+@pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
+def test_forgetting_changes_no_event(paths: list[Path]) -> None:
     """Law 64: the events are the same, and the turns but for their text and reasoning."""
-    assert told(name, forgetful=False) == told(name, forgetful=True)
+    for path in paths:
+        assert told(path, forgetful=False) == told(path, forgetful=True), path.name

@@ -45,11 +45,6 @@ MENDED = [
     for name, entry in RECORDED.items()
     if entry["dialect"] in ENCODERS and entry["file"].endswith("sse") and ENVELOPED not in entry["quirks"]
 ]
-# Cut in many pieces, the longer ones take their time.
-SMALL_FIRST = [
-    pytest.param(name, marks=pytest.mark.slow if len(corpora.recorded(RECORDED[name])) > 5_000 else ())
-    for name in MENDED
-]
 OTHERS = [name for name, entry in RECORDED.items() if entry["dialect"] not in ENCODERS]
 
 
@@ -144,16 +139,17 @@ EMPTY = {"anthropic": "{}"}  # what stands at a call's start where no text was s
 DOUBTED = {"anthropic/cut-max-tokens", "anthropic/cut-max-tokens-parses"}
 
 
-@pytest.mark.parametrize("name", MENDED)
-def test_repaired_streams_give_the_same_calls(name: str) -> None:
+@pytest.mark.parametrize("names", corpora.groups(MENDED))
+def test_repaired_streams_give_the_same_calls(names: list[str]) -> None:
     """Law 49: a repaired stream gives the calls of the original, and no disorder."""
-    events = bless.parse([stream(name)])
-    again = bless.parse([repaired([stream(name)])])
+    for name in names:
+        events = bless.parse([stream(name)])
+        again = bless.parse([repaired([stream(name)])])
 
-    if ended_well(events):
-        assert labels(events)[: -1 if name in DOUBTED else None] == labels(again)
-    assert set() == disorder(again)
-    assert text_of(events) == text_of(again)
+        if ended_well(events):
+            assert labels(events)[: -1 if name in DOUBTED else None] == labels(again), name
+        assert set() == disorder(again), name
+        assert text_of(events) == text_of(again), name
 
 
 def text_of(events: Iterable[Event]) -> str:
@@ -162,20 +158,21 @@ def text_of(events: Iterable[Event]) -> str:
 
 
 @pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("name", MENDED)
-def test_every_naive_reader_gets_the_calls(name: str, style: Any) -> None:
+@pytest.mark.parametrize("names", corpora.groups(MENDED))
+def test_every_naive_reader_gets_the_calls(names: list[str], style: Any) -> None:
     """Law 50: from a repaired stream loops that set labels once and loops that append get exactly our calls."""
-    dialect = RECORDED[name]["dialect"]
-    events = bless.parse([stream(name)])
-    calls = [
-        e for e in events if isinstance(e, (ToolCall, CustomToolCall)) and isinstance(e, CARRIED[dialect])
-    ]
-    calls.sort(key=lambda call: (call.turn, call.choice, call.index))
-    found = read_calls(dialect, repaired([stream(name)]), style)
+    for name in names:
+        dialect = RECORDED[name]["dialect"]
+        events = bless.parse([stream(name)])
+        calls = [
+            e for e in events if isinstance(e, (ToolCall, CustomToolCall)) and isinstance(e, CARRIED[dialect])
+        ]
+        calls.sort(key=lambda call: (call.turn, call.choice, call.index))
+        found = read_calls(dialect, repaired([stream(name)]), style)
 
-    assert [(wire_id(call.id), call.name, argument_text(call)) for call in calls] == [
-        (wire_id(id), name, text or EMPTY.get(dialect, "")) for id, name, text in found
-    ]
+        assert [(wire_id(call.id), call.name, argument_text(call)) for call in calls] == [
+            (wire_id(id), name, text or EMPTY.get(dialect, "")) for id, name, text in found
+        ], name
 
 
 def typeless(data: bytes, nth: int) -> bytes:
@@ -198,18 +195,19 @@ NAMED = [
 
 
 @pytest.mark.parametrize("nth", range(3))
-@pytest.mark.parametrize("name", NAMED)
-def test_events_may_tell_their_type_by_their_name_alone(name: str, nth: int) -> None:
+@pytest.mark.parametrize("names", corpora.groups(NAMED))
+def test_events_may_tell_their_type_by_their_name_alone(names: list[str], nth: int) -> None:
     """Laws 49, 50 and 52: a type that stands in the name of its event is read once, by the parser and by others."""
-    data = typeless(stream(name), nth)
-    out = repaired([data])
-    events, again = bless.parse([data]), bless.parse([out])
-    n_functions = sum(isinstance(event, (ToolCall, CustomToolCall)) for event in events)
+    for name in names:
+        data = typeless(stream(name), nth)
+        out = repaired([data])
+        events, again = bless.parse([data]), bless.parse([out])
+        n_functions = sum(isinstance(event, (ToolCall, CustomToolCall)) for event in events)
 
-    if ended_well(events):
-        assert labels(events)[: -1 if name in DOUBTED else None] == labels(again)
-    assert n_functions == len(read_calls(RECORDED[name]["dialect"], out))
-    assert out == repaired(bless.in_chunks(data, 17))
+        if ended_well(events):
+            assert labels(events)[: -1 if name in DOUBTED else None] == labels(again), name
+        assert n_functions == len(read_calls(RECORDED[name]["dialect"], out)), name
+        assert out == repaired(bless.in_chunks(data, 17)), name
 
 
 def unreadable(data: bytes) -> list[bytes]:
@@ -236,14 +234,17 @@ def is_readable(block: bytes) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in MENDED if RECORDED[name]["dialect"] == "chat-completions"])
-def test_chunks_can_be_read_without_asking(name: str) -> None:
+@pytest.mark.parametrize(
+    "names", corpora.groups(name for name in MENDED if RECORDED[name]["dialect"] == "chat-completions")
+)
+def test_chunks_can_be_read_without_asking(names: list[str]) -> None:
     """Law 50: every event holds an object with choices, and each choice a delta, whatever servers leave out."""
-    events = bless.parse([stream(name)])
-    out = repaired([stream(name).replace(b"\r\n", b"\n")])
+    for name in names:
+        events = bless.parse([stream(name)])
+        out = repaired([stream(name).replace(b"\r\n", b"\n")])
 
-    if not any(isinstance(event, StreamFault) for event in events):
-        assert [] == unreadable(out)
+        if not any(isinstance(event, StreamFault) for event in events):
+            assert [] == unreadable(out), name
 
 
 @pytest.mark.parametrize("mode", quirky.MODES)
@@ -255,25 +256,27 @@ def test_quirky_chunks_can_be_read_without_asking(mode: str) -> None:
         assert [] == unreadable(repaired([data])), number
 
 
-@pytest.mark.parametrize("name", MENDED)
-def test_repair_settles(name: str) -> None:
+@pytest.mark.parametrize("names", corpora.groups(MENDED))
+def test_repair_settles(names: list[str]) -> None:
     """Law 51: a repaired stream that was not cut needs no repair: it comes out byte for byte, pings aside."""
-    once = repaired([stream(name)])
-    twice = repaired([once])
+    for name in names:
+        once = repaired([stream(name)])
+        twice = repaired([once])
 
-    if ended_well(bless.parse([stream(name)])):
-        assert (name in DOUBTED) == (without_overtakers(once) != without_overtakers(twice))
+        if ended_well(bless.parse([stream(name)])):
+            assert (name in DOUBTED) == (without_overtakers(once) != without_overtakers(twice)), name
 
 
-@pytest.mark.parametrize("name", SMALL_FIRST)
-def test_repair_does_not_depend_on_the_cut(name: str) -> None:
+@pytest.mark.parametrize("names", corpora.groups(MENDED, long=5_000))
+def test_repair_does_not_depend_on_the_cut(names: list[str]) -> None:
     """Law 52: the same bytes in any chunks give the same bytes, held and live."""
-    data = stream(name)
-    sizes = (7, 64, 1460) if len(data) > 20_000 else bless.CHUNK_SIZES
-    for live in (False, True):
-        whole = repaired([data], live_arguments=live)
-        for size in sizes:
-            assert whole == repaired(bless.in_chunks(data, size), live_arguments=live), (live, size)
+    for name in names:
+        data = stream(name)
+        sizes = (7, 64, 1460) if len(data) > 20_000 else bless.CHUNK_SIZES
+        for live in (False, True):
+            whole = repaired([data], live_arguments=live)
+            for size in sizes:
+                assert whole == repaired(bless.in_chunks(data, size), live_arguments=live), (name, live, size)
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
@@ -363,13 +366,14 @@ def test_healthy_recordings_are_untouched() -> None:
     assert EDITED.keys() == edited
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_other_streams_pass(name: str) -> None:
+@pytest.mark.parametrize("names", corpora.groups(OTHERS))
+def test_other_streams_pass(names: list[str]) -> None:
     """Law 53: what is no event stream of the three dialects passes untouched, in any chunks."""
-    data = stream(name)
+    for name in names:
+        data = stream(name)
 
-    assert data == repaired([data])
-    assert data == repaired(bless.in_chunks(data, 61))
+        assert data == repaired([data]), name
+        assert data == repaired(bless.in_chunks(data, 61)), name
 
 
 # Law 54.
@@ -403,20 +407,21 @@ def cuts_of(data: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("live", [False, True])
 @pytest.mark.parametrize("lost", [False, True], ids=["ended", "lost"])
-@pytest.mark.parametrize("name", MENDED)
-def test_a_cut_is_never_a_success(name: str, lost: bool, live: bool) -> None:
+@pytest.mark.parametrize("names", corpora.groups(MENDED))
+def test_a_cut_is_never_a_success(names: list[str], lost: bool, live: bool) -> None:
     """Law 54: a stream whose body ends anywhere, or whose connection is lost, ends as an error for clients, if its turn had no end."""
-    dialect = RECORDED[name]["dialect"]
-    for begun in cuts_of(stream(name)):
-        repairer, parser = Repairer(live_arguments=live), ToolCallParser()
-        out = repairer.feed(begun)
-        out += repairer.fail("upstream_lost", "gone") if lost else repairer.close()
-        known = [e for e in [*parser.feed(begun), *parser.close()] if isinstance(e, EXECUTABLE)]
-        report = repairer.report
+    for name in names:
+        dialect = RECORDED[name]["dialect"]
+        for begun in cuts_of(stream(name)):
+            repairer, parser = Repairer(live_arguments=live), ToolCallParser()
+            out = repairer.feed(begun)
+            out += repairer.fail("upstream_lost", "gone") if lost else repairer.close()
+            known = [e for e in [*parser.feed(begun), *parser.close()] if isinstance(e, EXECUTABLE)]
+            report = repairer.report
 
-        assert report.ended or report.dialect is None or error_of(out) is not None, begun
-        assert (report.error is None) or error_of(out) is not None, begun
-        assert live or len(read_calls(dialect, out)) <= len(known)
+            assert report.ended or report.dialect is None or error_of(out) is not None, (name, begun)
+            assert (report.error is None) or error_of(out) is not None, (name, begun)
+            assert live or len(read_calls(dialect, out)) <= len(known), name
 
 
 @pytest.mark.parametrize("mode", quirky.MODES)
@@ -440,18 +445,17 @@ def test_quirky_streams_are_strict_afterwards(mode: str) -> None:
 # Law 55.
 
 
-@pytest.mark.parametrize("name", MENDED)
-def test_live_calls_hold_or_the_stream_ends(name: str) -> None:
+@pytest.mark.parametrize("names", corpora.groups(MENDED))
+def test_live_calls_hold_or_the_stream_ends(names: list[str]) -> None:
     """Law 55: shown live, calls are the same in the end, or the stream ends with an error frame and nothing after it."""
-    held, repairer = repaired([stream(name)]), Repairer(live_arguments=True)
-    live = repairer.feed(stream(name)) + repairer.close()
-    if repairer.ended:
-        assert live.endswith(b"\n\n")
-        assert error_of(live) is not None
-        return
-
-    if ended_well(bless.parse([stream(name)])):
-        assert labels(bless.parse([held])) == labels(bless.parse([live]))
+    for name in names:
+        held, repairer = repaired([stream(name)]), Repairer(live_arguments=True)
+        live = repairer.feed(stream(name)) + repairer.close()
+        if repairer.ended:
+            assert live.endswith(b"\n\n"), name
+            assert error_of(live) is not None, name
+        elif ended_well(bless.parse([stream(name)])):
+            assert labels(bless.parse([held])) == labels(bless.parse([live])), name
 
 
 def test_what_waits_is_bounded() -> None:

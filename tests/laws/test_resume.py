@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.laws.test_split import SMALL
-from tests.laws.test_timeline import RECORDINGS, cut, names
+from tests.laws.test_timeline import RECORDINGS, cut
 from tests.support import corpora, encode, quirky
 from tests.support.renderers import RENDERERS
 from tests.support.snapshots import (
@@ -65,24 +65,28 @@ def _smallest() -> list[Path]:
     return [min(paths, key=lambda path: path.stat().st_size) for paths in by_dialect.values()]
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=names())
-def test_recordings_go_on_after_a_move(path: Path, rng: random.Random) -> None:
+@pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
+def test_recordings_go_on_after_a_move(paths: list[Path], rng: random.Random) -> None:
     """Law 20: every recording says the same when its parser moves at some places, and at frames' ends."""
-    data, options = path.read_bytes(), PARSERS[rng.choice(list(PARSERS))]
-    chunks = _places(data, 4, rng)
+    for path in paths:
+        data, options = path.read_bytes(), PARSERS[rng.choice(list(PARSERS))]
+        chunks = _places(data, 4, rng)
 
-    assert moved(chunks, ToolCallParser(**options), moves=False) == moved(chunks, ToolCallParser(**options))
+        assert moved(chunks, ToolCallParser(**options), moves=False) == moved(
+            chunks, ToolCallParser(**options)
+        ), path.name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", RECORDINGS, ids=names())
-def test_recordings_go_on_after_many_moves(path: Path, rng: random.Random) -> None:
+@pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
+def test_recordings_go_on_after_many_moves(paths: list[Path], rng: random.Random) -> None:
     """Law 20: so they do at more places."""
-    chunks = [chunk for _, chunk in cut(path.read_bytes()[:6000], rng)]
-    options = PARSERS[rng.choice(list(PARSERS))]
-    before, after = (ToolCallParser(**options) for _ in range(2))
+    for path in paths:
+        chunks = [chunk for _, chunk in cut(path.read_bytes()[:6000], rng)]
+        options = PARSERS[rng.choice(list(PARSERS))]
+        before, after = (ToolCallParser(**options) for _ in range(2))
 
-    assert moved(chunks, before, moves=False) == moved(chunks, after)
+        assert moved(chunks, before, moves=False) == moved(chunks, after), path.name
 
 
 @pytest.mark.slow
@@ -282,12 +286,13 @@ def _ends(snapshot: bytes, rest: bytes) -> bool:
     return parser.close() == [] and parser.turns == parser.turns_from(0)
 
 
-@pytest.mark.parametrize("path", RECORDINGS[::3], ids=names()[::3])
-def test_a_forged_snapshot_is_refused_or_a_parser(path: Path, rng: random.Random) -> None:
+@pytest.mark.parametrize("paths", corpora.groups(RECORDINGS[::3]))
+def test_a_forged_snapshot_is_refused_or_a_parser(paths: list[Path], rng: random.Random) -> None:
     """Law 20: values of a snapshot may be anything; it is a `BadSnapshot`, or a parser that never raises."""
-    snapshot, rest = _snapshot(path, rng)
-    for _ in range(8):
-        assert _ends(forged(snapshot, rng), rest)
+    for path in paths:
+        snapshot, rest = _snapshot(path, rng)
+        for _ in range(8):
+            assert _ends(forged(snapshot, rng), rest), path.name
 
 
 @pytest.mark.slow

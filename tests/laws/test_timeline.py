@@ -23,13 +23,10 @@ from wholecall.timeline import Step, timeline
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from wholecall.timeline import CallChange
+
 _LONG = 5_000  # bytes
 RECORDINGS = [path for path in corpora.streams() if path.stat().st_size < 100_000]
-
-
-def names() -> list[str]:
-    """Return what the recordings are called."""
-    return [str(path.relative_to(corpora.RECORDINGS)) for path in RECORDINGS]
 
 
 def cut(data: bytes, random: Random) -> Iterator[tuple[float | None, bytes]]:
@@ -52,83 +49,96 @@ def said(step: Step) -> Any:
     return step.offset, step.size, step.event, step.data, [one.to_json() for one in step.events], step.changes
 
 
-# Cut in many pieces, the longer ones take their time.
-SMALL_FIRST = [
-    pytest.param(path, marks=pytest.mark.slow if path.stat().st_size > _LONG else ()) for path in RECORDINGS
-]
-
-
-@pytest.mark.parametrize("path", RECORDINGS, ids=names())
-def test_steps_tell_the_events_and_tile_the_stream(path: Path) -> None:
+@pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
+def test_steps_tell_the_events_and_tile_the_stream(paths: list[Path]) -> None:
     """Law 59: the events of all steps are those of the stream, and their bytes lie end to end."""
-    data = path.read_bytes()
-    steps = list(timeline([(None, data)]))
-    told = [event.to_json() for step in steps for event in step.events]
+    for path in paths:
+        data = path.read_bytes()
+        steps = list(timeline([(None, data)]))
+        told = [event.to_json() for step in steps for event in step.events]
 
-    assert [event.to_json() for event in events([data])] == told
-    assert [sum(step.size for step in steps[:n]) for n in range(len(steps))] == [
-        step.offset for step in steps
-    ]
-    assert len(data) == steps[-1].offset + steps[-1].size
-    assert [False] * (len(steps) - 1) + [True] == [step.end for step in steps]
-    assert list(range(len(steps))) == [step.number for step in steps]
+        assert [event.to_json() for event in events([data])] == told, path.name
+        assert [sum(step.size for step in steps[:n]) for n in range(len(steps))] == [
+            step.offset for step in steps
+        ], path.name
+        assert len(data) == steps[-1].offset + steps[-1].size, path.name
+        assert [False] * (len(steps) - 1) + [True] == [step.end for step in steps], path.name
+        assert list(range(len(steps))) == [step.number for step in steps], path.name
 
 
-@pytest.mark.parametrize("path", SMALL_FIRST, ids=names())
-def test_steps_do_not_depend_on_chunks(path: Path) -> None:
+@pytest.mark.parametrize("paths", corpora.groups(RECORDINGS, long=_LONG))
+def test_steps_do_not_depend_on_chunks(paths: list[Path]) -> None:
     """Law 60: a step has the same bytes, frame, events and changes however the stream was cut."""
-    data = path.read_bytes()
-    whole = [said(step) for step in timeline([(None, data)])]
+    for path in paths:
+        data = path.read_bytes()
+        whole = [said(step) for step in timeline([(None, data)])]
 
-    assert whole == [said(step) for step in timeline(cut(data, Random(path.name)))]
-    if len(data) < 4_000:
-        assert whole == [said(step) for step in timeline((None, data[n : n + 1]) for n in range(len(data)))]
+        assert whole == [said(step) for step in timeline(cut(data, Random(path.name)))], path.name
+        if len(data) < 4_000:
+            assert whole == [
+                said(step) for step in timeline((None, data[n : n + 1]) for n in range(len(data)))
+            ], path.name
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=names())
-def test_changes_add_up(path: Path) -> None:
+Key = tuple[int, int, int]
+WHOLE = (ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDropped)
+
+
+class Book:
+    """What the changes of calls and the events of their ends say, each of its own."""
+
+    def __init__(self) -> None:
+        self.texts: dict[Key, str] = {}
+        self.phases: dict[Key, str | None] = {}
+        self.labels: dict[Key, dict[str, str | None]] = {}
+        self.ended: dict[Key, tuple[Any, ...]] = {}
+        self.expected: dict[Key, tuple[Any, ...]] = {}
+
+    def change(self, change: CallChange) -> None:
+        """Enter a change of a call, which goes on from where the one before it ended."""
+        key = change.turn, change.choice, change.index
+        self.texts[key] = ("" if change.replaced else self.texts.get(key, "")) + change.added
+        assert (self.phases.get(key), len(self.texts[key])) == (change.before, change.size)
+        self.phases[key] = change.after
+        known = self.labels.setdefault(key, {"id": None, "name": None})
+        known.update({name: one for name in known if (one := getattr(change, name)) is not None})
+        if change.outcome is not None:
+            self.ended[key] = (change.outcome, change.reason, known["id"], known["name"])
+
+    def event(self, event: Any) -> None:
+        """Enter the end of a call, whose text is that of its changes."""
+        key = event.turn, event.choice, event.index
+        outcome = getattr(event, "status", "dropped" if hasattr(event, "reason") else "whole")
+        name = None if isinstance(event, BuiltinToolCall) else event.name
+        reason = getattr(event, "reason", None)
+        self.expected[key] = (outcome, reason, event.id, name or self.labels[key]["name"])
+        assert self.texts[key] == (raw(event) if raw(event) is not None else self.texts[key])
+
+
+@pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
+def test_changes_add_up(paths: list[Path]) -> None:
     """Law 61: the changes of a call add up to its last text, its phases meet, and it ends as its event says."""
-    texts: dict[tuple[int, int, int], str] = {}
-    phases: dict[tuple[int, int, int], str | None] = {}
-    ended: dict[tuple[int, int, int], tuple[str | None, str | None, str | None, str | None]] = {}
-    labels: dict[tuple[int, int, int], dict[str, str | None]] = {}
-    expected: dict[tuple[int, int, int], Any] = {}
-    for step in timeline([(None, path.read_bytes())]):
-        for change in step.changes:
-            key = change.turn, change.choice, change.index
-            texts[key] = ("" if change.replaced else texts.get(key, "")) + change.added
-            assert (phases.get(key), len(texts[key])) == (change.before, change.size)
-            phases[key] = change.after
-            known = labels.setdefault(key, {"id": None, "name": None})
-            known.update({name: one for name in known if (one := getattr(change, name)) is not None})
-            if change.outcome is not None:
-                ended[key] = (change.outcome, change.reason, known["id"], known["name"])
-        for event in step.events:
-            if isinstance(
-                event, (ToolCall, CustomToolCall, BuiltinToolCall, ServerToolCall, ToolCallDropped)
-            ):
-                key = event.turn, event.choice, event.index
-                outcome = getattr(event, "status", "dropped" if hasattr(event, "reason") else "whole")
-                name = None if isinstance(event, BuiltinToolCall) else event.name
-                expected[key] = (
-                    outcome,
-                    getattr(event, "reason", None),
-                    event.id,
-                    name or labels[key]["name"],
-                )
-                assert texts[key] == (raw(event) if raw(event) is not None else texts[key])
+    for path in paths:
+        book = Book()
+        for step in timeline([(None, path.read_bytes())]):
+            for change in step.changes:
+                book.change(change)
+            for event in step.events:
+                if isinstance(event, WHOLE):
+                    book.event(event)
 
-    assert expected == ended
-    assert set(expected) == set(phases)
-    assert {"ended"} >= set(phases.values())
+        assert book.expected == book.ended, path.name
+        assert set(book.expected) == set(book.phases), path.name
+        assert {"ended"} >= set(book.phases.values()), path.name
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=names())
-def test_anomalies_add_up(path: Path) -> None:
+@pytest.mark.parametrize("paths", corpora.groups(RECORDINGS))
+def test_anomalies_add_up(paths: list[Path]) -> None:
     """Law 61: what the steps find odd is what the turns say in the end."""
-    found = list(timeline([(None, path.read_bytes())]))
-    ends = [event for step in found for event in step.events if isinstance(event, TurnFinished)]
+    for path in paths:
+        found = list(timeline([(None, path.read_bytes())]))
+        ends = [event for step in found for event in step.events if isinstance(event, TurnFinished)]
 
-    assert {name for end in ends for name in end.anomalies} == {
-        name for step in found for name in step.anomalies
-    }
+        assert {name for end in ends for name in end.anomalies} == {
+            name for step in found for name in step.anomalies
+        }, path.name

@@ -10,7 +10,12 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "CORPORA",
@@ -19,6 +24,7 @@ __all__ = [
     "SIDECAR",
     "cases",
     "golden",
+    "groups",
     "recorded",
     "sidecar_of",
     "sidecar_text",
@@ -27,6 +33,7 @@ __all__ = [
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 RECORDINGS = CORPORA / "recordings"
+Entry = TypeVar("Entry", dict[str, Any], Path, str)  # a case, the file of its stream, its name
 SIDECAR = ".case.json"
 GOLDEN = ".events.jsonl"
 
@@ -59,9 +66,38 @@ def recorded(case: dict[str, Any]) -> bytes:
     return (CORPORA / case["file"]).read_bytes()
 
 
+def groups(entries: Iterable[Entry], *, long: int | None = None) -> list[Any]:
+    """Return parameters of a test: all entries of a dialect at once.
+
+    A test for each of some hundred recordings costs more than most laws that are tried there. A law names the
+    recording that breaks it. Those of more than `long` bytes make another group, which is slow.
+    """
+    found: dict[tuple[str, bool], list[Entry]] = {}
+    for entry in entries:
+        path = _place(entry)
+        is_long = long is not None and path.stat().st_size > long
+        found.setdefault((path.parent.relative_to(RECORDINGS).as_posix(), is_long), []).append(entry)
+    return [
+        pytest.param(group, id=f"{dialect}, long" if is_long else dialect, marks=[pytest.mark.slow] * is_long)
+        for (dialect, is_long), group in found.items()
+    ]
+
+
 def golden(case: dict[str, Any]) -> Path:
     """Return where the golden log of a case is kept."""
     return RECORDINGS / f"{case['name']}{GOLDEN}"
+
+
+def _place(entry: dict[str, Any] | Path | str) -> Path:
+    """Return the file of an entry's stream."""
+    if isinstance(entry, Path):
+        return entry
+    return CORPORA / (entry if isinstance(entry, dict) else _by_name()[entry])["file"]
+
+
+@cache
+def _by_name() -> dict[str, dict[str, Any]]:
+    return {case["name"]: case for case in cases()}
 
 
 def _case(stream: Path) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from wholecall.recordings.finding import Place
 from wholecall.recordings.source import Source
 from wholecall.replay import replay
 
-RECORDINGS = corpora.CORPORA / "recordings"
 # A stream of each kind that says where it ends, or has an id in each chunk.
 ENDING = {
     "chat": "chat-completions/arguments-unicode.sse",
@@ -41,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def stream(kind: str) -> bytes:
     """Return the bytes of a stream."""
-    data = (RECORDINGS / ENDING[kind]).read_bytes()
+    data = (corpora.RECORDINGS / ENDING[kind]).read_bytes()
     return data if data.endswith(b"\n") else data + b"\n"
 
 
@@ -109,11 +108,13 @@ class TestOneStream:
     """What looks like several and is one."""
 
     @pytest.mark.parametrize(
-        "path", sorted(path for path in RECORDINGS.rglob("*") if path.suffix in {".sse", ".ndjson"}), ids=str
+        "paths", corpora.groups(path for path in corpora.streams() if path.suffix in {".sse", ".ndjson"})
     )
-    def test_every_recording_of_the_corpora_is_one(self, path: Path) -> None:
+    def test_every_recording_of_the_corpora_is_one(self, paths: list[Path]) -> None:
         """Sessions with several turns, streams that begin again, and what servers append after an end."""
-        assert {str(path): path.read_bytes()} == taken(str(path))
+        assert {str(path): path.read_bytes() for path in paths} == {
+            name: data for path in paths for name, data in taken(str(path)).items()
+        }
 
     @pytest.mark.parametrize(
         "more",
