@@ -32,8 +32,8 @@ NAMES = [
     "langchain-protocol",
     *("mistral-conversations", "llama-stack", "llama-api"),
     *("ag-ui", "vercel-ui", "langchain-events"),
-    *("acp", "copilot", "claude-code", "codex-app-server", "pi"),
-    *("dashscope", "sap-orchestration", "xai-grpc", "workers-ai"),
+    *("acp", "copilot", "claude-code", "codex-app-server", "a2a", "mcp", "pi"),
+    *("dashscope", "sap-orchestration", "xai-grpc", "gigachat", "workers-ai"),
 ]
 # Pairs of which the second one's detection takes frames of the first as well.
 NARROWER = {

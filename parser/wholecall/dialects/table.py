@@ -172,10 +172,13 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
         "agents.codex_app_server",
         "CodexAppServerTranslator",
     ),
+    _ours("a2a", ("sse", "jsonl", "jsonarray"), frameworks.a2a, "agents.a2a", "A2aTranslator"),
+    _ours("mcp", ("sse", "jsonl", "jsonarray"), frameworks.mcp, "agents.mcp", "McpTranslator"),
     _ours("pi", ("jsonl", "sse", "jsonarray"), frameworks.pi, "agents.pi", "PiTranslator"),
     _ours("dashscope", _SSE, detect.dashscope, "others.dashscope", "DashScopeTranslator"),
     _ours("sap-orchestration", _SSE, detect.sap_orchestration, "others.sap", "SapTranslator"),
     _ours("xai-grpc", _LINES, detect.xai_grpc, "others.xai_grpc", "XaiGrpcTranslator"),
+    _ours("gigachat", _SSE, detect.gigachat, "others.gigachat", "GigaChatTranslator"),
     _ours("workers-ai", _SSE, detect.workers_ai, "others.workers_ai", "WorkersTranslator"),
 )
 
