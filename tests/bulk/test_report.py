@@ -126,6 +126,16 @@ class TestTables:
 
         assert said(report(parts, by=by)) == said(report(path, by=by))
 
+    def test_the_order_of_rows_does_not_matter(self, corpus: list[Row], tmp_path: Path) -> None:
+        """Engines give rows back in any order; the report is the same, the worst and all examples included."""
+        shuffled = random.Random(24).sample(corpus, len(corpus))
+        paths = [
+            write_assembled(tmp_path / f"{number}.parquet", rows)
+            for number, rows in enumerate((corpus, shuffled))
+        ]
+
+        assert said(report(paths[0])) == said(report(paths[1]))
+
     @pytest.mark.parametrize(
         ("recordings", "calls"), [pytest.param(1, 1, marks=pytest.mark.slow), (3, 2), (1000, 5)]
     )
