@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import corpora
 from tests.support.detected import NARROWER, first_decided
-from wholecall import ToolCallParser
+from wholecall import EXECUTABLE, ToolCallParser, ToolCallStarted
 
 
 def flaw(data: bytes, dialect: str) -> str | None:
@@ -33,6 +33,20 @@ def test_a_recording_is_found_as_its_dialect(entries: list[dict[str, Any]]) -> N
     flaws = {entry["name"]: flaw(corpora.recorded(entry), entry["dialect"]) for entry in entries}
 
     assert dict.fromkeys(flaws) == flaws
+
+
+@pytest.mark.parametrize("dialect", ["a2a", "mcp"])
+def test_what_holds_no_calls_gives_none(dialect: str) -> None:
+    """Whatever comes under the name of a dialect without calls, every recording of the others included."""
+    called = (ToolCallStarted, *EXECUTABLE)
+    found = {
+        case["name"]: [type(event).__name__ for event in events if isinstance(event, called)]
+        for case in corpora.cases()
+        for parser in [ToolCallParser(dialect)]
+        for events in [parser.feed(corpora.recorded(case)) + parser.close()]
+    }
+
+    assert {name: [] for name in found} == found
 
 
 @pytest.mark.cases
