@@ -450,6 +450,7 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"id": 1, "result": {"kind": "task"}},
         {"messages": [{"role": "assistant", "content": []}]},
         {"event": ["response.message.delta"]},
+        {"event": "response.message.delta", "data": GIGACHAT},
         {"type": "state", "model": "m", "created_at": 1, "messages": []},
         {"method": "session/update", "params": {}},
         {"type": "RAW", "event": {}},

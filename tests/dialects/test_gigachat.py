@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.encode_gigachat import call_part, delta, done, text
+from wholecall import collect
 from wholecall.deltas import (
     ITEM_DONE,
     CallClosed,
@@ -161,6 +162,15 @@ def test_a_body_and_lines_need_no_names() -> None:
     assert expected == translate(
         ("", first | {"event": name}), ("", last | {"event": "response.message.done"})
     )
+
+
+def test_events_may_come_as_lines_with_their_names() -> None:
+    """An envelope with the name and the data is opened, and no call in it is lost (quirk 120)."""
+    events = [delta(call_part("f", {"x": 1}, "a")), done("function_call")]
+    lines = [json.dumps({"event": name, "data": payload}) + "\n" for name, payload in events]
+    [call] = collect([line.encode() for line in lines]).calls
+
+    assert ("a", "f", {"x": 1}) == (call.id, call.name, call.arguments)
 
 
 def test_the_end_is_told_once() -> None:

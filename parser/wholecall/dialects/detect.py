@@ -239,7 +239,7 @@ GIGACHAT_TOOLS: Final = frozenset(f"response.tool.{what}" for what in ("in_progr
 
 def gigachat(payload: Mapping[str, Any], event: str) -> bool:
     """Messages beside the model and a time, or an event by its name, in or beside the data; none has a type."""
-    if "type" in payload or "choices" in payload:
+    if "type" in payload or "choices" in payload or "data" in payload:  # which an envelope has
         return False
     names = (event, payload.get("event"))
     if any(name in (GIGACHAT_DELTA, GIGACHAT_DONE, *GIGACHAT_TOOLS) for name in names):
