@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from functools import cache
+from typing import Any
 
 import msgspec
 
@@ -21,11 +22,13 @@ _PLAIN = frozenset({int, float, bool, type(None)})
 
 def remembered(translator: object) -> int:
     """Return about how many bytes a translator, or whatever else annotates its state, holds."""
-    total, waiting, met = 0, [translator], set[int]()
+    waiting: list[Any] = [translator]
+    total, met = 0, set[int]()
     while waiting:
         value = waiting.pop()
+        kind: Any = type(value)
         total += _EACH
-        if type(value) in _PLAIN:
+        if kind in _PLAIN:
             continue
         if isinstance(value, (str, bytes)):
             total += len(value)
@@ -38,7 +41,7 @@ def remembered(translator: object) -> int:
             waiting += msgspec.structs.astuple(value)
         elif id(value) not in met:  # what several books hold is there once
             met.add(id(value))
-            waiting += [getattr(value, name, None) for name in _names(value.__class__)]
+            waiting += [getattr(value, name, None) for name in _names(kind)]
     return total
 
 
