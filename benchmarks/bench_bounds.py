@@ -26,12 +26,8 @@ from wholecall.framing.opening import framing_of
 
 __all__ = ["CLAIMS"]
 
-_HELD_BUDGET = (
-    9  # bytes for a byte of a stream of labels: the book's entry, its key, and what is known of each
-)
-_MOST_BUDGET = (
-    2.5  # times what may be remembered: entries are weighed, not measured, and not after each frame
-)
+_HELD_BUDGET = 6  # bytes for a byte of a stream of labels: an entry of a book, its key, what is known of it
+_MOST_BUDGET = 2.5  # times what may be remembered: entries are weighed, not measured, and not with each frame
 _CALLS, _N = 4096, 16_384
 _LONGEST = 1024 * 1024  # bytes of such a stream: some dialects say in each frame all that they said before
 _FORGET_EVERY = 64

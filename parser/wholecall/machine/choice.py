@@ -249,9 +249,8 @@ class Choice:
         if call.beside and (other := self.sole_open) is not None:
             other.beside = True
         self.n_open += 1
-        if (
-            len(self.opened) + len(self.fresh) > 4 * len(self.calls) + _SPARE
-        ):  # a call stands there each time it opens
+        # A call stands there as often as it opened.
+        if len(self.opened) + len(self.fresh) > 4 * len(self.calls) + _SPARE:
             self.opened = [call for call in dict.fromkeys(self.opened) if call.opened]
             self.fresh = list(dict.fromkeys(self.fresh))
         self.opened.append(call)
