@@ -8,6 +8,7 @@ from itertools import chain
 
 from benchmarks import (
     bench_arguments,
+    bench_bounds,
     bench_bulk,
     bench_calls_only,
     bench_dialects,
@@ -49,6 +50,7 @@ _STREAMS: dict[str, Sequence[Comparison]] = {
 _FIGURES: tuple[Iterable[Claim], ...] = (
     bench_forms.CLAIMS,
     bench_growth.CLAIMS,
+    bench_bounds.CLAIMS,
     bench_odd.CLAIMS,
     bench_reads.CLAIMS,
     bench_calls_only.CLAIMS,

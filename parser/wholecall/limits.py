@@ -30,7 +30,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
         max_aliases: ids that one call remembers when a server changes them; and indices.
         max_arguments_bytes: UTF-8 bytes of one call's argument text; `arguments_too_large`.
         max_total_arguments_bytes: the same, summed over one turn; as many characters of calls that are beyond a limit
-            end the stream, `stream_too_large`.
+            end the stream, `stream_too_large`, and so does four times as much memory for labels.
         max_depth: nesting of objects and arrays in arguments; `nesting_too_deep`.
         max_number_chars: characters of one number in arguments; `number_too_long`.
         max_recovery_bytes: longer texts are parsed strictly but never recovered.

@@ -29,6 +29,8 @@ from wholecall.types import Anomaly, Kind, TurnReason
 
 __all__ = ["Choice", "Outbox"]
 
+_SPARE = 64  # entries of calls that opened again, before they are looked through
+
 
 class Outbox:
     """The events that nobody has taken yet.
@@ -247,6 +249,10 @@ class Choice:
         if call.beside and (other := self.sole_open) is not None:
             other.beside = True
         self.n_open += 1
+        # A call stands there as often as it opened.
+        if len(self.opened) + len(self.fresh) > 4 * len(self.calls) + _SPARE:
+            self.opened = [call for call in dict.fromkeys(self.opened) if call.opened]
+            self.fresh = list(dict.fromkeys(self.fresh))
         self.opened.append(call)
         self.fresh.append(call)
 

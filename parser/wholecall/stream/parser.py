@@ -225,6 +225,9 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             data = checked(data)
         if len(data) > LARGE and len(parts := parted(data)) > 1:
             return [event for part in parts for event in self.feed(part)]
+        if len(data) > self._unweighed:
+            return [event for part in self._until_weighed(data) for event in self.feed(part)]
+        self._unweighed -= len(data)
         texts, like = framing.read(data)
         if framing.faults or framing.replaced:
             came = self._take_singly(framing, framed(texts, like))
@@ -251,6 +254,7 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
         self._refuse_if_closed()
         frames = list(frames_of(payload, event))
         self._assembler.advance(self._translate([frame.data for frame in frames], frames))
+        self._count(frames)
         return self._collect()
 
     def close(self) -> list[Event[ArgsT]]:

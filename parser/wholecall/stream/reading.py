@@ -3,6 +3,10 @@
 Theory of operation. Frames of a healthy stream are translated in one go, and so are further ones. Frames that come
 with faults between them, or that hold replaced bytes, are taken one by one: each fault is reported where it happened,
 and where text was lost with it, the translator is informed. Until a frame identifies the dialect, frames wait (`opening`).
+
+A translator remembers labels, and a server can make it remember ever more of them. So after every so many bytes of the
+stream, wherever reads are cut, what it remembers is weighed (`dialects.remembered`); when that is several times what the
+calls of a turn may hold, the stream ends. To weigh costs no more than to read what came since the last time.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from wholecall.deltas import Delta, Noted, TurnEnded, UsageSeen, WireFault, without_hole
+from wholecall.dialects.remembered import remembered
 from wholecall.dialects.replaced import fault_of
 from wholecall.dialects.restated import ended_together
 from wholecall.dialects.table import Translator, named
@@ -20,10 +25,19 @@ from wholecall.machine.assembler import Assembler
 from wholecall.stream.opening import Opening
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["FrameReader", "Life", "nothing"]
 
+_SHARE = 4  # times max_total_arguments_bytes: decoded arguments may take more
+_LEAST = 1 << 20  # bytes that a translator may always remember: limits are for calls, and may be small
+_WEIGHINGS = 16  # while as many bytes come as may be remembered
+_UNBOUNDED = 1 << 62
+_REMEMBERED = WireFault(
+    "stream_too_large",
+    "labels and texts that may come again take more than four times max_total_arguments_bytes",
+    fatal=True,
+)
 _BESIDES = (Noted, UsageSeen, TurnEnded)  # deltas that frames of another dialect may give
 # What came of the stream so far, and then its end: `close` reads what is left, and a closed parser takes nothing more.
 Life = Literal["new", "bytes", "frames", "closing", "closed"]
@@ -37,12 +51,13 @@ def nothing(_texts: list[str], _like: Like) -> list[Delta]:
 class FrameReader:
     """Reads the frames of one stream, and hands what they say to the assembler."""
 
-    DERIVED: ClassVar = frozenset({"_translate", "_translator"})
+    DERIVED: ClassVar = frozenset({"_translate", "_translator", "_most_remembered"})
 
     _assembler: Assembler
     _opening: Opening
     _life: Life
     _understood: bool
+    _unweighed: int
 
     def __init__(self, dialect: str, assembler: Assembler, limits: Limits) -> None:
         self._assembler = assembler
@@ -54,6 +69,35 @@ class FrameReader:
         self._opening = Opening(limits)
         self._life = "new"
         self._understood = False  # a frame said something to the translator
+        most = limits.max_total_arguments_bytes
+        self._most_remembered = _UNBOUNDED if most is None else max(_SHARE * most, _LEAST)
+        self._unweighed = self._most_remembered // _WEIGHINGS  # bytes that come before the next weighing
+
+    def _until_weighed(self, data: bytes) -> Iterator[bytes]:
+        """Yield bytes that reach beyond the next weighing: the parts up to each, which follows it, and the rest."""
+        start = 0
+        while len(data) - start > self._unweighed:
+            end = start + self._unweighed
+            yield data[start:end]
+            start = end
+            self._weigh()
+        yield data[start:]
+
+    def _count(self, frames: list[Frame]) -> None:
+        """Count frames that came without their bytes."""
+        self._unweighed -= sum(len(frame.data) for frame in frames)
+        if self._unweighed < 0:
+            self._weigh()
+
+    def _weigh(self) -> None:
+        """End the stream if the translator remembers too much; of one that has ended, translate nothing more."""
+        self._unweighed = self._most_remembered // _WEIGHINGS
+        translator = self._translator
+        parts = () if translator is None else (translator, translator.wrapped)
+        if sum(map(remembered, parts)) > self._most_remembered:
+            self._assembler.advance([_REMEMBERED])
+        if self._assembler.failed:
+            self._translate = nothing
 
     def _take_singly(self, framing: Framing, frames: list[Frame]) -> bool:
         """Translate frames one by one, with faults between them where they happened; return whether there were any."""
@@ -110,6 +154,8 @@ class FrameReader:
         return n
 
     def _frame(self, frame: Frame) -> None:
+        if self._assembler.failed:
+            return
         if self._translator is None:
             self._take_until_known([frame])
             return

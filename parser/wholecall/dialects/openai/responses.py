@@ -225,7 +225,7 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
 
     def _reasoning(self, event: Event) -> list[Delta]:
         text, index = text_label(event.delta), index_label(event.output_index)
-        self._now.thought.add(index)
+        self._now.think(index)
         return [] if text is None else [ReasoningFragment(0, text, index)]
 
     def _item_done(self, event: Event) -> list[Delta]:
@@ -233,9 +233,7 @@ class ResponsesTranslator(TextTranslator, ViewTranslator):
         if is_call(item):
             return finished_call(item, index, self._now.done)
         if item.type == "reasoning":
-            known = index in self._now.thought
-            self._now.thought.add(index)
-            return reasoning_deltas(item, index, known=known)
+            return reasoning_deltas(item, index, known=self._now.think(index))
         return answered(item)  # one of an unknown type was counted when it was added
 
     # The message

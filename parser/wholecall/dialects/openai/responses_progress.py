@@ -7,7 +7,7 @@ finished response adds; often that is nothing (quirk 73).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Union
 
 from wholecall.deltas import Delta, Finish, TurnEnded, TurnOpened, UsageSeen, WireFault
 from wholecall.dialects.decode import provider_error
@@ -40,7 +40,7 @@ class Progress:
         key: the response's id.
         expected: the next sequence number; -1 if none was seen yet.
         opened, failed, spoken: whether its turn began, and failed; and whether text was reported.
-        thought: the indices of the reasoning items that were reported.
+        thought: the indices of the reasoning items that were reported; None for none, for a set takes memory.
         done: of the finished calls, by their public ids, what stands for all of their items (`summed`).
     """
 
@@ -52,7 +52,7 @@ class Progress:
     opened: bool
     failed: bool
     spoken: bool
-    thought: set[object]
+    thought: Union[set[object], None]
     done: dict[str, int]
 
     def __init__(self, *, guest: bool = False) -> None:
@@ -63,8 +63,16 @@ class Progress:
     def _restart(self, key: str | None) -> None:
         self.key = key
         self.opened = self.failed = self.spoken = False
-        self.thought = set()
+        self.thought = None
         self.done = {}
+
+    def think(self, index: object) -> bool:
+        """Note that reasoning of an item is reported; return whether some was before."""
+        if self.thought is None:
+            self.thought = set()
+        known = index in self.thought
+        self.thought.add(index)
+        return known
 
     # The order of events
 

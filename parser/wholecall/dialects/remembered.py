@@ -1,0 +1,55 @@
+"""How much a translator remembers of its stream, about: labels of calls, texts that may come again, turns, sessions.
+
+Theory of operation. Each dialect keeps books of its own, and a server can fill any of them: by calls beyond their limit,
+by labels that are new in each frame. No book has to know how much the others hold: what a class annotates is what it
+remembers, as for snapshots, so all of it can be weighed. The weight is that of what is held, not of how: a stream that
+moved to another worker weighs the same.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import Any
+
+import msgspec
+
+__all__ = ["remembered"]
+
+_EACH = 64  # bytes of an entry, besides its text
+_PLAIN = frozenset({int, float, bool, type(None)})
+
+
+def remembered(translator: object) -> int:
+    """Return about how many bytes a translator, or whatever else annotates its state, holds."""
+    waiting: list[Any] = [translator]
+    total, met = 0, set[int]()
+    while waiting:
+        value = waiting.pop()
+        kind: Any = type(value)
+        total += _EACH
+        if kind in _PLAIN:
+            continue
+        if isinstance(value, (str, bytes)):
+            total += len(value)
+        elif isinstance(value, dict):
+            waiting += value
+            waiting += value.values()
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            waiting += value
+        elif isinstance(value, msgspec.Struct):
+            waiting += msgspec.structs.astuple(value)
+        elif id(value) not in met:  # what several books hold is there once
+            met.add(id(value))
+            waiting += [getattr(value, name, None) for name in _names(kind)]
+    return total
+
+
+@cache
+def _names(cls: type) -> tuple[str, ...]:
+    """Return what instances of a class remember: the names that it and its bases annotate, but for what is made anew."""
+    kinds = {name: kind for base in cls.__mro__ for name, kind in inspect.get_annotations(base).items()}
+    made_anew = frozenset().union(*(vars(base).get("DERIVED", ()) for base in cls.__mro__))
+    return tuple(
+        name for name, kind in kinds.items() if name not in made_anew and "ClassVar" not in str(kind)
+    )
