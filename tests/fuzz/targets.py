@@ -8,7 +8,5 @@ from tests.fuzz.model import Target
 __all__ = ["TARGETS"]
 
 TARGETS: dict[str, Target] = {
-    target.name: target
-    for module in (streams, snapshots, damage, texts, files)
-    for target in module.TARGETS
+    target.name: target for module in (streams, snapshots, damage, texts, files) for target in module.TARGETS
 }

@@ -20,7 +20,9 @@ def test_the_bill_names_what_is_installed_with_the_package() -> None:
     """The package in this version, and each hard dependency with its bounds, no other."""
     said = json.loads(FILE.read_text("utf-8"))
     package = said["metadata"]["component"]
-    needed = [line for line in map(Requirement, requires("wholecall") or []) if "extra" not in str(line.marker)]
+    needed = [
+        line for line in map(Requirement, requires("wholecall") or []) if "extra" not in str(line.marker)
+    ]
 
     assert ("wholecall", wholecall.__version__) == (package["name"], package["version"])
     assert {str(line) for line in needed} == {part["properties"][0]["value"] for part in said["components"]}

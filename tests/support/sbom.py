@@ -21,15 +21,21 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["FILE", "bill"]
+__all__ = ["FILE", "bill", "project_table"]
 
 _PROJECT = Path(__file__).resolve().parents[2]
 FILE = _PROJECT / "wholecall.cdx.json"
 
 
+def project_table() -> dict[str, Any]:
+    """Return what pyproject.toml says under `[project]`."""
+    table: dict[str, Any] = tomllib.loads((_PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+    return table
+
+
 def bill() -> str:
     """Return the bill of materials as pyproject.toml and the package's version have it."""
-    project = tomllib.loads((_PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+    project = project_table()
     needed = [_needed(Requirement(line)) for line in project["dependencies"]]
     package = {
         "type": "library",
