@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,21 @@ def test_damaged_seeds(name: str) -> None:
 def test_what_was_found_stays_found(path: Path) -> None:
     """Law 4, or the law in the name: an input that broke one is read as it should be."""
     assert TARGETS[path.parent.name].run(path.read_bytes()) is None
+
+
+@pytest.mark.parametrize("path", sorted(REGRESSIONS.glob("*/memory-*")), ids=lambda path: path.name)
+def test_what_took_memory_takes_little(path: Path) -> None:
+    """An input of some hundred bytes that took a gigabyte takes no more than others."""
+    run = TARGETS[path.parent.name].run
+    run(path.read_bytes())  # what is made once is not counted
+    tracemalloc.start()
+    try:
+        run(path.read_bytes())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 16 << 20
 
 
 @pytest.mark.parametrize("head", [b"", b"\x05", bytes(OPTIONS), b"\0\0\0\0\2\0\0\3"])
