@@ -20,7 +20,8 @@ _OUTSIDE = ("wholecall.cli", "wholecall.testing.plugin", "wholecall.__main__")  
 
 def _instrumented(name: str) -> None:
     """Import a module, and all below it, with counters in its branches; a dialect is imported late otherwise."""
-    with atheris.instrument_imports(include=["wholecall"], enable_loader_override=False):
+    is_packed = hasattr(sys, "frozen")  # by PyInstaller, whose loader is not the one of files
+    with atheris.instrument_imports(include=["wholecall"], enable_loader_override=is_packed):
         package = import_module(name)
         for module in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{name}."):
             if not module.name.startswith(_OUTSIDE):

@@ -254,6 +254,8 @@ class _Object(io.RawIOBase):
         size: in bytes.
     """
 
+    _file: Any = None  # Python closes what could not be opened, too, and tells of an error there from 3.14 on
+
     def __init__(self, store: Any, inner: str, path: str) -> None:
         self._path = path
         with asking(path):
@@ -281,7 +283,7 @@ class _Object(io.RawIOBase):
         return position
 
     def close(self) -> None:
-        if not self.closed:
+        if self._file is not None and not self.closed:
             self._file.close()
         super().close()
 
