@@ -73,6 +73,15 @@ class FrameReader:
         self._most_remembered = _UNBOUNDED if most is None else max(_SHARE * most, _LEAST)
         self._unweighed = self._most_remembered // _WEIGHINGS  # bytes that come before the next weighing
 
+    def remade(self) -> None:
+        """Check that the next weighing is not behind, as anybody may have written the snapshot.
+
+        Raises:
+            ValueError: it is, or farther than weighings are apart.
+        """
+        if not 0 <= self._unweighed <= self._most_remembered // _WEIGHINGS:
+            raise ValueError("the next weighing is due at another byte")
+
     def _until_weighed(self, data: bytes) -> Iterator[bytes]:
         """Yield bytes that reach beyond the next weighing: the parts up to each, which follows it, and the rest."""
         start = 0
