@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 
 project = "wholecall"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-include_patterns = ["*.md", "docs/**.md", "benchmarks/README.md", "corpora/README.md", "examples/README.md"]
+include_patterns = [
+    "*.md",
+    "docs/**.md",
+    "benchmarks/README.md",
+    "corpora/README.md",
+    "examples/README.md",
+    "fuzz/README.md",
+]
 exclude_patterns = [".*", "site"]
 root_doc = "docs/index"
 smartquotes_action = "D"  # dashes; quotes are those of Python

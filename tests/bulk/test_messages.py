@@ -40,6 +40,7 @@ FORMS = {
     "mistral": "chat-completions",
     "cohere-v2": "chat-completions",
     "ollama": "chat-completions",
+    "ag-ui": "chat-completions",
 }
 SECRET = "xyzzy-lighthouse"
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.hygiene.source_tree import CORPORA
 from tests.support.reports import answer, call, rows_of, sample, write_assembled, write_part, write_parts
-from wholecall.bulk import CALLS, GROUPS, RECORDINGS, Histogram, Rate, Report, report
+from wholecall.bulk import CALLS, GROUPS, RECORDINGS, Histogram, Rate, Report, report, scan
 from wholecall.bulk.columns import flat
 from wholecall.bulk.reporting import others, windows
 from wholecall.bulk.reporting.counts import OTHERS, Counts, Words
@@ -61,6 +61,17 @@ def linted(*paths: Path) -> dict[str, dict[str, Any]]:
     return {line.pop("provider", ""): line for line in lines if "recording" not in line}
 
 
+def by_provider(found: Report) -> dict[str, dict[str, Any]]:
+    """Return the counts of a report, by provider, and of all under the empty name."""
+    groups = {group.key[0]: group.counts.to_dict() for group in found.groups}
+    return {"": found.total.to_dict(), **groups}
+
+
+def chosen(counts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return of some counts those that both commands have."""
+    return {name: {word: its[word] for word in OF_LINT if word in its} for name, its in counts.items()}
+
+
 def one_part(folder: Path, calls: pa.Table, recordings: pa.Table) -> None:
     """Write two tables as the only part of a scan."""
     for table in ("calls", "recordings"):
@@ -85,17 +96,20 @@ class TestLint:
 
     def test_groups_are_those_of_lint(self, parts: Path) -> None:
         """By provider each group has, to the last word, the numbers that `wholecall lint` has; and so have all."""
-        found = report(parts, by=["provider"])
-        mine = {"": found.total, **{group.key[0]: group.counts for group in found.groups}}
         lint = linted(*(CORPORA / folder for folder in FOLDERS))
 
         assert len(lint) > 20
-        assert {
-            name: {word: line[word] for word in OF_LINT if word in line} for name, line in lint.items()
-        } == {
-            name: {word: its[word] for word in OF_LINT if word in its}
-            for name, its in ((name, counts.to_dict()) for name, counts in mine.items())
-        }
+        assert chosen(lint) == chosen(by_provider(report(parts, by=["provider"])))
+
+    @pytest.mark.cases
+    @pytest.mark.slow
+    def test_so_are_those_of_further_recordings(self, recordings_dir: Path, tmp_path: Path) -> None:
+        """So it is for recordings of others, once they are scanned."""
+        for _ in scan([recordings_dir], tmp_path / "out"):
+            pass
+        found = report(tmp_path / "out", by=["provider"])
+
+        assert chosen(linted(recordings_dir)) == chosen(by_provider(found))
 
     def test_what_is_unreadable_is_counted_nowhere_else(self, tmp_path: Path) -> None:
         """A recording that breaks off leaves no trace in the counts, as in those of `wholecall lint`."""
@@ -125,6 +139,16 @@ class TestTables:
         path = write_assembled(tmp_path / "table.parquet", corpus)
 
         assert said(report(parts, by=by)) == said(report(path, by=by))
+
+    def test_the_order_of_rows_does_not_matter(self, corpus: list[Row], tmp_path: Path) -> None:
+        """Engines give rows back in any order; the report is the same, the worst and all examples included."""
+        shuffled = random.Random(24).sample(corpus, len(corpus))
+        paths = [
+            write_assembled(tmp_path / f"{number}.parquet", rows)
+            for number, rows in enumerate((corpus, shuffled))
+        ]
+
+        assert said(report(paths[0])) == said(report(paths[1]))
 
     @pytest.mark.parametrize(
         ("recordings", "calls"), [pytest.param(1, 1, marks=pytest.mark.slow), (3, 2), (1000, 5)]

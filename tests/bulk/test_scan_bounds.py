@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import wholecall.recordings.inflate as inflating
@@ -34,3 +36,46 @@ def test_a_scan_has_the_bound_of_recordings(
         troubles += [trouble for (trouble,) in rows(tmp_path / name, "trouble")]
 
     assert [True, None] == [trouble and "its gzip data holds more than" in trouble for trouble in troubles]
+
+
+# --- what is large -----------------------------------------------------------------------------------------
+
+LARGE = 200_000_000
+
+
+def scanned(path: Path, out: Path, **options: Any) -> list[tuple[Any, ...]]:
+    """Return calls, faults and trouble of each recording of a file."""
+    for _ in scan([path], out, **options):
+        pass
+    return rows(out, "n_calls", "faults", "trouble")
+
+
+@pytest.fixture
+def inline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Units are done in this process."""
+    monkeypatch.setattr("wholecall.bulk.scanning.Pool", Inline)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("inline")
+def test_a_line_of_200_mb_is_a_fault(tmp_path: Path) -> None:
+    """Of a line beyond the limit a file has a fault; the calls before it stand."""
+    path = tmp_path / "a.sse"
+    path.write_bytes(stream(1) + b"data: " + b"x" * LARGE + b"\n\n")
+
+    assert [(1, ["line_too_long"], None)] == scanned(path, tmp_path / "out")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("inline")
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_a_row_of_200_mb_is_read(form: str, tmp_path: Path) -> None:
+    """A body of 200 MB in a column is read like any other, and so are the rows around it."""
+    bodies = [stream(1), b": " + b"x" * LARGE + b"\n\n" + stream(3), stream(3)]
+    path = tmp_path / f"a.{form}"
+    if form == "jsonl":
+        path.write_text("".join(f"{json.dumps({'body': body.decode()})}\n" for body in bodies), "utf-8")
+    else:
+        pq.write_table(pa.table({"body": bodies}), path)
+
+    assert [(1, [], None)] * 3 == scanned(path, tmp_path / "out", body="body")

@@ -53,6 +53,11 @@ PI = {"type": "message_start", "message": {"role": "assistant", "content": [], "
 SAP = {"request_id": "q", "intermediate_results": {}, "final_result": CHAT}
 STEP = {"orchestrationTrace": {"modelInvocationInput": {"foundationModel": "m"}}}
 AGENTS = {"trace": {"sessionId": "r1", "agentId": "A1", "trace": STEP}}
+GIGA_MESSAGES = [{"role": "assistant", "content": [{"text": "x"}]}]
+GIGACHAT = {"model": "m", "created_at": 1780321864, "messages": GIGA_MESSAGES}
+A2A_UPDATE = {"taskId": "r1", "contextId": "c", "status": {"state": "working"}}
+A2A = {"jsonrpc": "2.0", "id": 1, "result": {"kind": "status-update", "final": False} | A2A_UPDATE}
+MCP = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}}
 DECISIVE: dict[str, dict[str, Any]] = {
     "chat-completions": CHAT,
     "responses": RESPONSES,
@@ -85,20 +90,23 @@ DECISIVE: dict[str, dict[str, Any]] = {
     "pi": PI,
     "bedrock-agents": AGENTS,
     "sap-orchestration": SAP,
+    "gigachat": GIGACHAT,
+    "a2a": A2A,
+    "mcp": MCP,
 }
 # What the first frame says of the response: Ollama's lines no id, Cohere's events no model.
 ABOUT = dict.fromkeys(DECISIVE, ("r1", "m")) | {
-    **dict.fromkeys(("ollama", "ollama-generate"), (None, "m")),
+    **dict.fromkeys(("ollama", "ollama-generate", "gigachat"), (None, "m")),
     "gemini-live": (None, None),
     "pi": (None, "m"),
     **dict.fromkeys(("cohere-v1", "cohere-v2"), ("r1", None)),
     **dict.fromkeys(("dashscope", "mistral-conversations", "llama-api"), ("r1", None)),
-    **dict.fromkeys(("workers-ai", "llama-stack"), (None, None)),
+    **dict.fromkeys(("workers-ai", "llama-stack", "mcp"), (None, None)),
     "ag-ui": ("r1", None),
     **dict.fromkeys(("cohere-v1", "cohere-v2", "vercel-ui"), ("r1", None)),
     "openai-realtime": ("r1", None),
     "openai-assistants": ("r1", None),
-    **dict.fromkeys(("ag-ui", "acp", "codex-app-server"), ("r1", None)),
+    **dict.fromkeys(("ag-ui", "acp", "codex-app-server", "a2a"), ("r1", None)),
 }
 QUIET = {
     "comment": b": keep-alive\n\n",
@@ -110,6 +118,11 @@ QUIET = {
     "empty choices": b'data: {"choices":[],"prompt_filter_results":[],"id":"","model":"","object":""}\n\n',
     "null choices": b'data: {"choices":null,"copilot_references":[]}\n\n',
 }
+
+
+def rpc(**members: Any) -> dict[str, Any]:
+    """Return a message of JSON-RPC."""
+    return {"jsonrpc": "2.0", "id": 1, **members}
 
 
 def found(payload: dict[str, Any]) -> str | None:
@@ -232,6 +245,28 @@ def parse(data: bytes, **options: Any) -> list[Event]:
         ({"type": "MESSAGES_SNAPSHOT", "messages": []}, "ag-ui"),
         ({"type": "RUN_ERROR", "message": "x"}, "ag-ui"),
         (ACP, "acp"),
+        (GIGACHAT, "gigachat"),
+        (GIGACHAT | {"finish_reason": "stop", "usage": {}}, "gigachat"),
+        ({"event": "response.message.delta", "messages": GIGA_MESSAGES}, "gigachat"),
+        ({"event": "response.message.done", "finish_reason": "stop"}, "gigachat"),
+        (A2A, "a2a"),
+        (rpc(result={"kind": "task", "id": "t", "status": {"state": "submitted"}}), "a2a"),
+        (rpc(result={"kind": "artifact-update", "artifact": {"parts": []}}), "a2a"),
+        (rpc(result={"kind": "message", "role": "agent", "parts": []}), "a2a"),
+        (rpc(result={"statusUpdate": A2A_UPDATE}), "a2a"),
+        (rpc(result={"artifactUpdate": {"taskId": "t", "artifact": {}}}), "a2a"),
+        (rpc(result={"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING"}}}), "a2a"),
+        (rpc(result={"message": {"role": "ROLE_AGENT", "parts": []}}), "a2a"),
+        (rpc(method="message/stream", params={}), "a2a"),
+        (MCP, "mcp"),
+        (rpc(method="tools/call", params={"name": "f", "arguments": {}}), "mcp"),
+        (rpc(method="sampling/createMessage", params={"messages": []}), "mcp"),
+        (rpc(method="initialize", params={"protocolVersion": "2025-06-18"}), "mcp"),
+        (rpc(result={"protocolVersion": "2025-06-18", "serverInfo": {}}), "mcp"),
+        (rpc(result={"content": [{"type": "text", "text": "x"}], "isError": False}), "mcp"),
+        (rpc(result={"tools": [{"name": "f", "inputSchema": {}}]}), "mcp"),
+        (rpc(result={"role": "assistant", "content": {}, "model": "m", "stopReason": "endTurn"}), "mcp"),
+        (rpc(result={"stopReason": "end_turn"}), "acp"),
         (PI, "pi"),
         ({"type": "message_start", "message": {"role": "user", "timestamp": 1}}, "pi"),
         ({"type": "message_update", "assistantMessageEvent": {}}, "pi"),
@@ -401,7 +436,22 @@ def test_a_decisive_frame_tells_its_dialect(payload: dict[str, Any], name: str) 
         {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}},
         {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": None}},
         {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "x"}},
-        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {}},
+        rpc(method="initialize", params={"protocolVersion": 1}),
+        rpc(method=["tools/call"]),
+        rpc(method="ping"),
+        rpc(result={}),
+        rpc(result={"kind": "tomorrow"}),
+        rpc(result={"kind": ["task"]}),
+        rpc(result={"task": {"taskId": "t", "status": "working"}}),
+        rpc(result={"stopReason": ["end_turn"]}),
+        rpc(result={"content": "x", "stopReason": "end_turn"}),
+        {"method": "tools/call", "id": 1, "params": {}},
+        {"method": "notifications/progress", "params": {}},
+        {"id": 1, "result": {"kind": "task"}},
+        {"messages": [{"role": "assistant", "content": []}]},
+        {"event": ["response.message.delta"]},
+        {"event": "response.message.delta", "data": GIGACHAT},
+        {"type": "state", "model": "m", "created_at": 1, "messages": []},
         {"method": "session/update", "params": {}},
         {"type": "RAW", "event": {}},
         {"type": "CUSTOM", "name": "x", "value": 1},
@@ -460,6 +510,17 @@ def test_an_event_of_a_thread_is_known_by_its_name() -> None:
 
     assert dialect is not None
     assert "openai-assistants" == dialect.name
+
+
+@pytest.mark.parametrize(
+    "name", ["response.message.delta", "response.message.done", "response.tool.completed"]
+)
+def test_the_events_of_gigachat_are_known_by_their_names(name: str) -> None:
+    """They are no events of OpenAI's Responses, whose types begin with the same word."""
+    dialect = detect_dialect({"model": "m"}, name)
+
+    assert dialect is not None
+    assert "gigachat" == dialect.name
 
 
 def leads() -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.told import in_pieces
 from wholecall.deltas import (
     ITEM_DONE,
     CallClosed,
@@ -22,19 +23,22 @@ from wholecall.deltas import (
     WireFault,
 )
 from wholecall.dialects.others.ollama import OllamaTranslator
+from wholecall.dialects.others.ollama_quick import QuickOllamaTranslator
+from wholecall.dialects.restated import ended_together
 from wholecall.framing.frame import Frame
 
 OPENED = TurnOpened(None, None, "m", restart=True)
 
 
 def translate(*payloads: dict[str, Any] | str) -> list[Delta]:
-    """Translate the lines of one stream."""
-    translator = OllamaTranslator()
-    deltas: list[Delta] = []
-    for payload in payloads:
-        data = payload if isinstance(payload, str) else json.dumps(payload)
-        deltas += translator.translate(Frame("", data))
-    return deltas + translator.close()
+    """Translate the lines of one stream; narrow views change nothing."""
+    lines = [payload if isinstance(payload, str) else json.dumps(payload) for payload in payloads]
+    plain, quick = OllamaTranslator(), QuickOllamaTranslator()
+    told = [plain.translate(Frame("", data)) for data in lines]
+    end = plain.close()
+    expected = [delta for deltas in told for delta in ended_together(deltas)] + end
+    assert in_pieces(expected) == in_pieces(quick.translate_texts(lines, Frame("", "")) + quick.close())
+    return [delta for deltas in told for delta in deltas] + end
 
 
 def line(done: bool = False, **message: Any) -> dict[str, Any]:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
 import pytest
 
 from tests.support import corpora
+from tests.support.detected import NARROWER, decided
 from tests.support.told import Echo
-from wholecall import Limits, WholecallError, detect
+from wholecall import WholecallError, detect
 from wholecall.dialects import table
-from wholecall.dialects.decode import payloads, plain
-from wholecall.dialects.envelope import opened
 from wholecall.dialects.table import DIALECTS, Dialect, detect_dialect, named, register
 from wholecall.errors import UnknownDialect
-from wholecall.framing import FRAMINGS
 from wholecall.framing.frame import Frame
-from wholecall.framing.opening import framing_of
 
 NAMES = [
     *("legacy-completions", "vercel-data", "chat-completions", "responses", "anthropic"),
@@ -32,19 +29,9 @@ NAMES = [
     "langchain-protocol",
     *("mistral-conversations", "llama-stack", "llama-api"),
     *("ag-ui", "vercel-ui", "langchain-events"),
-    *("acp", "copilot", "claude-code", "codex-app-server", "pi"),
-    *("dashscope", "sap-orchestration", "xai-grpc", "workers-ai"),
+    *("acp", "copilot", "claude-code", "codex-app-server", "a2a", "mcp", "pi"),
+    *("dashscope", "sap-orchestration", "xai-grpc", "gigachat", "workers-ai"),
 ]
-# Pairs of which the second one's detection takes frames of the first as well.
-NARROWER = {
-    ("legacy-completions", "chat-completions"),
-    ("bedrock-invoke-legacy-completions", "bedrock-invoke-chat-completions"),
-    ("vercel-data", "chat-completions"),
-    ("vercel-data", "vercel-ui"),
-    ("gemini-live", "gemini"),
-    ("langchain", "gemini"),
-    ("llama-stack", "llama-api"),
-}
 
 
 def test_the_order_of_the_table_is_the_order_of_detection() -> None:
@@ -53,22 +40,12 @@ def test_the_order_of_the_table_is_the_order_of_detection() -> None:
     assert [] == [pair for pair in NARROWER if NAMES.index(pair[0]) > NAMES.index(pair[1])]
 
 
-def _detected(data: bytes) -> Iterator[tuple[str, ...]]:
-    """Yield the dialects for which each frame of a stream is decisive, in an envelope or without."""
-    framing = FRAMINGS[framing_of(data) or "sse"](Limits())
-    for frame in (*framing.feed(data), *framing.close()):
-        for one in (frame, opened(frame)):
-            for text in payloads(one.data):
-                told = plain(text) if text.lstrip().startswith("{") else {}
-                yield tuple(dialect.name for dialect in DIALECTS if dialect.detect(told or {}, one.event))
-
-
 def test_few_dialects_recognise_frames_of_each_other() -> None:
     """So the order of the others says nothing about what a stream is, and may go by how common they are."""
     found = {
         pair
         for case in corpora.cases()
-        for names in _detected(corpora.recorded(case))
+        for names in decided(corpora.recorded(case))
         for pair in combinations(names, 2)
     }
 

@@ -2,7 +2,7 @@
 
 Each target runs in a process of its own, one after the other, for so many seconds. What is found is kept under
 `--work` with the command that shows it again, and so are the inputs that reached new branches: the next run goes on
-from them. Needs the extra `fuzz`; `--input FILE` shows a finding without it.
+from them, or from as many of them as it has time for. Needs the extra `fuzz`; `--input FILE` shows a finding without it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import random
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,14 +22,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.fuzz.model import LONGEST, Target
 from tests.fuzz.targets import TARGETS
+from tests.fuzz.words import DICTIONARY
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _EXECUTIONS = re.compile(r"^(?:stat::number_of_executed_units: +|#)(\d+)", re.MULTILINE)
-_SEEDS = 20  # for each second: a short run would never come to an end with all of them
+_BEGIN = 20  # inputs for each second, drawn from the seeds and the corpus: a short run would never end with all of them
 _SLOWEST = 60  # seconds for one input, also on a busy machine
 _MEMORY = 1024  # MiB for one process
-_LONGEST = 8192  # bytes of an input
 _HEAD = "{:<12} {:>12} {:>9} {:>9} {:>8}\n"
 
 
@@ -50,35 +52,34 @@ def run(name: str, seconds: int, work: Path) -> Outcome:
     found.mkdir(exist_ok=True)
     known = set(found.iterdir())
     before = _cpu()
-    with tempfile.TemporaryDirectory() as seeds:
-        begin = list(target.seeds())
-        for seed in random.sample(begin, min(len(begin), _SEEDS * seconds)):
-            Path(seeds, sha256(seed).hexdigest()[:20]).write_bytes(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        fresh, begin = Path(folder, "fresh"), Path(folder, "begin")
+        fresh.mkdir()
+        begin.mkdir()
+        inputs = [*target.seeds(), *(path.read_bytes() for path in sorted(corpus.iterdir()))]
+        for data in random.sample(inputs, min(len(inputs), _BEGIN * seconds)):
+            (begin / sha256(data).hexdigest()[:20]).write_bytes(data)
         limits = [
             f"-max_total_time={seconds}",
             f"-timeout={_SLOWEST}",
             f"-report_slow_units={_SLOWEST}",
             f"-rss_limit_mb={_MEMORY}",
         ]
-        shown = [f"-max_len={_LONGEST}", "-print_final_stats=1", f"-artifact_prefix={found}/{name}-"]
-        command = [
-            sys.executable,
-            "-m",
-            "tests.fuzz.drive",
-            name,
-            target.package,
-            *limits,
-            *shown,
-            str(corpus),
-            seeds,
-        ]
-        done = subprocess.run(command, cwd=_PROJECT, capture_output=True, check=False)  # noqa: S603 - our own
+        shown = [f"-max_len={LONGEST}", "-print_final_stats=1", f"-artifact_prefix={found}/{name}-"]
+        done = _driven(target, *limits, *shown, f"-dict={DICTIONARY}", str(fresh), str(begin))
+        for path in fresh.iterdir():  # named by libFuzzer for what they hold
+            shutil.move(path, corpus / path.name)
     log = (done.stdout + done.stderr).decode("utf-8", "replace")
-    fresh = sorted(set(found.iterdir()) - known)
-    if done.returncode != 0 and not fresh:
+    findings = sorted(set(found.iterdir()) - known)
+    if done.returncode != 0 and not findings:
         raise RuntimeError(f"{name} did not run:\n{log[-3000:]}")
     executions = max((int(number) for number in _EXECUTIONS.findall(log)), default=0)
-    return Outcome(executions, _cpu() - before, fresh, len(list(corpus.iterdir())), log)
+    return Outcome(executions, _cpu() - before, findings, len(list(corpus.iterdir())), log)
+
+
+def _driven(target: Target, *options: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "tests.fuzz.drive", target.name, target.package, *options]
+    return subprocess.run(command, cwd=_PROJECT, capture_output=True, check=False)  # noqa: S603 - our own
 
 
 def _cpu() -> float:

@@ -1,6 +1,7 @@
 """One target under atheris, in a process of its own: `python -m tests.fuzz.drive TARGET PACKAGE [libFuzzer's options]`.
 
-`tests.fuzz` starts it; libFuzzer never returns, and what it finds ends the process.
+`tests.fuzz` starts it, and so do the programs that `tests.fuzz.build` writes; libFuzzer never returns, and what it finds
+ends the process. The package is given because to look it up would import what is to be instrumented.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from importlib import import_module
 
 import atheris
 
-__all__ = ["main"]
+__all__ = ["drive"]
 
 _OUTSIDE = ("wholecall.cli", "wholecall.testing.plugin", "wholecall.__main__")  # no target runs them
 
@@ -26,10 +27,9 @@ def _instrumented(name: str) -> None:
                 import_module(module.name)
 
 
-def main() -> None:
-    """Run a target until libFuzzer ends the process."""
-    name = sys.argv.pop(1)
-    _instrumented(sys.argv.pop(1))
+def drive(name: str, package: str, arguments: list[str]) -> None:
+    """Run a target until libFuzzer ends the process; its arguments begin with the program."""
+    _instrumented(package)
     from tests.fuzz.model import mutated_input  # noqa: PLC0415 - after the instrumentation
     from tests.fuzz.targets import TARGETS  # noqa: PLC0415
 
@@ -41,9 +41,9 @@ def main() -> None:
             return bytes(atheris.Mutate(data, most))
         return mutated_input(target, bytes(data), rng)[:most]
 
-    atheris.Setup(sys.argv, lambda data: target.run(bytes(data)), custom_mutator=mutate)
+    atheris.Setup(arguments, lambda data: target.run(bytes(data)), custom_mutator=mutate)
     atheris.Fuzz()
 
 
 if __name__ == "__main__":
-    main()
+    drive(sys.argv[1], sys.argv[2], [sys.argv[0], *sys.argv[3:]])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.fuzz import files, snapshots, streams, texts
+from tests.fuzz import damage, files, snapshots, streams, texts
 from tests.fuzz.model import Target
 
 __all__ = ["TARGETS"]
 
 TARGETS: dict[str, Target] = {
-    target.name: target for target in (*streams.TARGETS, *snapshots.TARGETS, *texts.TARGETS, *files.TARGETS)
+    target.name: target for module in (streams, snapshots, damage, texts, files) for target in module.TARGETS
 }

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
+from tests.damage.streams import of_corpora
+from tests.fuzz.damage import KNOWN, came_unsent
 from tests.fuzz.model import OPTIONS, Broken, Options, held, mutated_input, opened
 from tests.fuzz.mutate import events_of, mutated
 from tests.fuzz.streams import recordings, unaccounted
@@ -15,7 +18,7 @@ from wholecall.output.events import ArgumentsDelta, ToolCall, ToolCallDropped, T
 
 REGRESSIONS = Path(__file__).parent / "regressions"
 # Where an input takes milliseconds, fewer of them; the fuzzer itself runs them all.
-EVERY = {"feed": 5, "feed-event": 5, "errors": 6}
+EVERY = {"damage": 5, "feed": 5, "feed-event": 5, "errors": 6}
 DAMAGED = 60
 
 
@@ -47,6 +50,21 @@ def test_damaged_seeds(name: str) -> None:
 def test_what_was_found_stays_found(path: Path) -> None:
     """Law 4, or the law in the name: an input that broke one is read as it should be."""
     assert TARGETS[path.parent.name].run(path.read_bytes()) is None
+
+
+@pytest.mark.parametrize("path", sorted(REGRESSIONS.glob("*/memory-*")), ids=lambda path: path.name)
+def test_what_took_memory_takes_little(path: Path) -> None:
+    """An input of some hundred bytes that took a gigabyte takes no more than others."""
+    run = TARGETS[path.parent.name].run
+    run(path.read_bytes())  # what is made once is not counted
+    tracemalloc.start()
+    try:
+        run(path.read_bytes())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 16 << 20
 
 
 @pytest.mark.parametrize("head", [b"", b"\x05", bytes(OPTIONS), b"\0\0\0\0\2\0\0\3"])
@@ -82,6 +100,14 @@ def test_damage_reaches_inside() -> None:
     assert mutated(chat, random.Random(7)) == mutated(chat, random.Random(7))
     whole = [mutated(binary, random.Random(n)) for n in range(60)]
     assert any(data != binary and sum(map(len, events_of(data)[:-1])) > 200 for data in whole)
+
+
+def test_what_is_known_of_damage_is_still_so() -> None:
+    """A recording is excepted only as long as the damage that is written beside it makes a call; without any there is none."""
+    streams = {stream.name: stream for stream in of_corpora().streams}
+
+    assert dict.fromkeys(KNOWN, 1) == {name: came_unsent(streams[name], KNOWN[name]) for name in KNOWN}
+    assert [0 for _ in KNOWN] == [came_unsent(streams[name], b"") for name in KNOWN]
 
 
 def test_a_broken_law_is_told() -> None:

@@ -83,7 +83,7 @@ def project_files(*suffixes: str) -> list[Path]:
             if path.name in _NOT_OURS:
                 continue
             if path.is_dir():
-                hidden = path.name.startswith(".") and path.name != ".ci"
+                hidden = path.name.startswith(".") and path.name not in (".ci", ".github")
                 if not hidden and not path.name.endswith(".egg-info"):
                     folders.append(path)
             elif not suffixes or path.suffix in suffixes:

@@ -15,7 +15,7 @@ WRAPPED = "bedrock-invoke-"
 # What only the names of events tell, in a framing that has them.
 NAMED_BY_EVENTS = {"bedrock-converse", "vercel-data"}
 # What carries text and no calls has no renderer: there is nothing to agree about.
-WITHOUT_CALLS = {"legacy-completions", "bedrock-invoke-legacy-completions", "ollama-generate"}
+WITHOUT_CALLS = {"legacy-completions", "bedrock-invoke-legacy-completions", "ollama-generate", "a2a", "mcp"}
 
 
 def covered() -> set[str]:

@@ -12,6 +12,7 @@ __all__ = ["markdown"]
 
 # What tells two calls apart on the wire, and what ends one.
 CALLS = {
+    "a2a": ("(no calls)", "-"),
     "acp": ("`toolCallId`", "its status"),
     "ag-ui": ("`toolCallId`", "a result, or the end of the run"),
     "anthropic": ("block index", "`content_block_stop`, and what follows"),
@@ -27,12 +28,14 @@ CALLS = {
     "gemini": ("order", "its own part"),
     "gemini-interactions": ("step index", "`step.stop`"),
     "gemini-live": ("order", "its own message"),
+    "gigachat": ("id, or order", "its own part"),
     "langchain": ("index and id", "the end of the message"),
     "langchain-events": ("run, index and id", "`on_chat_model_end`"),
     "langchain-protocol": ("message, block index and id", "`content-block-finish`, and what follows"),
     "legacy-completions": ("(no calls)", "-"),
     "llama-api": ("id", "the end of the answer"),
     "llama-stack": ("its own event", "its own event, and what follows"),
+    "mcp": ("(no calls)", "-"),
     "mistral-conversations": ("entry id", "the end of the response"),
     "ollama": ("order", "its own line"),
     "ollama-generate": ("(no calls)", "-"),

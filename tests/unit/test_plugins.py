@@ -127,7 +127,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 def test_every_command_that_reads_streams_imports(tmp_path: Path, command: str) -> None:
     """`--import` finds modules of the current folder, too, and the program knows the dialect that they register."""
     (tmp_path / "my_tram.py").write_text(
-        f"{MODULE}\nfrom wholecall import register\n\nregister(TRAM)\nprint('registered')\n"
+        f"{MODULE}\nfrom wholecall import register\n\nregister(TRAM)\nprint('registered', flush=True)\n"
     )
     (tmp_path / "log.jsonl").write_bytes(STREAM)
     into = ("-q", "--into", ".", "--case", "one") if command == "record" else ("log.jsonl",)

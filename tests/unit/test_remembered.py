@@ -235,5 +235,5 @@ def test_a_weighing_that_is_not_due_is_forged(forged: int) -> None:
     parser: ToolCallParser[Any] = ToolCallParser("responses", limits=NARROW)
     parser._unweighed = forged
 
-    with pytest.raises(BadSnapshot, match="weighing"):
+    with pytest.raises(BadSnapshot, match="weighed"):
         ToolCallParser.restore(parser.snapshot())

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.naive import data_of, error_of, finish_reasons, read_calls, visible_text
 from wholecall import Limits, ToolCallDropped
+from wholecall.dialects.labels import choice_label
 from wholecall.repairing import Repairer
 
 DONE = b"data: [DONE]\n\n"
@@ -660,6 +661,17 @@ def test_choices_beside_others_get_a_delta() -> None:
     out = run(texts("a"), chunk({"index": 1, "delta": None}, {"index": 0, "delta": {"content": "b"}}))
 
     assert [{"content": "a"}, {}, {"content": "b"}] == deltas(out)
+
+
+@pytest.mark.parametrize("index", [-1, "x", 0.5, None, "1"])
+def test_choices_get_a_number(index: Any) -> None:
+    """All frames of a choice have one number, those that are written anew too, whatever the server sends as its label."""
+    call = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    frames = [frame({"tool_calls": [call]}, choice=index), frame({}, "tool_calls", choice=index)]
+    out = b"".join(run(*frames))
+
+    assert {choice_label(index)} == {choice["index"] for data in data_of(out) for choice in data["choices"]}
+    assert [("c", "f", "{}")] == read_calls("chat-completions", out)
 
 
 def test_what_is_no_choice_is_left_out() -> None:

@@ -540,6 +540,15 @@ def test_states_that_no_call_is_in_are_refused(name: str, value: Any, told: str)
     assert told == str(raised.value)
 
 
+@pytest.mark.parametrize("value", [-1, 1 << 40])
+def test_the_next_weighing_is_ahead_and_not_too_far(value: int) -> None:
+    """A parser that is to weigh what it remembers before now would never come to an end, one that is not to, to none."""
+    inside = opened(snapshot())
+    inside[2][0][_place(ToolCallParser, "_unweighed")] = value
+    with pytest.raises(BadSnapshot, match="is weighed at another byte"):
+        ToolCallParser.restore(resealed(inside))
+
+
 @pytest.mark.parametrize("name", ["turn", "number"])
 def test_choices_are_where_they_say(name: str) -> None:
     """A choice with another number would tell events of calls that nobody finds."""

@@ -719,6 +719,21 @@ def test_unknown_events_before_the_first_known_one_are_no_other_dialect() -> Non
     ]
 
 
+def test_a_misnamed_stream_is_a_fault_whatever_is_replaced_in_it() -> None:
+    """Law 1: a byte that is no UTF-8 takes frames a longer way, which knows a wrong name as well."""
+    data = b'data: {"x":"\xff"}\n\ndata: {"type":"message_start","message":{"id":"m"}}\n\n'
+    parsers = [ToolCallParser("responses") for _ in range(2)]
+    told = [
+        [*parser.feed(data[:place]), *parser.feed(data[place:]), *parser.close()]
+        for parser, place in zip(parsers, (0, data.index(b"data", 1)), strict=True)
+    ]
+
+    assert told[0] == told[1]
+    assert ["invalid_utf8", "unknown_dialect"] == [
+        event.kind for event in told[0] if isinstance(event, StreamFault)
+    ]
+
+
 def test_a_stream_that_failed_says_so_once() -> None:
     """`fail` is an end like `abort`, with a fatal fault and its reason."""
     parser = ToolCallParser()

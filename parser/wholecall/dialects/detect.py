@@ -18,6 +18,9 @@ __all__ = [
     "COHERE_V1_QUIET",
     "CONVERSE_FIELDS",
     "GEMINI_LIVE_MESSAGES",
+    "GIGACHAT_DELTA",
+    "GIGACHAT_DONE",
+    "GIGACHAT_TOOLS",
     "LLAMA_API_TYPES",
     "LLAMA_STACK_REASONS",
     "LLAMA_STACK_TYPES",
@@ -34,6 +37,7 @@ __all__ = [
     "gemini",
     "gemini_interactions",
     "gemini_live",
+    "gigachat",
     "invoked",
     "is_line",
     "legacy",
@@ -226,6 +230,21 @@ def gemini_live(payload: Mapping[str, Any], _event: str) -> bool:
         return True
     called = payload.get("tool_call")  # others have such a member as well
     return isinstance(called, dict) and isinstance(called.get("function_calls"), list)
+
+
+GIGACHAT_DELTA: Final = "response.message.delta"
+GIGACHAT_DONE: Final = "response.message.done"
+GIGACHAT_TOOLS: Final = frozenset(f"response.tool.{what}" for what in ("in_progress", "completed", "failed"))
+
+
+def gigachat(payload: Mapping[str, Any], event: str) -> bool:
+    """Messages beside the model and a time, or an event by its name, in or beside the data; none has a type."""
+    if "type" in payload or "choices" in payload or "data" in payload:  # which an envelope has
+        return False
+    names = (event, payload.get("event"))
+    if any(name in (GIGACHAT_DELTA, GIGACHAT_DONE, *GIGACHAT_TOOLS) for name in names):
+        return True
+    return isinstance(payload.get("messages"), list) and "model" in payload and "created_at" in payload
 
 
 def invoked(inner: Detect) -> Detect:

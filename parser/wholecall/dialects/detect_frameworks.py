@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from wholecall.dialects.decode import member
+
 __all__ = [
     "AG_UI_QUIET",
     "LANGCHAIN_METHODS",
     "LANGCHAIN_WHOLE",
     "LANGGRAPH_LISTS",
+    "a2a",
     "acp",
     "ag_ui",
     "claude_code",
@@ -21,6 +24,7 @@ __all__ = [
     "langchain_events",
     "langchain_protocol",
     "langgraph_mode",
+    "mcp",
     "pi",
     "vercel_data",
     "vercel_ui",
@@ -30,12 +34,63 @@ _ACP_METHODS = ("session/update", "session/request_permission", "session/prompt"
 
 
 def acp(payload: Mapping[str, Any], _event: str) -> bool:
-    """A message about a prompt, or the answer to one."""
+    """A message about a prompt, or the answer to one; beside a content the reason is that of a sample in MCP."""
     if payload.get("jsonrpc") != "2.0":
         return False
     result = payload.get("result")
-    answers = isinstance(result, dict) and isinstance(result.get("stopReason"), str)
+    answers = (
+        isinstance(result, dict) and isinstance(result.get("stopReason"), str) and "content" not in result
+    )
     return answers or payload.get("method") in _ACP_METHODS
+
+
+_A2A_METHODS: Final = ("message/send", "message/stream", "SendMessage", "SendStreamingMessage")
+_A2A_KINDS: Final = ("task", "message", "status-update", "artifact-update")
+
+
+def a2a(payload: Mapping[str, Any], _event: str) -> bool:
+    """A task, an update of one, or a message of an agent, under its kind or in a member; or the request for it."""
+    if payload.get("jsonrpc") != "2.0":
+        return False
+    result = payload.get("result")
+    if not isinstance(result, dict):
+        return payload.get("method") in _A2A_METHODS
+    updated = isinstance(result.get("statusUpdate", result.get("artifactUpdate")), dict)
+    said = isinstance(member(result, "message", "parts"), list)
+    # A task of MCP has a word as its status.
+    return (
+        updated
+        or said
+        or result.get("kind") in _A2A_KINDS
+        or isinstance(member(result, "task", "status"), dict)
+    )
+
+
+_MCP_FAMILIES: Final = (
+    "notifications/",
+    "tools/",
+    "sampling/",
+    "elicitation/",
+    "roots/",
+    "resources/",
+    "prompts/",
+)
+_MCP_LISTS: Final = ("content", "tools", "resources", "prompts")
+
+
+def mcp(payload: Mapping[str, Any], _event: str) -> bool:
+    """A request or a notification by its family, or what a tool, a list or a sample gives; a handshake by its date."""
+    if payload.get("jsonrpc") != "2.0":
+        return False
+    method, result = payload.get("method"), payload.get("result")
+    if isinstance(method, str):
+        dated = isinstance(member(payload, "params", "protocolVersion"), str)
+        return method.startswith(_MCP_FAMILIES) or (method == "initialize" and dated)
+    if not isinstance(result, dict):
+        return False
+    sampled = isinstance(result.get("content"), dict) and "model" in result
+    listed = any(isinstance(result.get(name), list) for name in _MCP_LISTS)
+    return sampled or listed or isinstance(result.get("protocolVersion"), str)
 
 
 # Events that say nothing of the answer.

@@ -39,6 +39,8 @@ _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
         "spii",
         "error_toxic",
         "language",
+        *("blacklist", "request_blacklist", "response_blacklist"),  # GigaChat
+        *("request_whitelist", "request_filter"),
     ),
     "malformed": (
         "malformed_function_call",
@@ -48,6 +50,7 @@ _SPELLINGS: dict[TurnReason, tuple[str, ...]] = {
         "missing_thought_signature",
         "malformed_tool_use",
         "malformed_model_output",
+        "function_call_error",  # GigaChat
     ),
     "error": ("error", "error_limit", "timeout", "failed", "cancelled", "budget_exceeded"),
     "pause": ("pause_turn", "requires_continuation", "continuation", "interrupt", "max_turn_requests"),

@@ -138,9 +138,8 @@ def _finish(choice: Choice, call: Call, ended: Ended) -> None:
 
 def _may_come_out(choice: Choice, call: Call, ended: Ended) -> bool:
     """Return whether a call without events may still be emitted: because it ended, or because the policy does not require that."""
-    return ended == "clean" or (
-        ended == "open" and call.restated is not None and not choice.policy.require_terminal
-    )
+    has_text = call.restated is not None or bool(call.text)
+    return ended == "clean" or (ended == "open" and has_text and not choice.policy.require_terminal)
 
 
 # Actions: names.

@@ -212,7 +212,7 @@ def _number(choice: Choice, record: Record, owners: list[tuple[Call, Meant]], te
 
 def _fill(others: list[Call], taken: set[int]) -> None:
     """Give the calls that proved not to be calls the numbers that would be missing, or none."""
-    missing = iter([number for number in range(max(taken, default=-1)) if number not in taken])
+    missing = (number for number in range(max(taken, default=-1)) if number not in taken)
     for call in others:
         number = next(missing, -1)
         call.appear(number)

@@ -87,12 +87,11 @@ class Beginning:
             return None
         return make(self._limits, live=self._live, withheld=self._withheld)
 
-    def _within(self, data: bytes) -> bytes:
-        """Return what of the last bytes of a stream that passes is within its limit."""
-        if self._room is None or self._room >= 0:
-            return data
-        self._refused = _TOO_LARGE
-        return data[: self._room]
+    def _passed(self, data: bytes) -> bytes:
+        """Return bytes of a stream that passes, the last ones within its limit."""
+        if self._room is not None and self._room < 0:
+            self._refused = _TOO_LARGE
+        return data
 
     def _refuse(self) -> bytes:
         """End a stream that is too large; without a mender nothing of what waits goes out."""

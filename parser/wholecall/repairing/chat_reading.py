@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
+from wholecall.dialects.labels import choice_label
 from wholecall.dialects.reasons import turn_reason
 from wholecall.repairing.pieces import Piece
 from wholecall.repairing.strict import Track
@@ -53,9 +54,8 @@ def choices_of(payload: Payload) -> list[dict[str, Any]]:
 
 
 def number_of(choice: Payload) -> int:
-    """Return the number of a choice."""
-    number = choice.get("index")
-    return max(number, 0) if type(number) is int else 0
+    """Return the number of a choice, as the parser counts it."""
+    return choice_label(choice.get("index"))
 
 
 def has_calls(payload: Payload) -> bool:

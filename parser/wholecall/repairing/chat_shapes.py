@@ -1,4 +1,4 @@
-"""What clients take for granted in a chunk, added where it is missing: choices, a delta in each, text in that.
+"""What clients take for granted in a chunk, added where it is missing: choices, in each a delta and its number, text.
 
 Client code iterates over `choices` and reads `delta` without a check; accumulators join `content`, and skip what does
 not call itself a chunk. A frame without these makes them raise, or lose its content. So it gets an empty list, an
@@ -68,8 +68,10 @@ def _with_choices(piece: Piece, payload: Mapping[str, Any], said: Mapping[int, W
 
 
 def _choice(choice: dict[str, Any], words: Words) -> dict[str, Any]:
-    """Return a choice with a delta of what the parser read; the choice itself, if it has one."""
+    """Return a choice with its number, and a delta of what the parser read; the choice itself, if it has both."""
     delta, message = choice.get("delta"), choice.get("message")
+    if "index" in choice and choice["index"] != number_of(choice):
+        choice = {**choice, "index": number_of(choice)}  # calls that are written anew have it, too
     if not isinstance(delta, dict):
         role = message.get("role") if isinstance(message, dict) else None
         return {**choice, "delta": {**({"role": role} if role else {}), **words}}

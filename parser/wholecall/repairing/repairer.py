@@ -134,35 +134,39 @@ class Repairer(Beginning, Uncopyable):
         """
         if self._closed:
             raise StreamClosed("the stream is closed; use a new repairer for another stream")
+        over = b""  # what is beyond the limit of the stream
         if self._room is not None:
             self._room -= len(data)
+            if self._room < 0:
+                data, over = data[: self._room], data[self._room :]
         mender = self._mender
-        if mender is not None and mender.mould is not None and self._leaks is None:
+        if not over and mender is not None and mender.mould is not None and self._leaks is None:
             is_whole = type(data) is bytes and not self._blocks.is_open
             if is_whole and self._fits(data, mender, mender.mould):
                 return self._go_on(data, mender, mender.mould)  # one event a read, as streams come
         elif self.ended:
             return b""
         elif self._passes:
-            return self._within(data)
+            return self._passed(data)
         elif not self._begun:
             data = self._begin(data)
             if self._passes:
-                return self._within(data)
-        return self._cut(data)
+                return self._passed(data)
+        return self._cut(data, over[:1])
 
-    def _cut(self, data: bytes) -> bytes:
-        """Cut bytes into blocks and return what of them may go out; a block that is too large is not waited for."""
+    def _cut(self, data: bytes, over: bytes) -> bytes:
+        """Cut bytes into blocks and return what of them may go out; a block that is too large is not waited for.
+
+        The byte that is over the limit of the stream goes to the parser, which ends the stream.
+        """
         out = self._read(self._blocks.feed(data))
         if self._blocks.is_open and len(self._blocks) > self._most and not self.ended:
             out.append(self._give_up())
         if self._passes:
             out.append(self._blocks.close())
-            return self._within(b"".join(out))
-        if self._room is not None and self._room < 0 and not self.ended:
-            out += self._read(
-                [self._blocks.close()] if self._blocks.is_open else []
-            )  # the parser finds the limit
+            return self._passed(b"".join(out))
+        if over and not self.ended:
+            out += self._read([self._blocks.close() + over])
             if not self.ended:
                 out.append(self._refuse())
         return b"".join(out)
@@ -254,8 +258,8 @@ class Repairer(Beginning, Uncopyable):
                 at += 1
                 continue
             start, at = at, at + 1
-            # A call may end in any frame, and a stream in the one that is beyond its limit: these are read singly.
-            is_run = not mould.is_call and (self._room is None or self._room >= 0)
+            # A call may end in any frame: these are read singly.
+            is_run = not mould.is_call
             while is_run and at < len(blocks) and self._fits(blocks[at], mender, mould):
                 at += 1
             out.append(self._go_on(b"".join(blocks[start:at]), mender, mould))

@@ -51,9 +51,7 @@ def sealed(options: msgspec.Struct, roots: list[object]) -> bytes:
     try:
         rows = writing.rows()
         body = encoded([[*writing.shapes], made, rows])
-    except (
-        ValueError
-    ) as error:  # BadSnapshot is one, and so is what Python says of a number that it does not write
+    except ValueError as error:  # also BadSnapshot, and a number that Python does not write
         raise TypeError(f"a snapshot cannot hold this state: {error}") from None
     return msgspec.msgpack.encode([_MAGIC, shape_of(type(options)), crc32(body), body])
 
@@ -176,10 +174,7 @@ class Reading:
         if number == len(self._objects) < len(self._rows):
             again = cls if listed(cls, "DERIVED") else partial(object.__new__, cls)
             self._objects.append(self._makers.get(cls, again)())
-        if (
-            type(number) is int
-            and 0 <= number < len(self._objects)
-            and isinstance(self._objects[number], cls)
-        ):
+        is_known = type(number) is int and 0 <= number < len(self._objects)
+        if is_known and isinstance(self._objects[number], cls):
             return self._objects[number]
         raise BadSnapshot("there is no such object")

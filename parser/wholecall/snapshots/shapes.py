@@ -73,7 +73,8 @@ def _kind(annotated: Any) -> Any:
         return annotated
     if origin in (Any, object):
         return _asked()
-    if isinstance(origin, type) and origin.__module__ not in ("builtins", "collections.abc", "types"):
+    is_class = isinstance(origin, type) and origin.__module__ not in ("builtins", "collections.abc", "types")
+    if is_class and origin not in _HOLDING:  # Union is a class from CPython 3.14 on
         return _asked(origin)
     kinds = [_kind(part) for part in parts if origin in _HOLDING]
     asked = [kind for kind in kinds if isinstance(kind, Asked)] if _HOLDING.get(origin) is Union else []

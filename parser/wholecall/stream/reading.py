@@ -74,13 +74,13 @@ class FrameReader:
         self._unweighed = self._most_remembered // _WEIGHINGS  # bytes that come before the next weighing
 
     def remade(self) -> None:
-        """Check that the next weighing is not behind, as anybody may have written the snapshot.
+        """Check when the translator is weighed next, as anybody may have written the snapshot.
 
         Raises:
-            ValueError: it is, or farther than weighings are apart.
+            ValueError: in the past, or too late.
         """
         if not 0 <= self._unweighed <= self._most_remembered // _WEIGHINGS:
-            raise ValueError("the next weighing is due at another byte")
+            raise ValueError("what the dialect remembers is weighed at another byte")
 
     def _until_weighed(self, data: bytes) -> Iterator[bytes]:
         """Yield bytes that reach beyond the next weighing: the parts up to each, which follows it, and the rest."""
@@ -130,12 +130,16 @@ class FrameReader:
             return []
         translate = self._opening.translating(self._translator)
         deltas = translate(texts, like)
-        self._understood = self._understood or not all(isinstance(delta, _BESIDES) for delta in deltas)
-        if self._understood:
+        if self._understands(deltas):
             self._translate = translate
         else:
             self._opening.wonder(framed(texts, like))
         return deltas
+
+    def _understands(self, deltas: list[Delta]) -> bool:
+        """Return whether frames have said something so far, these included."""
+        self._understood = self._understood or not all(isinstance(delta, _BESIDES) for delta in deltas)
+        return self._understood
 
     def _last_word(self) -> list[Delta]:
         """Return what the end of the stream says: of a stream that nothing understood, what it was."""
@@ -167,7 +171,8 @@ class FrameReader:
         if frame.replaced and self._is_lost(fault_of(frame)):
             return
         deltas = ended_together(self._translator.translate(self._opening.opened(frame)))
-        self._understood = True
+        if not self._understands(deltas):
+            self._opening.wonder([frame])
         advance = self._assembler.advance_replaced if frame.replaced else self._assembler.advance
         advance([without_hole(delta) for delta in deltas] if self._life == "closing" else deltas)
 

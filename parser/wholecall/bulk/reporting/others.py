@@ -39,7 +39,7 @@ def readable(window: Window, unreadable: Unreadable) -> Window:
     ):
         unreadable.troubles.add(trouble, 1)
         if trouble in unreadable.troubles:
-            unreadable.examples.setdefault(trouble, id)
+            unreadable.examples[trouble] = min(id or "", unreadable.examples.get(trouble, id or ""))
     unreadable.recordings += len(troubles)
     unreadable.calls += len(stays) - pc.sum(stays, min_count=0).as_py()
     new_numbers = pc.subtract(pc.cumulative_sum(is_good.cast(pa.int64())), 1)
@@ -117,7 +117,7 @@ def _hash_table(hashes: Any) -> Any:
 
 
 class Worsts:
-    """Keeps the recordings with the most drops and faults; of equal ones those that came first."""
+    """Keeps the recordings with the most drops and faults; of equal ones those whose ids come first in the alphabet."""
 
     def __init__(self) -> None:
         self._kept: list[Worst] = []
@@ -125,19 +125,20 @@ class Worsts:
     def add(self, window: Window) -> None:
         """Look at the recordings of a window."""
         dropped, scores = _scores(window)
-        least = _score(self._kept[-1]) if len(self._kept) == _N_WORST else 0
-        order = pc.array_sort_indices(scores, order="descending")[:_N_WORST]  # a stable order
-        for row in order.filter(pc.greater(scores.take(order), least)).to_pylist():
-            self._kept.append(_worst(window, row, dropped))
-        self._kept = sorted(self._kept, key=_score, reverse=True)[:_N_WORST]
+        least = self._kept[-1].dropped + self._kept[-1].faults if len(self._kept) == _N_WORST else 1
+        bad = pc.indices_nonzero(pc.greater_equal(scores, least))
+        keys = pa.table({"score": scores.take(bad), "id": window.recordings["recording_id"].take(bad)})
+        order = pc.sort_indices(keys, [("score", "descending"), ("id", "ascending")])[:_N_WORST]
+        self._kept += [_worst(window, row, dropped) for row in bad.take(order).to_pylist()]
+        self._kept = sorted(self._kept, key=_order)[:_N_WORST]
 
     def found(self) -> tuple[Worst, ...]:
         """Return them, the worst first."""
         return tuple(self._kept)
 
 
-def _score(one: Worst) -> int:
-    return one.dropped + one.faults
+def _order(one: Worst) -> tuple[int, str]:
+    return -one.dropped - one.faults, one.recording_id or ""  # engines give nulls
 
 
 def _scores(window: Window) -> tuple[Any, Any]:

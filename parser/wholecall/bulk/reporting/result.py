@@ -35,7 +35,7 @@ class Unreadable(msgspec.Struct):
         recordings: how many.
         calls: calls and drops before the damage.
         troubles: how often each trouble was met.
-        examples: by trouble, the id of the first recording that has it.
+        examples: by trouble, the id of a recording that has it, the first in the alphabet.
     """
 
     recordings: int = 0

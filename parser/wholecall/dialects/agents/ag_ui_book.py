@@ -46,6 +46,15 @@ class Book:
         self._room = _LONGEST
         self._listed = []  # the calls of the last snapshot
 
+    def remade(self) -> None:
+        """Check that what goes on has a beginning.
+
+        Raises:
+            ValueError: it has none.
+        """
+        if self._rest and not self._pieces:
+            raise ValueError("a text goes on from no piece")
+
     def start(self, id_: str | None, name: str | None, slot: int, *, chunk: bool = False) -> None:
         """Note that a call starts."""
         self._chunks = self._chunks or chunk

@@ -12,7 +12,7 @@ a tool search runs at the client only if it says so.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any, ClassVar, Final, Union, final
+from typing import Any, Final, Literal, Union, final
 from zlib import crc32
 
 import msgspec
@@ -96,10 +96,10 @@ class Item(msgspec.Struct, gc=False, omit_defaults=True):
 
 
 @final
-class FunctionCall(msgspec.Struct, gc=False, omit_defaults=True, tag="function_call"):
+class FunctionCall(msgspec.Struct, gc=False, omit_defaults=True):
     """The view of the most common item; it refuses what it cannot hold, and encodes as `Item` does."""
 
-    type: ClassVar[str] = "function_call"
+    type: Literal["function_call"]  # not a tag, which may be absent where no other class may stand
     id: Union[str, None] = None
     call_id: Union[str, None] = None
     name: Union[str, None] = None

@@ -5,25 +5,21 @@
     {"model", "message": {role, content: ""}, "done": true, "done_reason", "eval_count", …}
 
 A call is whole in its line, `{id?, function: {index?, name, arguments: OBJECT}}`; a line may hold several, the last
-one too (quirk 86). The index only says whether a line repeats a call: it need not be unique, and old servers send no
-id. The reason stays `stop` although calls were made (quirk 43). A whole response is one such line, the last. Source:
-Ollama API reference, "Generate a chat completion", "Generate a completion".
+one too (quirk 86), and so is a whole response. The index only says whether a line repeats a call: it need not be
+unique, and old servers send no id. The reason stays `stop` although calls were made (quirk 43). Source: Ollama API.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, Union
+from typing import Any, Union
 
 import msgspec
 
-from wholecall.deltas import ITEM_DONE, CallWhole, Delta, Piecewise, ReasoningFragment, TextFragment
+from wholecall.deltas import ITEM_DONE, CallWhole, Delta
 from wholecall.dialects import report
-from wholecall.dialects.decode import NO_TEXT, UNREADABLE, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.openai.chat_views import ToolCallView, argument_text, calls_in
-from wholecall.dialects.pieces import NO_PIECE, PieceTranslator, Read
-from wholecall.dialects.runs import Key
-from wholecall.dialects.translator import EventView
+from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.dialects.whole_calls import WholeCalls
 from wholecall.framing.frame import Frame
 
@@ -47,91 +43,15 @@ class _Line(EventView, gc=False):
     eval_count: Any = None
 
 
-class _Said(msgspec.Struct, gc=False):
-    content: str = ""
-    thinking: str = ""
-    tool_calls: None = None
-
-
-class _Piece(msgspec.Struct, gc=False):
-    message: Union[_Said, None] = None
-    response: str = ""
-    thinking: str = ""
-    done: bool = False
-    error: None = None
-
-
-class _Function(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    name: str
-    arguments: msgspec.Raw = NO_TEXT
-    index: Any = None
-
-
-class _Call(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    function: _Function
-    id: Any = None
-    type: Any = None
-
-
-class _Called(msgspec.Struct, gc=False):
-    tool_calls: list[_Call]
-    content: Union[Literal[""], None] = ""
-    thinking: Union[Literal[""], None] = ""
-
-
-class _CallLine(msgspec.Struct, gc=False):
-    message: _Called
-    done: bool = False
-    error: None = None
-
-
-_piece = msgspec.json.Decoder(_Piece).decode
-_calls = msgspec.json.Decoder(_CallLine).decode
-_TEXT: Key = ("text", None)
-_THOUGHT: Key = ("thought", None)
-
-
-def _read(data: str) -> tuple[Key, str]:
-    line = _piece(data)
-    said = line.message
-    text, thought = (line.response, line.thinking) if said is None else (said.content, said.thinking)
-    if line.done or (text and thought):
-        return NO_PIECE
-    return (_THOUGHT, thought) if thought else (_TEXT, text)
-
-
-class OllamaTranslator(PieceTranslator):
+class OllamaTranslator(TurnTranslator):
     """Lines of one stream to deltas; it counts calls, because only their order distinguishes them."""
 
     decoder = msgspec.json.Decoder(_Line)
     DONE_ENDS = True
-
     _calls: WholeCalls
 
     def _clear(self) -> None:
         self._calls = WholeCalls()
-
-    def _reader(self, _event: str) -> Read:
-        return _read
-
-    def _in_common(self, key: Key) -> Piecewise | None:
-        if not self._open:
-            return None
-        return TextFragment(0, "") if key == _TEXT else ReasoningFragment(0, "")
-
-    def _called(self, data: str) -> list[Delta] | None:
-        try:
-            line = _calls(data)
-        except UNREADABLE:
-            return None
-        if line.done or not self._open:
-            return None
-        self._calls.next_frame()
-        deltas: list[Delta] = []
-        for call in line.message.tool_calls:
-            function = call.function
-            deltas += self._whole(call.id, function.name, wire_text(function.arguments), function.index)
-        return deltas
 
     def close(self) -> list[Delta]:
         """Report that the calls are over: each of them came whole."""
@@ -141,19 +61,18 @@ class OllamaTranslator(PieceTranslator):
         if line.done is line.message is line.response is line.thinking is None:
             return super()._other(line, frame, kind)
         message = line.message or _Message(line.response, line.thinking)
-        calls = calls_in(message.tool_calls)
         said = report.thought(message.thinking) + report.text(message.content)
-        opened = self._opened(None, line.model, repeats=not (said or calls))
+        opened = self._opened(None, line.model, repeats=not (said or message.tool_calls))
         self._calls.next_frame()
-        called = [delta for call in calls for delta in self._call(call)]
+        called = [delta for call in calls_in(message.tool_calls) for delta in self._call(call)]
         return opened + said + called + (self._last(line) if line.done is True else [])
 
     def _call(self, call: ToolCallView) -> list[Delta]:
         function, (text, _) = call.function or call, argument_text(call.function, call)
         return self._whole(call.id, function.name, text, function.index)
 
-    def _whole(self, id: object, name: object, text: str, index: object) -> list[Delta]:
-        whole = CallWhole(0, None, None, id_label(id), name_label(name), text, ITEM_DONE)
+    def _whole(self, id_: object, name: object, text: str, index: object) -> list[Delta]:
+        whole = CallWhole(0, None, None, id_label(id_), name_label(name), text, ITEM_DONE)
         return self._calls.add(whole, index_label(index))
 
     def _last(self, line: _Line) -> list[Delta]:

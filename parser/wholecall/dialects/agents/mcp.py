@@ -1,0 +1,68 @@
+"""MCP, the Model Context Protocol: what a server of tools sends its client, as JSON-RPC. It holds no calls.
+
+    {"jsonrpc": "2.0", "method": "notifications/…", "params": {…}}                  progress, logs, lists that changed
+    {"jsonrpc": "2.0", "id", "method": "sampling/createMessage" | "elicitation/create" | …, "params": {…}}
+    {"jsonrpc": "2.0", "id", "result": {"content": [{"type": "text", "text"}], "isError"?}}        of a `tools/call`
+    {"jsonrpc": "2.0", "id", "result": {"tools": […]} | {"protocolVersion", "serverInfo", …}}      of other requests
+    {"jsonrpc": "2.0", "id", "error": {"code", "message"}}
+
+No model speaks on this wire. A request `tools/call` is a client's, made of a call that came from a model before; what
+a server asks of its client is the client's business. The content of a result is data for a model, no answer of one: it
+is not even text here, for a call that is quoted in it would be read as written (`text=`).
+
+A turn is a request: all messages up to the answer, as in a stream of streamable HTTP. What failed is a fault; the
+connection outlives it. The older transport over SSE begins with an event `endpoint`, whose data is an address.
+Source: Model Context Protocol, "Transports", "Tools", "Sampling" (2025-11-25, and the versions before it).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import msgspec
+
+from wholecall.deltas import Delta, Finish
+from wholecall.dialects import report
+from wholecall.dialects.translator import EventView, TurnTranslator
+from wholecall.framing.frame import Frame
+from wholecall.types import TurnReason
+
+__all__ = ["McpTranslator"]
+
+_FAILED = {"message": "the tool reports an error"}
+
+
+class _Result(msgspec.Struct, gc=False, rename="camel"):
+    is_error: Any = None
+
+
+class _View(EventView, gc=False):
+    jsonrpc: Any = None
+    id: Any = None
+    method: Any = None
+    result: Union[_Result, None] = None
+
+
+class McpTranslator(TurnTranslator):
+    """Messages of one connection to deltas."""
+
+    decoder = msgspec.json.Decoder(_View)
+
+    def translate(self, frame: Frame) -> list[Delta]:
+        """Return the deltas of one message."""
+        return [] if frame.event == "endpoint" else super().translate(frame)
+
+    def _take(self, view: _View, frame: Frame) -> list[Delta]:
+        if view.error:
+            answers = view.id is not None
+            failed = report.error(view.error, fatal=not answers)
+            return [*self._opened(), *failed, *self._over("error")] if answers else failed
+        if view.method is not None:
+            return self._opened()
+        if view.result is not None:
+            failed = report.error(_FAILED, fatal=False) if view.result.is_error is True else []
+            return [*self._opened(), *failed, *self._over("error" if failed else "stop")]
+        return [] if view.jsonrpc is not None else self._other(view, frame, self._kind(view, frame))
+
+    def _over(self, reason: TurnReason) -> list[Delta]:
+        return [Finish(0, reason, None), *self._end()]

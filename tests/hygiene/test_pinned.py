@@ -1,0 +1,100 @@
+"""What CI and commits run with is pinned, once: files by their hashes, actions by their commits."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from tests.hygiene.source_tree import PROJECT
+from tests.support.sbom import project_table
+
+PINS = sorted((PROJECT / ".ci" / "pins").glob("*.txt"))
+WORKFLOWS = sorted((PROJECT / ".github" / "workflows").glob("*.yml"))
+PIN = re.compile(
+    r"(?P<name>[\w.-]+)==(?P<version>[\w.!+]+)( ; [^\\\n]+)?( \\\n {4}--hash=sha256:[0-9a-f]{64})+\n"
+)
+
+
+def versions(name: str) -> dict[str, str]:
+    """Return what a file of pins lists: versions by names, one of them where markers choose."""
+    text = (PROJECT / ".ci" / "pins" / f"{name}.txt").read_text("utf-8")
+    return {pin["name"].lower().replace("_", "-"): pin["version"] for pin in PIN.finditer(text)}
+
+
+@pytest.mark.parametrize("path", PINS, ids=lambda path: path.stem)
+def test_pins_are_hashed(path: Path) -> None:
+    """A file of pins is a comment, and then versions with the hash of each file, nothing else; no index is named."""
+    head, _, rest = path.read_text("utf-8").partition("\n")
+
+    assert head.startswith("# Written by .ci/pin")
+    assert "" == PIN.sub("", rest)
+
+
+def test_every_environment_is_pinned() -> None:
+    """.ci/run names each file of pins, and no other."""
+    script = (PROJECT / ".ci" / "run").read_text("utf-8")
+
+    assert {path.stem for path in PINS} == {
+        path.stem for path in PINS if re.search(rf"\b{path.stem}\b", script)
+    }
+    assert {"dev", "test", "oldest", "fuzz", "sdk"} <= {path.stem for path in PINS}
+
+
+def test_the_oldest_are_the_lower_bounds() -> None:
+    """What the oldest interpreter runs with are the first versions that pyproject.toml allows."""
+    project = project_table()
+    extras = project["optional-dependencies"]
+    lines = [*project["dependencies"], *extras["schema"], *extras["bulk"]]
+    bounds = {line.name: str(line.specifier).removeprefix(">=") for line in map(Requirement, lines)}
+    oldest = versions("oldest")
+
+    assert len(bounds) > 3
+    assert [] == [name for name, version in bounds.items() if Version(oldest[name]) != Version(version)]
+
+
+def test_commits_run_with_pinned_versions() -> None:
+    """What pre-commit installs has the version that CI has."""
+    text = (PROJECT / ".pre-commit-config.yaml").read_text("utf-8")
+    found = {tuple(line.split("==")) for line in re.findall(r'additional_dependencies: \["(.+)"\]', text)}
+
+    assert {("ruff", versions("dev")["ruff"])} == found
+
+
+def test_actions_are_pinned_by_commits() -> None:
+    """An action is named by a whole commit, and beside it the release that this is."""
+    used = re.findall(r"uses: (.*)", "".join(path.read_text("utf-8") for path in WORKFLOWS))
+
+    assert len(used) > 3
+    assert [] == [use for use in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use)]
+
+
+def test_workflows_may_read() -> None:
+    """A job may read the repository, and a workflow nothing."""
+    workflows = [yaml.safe_load(path.read_text("utf-8")) for path in WORKFLOWS]
+    jobs = [job for workflow in workflows for job in workflow["jobs"].values()]
+
+    assert [{}] == [workflow["permissions"] for workflow in workflows]
+    assert [{"contents": "read"}] * 3 == [job["permissions"] for job in jobs]
+
+
+def test_the_versions_that_are_promised_are_run() -> None:
+    """Classifiers, .ci/run and the workflow name the same versions of CPython."""
+    promised = [
+        line.rpartition(" ")[2] for line in project_table()["classifiers"] if re.search(r" 3\.\d+$", line)
+    ]
+    script = (PROJECT / ".ci" / "run").read_text("utf-8")
+    run = re.findall(r"^for version in (.+); do$", script, re.MULTILINE)
+    steps = yaml.safe_load(WORKFLOWS[0].read_text("utf-8"))["jobs"]["checks"]["steps"]
+    hosted = [
+        step["with"]["python-version"].split() for step in steps if "python-version" in step.get("with", ())
+    ]
+
+    assert [promised] == [
+        [version for version in found.split() if not version.endswith("t")] for found in run
+    ]
+    assert [promised] == [sorted(found, key=Version) for found in hosted]
