@@ -11,8 +11,8 @@ import pytest
 from tests.support import encode
 from tests.support.renderers import RENDERERS
 from tests.support.turns import log
-from wholecall import Limits, ToolCallParser
-from wholecall.dialects.remembered import remembered
+from wholecall import BadSnapshot, Limits, ToolCallParser
+from wholecall.dialects.remembered import keep_piece, remembered
 from wholecall.output.events import StreamFault, ToolCallDropped
 
 if TYPE_CHECKING:
@@ -200,3 +200,40 @@ def test_a_call_that_opens_again_and_again_is_kept_once() -> None:
     choice = parser._assembler._choices[0]
 
     assert len(choice.opened) + len(choice.fresh) < 100
+
+
+@pytest.mark.parametrize("size", [1, 6, 5000])
+def test_pieces_of_a_kept_text_are_few(size: int) -> None:
+    """A text that is kept takes little more than itself, however small its pieces were."""
+    text = "abcdefghij" * 5000
+    parts: list[str] = []
+    for piece in encode.every(size)(text):
+        keep_piece(parts, piece)
+
+    assert text == "".join(parts)
+    assert len(parts) < 40
+
+
+@pytest.mark.parametrize("dialect", RENDERERS)
+def test_calls_within_the_limits_do_not_end_their_stream(dialect: str) -> None:
+    """What healthy calls make a translator remember is no more than their text, in whatever pieces that comes."""
+    calls = [encode.Call(f"call_{number}", "f", json.dumps({"a": "xy z" * 500})) for number in range(4)]
+    data = RENDERERS[dialect](encode.Turn(calls, text="so " * 700), encode.every(6))
+    parser: ToolCallParser[Any] = ToolCallParser()
+    most = 0
+    for start in range(0, len(data), max(len(data) // 24, 1)):
+        parser.feed(data[start : start + max(len(data) // 24, 1)])
+        parts = () if parser._translator is None else (parser._translator, parser._translator.wrapped)
+        most = max(most, sum(map(remembered, parts)))
+
+    assert most < 3 * sum(len(call.arguments) for call in calls)
+
+
+@pytest.mark.parametrize("forged", [-1, MIB])
+def test_a_weighing_that_is_not_due_is_forged(forged: int) -> None:
+    """A snapshot cannot put off the next weighing, nor have it behind what came."""
+    parser: ToolCallParser[Any] = ToolCallParser("responses", limits=NARROW)
+    parser._unweighed = forged
+
+    with pytest.raises(BadSnapshot, match="weighed"):
+        ToolCallParser.restore(parser.snapshot())

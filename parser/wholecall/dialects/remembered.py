@@ -3,7 +3,8 @@
 Theory of operation. Each dialect keeps books of its own, and a server can fill any of them: by calls beyond their limit,
 by labels that are new in each frame. No book has to know how much the others hold: what a class annotates is what it
 remembers, as for snapshots, so all of it can be weighed. The weight is that of what is held, not of how: a stream that
-moved to another worker weighs the same.
+moved to another worker weighs the same. A text that comes in small pieces, and has to be kept, is joined as it comes:
+else its pieces would take many times what it does.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["remembered"]
+__all__ = ["keep_piece", "remembered"]
 
 _EACH = 64  # bytes of an entry, besides its text
+_JOINED = 4096  # characters from which on pieces stay as they are
 _PLAIN = frozenset({int, float, bool, type(None)})
 
 
@@ -43,6 +45,14 @@ def remembered(translator: object) -> int:
             met.add(id(value))
             waiting += [getattr(value, name, None) for name in _names(kind)]
     return total
+
+
+def keep_piece(parts: list[str], piece: str) -> None:
+    """Append a piece to those of a text, joined so that they are few: each character is copied a dozen times at most."""
+    parts.append(piece)
+    while len(parts) > 1 and len(parts[-2]) <= len(parts[-1]) < _JOINED:
+        last = parts.pop()
+        parts[-1] += last
 
 
 @cache

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from wholecall.arguments.placeholders import BEGINNINGS
 from wholecall.deltas import CallWhole, Delta, Marked, Reread
+from wholecall.dialects.remembered import keep_piece
 
 __all__ = ["Book"]
 
@@ -31,6 +32,7 @@ class Book:
     _chunks: bool
     _pieces: list[Marked]
     _rest: list[str]
+    _n_rest: int
     _room: int
     _listed: list[CallWhole]
 
@@ -39,7 +41,8 @@ class Book:
         self._open = True  # more may be added
         self._chunks = False  # some came in chunks
         self._pieces = []
-        self._rest = []  # what goes on from the last piece's text
+        self._rest = []  # what goes on from the last piece's text, that piece included
+        self._n_rest = 0  # how many pieces of the wire's that is
         self._room = _LONGEST
         self._listed = []  # the calls of the last snapshot
 
@@ -61,11 +64,13 @@ class Book:
         """Note a piece of text."""
         rest = self._rest
         if rest and text and text[0] not in BEGINNINGS and self._room > 0 and id_ == self._pieces[-1].id:
-            rest.append(text)
+            keep_piece(rest, text)
+            self._n_rest += 1
             self._room -= len(text)
         elif self._open:
             self._add(Marked("T", slot, id_, None, text))
             self._rest = [text] if text and self._open else []
+            self._n_rest = len(self._rest)
 
     def end(self, id_: str | None, slot: int | None) -> None:
         """Note the end of a call."""
@@ -81,10 +86,10 @@ class Book:
             self._pieces.clear()
 
     def _join(self) -> None:
-        if len(self._rest) > 1:
+        if self._n_rest > 1:
             self._pieces[-1].text = "".join(self._rest)
-            self._pieces[-1].n = len(self._rest)
-        self._rest = []
+            self._pieces[-1].n = self._n_rest
+        self._rest, self._n_rest = [], 0
 
     def lists(self, calls: list[CallWhole]) -> bool:
         """Keep the calls of a snapshot for the end; False if they are to be reported at once."""
@@ -98,7 +103,7 @@ class Book:
     def close(self) -> list[CallWhole]:
         """Let go of the pieces, and take no more; return what a snapshot said that waited."""
         listed, self._listed = self._listed, []
-        self._open, self._rest = False, []
+        self._open, self._rest, self._n_rest = False, [], 0
         self._pieces.clear()
         return listed
 

@@ -7,6 +7,7 @@ from wholecall.dialects import report
 from wholecall.dialects.agents.copilot_calls import Calls
 from wholecall.dialects.agents.copilot_views import Data
 from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.remembered import keep_piece
 from wholecall.types import TurnReason
 
 __all__ = ["Turn", "Turns"]
@@ -49,13 +50,13 @@ class Turn:
     def text(self, data: Data) -> list[Delta]:
         """Report a piece of visible text."""
         text = text_label(data.delta_content) or ""
-        self._said.setdefault(("text", id_label(data.message_id)), []).append(text)
+        keep_piece(self._said.setdefault(("text", id_label(data.message_id)), []), text)
         return report.text(text)
 
     def thought(self, data: Data) -> list[Delta]:
         """Report a piece of reasoning."""
         text, self._block = text_label(data.delta_content) or "", id_label(data.reasoning_id)
-        self._said.setdefault(("thought", self._block), []).append(text)
+        keep_piece(self._said.setdefault(("thought", self._block), []), text)
         self._reasoned = True
         return report.thought(text, self._block)
 

@@ -36,6 +36,7 @@ from wholecall.dialects.frameworks.langchain_protocol_views import (
     spoken,
 )
 from wholecall.dialects.labels import id_label, name_label, text_label
+from wholecall.dialects.remembered import keep_piece
 from wholecall.limits import Limits
 from wholecall.types import Kind
 
@@ -86,7 +87,7 @@ class _Call:
     def add(self, piece: str) -> list[Delta]:
         """Report the next piece of the text."""
         if self._size <= _KEPT:
-            self._parts.append(piece)
+            keep_piece(self._parts, piece)
         elif not self.rewritten:
             self._parts.clear()  # a large snapshot is reported as a whole
         self._size += len(piece)

@@ -25,6 +25,7 @@ from typing import Any, Final, Union
 import msgspec
 
 from wholecall.dialects.google.gemini_views import Piece, either
+from wholecall.dialects.remembered import keep_piece
 from wholecall.limits import Limits
 from wholecall.types import DropReason
 
@@ -174,7 +175,8 @@ class ArgumentsBuilder:
         else:
             self._leaves[number] = leaf
         self._mark(old, leaf, either(piece.more, piece.snake_more) is True)
-        self._weigh(len(leaf.parts[-1]))
+        string = either(piece.string, piece.snake_string)
+        self._weigh(len(string if type(string) is str else leaf.parts[-1]))
         return True
 
     def _child(self, here: Node, step: Step, inner: Node) -> Node | None:
@@ -243,7 +245,7 @@ def _leaf(piece: Piece, old: _Leaf | None) -> _Leaf | None:
     if type(string) is str:
         if goes_on is None:
             return _Leaf([string], is_string=True)
-        goes_on.parts.append(string)
+        keep_piece(goes_on.parts, string)
         return goes_on
     text = _scalar(piece) if string is None else ""
     if goes_on is not None and (text is None or (text == "null" and not _nulls(piece))):

@@ -32,6 +32,7 @@ from wholecall.dialects.detect import LLAMA_STACK_TYPES
 from wholecall.dialects.labels import id_label, name_label, text_label
 from wholecall.dialects.openai.chat_calls import content
 from wholecall.dialects.reasons import turn_reason
+from wholecall.dialects.remembered import keep_piece
 from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.dialects.whole_calls import Manner, WholeCalls
 from wholecall.framing.frame import Frame
@@ -174,7 +175,7 @@ class LlamaStackTranslator(TurnTranslator):
         self._n_started += status == "started"
         text = _text(content)
         if not self._written or (text and self._size <= _KEPT):
-            self._written.append(text)
+            keep_piece(self._written, text)
             self._size += len(text)
         return []
 
