@@ -42,7 +42,6 @@ _LIMITS = Limits(
     max_total_arguments_bytes=256 * 1024,
 )
 _MAY_REMEMBER = 1024 * 1024  # with these limits
-_TEXT_ALONE = ("legacy-completions", "bedrock-invoke-legacy-completions", "ollama-generate")  # have no calls
 _LABELS = frozenset({"index", "contentBlockIndex", "output_index", "content_index", "key"})
 
 Event = tuple[Any, str]  # a payload and its event's name
@@ -175,7 +174,7 @@ def _growth(what: str, dialects: tuple[str, ...], *, checked: bool) -> Growth:
     return Growth(what, make, n, lambda attacks: sum(attack.size for attack in attacks), contender, checked)
 
 
-_WITH_CALLS = tuple(dialect.name for dialect in DIALECTS if dialect.name not in _TEXT_ALONE)
+_WITH_CALLS = tuple(dialect.name for dialect in DIALECTS if dialect.name in RENDERERS)  # all that have calls
 
 # Whose translators remember most.
 _WITH_BOOKS = (
