@@ -53,7 +53,7 @@ class _Called(msgspec.Struct, gc=False):
 
 class _CallLine(msgspec.Struct, gc=False):
     message: _Called
-    done: Literal[False] = False
+    done: bool = False
     error: None = None
 
 
@@ -87,7 +87,7 @@ class QuickOllamaTranslator(PieceTranslator, OllamaTranslator):
             line = _call_lines.decode(data)
         except UNREADABLE:
             return None
-        if not self._open:
+        if line.done or not self._open:
             return None
         self._calls.next_frame()
         deltas: list[Delta] = []
