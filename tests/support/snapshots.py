@@ -121,12 +121,13 @@ def replaced(parser: ToolCallParser[Any], tools: Any = None) -> ToolCallParser[A
 
 
 def besides_framing(parser: ToolCallParser[Any]) -> bytes:
-    """Return what a parser knows, but for bytes that wait in its framing."""
+    """Return what a parser knows, but for bytes that wait in its framing, and for how many bytes came."""
     framing, parser._framing = parser._framing, None
+    unweighed, parser._unweighed = parser._unweighed, 0
     try:
         return parser.snapshot()
     finally:
-        parser._framing = framing
+        parser._framing, parser._unweighed = framing, unweighed
 
 
 def move_framing(parser: ToolCallParser[Any]) -> None:
