@@ -223,11 +223,12 @@ class ToolCallParser(FrameReader, Uncopyable, Generic[ArgsT]):
             data, self._head = self._head, b""
         elif type(data) is not bytes:
             data = checked(data)
-        if len(data) > LARGE and len(parts := parted(data)) > 1:
+        size = len(data)
+        if size > LARGE and len(parts := parted(data)) > 1:
             return [event for part in parts for event in self.feed(part)]
-        if len(data) > self._unweighed:
+        if size > self._unweighed:
             return [event for part in self._until_weighed(data) for event in self.feed(part)]
-        self._unweighed -= len(data)
+        self._unweighed -= size
         texts, like = framing.read(data)
         if framing.faults or framing.replaced:
             came = self._take_singly(framing, framed(texts, like))
