@@ -24,6 +24,7 @@ from wholecall.output.events import (
     ToolCall,
     ToolCallDropped,
     TurnFinished,
+    TurnStarted,
 )
 from wholecall.repairing import Repairer
 
@@ -262,7 +263,8 @@ def run_repair(data: bytes) -> None:
     known = _run(
         ToolCallParser(**{k: kept[k] for k in ("limits", "policy", "tools")}, framing="sse"), [payload]
     )
-    told = _run(ToolCallParser(limits=kept["limits"]), [out])
+    spoken = next((event.dialect for event in known if isinstance(event, TurnStarted)), "auto")
+    told = _run(ToolCallParser(spoken, limits=kept["limits"]), [out])  # as the client that it is meant for
     if out != payload and not kept["live_arguments"]:
         held("law 54: a call came out that the parser withheld", not _more(told, known))
 

@@ -13,6 +13,7 @@ from wholecall.framing.frame import framed
 __all__ = ["Item", "kinds", "pieces", "read", "read_all_ways", "split"]
 
 Item = Frame | WireFault
+_BEGUN = 6  # bytes of the first read, "data: " or more: what follows takes the usual way of reads
 
 
 def pieces(stream: bytes, size: int) -> list[bytes]:
@@ -54,14 +55,14 @@ def _in_order(framing: Framing, frames: Iterable[Frame]) -> list[Item]:
 
 
 def read_all_ways(start: Callable[[], Framing], stream: bytes, sizes: Sequence[int] = (1,)) -> list[Item]:
-    """Read a stream whole, at every 2-split and in reads of these sizes; all must agree."""
+    """Read a stream whole, in reads of these sizes, and cut at every place with an empty read there; all must agree."""
     whole = read(start(), [stream])
     for size in sizes:
         assert whole == read(start(), pieces(stream, size)), size
         assert whole == read(start(), pieces(stream, size), by_texts=True), size
     assert whole == read(start(), [stream], by_texts=True)
     for cut in range(len(stream)):
-        parts = [stream[:cut], b"", stream[cut:]]
+        parts = split(stream, (_BEGUN, cut, cut))
         assert whole == read(start(), parts), cut
         assert whole == read(start(), parts, by_texts=True), cut
     return whole

@@ -14,6 +14,7 @@ from wholecall.deltas import (
     Delta,
     Finish,
     Fragment,
+    Index,
     Labelled,
     TurnEnded,
     TurnOpened,
@@ -99,11 +100,25 @@ def test_silence_in_a_turn_that_lost_text() -> None:
     assert [Got("c", "f", A)] == bound(*begun, at(0, A, "c", "f"))
 
 
+@pytest.mark.parametrize("index", [0, "function_call"])
+def test_only_an_id_shows_a_beginning_after_a_loss(index: Index) -> None:
+    """Law: after a loss a name without an id may be the rest of one, for servers send names in pieces (quirk 16)."""
+    head = at(index, '{"a"', "c", "f"), Fragment(0, index, ":1}")
+    rest = at(index, '{"a"', None, "f"), Fragment(0, index, ":1}")
+
+    assert [Got("c", "f", A)] == bound(HOLE, *head)
+    assert [Got(None, "f", A, "dropped: incomplete_input")] == bound(HOLE, *rest)
+
+
 def test_what_begins_behind_a_loss() -> None:
-    """Behind a loss an oddly labelled call needs labels of its own and a whole name."""
+    """Behind a loss an oddly labelled call needs an id and labels of its own, and a whole name."""
     calls = [at(None, A, "c", "f"), HOLE, at(None, B, "d", "g"), at(None, A, None, "h")]
 
     assert [("f", True), ("g", False), ("h", True)] == [
+        (call.name, call.sign.startswith("dropped")) for call in bound(*calls)
+    ]
+    calls[2:] = at(5, B, None, "g"), at(6, A, "e", "h")
+    assert [("f", True), ("g", True), ("h", False)] == [
         (call.name, call.sign.startswith("dropped")) for call in bound(*calls)
     ]
 

@@ -562,6 +562,17 @@ def test_choices_are_where_they_say(name: str) -> None:
         ToolCallParser.restore(resealed(inside))
 
 
+@pytest.mark.parametrize("labels", ["slots", "by_id"])
+def test_labels_have_calls(labels: str) -> None:
+    """A label that came is the label of some call."""
+    inside = opened(snapshot())
+    (row,) = [row for row in inside[2] if len(row) == 1 + len(kept_by(Choice))]
+    row[_place(Choice, labels)] = {"call_7": []}
+
+    with pytest.raises(BadSnapshot, match="Choice: a label has no call"):
+        ToolCallParser.restore(resealed(inside))
+
+
 @pytest.mark.parametrize("options", [{"live": True}, {"watch": {"f": "a"}}])
 def test_no_parser_shows_live_what_it_leaves_out(options: dict[str, Any]) -> None:
     """Options that the parser refuses together are refused from a snapshot, too."""

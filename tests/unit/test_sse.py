@@ -57,6 +57,7 @@ def message(data: str, **fields: object) -> Frame:
         pytest.param(b"data: abcdefgh\ndata: i\n\n", [message("abcdefgh\ni")], id="lines without a name"),
         pytest.param(b"data:a\ndata:  b\n\n", [message("a\n b")], id="one space is no value"),
         pytest.param(b"data: a\r\rdata: b\r\n\r\ndata: c\n\n", [message(x) for x in "abc"], id="terminators"),
+        pytest.param(b"data: a\r\ndata: b\r\n\r\n", [message("a\nb")], id="CRLF inside"),
         pytest.param(b"data: a\r\n\r\n\r\ndata: b\n\r", [message("a"), message("b")], id="blank lines"),
         pytest.param(b"\xef\xbb\xbfdata: a\n\n", [message("a")], id="one BOM"),
         pytest.param(b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\ndata: b\n\n", [message("b")], id="two BOMs"),

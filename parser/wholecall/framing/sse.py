@@ -152,9 +152,10 @@ class SSEFraming(LineFraming):
             self._read_events(data, frames)
 
     def _end_lines_in_lf(self, data: bytes) -> bytes:
-        if self._after_cr:
+        if self._after_cr and data:  # an empty read says nothing of what follows the CR
             data = data.removeprefix(b"\n")
-        self._after_cr = data.endswith(b"\r")
+            self._after_cr = False
+        self._after_cr = self._after_cr or data.endswith(b"\r")
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     # The block reader.

@@ -178,8 +178,8 @@ def _line_up(turn: Turn, results: list[Part], book: Book, plan: Plan) -> None:
 
 
 def _donors(results: list[Part], lines: list[Line]) -> dict[int, None]:
-    """Return the lines of which nothing is left but some of these results, by their index."""
-    rows = dict.fromkeys(part.row for part in results if part.row >= 0)
+    """Return the lines of which nothing is left but some of these results, by their index; none that the model said."""
+    rows = dict.fromkeys(part.row for part in results if part.row >= 0 and lines[part.row].side != "model")
     going = set(map(id, results))
     return {
         row: None

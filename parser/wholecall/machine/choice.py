@@ -191,8 +191,8 @@ class Choice:
         opened = {call for call in self.opened if call.opened}
         if opened != {call for call in self.calls if call.opened} or len(opened) != self.n_open:
             raise ValueError("the open calls are others")
-        if not all(self.slots.values()):
-            raise ValueError("a slot has no call")
+        if not (all(self.slots.values()) and all(self.by_id.values())):
+            raise ValueError("a label has no call")
         for slotted, hot in ((False, self.hot), (True, self.hot_slots)):
             if any(
                 call.phase != "streaming"

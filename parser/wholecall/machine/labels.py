@@ -63,7 +63,7 @@ def _slot_of(choice: Choice, delta: Labelled) -> Call | None:
     if type(index) is str:
         if not (delta.id or delta.name or delta.text):
             return call
-        call = call or choice.open(delta.kind)
+        call = call or _begun(choice, delta)
         return _learnt(choice, call, delta)
     if call is None and delta.id in choice.by_id:
         call = choice.by_id[delta.id][-1]
@@ -77,6 +77,13 @@ def _learnt(choice: Choice, call: Call, delta: Labelled) -> Call:
         choice.claim_index(call, delta.index)
     if delta.id is not None:
         choice.claim_id(call, delta.id)
+    return call
+
+
+def _begun(choice: Choice, delta: Labelled) -> Call:
+    """Open the fragment's call; after a loss only an id shows that a fragment is the first one, and its name no rest."""
+    call = choice.open(delta.kind)
+    call.hole = call.hole or (choice.lost and delta.id is None)
     return call
 
 
@@ -123,7 +130,7 @@ def _opened(choice: Choice, delta: Labelled) -> Call | None:
         return None
     if delta.id in choice.by_id or (latest is not None and (latest.id is None) != (delta.id is None)):
         return None
-    call = choice.open(delta.kind)
+    call = _begun(choice, delta)
     if call.refusal is not None:  # the one that stands for all beyond the limit
         return call
     choice.latest, call.head = call, len(delta.text)

@@ -304,12 +304,12 @@ def _label(choice: Choice, call: Call, one: Meant, pieces: list[Piece]) -> None:
 
 
 def _stands_alone(record: Record, one: Meant) -> bool:
-    """Return whether a call began after the last loss, with a whole name and with labels that no other call has."""
+    """Return whether a call began after the last loss, with an id, a whole name, and labels that no other call has."""
     if not one.pieces or one.pieces[0] < record.n_lost:
         return False
     at, pieces = one.pieces[0], record.pieces
     first = pieces[at]
-    if first.name is None or one.name != final_name(first.name):
+    if first.id is None or first.name is None or one.name != final_name(first.name):
         return False
     id = first.id if first.id not in {piece.id for piece in pieces[:at]} else None
     index = first.index if first.index not in {piece.index for piece in pieces[:at]} else None

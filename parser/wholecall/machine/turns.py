@@ -54,6 +54,7 @@ class Turns:
     failed: bool
     _early_faults: list[StreamFault]
     _early_usage: dict[str, Any]
+    _early_loss: bool
     _keys: dict[str, TurnState]
     _turn: TurnState | None
     _spoke: set[TurnState]
@@ -68,6 +69,9 @@ class Turns:
         self._policy, self._limits, self._tools = policy, limits, tools
         self._out = Outbox(pieces=pieces)
         self._early_faults, self._early_usage = [], {}  # of frames before the first turn
+        self._early_loss = (
+            False  # text was lost while no turn was running: the next one's, as far as anybody knows
+        )
         self._keys = {}
         self._turn = None
         self._spoke = set()  # turns that may hold text that was not forgotten
@@ -141,6 +145,7 @@ class Turns:
         turn = TurnState(self.n_turns, opened, self.dialect, self._limits)
         turn.faults, self._early_faults = self._early_faults, []
         turn.usage, self._early_usage = self._early_usage, {}
+        turn.lost, self._early_loss = self._early_loss, False
         self.turns.append(turn)
         self.n_turns += 1
         if opened.key is not None:
@@ -248,6 +253,7 @@ class Turns:
 
     def _hole(self) -> None:
         """Note that argument text of any open call was lost; only what changed since the last hole is looked at."""
+        self._early_loss = self._turn is None or self._turn.ended
         for turn in self._since_hole:
             turn.lost = True
             for choice in turn.choices.values():
