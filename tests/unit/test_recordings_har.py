@@ -187,6 +187,10 @@ class TestDamage:
         [
             (b'{"log":{"entries":[{"a":"\xff"}]}}', "it is not JSON (between byte 0 and 31)"),
             (b'{"log":{"entries":[nul]}}', "it is not JSON (between byte 0 and 25)"),
+            (
+                b'{"log":{"entries":[1e99999999999999999999]}}',
+                "a number is too large (between byte 0 and 44)",
+            ),
             (b'{"log":{"entries":[1e999]}}', "it is not an entry"),
             (b'{"log":{"pages":[]}}', "it holds no list log.entries"),
             (b'{"log":{"entries":{"x":1}}}', "it holds no list log.entries"),

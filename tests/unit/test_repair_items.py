@@ -739,6 +739,23 @@ def test_text_that_waited_is_not_lost() -> None:
     assert ([], [], "gone") == (read([out]), finish_reasons(out), (error_of(out) or ("", ""))[1])
 
 
+@pytest.mark.parametrize("name", [b"", b"event: polled\n"])
+def test_a_bare_response_is_the_event_that_it_amounts_to(name: bytes) -> None:
+    """A response that a relay sends as it polls it gets a type: clients look for nothing else, and calls come once."""
+    bodies = [
+        {"id": "r1", "object": "response", "status": "in_progress", "output": []},
+        {"id": "r1", "object": "response", "status": "completed", "output": [item(0, '{"a":1}')]},
+    ]
+    out = b"".join(
+        run(*(b"%bdata: %b\n\n" % (name, json.dumps(body).encode()) for body in bodies), withheld="end")
+    )
+
+    assert ["c0"] == [id for id, _, _ in read_calls("responses", out)]
+    assert ["response.created", "response.completed"] == [
+        data["type"] for data in data_of(out) if "response" in data
+    ]
+
+
 @pytest.mark.parametrize(("text", "expected"), [('{"a":1}', ["c0"]), ("[1]", [])])
 def test_a_bare_response_under_the_name_of_its_event(text: str, expected: list[str]) -> None:
     """Where a relay leaves the type and the place of a response away, the finished one lists what came out, no more."""

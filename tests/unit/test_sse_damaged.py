@@ -30,6 +30,16 @@ def test_a_damaged_event_is_told_with_its_line() -> None:
     assert [fault, Frame("message", "b")] == read_all_ways(LINE + b"\n\ndata: b\n\n", Limits(max_raw_bytes=9))
 
 
+@pytest.mark.parametrize("reads", [[b"data:\n" + LINE + b"\n"], [b"data", b":\n" + LINE + b"\n"]])
+def test_damage_is_told_by_the_read_that_ends_its_line(reads: list[bytes]) -> None:
+    """An event that is not over yet waits for no blank line to be found damaged, however it is cut."""
+    framing = SSEFraming(Limits(), dispatch_at_eof=True, raw_json=True, misspelt=True)
+    for data in reads:
+        framing.feed(data)
+
+    assert ["undecodable_frame"] == [fault.kind for _, fault in framing.take_faults()]
+
+
 def test_a_damaged_event_ends_bare_json() -> None:
     """A bare object ends at the line of a damaged event, as at that of any other."""
     expected = ["{", "undecodable_frame", "b"]

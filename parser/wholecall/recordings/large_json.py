@@ -101,6 +101,8 @@ class LargeJSON:
                 parser.close()
         except ijson.IncompleteJSONError:
             return "the JSON is cut" if at_end else "it is not JSON"
+        except ArithmeticError:  # numbers are read as decimals
+            return "a number is too large"
         except _TROUBLE:
             return "it is not JSON"
         return ""

@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from wholecall.dialects.decode import decode
+from wholecall.dialects.openai.responses import ResponsesTranslator
 from wholecall.dialects.openai.responses_events import outcome_of
 from wholecall.dialects.openai.responses_items import Item, call_delta, is_call
 from wholecall.encoders.base import json_bytes
@@ -35,11 +36,12 @@ _TEXTS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 _FAMILIES: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
 _ITEMS: Final = {"response.output_item.added": Role.OPENS, "response.output_item.done": Role.WHOLE}
 _ENDS: Final = {
-    "response.created": Role.BEGINS,
     **dict.fromkeys(
         (f"response.{word}" for word in ("completed", "incomplete", "failed", "cancelled", "done")), Role.ENDS
     ),
 }
+_RUNS: Final = frozenset({"response.in_progress", "response.queued"})
+_RUNNING: Final = ("queued", "in_progress")  # asked of whatever stands there
 _NUMBER: Final = re.compile(rb'"sequence_number":\s*(\d+)')  # inside a string its quotes would be escaped
 _ITEM: Final = msgspec.json.Decoder(Item)
 
@@ -53,6 +55,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         self._numbers: dict[Any, int] = {}  # of items that went out: ours by the wire's
         self._wires_numbers = Numbering()
         self._is_begun = False  # a response, for the client
+        self._begun: str | None = None  # its id
         self._begin_tracks()
 
     def is_plain(self, block: bytes, events: Sequence[Event[Any]]) -> bool:
@@ -85,12 +88,12 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return (piece.event or "").startswith("response.")
 
     def _typed(self, piece: Piece) -> Piece:
-        """Return a frame with its type; a bare response under the name of an event gets its place in that."""
+        """Return a frame with its type; a bare response gets its place in the event that it is named or amounts to."""
         payload = piece.payload or {}
-        is_bare = payload.get("object") == "response" and piece.event in _ENDS and "type" not in payload
-        if not is_bare or payload.get("error") is not None:
+        kind = _bare_kind(piece.event, payload)
+        if kind is None or payload.get("error") is not None:
             return super()._typed(piece)
-        whole = {"type": piece.event, "response": payload}
+        whole = {"type": kind, "response": payload}
         return piece._replace(payload=whole, raw=piece.with_payload(whole), plain=False)
 
     def _is_end(self, piece: Piece) -> bool:
@@ -105,6 +108,8 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         kind = piece.kind
         if not kind.startswith("response."):
             return Role.LIVES if kind in {"ping", "keepalive"} else Role.PASSES
+        if self._begins(kind, payload):
+            return Role.BEGINS
         if kind in _ENDS:
             return _ENDS[kind]
         labels = {
@@ -118,6 +123,13 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
             return Role.PASSES
         self._slots |= labels  # the item was never added
         return Role.OPENS
+
+    def _begins(self, kind: str, payload: dict[str, Any]) -> bool:
+        """Return whether a response begins: it is created, or another one than the last runs, or none did."""
+        if kind not in _RUNS:
+            return kind == "response.created"
+        running = _response_label(payload)
+        return not self._is_begun or (running is not None and running != self._begun)
 
     def _item_role(self, kind: str, labels: set[Any], item: Any) -> Role:
         if not is_ours(item):
@@ -233,7 +245,8 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         payload = piece.payload or {}
         kind, index = piece.kind, payload.get("output_index")
         is_number = type(index) is int
-        if kind == "response.created":
+        if self._begins(kind, payload):
+            self._begun = _response_label(payload)
             self._numbers, self._is_shifted = {}, False
             self._slots.clear()
             self._forget_turn()
@@ -309,6 +322,24 @@ def _is_completed(payload: dict[str, Any]) -> bool:
 def response_claim(response: dict[str, Any], event_type: str = "") -> TurnReason:
     """Return why a response ended, as far as that decides about errors: well, or not."""
     return "stop" if outcome_of(event_type, response.get("status")) == "completed" else "length"
+
+
+def _bare_kind(name: str | None, payload: dict[str, Any]) -> str | None:
+    """Return the type of the event that a frame amounts to which is a response itself; None if it is none."""
+    if payload.get("object") != "response" or "type" in payload:
+        return None
+    if name in _ENDS or name == "response.created":
+        return name
+    if name in ResponsesTranslator.EVENTS:
+        return None
+    status = payload.get("status")
+    return "response.created" if status in _RUNNING else f"response.{outcome_of('', status)}"
+
+
+def _response_label(payload: dict[str, Any]) -> str | None:
+    response = payload.get("response")
+    label = response.get("id") if isinstance(response, dict) else None
+    return label if isinstance(label, str) else None
 
 
 def cut_response() -> dict[str, Any]:

@@ -52,7 +52,7 @@ class Book:
         Raises:
             ValueError: it has none.
         """
-        if self._rest and not self._pieces:
+        if bool(self._rest) != bool(self._n_rest) or (self._rest and not self._pieces):
             raise ValueError("a text goes on from no piece")
 
     def start(self, id_: str | None, name: str | None, slot: int, *, chunk: bool = False) -> None:

@@ -55,7 +55,8 @@ def arguments_of(parameters: msgspec.Raw, body: msgspec.Raw) -> str | None:
     said = [(bytes(one.name), bytes(one.value)) for one in found]
     if any(not name.startswith(b'"') for name, _ in said):
         return None
-    return (b"{" + b",".join(name + b":" + value for name, value in said) + b"}").decode() if said else ""
+    members = b",".join(name + b":" + value for name, value in said)
+    return f"{{{members.decode('utf-8', 'surrogatepass')}}}" if said else ""
 
 
 class ActionGroup(msgspec.Struct, gc=False, rename="camel"):
