@@ -17,6 +17,7 @@ __all__ = ["LONGEST", "OPTIONS", "Broken", "Options", "Target", "held", "mutated
 OPTIONS = 8
 LONGEST = 8192  # bytes of an input that a fuzzer makes
 T = TypeVar("T")
+TextT = TypeVar("TextT", bytes, str)
 
 
 class Broken(AssertionError):
@@ -59,8 +60,8 @@ class Options:
         """Return one bit of the byte at this place."""
         return bool(self._head[at] >> bit & 1)
 
-    def cut(self, payload: bytes) -> Iterator[bytes]:
-        """Cut a payload into chunks, whose sizes the last four bytes give in turn; 0 is an empty chunk."""
+    def cut(self, payload: TextT) -> Iterator[TextT]:
+        """Cut a payload or a text into chunks, whose sizes the last four bytes give in turn; 0 is an empty chunk."""
         sizes = cycle(self._head[4:] if any(self._head[4:]) else b"\1")
         start = 0
         for size in sizes:

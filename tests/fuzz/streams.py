@@ -24,7 +24,6 @@ from wholecall.output.events import (
     ToolCall,
     ToolCallDropped,
     TurnFinished,
-    TurnStarted,
 )
 from wholecall.repairing import Repairer
 
@@ -260,10 +259,11 @@ def run_repair(data: bytes) -> None:
     drops: list[Any] = []
     out = _repaired([payload], **kept, on_dropped=drops.append)
     held("law 52: the output depends on the chunks", out == _repaired(options.cut(payload), **kept))
-    known = _run(
-        ToolCallParser(**{k: kept[k] for k in ("limits", "policy", "tools")}, framing="sse"), [payload]
+    reader: ToolCallParser[Any] = ToolCallParser(
+        **{k: kept[k] for k in ("limits", "policy", "tools")}, framing="sse"
     )
-    spoken = next((event.dialect for event in known if isinstance(event, TurnStarted)), "auto")
+    known = _run(reader, [payload])
+    spoken = reader.dialect or "auto"
     told = _run(ToolCallParser(spoken, limits=kept["limits"]), [out])  # as the client that it is meant for
     if out != payload and not kept["live_arguments"]:
         held("law 54: a call came out that the parser withheld", not _more(told, known))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from tests.fuzz import damage, files, snapshots, streams, texts
+from tests.fuzz import damage, files, snapshots, streams, texts, written
 from tests.fuzz.model import Target
 
 __all__ = ["TARGETS"]
 
 TARGETS: dict[str, Target] = {
-    target.name: target for module in (streams, snapshots, damage, texts, files) for target in module.TARGETS
+    target.name: target
+    for module in (streams, snapshots, damage, written, texts, files)
+    for target in module.TARGETS
 }

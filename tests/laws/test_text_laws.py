@@ -66,8 +66,16 @@ def test_no_split_changes_what_is_said(
     assert whole == merged(read(name, list(text), ended, **reading, window=window))
 
 
+# A call on a line of its own, and another; a value in which a parameter may begin, cut in what may be its key.
+ON_LINES = "<function_calls>f(a='x')\ng(", 24
+HEAD_IN_VALUE = "<ifm|tool_call>s<ifm|arg_key>><ifm|arg_value>\n<ifm|arg_key>><ifm|arg_type>"
+IN_A_KEY = f"{HEAD_IN_VALUE}</ifm|arg_value></ifm|tool_call></ifm|arg_type><ifm|arg_value>", 109
+
+
 @MANY
 @given(soups(), readings(), st.integers(0, 10_000), st.sampled_from(("length", "open")))
+@example(("olmo3", ON_LINES[0]), {}, ON_LINES[1], "length")
+@example(("k2_horizon", IN_A_KEY[0]), {}, IN_A_KEY[1], "open")
 def test_a_prefix_gives_a_prefix_of_the_calls(
     soup: tuple[str, str], reading: dict[str, Any], place: int, ended: Ended
 ) -> None:

@@ -25,6 +25,8 @@ from wholecall.framing.frame import framed
 from wholecall.machine.budget import Budget
 from wholecall.machine.call import Call
 from wholecall.machine.choice import Choice
+from wholecall.machine.readings import Piece
+from wholecall.machine.record import Record
 from wholecall.snapshots.rows import Reading, Writing, decoded, encoded
 from wholecall.snapshots.shapes import folded, kept_by, row_of, unfolded
 
@@ -619,3 +621,15 @@ def test_text_is_no_snapshot() -> None:
     """A caller's slip is told as that."""
     with pytest.raises(TypeError, match="takes bytes"):
         ToolCallParser.restore("x")  # type: ignore[call-overload]
+
+
+def test_kept_pieces_were_shown_and_begin() -> None:
+    """A text cannot go on from no piece, nor a piece be shown nowhere."""
+    going_on, unseen = Record(), Record()
+    going_on._rest.append("x")
+    unseen.pieces.append(Piece(0, None, "f", ""))
+
+    Record().remade()
+    for record in (going_on, unseen):
+        with pytest.raises(ValueError, match="a piece was shown nowhere"):
+            record.remade()

@@ -204,8 +204,6 @@ class Choice:
                 raise ValueError("a call is hot that did not begin")
         if any(not call.indices <= self.by_index.keys() for call in self.calls):
             raise ValueError("a call has an index that nothing knows")
-        if self.record is not None and len(self.record.pieces) != len(self.record.shown):
-            raise ValueError("a piece was shown nowhere")
         if not all(self.reasoning) or any(
             what == "reasoning" and not 0 <= number < len(self.reasoning) for _, (what, number) in self.places
         ):

@@ -61,6 +61,15 @@ class Record:
         for call in calls:
             self._put_together(call)
 
+    def remade(self) -> None:
+        """Check that every piece was shown somewhere, and that what goes on has a beginning.
+
+        Raises:
+            ValueError: it is not so.
+        """
+        if len(self.pieces) != len(self.shown) or (self._rest and not self.pieces):
+            raise ValueError("a piece was shown nowhere")
+
     def _put_together(self, call: Call) -> None:
         """Keep what came of a call while labels were as documented."""
         whole = call.rank == OBJECT and call.restated is not None

@@ -150,28 +150,24 @@ def read_python(region: Region, stops: frozenset[str]) -> Waiting:
     """
     source = region.source
     start = source.pos
-    if (yield from source.space()) == "[":
-        yield from _past(region, PYTHON, stops)
-    else:
+    if (yield from source.space()) != "[":
         yield from _calls_in_line(region, stops)
-    text = source.text(start, source.pos)
-    try:
-        calls = python_calls(text, max_depth=region.limits.max_depth)
-    except NotPython as error:
-        raise Unreadable(error.reason, "its arguments cannot be read") from None
-    for call in calls:
-        region.call(start + call.end, call.name, written(call.arguments), edits=["translated"])
+    else:
+        yield from _past(region, PYTHON, stops)
+        _tell(region, start)
     region.close(source.pos)
 
 
 def _calls_in_line(region: Region, stops: frozenset[str]) -> Waiting:
-    """Go behind calls that stand one after the other."""
+    """Tell calls that stand one after the other, each when it ends: a fault in the next one is not its own."""
     source = region.source
     while True:
+        start = source.pos
         yield from source.run(NAME, LONGEST)
         if (yield from source.space()) != "(":
             raise Unreadable("unparseable", "a call has no arguments")
         yield from _past(region, PYTHON, stops)
+        _tell(region, start)
         end = source.pos
         following = yield from source.space()
         if following in (",", ";"):
@@ -183,6 +179,17 @@ def _calls_in_line(region: Region, stops: frozenset[str]) -> Waiting:
         source.pos = name_at if is_call else end
         if not is_call:
             return
+
+
+def _tell(region: Region, start: int) -> None:
+    """Tell the calls that stand between there and the cursor."""
+    text = region.source.text(start, region.source.pos)
+    try:
+        calls = python_calls(text, max_depth=region.limits.max_depth)
+    except NotPython as error:
+        raise Unreadable(error.reason, "its arguments cannot be read") from None
+    for call in calls:
+        region.call(start + call.end, call.name, written(call.arguments), edits=["translated"])
 
 
 def _past(region: Region, spelling: Spelling, stops: frozenset[str]) -> Waiting:

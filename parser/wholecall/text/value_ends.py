@@ -109,13 +109,19 @@ def _may_follow_call(region: Region, shape: Shape, closer: str) -> Generator[Non
 def _begins_next(
     region: Region, shape: Shape, schema: Schema, given: dict[str, Any], opener: str
 ) -> Generator[None, None, bool]:
-    """Whether a parameter that begins in a value without closer ends that value: at a line's start, with a new key."""
+    """Whether a parameter that begins in a value without closer ends that value: at a line's start, with a new key.
+
+    Raises:
+        Unreadable: the text was cut in what may be its head, and nobody knows whose the closers in it are.
+    """
     source = region.source
     line = source.before().rpartition("\n")
     if not line[1] or line[2].strip():
         return False
     source.pos += len(opener)
     head = yield from read_key(region, shape.params, opener)
+    if head is None and source.pos == source.size and source.eof and source.ended != "clean":
+        raise region.cut(shape.name)
     if head is None or head.name in given:
         return False
     return not schema.properties or head.name in schema.properties
