@@ -257,7 +257,8 @@ def run_repair(data: bytes) -> None:
         "live_arguments": options.flag(1, 0),
     }
     drops: list[Any] = []
-    out = _repaired([payload], **kept, on_dropped=drops.append)
+    repairer = Repairer(**kept, on_dropped=drops.append)
+    out = repairer.feed(payload) + repairer.close()
     held("law 52: the output depends on the chunks", out == _repaired(options.cut(payload), **kept))
     reader: ToolCallParser[Any] = ToolCallParser(
         **{k: kept[k] for k in ("limits", "policy", "tools")}, framing="sse"
@@ -265,7 +266,7 @@ def run_repair(data: bytes) -> None:
     known = _run(reader, [payload])
     spoken = reader.dialect or "auto"
     told = _run(ToolCallParser(spoken, limits=kept["limits"]), [out])  # as the client that it is meant for
-    if out != payload and not kept["live_arguments"]:
+    if repairer.report.dialect is not None and not kept["live_arguments"]:  # else it passes as it is
         held("law 54: a call came out that the parser withheld", not _more(told, known))
 
 
