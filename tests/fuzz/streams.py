@@ -209,11 +209,18 @@ def run_feed_event(data: bytes) -> None:
     # One value alone may be a whole response, which is over when it is there; an event never is.
     is_stream = len(values) > 1 and all(type(value) is dict for _, value in values)
     if is_stream and options.pick(1, (None, None, *FRAMINGS)) in (None, "sse"):
-        frames = [encode.sse(json.dumps(value), name) for name, value in values]
+        frames = [encode.sse(_written(value), name) for name, value in values]
         again = parser_of(options)
         told = _run(again, frames)
         if again.dialect == parser.dialect and options.pick(2, LIMITS) is not TIGHT:
             held("law 3: the doors disagree", pairs(events) == pairs(told))
+
+
+def _written(value: Any) -> str:
+    """Return a value as the other door writes it, for whose text is whose goes by its spelling, too."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    is_whole = not any("\ud800" <= character <= "\udfff" for character in text)
+    return text if is_whole else json.dumps(value, separators=(",", ":"))
 
 
 def _decoded(payload: bytes) -> Iterator[tuple[str | None, Any]]:

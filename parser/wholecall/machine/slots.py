@@ -348,12 +348,9 @@ def _open_namesakes(choice: Choice, delta: CallWhole) -> list[Call]:
 
 
 def _stray_restated(choice: Choice, delta: CallWhole) -> Call | None:
-    """Return the stray in an item's place that has the item's text or value: that is where the text came from."""
+    """Return the stray in an item's place whose text the item repeats: that is where the text came from."""
     stray = choice.strays.get(delta.index)
-    if stray is None or not stray.stray:
-        return None
-    repeats = stray.is_restated_by(delta.text) or (not stray.blank and same_text(stray.text, delta.text))
-    return stray if repeats else None
+    return stray if stray is not None and stray.stray and stray.is_restated_by(delta.text) else None
 
 
 def _contradicts(call: Call, delta: CallSeen | CallWhole) -> bool:
