@@ -42,9 +42,7 @@ __all__ = ["SSEFraming"]
 
 _HELD = 4096  # bytes of an event that are held for the block reader; small, for they are copied at each read
 _ORDINARY = (b"data:", b"event:", b"id:")
-_UNUSUAL = re.compile(
-    rb"\n(?!data:|event:|id:)[^\n]*\n"
-)  # a whole line that may be a frame, or a fault, right now
+_UNUSUAL = re.compile(rb"\n(?!data:|event:|id:)[^\n]*\n")  # a whole line that may be a frame, or a fault
 _FIELDS = frozenset((b"data", b"event", b"id", b"retry"))
 # JSON in a field of a name that the standard does not know: a name was damaged on its way. And what may become one.
 _MISSPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}: ?[{\[]")

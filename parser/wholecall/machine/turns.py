@@ -69,9 +69,7 @@ class Turns:
         self._policy, self._limits, self._tools = policy, limits, tools
         self._out = Outbox(pieces=pieces)
         self._early_faults, self._early_usage = [], {}  # of frames before the first turn
-        self._early_loss = (
-            False  # text was lost while no turn was running: the next one's, as far as anybody knows
-        )
+        self._early_loss = False  # text was lost while no turn ran: it may have been the next one's
         self._keys = {}
         self._turn = None
         self._spoke = set()  # turns that may hold text that was not forgotten

@@ -35,11 +35,9 @@ __all__ = ["ResponsesMender", "cut_response", "is_ours", "item_label", "response
 _TEXTS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 _FAMILIES: Final = ("response.function_call_arguments.", "response.custom_tool_call_input.")
 _ITEMS: Final = {"response.output_item.added": Role.OPENS, "response.output_item.done": Role.WHOLE}
-_ENDS: Final = {
-    **dict.fromkeys(
-        (f"response.{word}" for word in ("completed", "incomplete", "failed", "cancelled", "done")), Role.ENDS
-    ),
-}
+_ENDS: Final = frozenset(
+    f"response.{word}" for word in ("completed", "incomplete", "failed", "cancelled", "done")
+)
 _RUNS: Final = frozenset({"response.in_progress", "response.queued"})
 _RUNNING: Final = ("queued", "in_progress")  # asked of whatever stands there
 _NUMBER: Final = re.compile(rb'"sequence_number":\s*(\d+)')  # inside a string its quotes would be escaped
@@ -97,7 +95,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         return piece._replace(payload=whole, raw=piece.with_payload(whole), plain=False)
 
     def _is_end(self, piece: Piece) -> bool:
-        return _ENDS.get(piece.kind) is Role.ENDS
+        return piece.kind in _ENDS
 
     @property
     def _is_running(self) -> bool:
@@ -111,7 +109,7 @@ class ResponsesMender(ItemMender[ResponsesEncoder]):
         if self._begins(kind, payload):
             return Role.BEGINS
         if kind in _ENDS:
-            return _ENDS[kind]
+            return Role.ENDS
         labels = {
             payload.get(name) for name in ("output_index", "item_id") if type(payload.get(name)) in (int, str)
         }
