@@ -186,7 +186,8 @@ def _rest_of_choice(choice: Payload) -> dict[str, Any]:
         return rest
     del rest["message"]
     role = {"role": message["role"]} if message.get("role") else {}
-    return {**rest, "delta": {**role, **(rest.get("delta") or {})}}
+    delta = rest.get("delta")
+    return {**rest, "delta": {**role, **(delta if isinstance(delta, dict) else {})}}
 
 
 def _is_guest(payload: Payload) -> bool:
