@@ -70,12 +70,14 @@ def test_no_split_changes_what_is_said(
 ON_LINES = "<function_calls>f(a='x')\ng(", 24
 HEAD_IN_VALUE = "<ifm|tool_call>s<ifm|arg_key>><ifm|arg_value>\n<ifm|arg_key>><ifm|arg_type>"
 IN_A_KEY = f"{HEAD_IN_VALUE}</ifm|arg_value></ifm|tool_call></ifm|arg_type><ifm|arg_value>", 109
+IN_A_MARKER = f"{HEAD_IN_VALUE}</ifm|tool_call><ifm|tool_call>l\n</ifm|arg_type><ifm|arg_value>", 131
 
 
 @MANY
 @given(soups(), readings(), st.integers(0, 10_000), st.sampled_from(("length", "open")))
 @example(("olmo3", ON_LINES[0]), {}, ON_LINES[1], "length")
 @example(("k2_horizon", IN_A_KEY[0]), {}, IN_A_KEY[1], "open")
+@example(("k2_horizon", IN_A_MARKER[0]), {}, IN_A_MARKER[1], "open")
 def test_a_prefix_gives_a_prefix_of_the_calls(
     soup: tuple[str, str], reading: dict[str, Any], place: int, ended: Ended
 ) -> None:

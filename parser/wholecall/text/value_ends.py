@@ -17,6 +17,7 @@ from wholecall.text.names import LONGEST, NAME
 if TYPE_CHECKING:
     from wholecall.text.records import Params, Tag
     from wholecall.text.region import Region
+    from wholecall.text.source import Source
     from wholecall.text.values import Schema
 
 __all__ = ["Shape", "read_value_end"]
@@ -120,8 +121,16 @@ def _begins_next(
         return False
     source.pos += len(opener)
     head = yield from read_key(region, shape.params, opener)
-    if head is None and source.pos == source.size and source.eof and source.ended != "clean":
+    if head is None and source.ended != "clean" and _is_cut(source, shape.params):
         raise region.cut(shape.name)
     if head is None or head.name in given:
         return False
     return not schema.properties or head.name in schema.properties
+
+
+def _is_cut(source: Source, params: Params) -> bool:
+    """Whether the text ends at the cursor, or in a marker of a parameter's head that stands there."""
+    marks = (params.key_closes, params.type_opens, params.type_closes, params.value_opens)
+    return source.eof and (
+        source.pos == source.size or source.ends_in(matcher([mark for mark in marks if mark]))
+    )
