@@ -42,7 +42,6 @@ __all__ = ["SSEFraming"]
 
 _HELD = 4096  # bytes of an event that are held for the block reader; small, for they are copied at each read
 _ORDINARY = (b"data:", b"event:", b"id:")
-_UNUSUAL = re.compile(rb"\n(?!data:|event:|id:)[^\n]*\n")  # a whole line that may be a frame, or a fault
 _FIELDS = frozenset((b"data", b"event", b"id", b"retry"))
 # JSON in a field of a name that the standard does not know: a name was damaged on its way. And what may become one.
 _MISSPELT = re.compile(rb"[^\0- \"<,:{}\[\]]{1,8}: ?[{\[]")
@@ -182,8 +181,9 @@ class SSEFraming(LineFraming):
 
     def _holds(self, rest: bytes) -> bool:
         """Hold the beginning of an event that looks ordinary; return False if it does not, or is too long."""
-        looks_ordinary = len(rest) <= self._max_held and rest.startswith(_ORDINARY)
-        if self._resting and looks_ordinary and not _UNUSUAL.search(rest):
+        if self._resting and len(rest) <= self._max_held and rest.startswith(_ORDINARY):
+            if rest.count(b"\n") > 1 and not all(map(_is_ordinary, rest.split(b"\n")[1:-1])):
+                return False  # a whole line of another kind may be a frame, or a fault, right now
             self._held = rest
             return True
         return False
@@ -383,3 +383,7 @@ class SSEFraming(LineFraming):
         if not self._dead:
             self._end_raw(frames)
             self._dispatch(frames)
+
+
+def _is_ordinary(line: bytes) -> bool:
+    return line.startswith(_ORDINARY)
