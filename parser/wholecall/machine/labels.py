@@ -109,6 +109,8 @@ def _documented(choice: Choice, delta: Labelled) -> Call | None:
         return call  # a call is emitted only once
     if delta.name is not None or (id is not None and id != call.id):
         return None
+    if id is not None and choice.lost:
+        call.hole = True  # ids on all fragments show no beginning, see `_begun`
     if delta.text and not call.is_over:
         if (
             call.restated is not None

@@ -313,5 +313,7 @@ def _stands_alone(record: Record, one: Meant) -> bool:
         return False
     id = first.id if first.id not in {piece.id for piece in pieces[:at]} else None
     index = first.index if first.index not in {piece.index for piece in pieces[:at]} else None
-    mine = (pieces[at] for at in one.pieces)
+    mine = [pieces[at] for at in one.pieces]
+    if any(p.id is not None for p in mine[1:]) and all(p.name is None for p in mine[1:]):
+        return False  # ids on all pieces show no beginning, and the name may be the rest of one
     return all((id is not None and p.id == id) or (index is not None and p.index == index) for p in mine)
