@@ -1,4 +1,4 @@
-"""The two laws of damage: every case of a recording, and the calls that came out of it although nobody sent them.
+"""The laws of damage: every case of a recording, and the calls that came out of it although nobody sent them.
 
 Theory of operation. A case is a beginning of the recording, what comes then, and the end. The beginning is read once:
 a snapshot of the parser stands for it in each of its cases. A call is a fault if it comes out more often than the
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from tests.damage.shapes import reshaped_ones
 from tests.damage.streams import ENDS, Call, Recordings, Stream, called, told
 from tests.damage.ways import DAMAGES, marks_for
 from wholecall import ToolCallParser
@@ -99,7 +100,18 @@ def damaged(stream: Stream, _other: Stream, places: set[int] | None = None) -> O
     return _outcome(stream, cases)
 
 
-LAWS = {"cut": cut, "damaged": damaged}
+def reshaped(stream: Stream, _other: Stream, places: set[int] | None = None) -> Outcome:
+    """Law (c): each container of each frame in another shape, then the rest as it came."""
+    cases = []
+    for beginning in _beginnings(stream, places):
+        frame, *left = stream.frames[beginning.frames :] or [b""]
+        rest = b"".join(left)
+        for what, changed in reshaped_ones(frame):
+            cases.append((beginning.frames, what, beginning.calls(changed, rest) - stream.held))
+    return _outcome(stream, cases)
+
+
+LAWS = {"cut": cut, "damaged": damaged, "reshaped": reshaped}
 
 
 def _some(stream: Stream, most: int) -> set[int]:

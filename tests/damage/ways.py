@@ -13,7 +13,7 @@ from typing import Any
 from tests.fuzz.mutate import with_payload
 from tests.support import encode, encode_bedrock
 
-__all__ = ["DAMAGES", "framing", "marks_for"]
+__all__ = ["DAMAGES", "framing", "marks_for", "payload_of", "with_other"]
 
 _BINARY = re.compile(rb"\x00\x00[^\x00]|\x00\x00\x00")
 _LINES = re.compile(rb"[{\[]|[0-9a-z]:")  # objects, or with a letter before each
@@ -110,7 +110,21 @@ def _framed(payloads: tuple[dict[str, Any], ...], data: bytes) -> bytes:
 # The ways of damage: a frame as it comes, None where it cannot be damaged so.
 
 
-def _payload(frame: bytes) -> tuple[int, int]:
+def payload_of(frame: bytes) -> bytes:
+    """The payload of a frame."""
+    start, end = _place(frame)
+    return frame[start:end]
+
+
+def with_other(frame: bytes, payload: bytes) -> bytes:
+    """The frame with another payload; what carries it stays as it was."""
+    if _BINARY.match(frame):
+        return with_payload(frame, payload)
+    start, end = _place(frame)
+    return frame[:start] + payload + frame[end:]
+
+
+def _place(frame: bytes) -> tuple[int, int]:
     """Where the payload of a frame begins and ends."""
     if _BINARY.match(frame):
         return 12 + int.from_bytes(frame[4:8], "big"), len(frame) - 4
@@ -119,16 +133,12 @@ def _payload(frame: bytes) -> tuple[int, int]:
 
 
 def _put(change: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
-    """A way that changes the payload; what carries it stays as it was."""
+    """A way that changes the payload."""
 
     def way(frame: bytes) -> bytes | None:
-        start, end = _payload(frame)
-        payload = change(frame[start:end]) if end - start > 4 else None
-        if payload is None:
-            return None
-        if _BINARY.match(frame):
-            return with_payload(frame, payload)
-        return frame[:start] + payload + frame[end:]
+        before = payload_of(frame)
+        after = change(before) if len(before) > 4 else None
+        return None if after is None else with_other(frame, after)
 
     return way
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MAX_FUNCTION_LINES = 50
 MAX_TYPICAL_LINES = 25  # nine functions of ten
-MAX_FILE_LINES = 400
+MAX_FILE_LINES = 700
 MAX_NESTING = 3
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -69,7 +69,7 @@ def test_functions_are_mostly_short() -> None:
 
 
 def test_no_file_is_long() -> None:
-    """No module has more than 400 lines."""
+    """No module has more than 700 lines."""
     lines = {name: module_path(name).read_text("utf-8").count("\n") for name in modules()}
 
     assert {} == {name: count for name, count in lines.items() if count > MAX_FILE_LINES}

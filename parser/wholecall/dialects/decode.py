@@ -2,10 +2,18 @@
 
 A *view* is a flat msgspec Struct that holds only the fields its dialect needs, all optional. The typed
 decoder reads nearly every frame. It refuses a whole frame for one oddity: a lone surrogate that was split
-over two deltas (quirk 35), a raw control character, NaN, a byte order mark, a label of a wrong type. Such
+over two deltas (quirk 35), a raw control character, NaN, a byte order mark, a member of a wrong type. Such
 frames are walked member by member with the standard library's scanner, which takes all of these, and the
-view is built field by field: a field of a wrong type counts as absent instead of losing the frame. Fields
-typed `Raw` keep the wire's own text in both ways, so duplicate keys and number spellings survive.
+view is built field by field. Fields typed `Raw` keep the wire's own text in both ways, so duplicate keys and number
+spellings survive.
+
+One rule says what a member of a wrong type is, for all dialects and all members:
+
+* A label (`"index": "0"`), or anything without content where a container is due, counts as absent.
+* One object where a list of objects is due is a list of one, and a list of one where an object is due is that object
+  (quirk 39): `"tool_calls": {"function": …}`, `"delta": [{"tool_calls": …}]`.
+* Any other container that holds something, and text that begins as one, makes the frame unreadable: what stands in
+  `"delta": ["…", {…}]` or `"function": "{…}"` may be arguments, and a call must not run without them.
 
 What neither way can read is a `WireFault` with a hole: it may have carried argument text. Words without a single
 bracket, quote or backslash carried none: no frame of any dialect is written without (quirk 123).
@@ -105,12 +113,18 @@ class Reading(NamedTuple):
 
 def read(decoder: msgspec.json.Decoder[T], frame: Frame) -> Reading:
     """Read a frame that the typed decoder refused: the slow way, after the fast one."""
-    read = [(view, text) for text in payloads(frame.data) if (view := decode(decoder, text)) is not None]
-    if read:
-        return Reading([view for view, _ in read], [text for _, text in read], [])
-    if frame.event == "error":
+    texts = payloads(frame.data)
+    views = [decode(decoder, text) for text in texts]
+    read = [(view, text) for view, text in zip(views, texts, strict=True) if view is not None]
+    if not read and frame.event == "error":
         return Reading([], [], [provider_error(frame.data)])
-    return Reading([], [], [] if is_noise(frame) else [undecodable(frame.data)])
+    unread = [text for view, text in zip(views, texts, strict=True) if view is None]
+    faults: list[Delta] = [undecodable(text) for text in unread if not _is_empty(frame.event, text)]
+    return Reading([view for view, _ in read], [text for _, text in read], faults)
+
+
+def _is_empty(event: str, text: str) -> bool:
+    return is_done(text) or is_noise(Frame(event, text))
 
 
 def undecodable(text: str, limits: Limits = _LIMITS) -> WireFault:
@@ -260,7 +274,11 @@ def _elements(text: str, at: int) -> Iterator[int]:
 
 
 def _struct(text: str, at: int, view: type[T]) -> T:
-    """Build a view; a value that is no object gives one with all fields absent, so that positions stay."""
+    """Build a view; a value without content gives one with all fields absent, so that positions stay.
+
+    Raises:
+        ValueError: it is of another shape, and holds something.
+    """
     values: dict[str, Any] = {}
     if text[at] == "{":
         fields = _fields(view)
@@ -268,6 +286,8 @@ def _struct(text: str, at: int, view: type[T]) -> T:
             if key in fields:
                 name, wanted = fields[key]
                 values[name] = _value(text, start, end, wanted)
+    elif _holds_something(text, at):
+        raise ValueError("no object")
     return view(**{name: value for name, value in values.items() if value is not msgspec.UNSET})
 
 
@@ -277,16 +297,74 @@ def _fields(view: type[msgspec.Struct]) -> dict[str, tuple[str, Any]]:
 
 
 def _value(text: str, start: int, end: int, wanted: Any) -> Any:
-    """Build one field from its text; UNSET where the type is wrong."""
+    """Build one field from its text; UNSET where a label is of a wrong type.
+
+    Raises:
+        ValueError: a container is of another shape, and holds something.
+    """
     if wanted is msgspec.Raw:
         return msgspec.Raw(text[start:end].encode("utf-8", "surrogatepass"))
-    options = get_args(wanted) if get_origin(wanted) in (Union, types.UnionType) else (wanted,)
-    for option in options:
-        if text[start] == "[" and get_origin(option) is list:
-            return [_struct(text, at, get_args(option)[0]) for at in _elements(text, start)]
-        if text[start] == "{" and isinstance(option, type) and issubclass(option, msgspec.Struct):
-            return _struct(text, start, option)
+    one, many = _shapes(wanted)
+    if (one or many) and text[start] in "{[":
+        return _container(text, start, one, many)
     try:
         return msgspec.convert(_SCANNER.raw_decode(text, start)[0], wanted)
     except msgspec.ValidationError:
+        if (one or many) and _holds_something(text, start):
+            raise ValueError("text for a container") from None
         return msgspec.UNSET
+
+
+def _container(text: str, start: int, one: Any, many: Any) -> Any:
+    """Build an object or a list of objects, one of which may stand for the other (quirk 39)."""
+    if many is not None:
+        return _list(text, start, many)
+    if text[start] == "{":
+        return _object(text, start, one)
+    places = list(_elements(text, start))
+    if len(places) > 1:
+        raise ValueError("several objects for one")
+    holds = bool(places) and _holds_something(text, places[0])
+    return _object(text, places[0], one) if holds else msgspec.UNSET
+
+
+def _list(text: str, start: int, view: type[msgspec.Struct]) -> Any:
+    if text[start] == "[":
+        return [_struct(text, at, view) for at in _elements(text, start)]
+    names = [key for key, _, _ in _members(text, start)]
+    if names and _fields(view).keys().isdisjoint(names):
+        raise ValueError("an object of another kind for a list")  # such as {"0": …}
+    return [_struct(text, start, view)] if names else msgspec.UNSET
+
+
+def _object(text: str, at: int, kind: Any) -> Any:
+    """Build an object: a view, or a dict where the dialect reads few of many members."""
+    if kind is not dict:
+        return _struct(text, at, kind)
+    value = _SCANNER.raw_decode(text, at)[0]
+    if type(value) is not dict:
+        raise ValueError("no object")
+    return value
+
+
+@functools.cache
+def _shapes(wanted: Any) -> tuple[Any, Any]:
+    """Return what a field takes: the view of an object, or `dict`, and the view of the objects of a list."""
+    options = get_args(wanted) if get_origin(wanted) in (Union, types.UnionType) else (wanted,)
+    origins = [get_origin(option) or option for option in options]
+    lists = [get_args(option)[0] for option in options if get_origin(option) is list]
+    objects = (origin for origin in origins if origin is dict or _is_view(origin))
+    return next(objects, None), next(filter(_is_view, lists), None)
+
+
+def _is_view(option: Any) -> bool:
+    return isinstance(option, type) and issubclass(option, msgspec.Struct)
+
+
+def _holds_something(text: str, at: int) -> bool:
+    """Return whether a value is a container that is not empty, or text that begins as one."""
+    value = _SCANNER.raw_decode(text, at)[0]
+    if isinstance(value, str):
+        value = value.strip()
+        return value.startswith(("{", "[")) and not is_blank(value)
+    return isinstance(value, (dict, list)) and bool(value)

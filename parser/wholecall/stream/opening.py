@@ -104,13 +104,13 @@ class Opening:
         frames = list(filter(_says_something, self._frames))
         deltas: list[Delta] = [REPLACED] if any(frame.replaced for frame in frames) else []
         errors = [error for frame in frames if (error := _error_of(frame))]
-        if errors:
-            deltas.append(provider_error(errors[0]))
-        elif frames and not any(_object(frame.data) for frame in frames):
-            deltas.append(undecodable(frames[0].data, self._limits))
-        elif frames or self._n_forgotten:
-            raw = frames[0].data[: self._limits.max_raw_bytes] if frames else ""
+        strange = [frame for frame in frames if not _error_of(frame)]
+        if strange and not any(_object(frame.data) for frame in strange):
+            deltas += [] if errors else [undecodable(strange[0].data, self._limits)]
+        elif strange or self._n_forgotten:
+            raw = strange[0].data[: self._limits.max_raw_bytes] if strange else ""
             deltas.append(WireFault("unknown_dialect", "no frame of a known dialect came", raw=raw))
+        deltas += [provider_error(error) for error in errors[:1]]
         return deltas
 
 

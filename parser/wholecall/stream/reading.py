@@ -174,7 +174,9 @@ class FrameReader:
         if not self._understands(deltas):
             self._opening.wonder([frame])
         advance = self._assembler.advance_replaced if frame.replaced else self._assembler.advance
-        advance([without_hole(delta) for delta in deltas] if self._life == "closing" else deltas)
+        if self._life == "closing":  # what could not be read at the very end is a cut, and no hole
+            deltas[-1:] = map(without_hole, deltas[-1:])
+        advance(deltas)
 
     def _is_lost(self, fault: WireFault) -> bool:
         """Report a fault; return whether the frame that it was in is lost."""

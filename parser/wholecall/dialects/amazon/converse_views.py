@@ -29,7 +29,19 @@ class _Delta(msgspec.Struct, gc=False, rename="camel"):
     citations_content: None = None
 
 
-class Piece(msgspec.Struct, gc=False, rename="camel"):
+class _Alone(msgspec.Struct, gc=False, rename="camel"):
+    """An event that holds no other one."""
+
+    content_block_start: None = None
+    content_block_stop: None = None
+    message_start: None = None
+    message_stop: None = None
+    metadata: None = None
+    output: None = None
+    start: None = None
+
+
+class Piece(_Alone, gc=False, rename="camel", kw_only=True):
     """A piece of a call's text, of visible text or of reasoning."""
 
     content_block_index: int
@@ -37,10 +49,11 @@ class Piece(msgspec.Struct, gc=False, rename="camel"):
     content_block_delta: None = None
 
 
-class WrappedPiece(msgspec.Struct, gc=False, rename="camel"):
+class WrappedPiece(_Alone, gc=False, rename="camel", kw_only=True):
     """The same as SDKs decode it."""
 
     content_block_delta: Piece
+    delta: None = None
 
 
 class ToolUse(msgspec.Struct, gc=False, rename="camel"):

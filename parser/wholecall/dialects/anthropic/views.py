@@ -6,7 +6,7 @@ are, and refuses anything odd; what it refuses is read by the wide views.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Union
+from typing import Any, Union
 
 import msgspec
 
@@ -53,16 +53,19 @@ class Block(msgspec.Struct, gc=False):
 class BlockStart(msgspec.Struct, gc=False, tag="content_block_start"):
     """The start of a block."""
 
-    delta: ClassVar[None] = None
     index: int
     content_block: Block
+    delta: None = None
+    message: None = None
 
 
 class BlockStop(msgspec.Struct, gc=False, tag="content_block_stop"):
     """The end of a block."""
 
-    delta: ClassVar[None] = None
     index: int
+    delta: None = None
+    content_block: None = None
+    message: None = None
 
 
 class InputPiece(msgspec.Struct, gc=False, tag="input_json_delta"):
@@ -88,6 +91,8 @@ class Piece(msgspec.Struct, gc=False, tag="content_block_delta"):
 
     index: int
     delta: Union[InputPiece, TextPiece, ThinkingPiece]
+    content_block: None = None
+    message: None = None
 
 
 class DeltaView(msgspec.Struct, gc=False):

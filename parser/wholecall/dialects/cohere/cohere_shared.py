@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Union
 
 from wholecall.deltas import Delta, Index
 from wholecall.dialects import report
 from wholecall.dialects.decode import is_blank, is_noise, member, plain
 from wholecall.dialects.labels import id_label
 from wholecall.dialects.openai.chat_calls import name_of
-from wholecall.dialects.openai.chat_views import ToolCallView, argument_text, calls_in
+from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
 from wholecall.dialects.pieces import PieceTranslator
 from wholecall.framing.frame import Frame
 
-__all__ = ["PLAN", "CohereTranslator", "piece"]
+__all__ = ["PLAN", "CohereTranslator", "calls_in", "piece"]
+
+Calls = Union[list[ToolCallView], ToolCallView, None]
 
 PLAN: Final = "tool_plan"  # the block of reasoning in which the plan stands
 
@@ -29,7 +31,7 @@ class CohereTranslator(PieceTranslator):
         bare = isinstance(member(payload, "message"), str)
         return report.error(payload) if bare else super()._other(event, frame, kind)
 
-    def _listed(self, calls: list[ToolCallView] | ToolCallView | None) -> list[Delta]:
+    def _listed(self, calls: Calls) -> list[Delta]:
         """Return calls that are sent whole; their position is their slot."""
         return [delta for slot, call in enumerate(calls_in(calls)) for delta in self._whole(slot, call)]
 
@@ -46,6 +48,11 @@ class CohereTranslator(PieceTranslator):
         """Return the end of a message: a failure takes back the calls that it leaves open."""
         deltas = report.usage(usage) + report.finish(reason, drops_at="error")
         return deltas + (report.error(error) if error else self._end())
+
+
+def calls_in(calls: Calls) -> list[ToolCallView]:
+    """Return the calls of a message: in a stream it has one at a time, and no list."""
+    return [calls] if isinstance(calls, ToolCallView) else calls or []
 
 
 def piece(slot: Index | None, call: ToolCallView) -> list[Delta]:

@@ -45,7 +45,7 @@ class _Event(EventView, gc=False):  # or the response that the last one holds
     generation_id: Any = None
     text: Any = None
     tool_call_delta: Union[_CallDelta, None] = None
-    tool_calls: Union[list[ToolCallView], ToolCallView, None] = None
+    tool_calls: Union[list[ToolCallView], None] = None
     finish_reason: Any = None
     meta: Any = None
     response: Union[_Event, None] = None
@@ -53,6 +53,9 @@ class _Event(EventView, gc=False):  # or the response that the last one holds
 
 class _Text(msgspec.Struct, gc=False, tag_field="event_type", tag="text-generation"):
     text: str
+    tool_call_delta: None = None
+    tool_calls: None = None
+    response: None = None
     error: None = None
 
 
@@ -64,6 +67,8 @@ class _CallPiece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 class _Chunk(msgspec.Struct, gc=False, tag_field="event_type", tag="tool-calls-chunk"):
     text: str = ""
     tool_call_delta: Union[_CallPiece, None] = None
+    tool_calls: None = None
+    response: None = None
     error: None = None
 
 

@@ -23,7 +23,7 @@ from typing import ClassVar
 
 from wholecall.deltas import Delta, Index, Piecewise, ReasoningFragment, Slot, TextFragment
 from wholecall.dialects import report
-from wholecall.dialects.cohere.cohere_shared import PLAN, CohereTranslator, piece
+from wholecall.dialects.cohere.cohere_shared import PLAN, CohereTranslator, calls_in, piece
 from wholecall.dialects.cohere.cohere_v2_views import (
     DECODER,
     PIECES,
@@ -34,7 +34,7 @@ from wholecall.dialects.cohere.cohere_v2_views import (
 )
 from wholecall.dialects.labels import id_label, index_label
 from wholecall.dialects.openai.chat_calls import name_of
-from wholecall.dialects.openai.chat_views import ToolCallView, calls_in
+from wholecall.dialects.openai.chat_views import ToolCallView
 from wholecall.dialects.pieces import NO_PIECE, Read
 from wholecall.dialects.runs import Key
 from wholecall.dialects.translator import Events

@@ -16,6 +16,7 @@ T = TypeVar("T")
 
 class _Inner(msgspec.Struct, Generic[T], gc=False):
     message: T
+    delta: None = None
 
 
 class _Content(msgspec.Struct, gc=False):
@@ -26,11 +27,13 @@ class _Content(msgspec.Struct, gc=False):
 class _Said(msgspec.Struct, gc=False):
     content: _Content
     tool_plan: None = None
+    tool_calls: None = None
 
 
 class _Planned(msgspec.Struct, gc=False):
     tool_plan: str
     content: None = None
+    tool_calls: None = None
 
 
 class _Function(msgspec.Struct, gc=False):
@@ -50,6 +53,7 @@ class ContentPiece(msgspec.Struct, gc=False, tag="content-delta"):
 
     delta: _Inner[_Said]
     index: int
+    message: None = None
     error: None = None
 
 
@@ -57,6 +61,7 @@ class PlanPiece(msgspec.Struct, gc=False, tag="tool-plan-delta"):
     """A piece of the plan."""
 
     delta: _Inner[_Planned]
+    message: None = None
     error: None = None
 
 
@@ -65,6 +70,7 @@ class ArgumentPiece(msgspec.Struct, gc=False, tag="tool-call-delta"):
 
     delta: _Inner[_Called]
     index: int
+    message: None = None
     error: None = None
 
 

@@ -22,6 +22,7 @@ class TextPiece(msgspec.Struct, gc=False, tag="text-delta"):
     of: ClassVar[None] = None
     text: str = msgspec.field(name="delta")
     error: None = None
+    parts: None = None
 
 
 class ReasoningPiece(msgspec.Struct, gc=False, tag="reasoning-delta"):
@@ -31,6 +32,7 @@ class ReasoningPiece(msgspec.Struct, gc=False, tag="reasoning-delta"):
     text: str = msgspec.field(name="delta")
     provider_metadata: None = msgspec.field(default=None, name="providerMetadata")
     error: None = None
+    parts: None = None
 
 
 class InputPiece(msgspec.Struct, gc=False, tag="tool-input-delta"):
@@ -39,6 +41,7 @@ class InputPiece(msgspec.Struct, gc=False, tag="tool-input-delta"):
     of: str = msgspec.field(name="toolCallId")
     text: str = msgspec.field(name="inputTextDelta")
     error: None = None
+    parts: None = None
 
 
 class Part(msgspec.Struct, gc=False, rename="camel"):

@@ -69,6 +69,7 @@ class Usual(msgspec.Struct, Generic[T], gc=False):
     usage_metadata: None = None
     promptFeedback: None = None  # noqa: N815
     prompt_feedback: None = None
+    response: None = None
     error: None = None
 
 

@@ -67,11 +67,8 @@ def name_of(call: ToolCallView) -> str | None:
 
 
 def listed(delta: DeltaView) -> list[ToolCallView]:
-    """Return the tool calls of a delta; old servers send one object instead of a list (quirk 39)."""
-    calls = delta.tool_calls or delta.toolCalls
-    if calls is None:
-        return []
-    return calls if isinstance(calls, list) else [calls]
+    """Return the tool calls of a delta."""
+    return delta.tool_calls or delta.toolCalls or []
 
 
 def mirrors(message: DeltaView, delta: DeltaView | None) -> bool:

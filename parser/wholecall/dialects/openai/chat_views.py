@@ -28,7 +28,6 @@ __all__ = [
     "PieceChunk",
     "ToolCallView",
     "argument_text",
-    "calls_in",
     "unknown_fields",
 ]
 
@@ -175,7 +174,7 @@ class DeltaView(msgspec.Struct, gc=False):
     reasoning_content: Any = None
     reasoning: Any = None
     reasoning_details: Any = None
-    tool_calls: Union[list[ToolCallView], ToolCallView, None] = None
+    tool_calls: Union[list[ToolCallView], None] = None
     toolCalls: Union[list[ToolCallView], None] = None  # noqa: N815 - Oracle's spelling
     function_call: Union[FunctionView, None] = None
     executed_tools: Union[list[ToolCallView], None] = None
@@ -220,11 +219,6 @@ WIDE = msgspec.json.Decoder(Chunk)
 
 _KNOWN = frozenset(ToolCallView.__struct_fields__)
 _NOTHING: tuple[object, ...] = (None, "", [], {})
-
-
-def calls_in(calls: list[ToolCallView] | ToolCallView | None) -> list[ToolCallView]:
-    """Return the calls where one may stand for a list (quirk 39)."""
-    return [calls] if isinstance(calls, ToolCallView) else calls or []
 
 
 def argument_text(*views: ArgumentFields | None) -> tuple[str, bool]:

@@ -86,12 +86,14 @@ _Number = Union[int, None]
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
-# The narrow views; their fields stand in the order of the wire, which reads fastest. What pieces in a row have in
-# common is their `run` and their `item_id`.
+# The narrow views; their fields stand in the order of the wire, which reads fastest. Members that hold objects and are
+# not theirs must be absent. What pieces in a row have in common is their `run` and their `item_id`.
 
 
 class _Common(msgspec.Struct, gc=False, kw_only=True):
     sequence_number: _Number = None
+    item: None = None
+    response: None = None
 
 
 @final
@@ -144,7 +146,7 @@ class _CallItem(_Common, gc=False, kw_only=True):
     run: ClassVar[str] = "no piece"
     delta: ClassVar[None] = None
     output_index: _Number = None
-    item: FunctionCall
+    item: FunctionCall  # type: ignore[assignment] # the others have none
     stream_id: None = None
 
 

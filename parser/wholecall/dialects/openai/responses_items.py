@@ -111,6 +111,8 @@ class FunctionCall(msgspec.Struct, gc=False, omit_defaults=True):
     server_label: None = None
     fingerprint: None = None
     pending_safety_checks: None = None
+    content: None = None
+    summary: None = None
 
 
 class Details(msgspec.Struct, gc=False):

@@ -18,7 +18,7 @@ import msgspec
 from wholecall.deltas import ITEM_DONE, CallWhole, Delta
 from wholecall.dialects import report
 from wholecall.dialects.labels import id_label, index_label, name_label
-from wholecall.dialects.openai.chat_views import ToolCallView, argument_text, calls_in
+from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
 from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.dialects.whole_calls import WholeCalls
 from wholecall.framing.frame import Frame
@@ -29,7 +29,7 @@ __all__ = ["OllamaTranslator"]
 class _Message(msgspec.Struct, gc=False):
     content: Any = None
     thinking: Any = None
-    tool_calls: Union[list[ToolCallView], ToolCallView, None] = None
+    tool_calls: Union[list[ToolCallView], None] = None
 
 
 class _Line(EventView, gc=False):
@@ -64,7 +64,7 @@ class OllamaTranslator(TurnTranslator):
         said = report.thought(message.thinking) + report.text(message.content)
         opened = self._opened(None, line.model, repeats=not (said or message.tool_calls))
         self._calls.next_frame()
-        called = [delta for call in calls_in(message.tool_calls) for delta in self._call(call)]
+        called = [delta for call in message.tool_calls or () for delta in self._call(call)]
         return opened + said + called + (self._last(line) if line.done is True else [])
 
     def _call(self, call: ToolCallView) -> list[Delta]:

@@ -26,7 +26,7 @@ from wholecall.dialects import report
 from wholecall.dialects.decode import NO_TEXT, decode, member, plain, wire_text
 from wholecall.dialects.labels import id_label, index_label, name_label
 from wholecall.dialects.openai.chat import ChatTranslator
-from wholecall.dialects.openai.chat_views import ToolCallView, argument_text, calls_in
+from wholecall.dialects.openai.chat_views import ToolCallView, argument_text
 from wholecall.dialects.translator import EventView, TurnTranslator
 from wholecall.framing.frame import Frame
 
@@ -35,7 +35,7 @@ __all__ = ["WorkersTranslator"]
 
 class _Frame(EventView, gc=False):
     response: msgspec.Raw = NO_TEXT
-    tool_calls: Union[list[ToolCallView], ToolCallView, None] = None
+    tool_calls: Union[list[ToolCallView], None] = None
     usage: Any = None
     finish_reason: Any = None
     choices: Any = None
@@ -92,7 +92,7 @@ class WorkersTranslator(TurnTranslator):
             return [] if view.choices is not None else super()._other(view, frame, kind)
         opened = self._opened()
         self._lone = bool(opened) and frame.event == "" and isinstance(view.usage, dict)
-        calls = [delta for call in calls_in(view.tool_calls) for delta in self._call(call)]
+        calls = [delta for call in view.tool_calls or () for delta in self._call(call)]
         ends = report.finish(view.finish_reason) + report.usage(view.usage)
         return opened + report.text(wire_text(view.response)) + calls + ends
 
